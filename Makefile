@@ -42,8 +42,8 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run setup dev test check check-style check-types check-layers check-web test-python test-browser test-web coverage \
-	system-packages bench api-types docs format lock clean no-web
+.PHONY: help run setup dev test prove check check-style check-types check-layers check-web test-python test-browser test-web \
+	coverage system-packages bench api-types docs format lock clean no-web
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,19 +55,24 @@ setup: $(PACKAGE) $(WEB_BUILT) ## install what the server needs and build the we
 
 dev: setup $(DEV) $(WEB_TOOLS) ## install what the checks and tests need as well
 
-# The checks and the web tests run beside the Python tests, which wait a quarter of their time.
+# Everything runs side by side: tests wait for processes, pages and timers a good part of their time.
 PART := $(MAKE) --no-print-directory --keep-going
 test: dev system-packages ## run every check and every test
 	@rm -rf $(REPORTS) && mkdir $(REPORTS)
 	@status=0; \
+	$(PART) test-browser > $(REPORTS)/browser.txt 2>&1 & browser=$$!; \
 	$(PART) check test-web > $(REPORTS)/checks.txt 2>&1 & checks=$$!; \
-	trap 'kill $$checks 2>/dev/null; exit 130' INT TERM; \
+	trap 'kill $$browser $$checks 2>/dev/null; exit 130' INT TERM; \
 	$(PART) test-python || status=1; \
 	wait $$checks || status=1; cat $(REPORTS)/checks.txt; \
-	$(PART) test-browser || status=1; \
+	wait $$browser || status=1; cat $(REPORTS)/browser.txt; \
 	[ $$status = 0 ] || echo "Something failed: look for '***' above."; \
 	$(VENV)/bin/python scripts/test_total.py $(REPORTS) || status=1; \
 	exit $$status
+
+# The tests that draw at random, try every point of failure or last: a lot of each, where `make test` tries a little.
+prove: dev system-packages ## run the long versions of random and crash tests; repeat with ARGS="--seed N"
+	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --effort long -m prove $(ARGS)
 
 check: check-style check-types check-layers check-web ## lint, formatting, types and layers
 
@@ -82,14 +87,16 @@ check-layers: $(DEV) $(PACKAGE)
 	$(VENV)/bin/lint-imports --no-logo
 
 # Tests wait for processes, pages and timers now and then: one more than there are cores is quickest.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-# The browser's driver leaves an event loop running, which other tests cannot have.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+WORKERS ?= $(shell expr $(CORES) + 1)
+# The browser's driver leaves an event loop running, which other tests cannot have. A browser is several processes.
 BROWSER := tests/e2e
+BROWSERS ?= $(CORES)
 test-python: $(DEV) $(PACKAGE) ## run the Python tests, those that kill the server included
 	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --junit-xml $(REPORTS)/python.xml --ignore=$(BROWSER) $(ARGS)
 
 test-browser: $(DEV) $(PACKAGE) $(WEB_BUILT) ## run the tests with a browser
-	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --junit-xml $(REPORTS)/browser.xml $(BROWSER) $(ARGS)
+	scripts/in-memory $(VENV)/bin/pytest -n $(BROWSERS) --dist worksteal --junit-xml $(REPORTS)/browser.xml $(BROWSER) $(ARGS)
 
 coverage: dev system-packages ## run the Python tests and show which branches they miss
 	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --ignore=$(BROWSER) --cov --cov-report term --cov-report html:$(REPORTS)/coverage $(ARGS)
@@ -114,7 +121,7 @@ bench: dev ## run the benchmark
 	$(VENV)/bin/python -m bench $(ARGS)
 
 api-types: $(PACKAGE) $(WEB_MODULES) $(WEB_TOOLS) ## make the web app's types from the API
-	$(VENV)/bin/python -m cairn.api.openapi > $(VENV)/openapi.json
+	$(VENV)/bin/python -m cairn.api.openapi_export > $(VENV)/openapi.json
 	mv $(VENV)/openapi.json web/openapi.json
 	cd web && $(NPM) run generate
 

@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from cairn.bootstrap import Cairn, build
+from cairn.bootstrap import AppServices, build
 from cairn.config import Settings
 from cairn.core.events import EventType
 from cairn.core.states import RunStatus
-from cairn.ports.models import Models
+from cairn.ports.models import ModelCatalogue
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN
 from cairn.worker import Worker
@@ -34,7 +34,7 @@ async def pass_on(ctx: Ctx, key: str) -> Any:
 
 
 @asynccontextmanager
-async def house(folder: Path | None = None, models: Models | None = None) -> AsyncGenerator[Cairn, None]:
+async def house(folder: Path | None = None, models: ModelCatalogue | None = None) -> AsyncGenerator[AppServices, None]:
     with tempfile.TemporaryDirectory(prefix="cairn-bench-", dir=folder) as data:
         cairn = build(Settings(data_dir=Path(data)), functions=functions, models=models)
         worker = Worker(cairn)
@@ -46,12 +46,12 @@ async def house(folder: Path | None = None, models: Models | None = None) -> Asy
             cairn.close()
 
 
-async def pipeline(cairn: Cairn, checkpoints: list[dict[str, Any]]) -> str:
+async def pipeline(cairn: AppServices, checkpoints: list[dict[str, Any]]) -> str:
     document = {"pipeline_name": "Bench", "config": {"auto_advance": True}, "checkpoints": checkpoints}
     return (await cairn.pipelines.create(document, by=ADMIN)).pipeline_id
 
 
-async def run_to_end(cairn: Cairn, pipeline_id: str, input: Any = None) -> str:
+async def run_to_end(cairn: AppServices, pipeline_id: str, input: Any = None) -> str:
     """Start a run and wait until it is completed, told by the announcements that streams hear too."""
     over = {EventType.RUN_COMPLETED.value, EventType.RUN_PAUSED.value}
     async with asyncio.timeout(PATIENCE):

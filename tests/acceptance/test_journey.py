@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 def server(new_database_url: str, database_kind: str, tmp_path: Path) -> Iterator[Server]:
     """On a database that nothing has been written to."""
     url = {"CAIRN_DATABASE_URL": new_database_url} if database_kind == "postgresql" else {}
-    server = Server(tmp_path, **url)
+    server = Server(tmp_path, False, **url)
     server.start()
     yield server
     server.kill()

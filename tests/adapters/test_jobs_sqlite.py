@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from cairn.adapters.jobs.dbos_engine import DbosJobs
-from cairn.core.commands import TimedOut, Timer
+from cairn.core.commands import ExecutionTimedOut, Timer
 from cairn.store import Database
 
 OLD_DEFAULT, NEW_DEFAULT = "strftime('%s','now')", "unixepoch('subsec')"
@@ -108,16 +108,16 @@ class Started:
 
         def enqueue(connection: sa.Connection) -> None:
             self.jobs.enqueue_lane(connection, f"exec:{name}:1", "run")
-            self.jobs.enqueue_timer(connection, f"timeout:{name}:1", "run", TimedOut(name, 1), 0.1)
+            self.jobs.enqueue_timer(connection, f"timeout:{name}:1", "run", ExecutionTimedOut(name, 1), 0.1)
 
         await self.database.transact(enqueue)
-        await self.until(lambda: f"exec:{name}:1" in self.lanes and TimedOut(name, 1) in self.timers)
+        await self.until(lambda: f"exec:{name}:1" in self.lanes and ExecutionTimedOut(name, 1) in self.timers)
         both = (f"exec:{name}:1", f"timeout:{name}:1")
         await self.until(lambda: self.database.read(lambda c: self.jobs.over(c, both)) == frozenset(both))
 
     def later(self, name: str, seconds: float) -> None:
         """A timer for the next start."""
-        timer = TimedOut(name, 1)
+        timer = ExecutionTimedOut(name, 1)
         self.database.transact_now(
             lambda c: self.jobs.enqueue_timer(c, f"timeout:{name}:1", "run", timer, seconds),
         )
@@ -180,7 +180,7 @@ async def test_a_data_folder_goes_to_another_python_and_back(
         believe(python)
         async with started(file) as engine:
             if step:
-                await engine.until(lambda: TimedOut(f"before {step}", 1) in engine.timers)  # noqa: B023
+                await engine.until(lambda: ExecutionTimedOut(f"before {step}", 1) in engine.timers)  # noqa: B023
             await engine.check(f"step {step}")
             await asyncio.to_thread(engine.later, f"before {step + 1}", 0.5)
         assert defaults(file) == {PYTHONS[first]}

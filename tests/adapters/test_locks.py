@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from cairn.adapters.clock import SystemClock
-from cairn.adapters.database_lock import DatabaseHeld, DatabaseLock
-from cairn.adapters.folder_lock import FolderHeld, FolderLock
+from cairn.adapters.database_lock import DatabaseInUse, DatabaseLock
+from cairn.adapters.folder_lock import FolderInUse, FolderLock
 from cairn.store import Database
 
 
 def test_a_folder_is_held_by_one_and_the_other_is_told_which(tmp_path: Path) -> None:
     first, second = FolderLock(tmp_path / "data"), FolderLock(tmp_path / "data")
     first.acquire()
-    with pytest.raises(FolderHeld) as held:
+    with pytest.raises(FolderInUse) as held:
         second.acquire()
     assert str(held.value).startswith(
         f"The data folder {tmp_path / 'data'} is in use by another Cairn (process {os.getpid()}, since 20"
@@ -48,7 +48,7 @@ def test_a_holder_that_cannot_be_read_is_told_without_its_name(tmp_path: Path) -
     lock = FolderLock(tmp_path)
     lock.acquire()
     (tmp_path / "cairn.lock").write_text("not JSON")
-    with pytest.raises(FolderHeld, match=r"is in use by another Cairn\. Stop that one"):
+    with pytest.raises(FolderInUse, match=r"is in use by another Cairn\. Stop that one"):
         FolderLock(tmp_path).acquire()
     lock.release()
 
@@ -57,7 +57,7 @@ def test_a_holder_that_cannot_be_read_is_told_without_its_name(tmp_path: Path) -
 def test_a_shared_database_is_served_by_one(database: Database) -> None:
     first, second = DatabaseLock(database.system_engine), DatabaseLock(database.system_engine)
     first.acquire()
-    with pytest.raises(DatabaseHeld, match="Another Cairn serves this database"):
+    with pytest.raises(DatabaseInUse, match="Another Cairn serves this database"):
         second.acquire()
     first.release()
     second.acquire()

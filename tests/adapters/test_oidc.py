@@ -9,10 +9,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from cairn.adapters.oidc import OidcProvider
-from cairn.ports.identity import Identity, NotIdentified, ProviderFault, Registration, Trip
+from cairn.ports.identity import Identity, IdentityProviderError, NotIdentified, Registration, SignInRequest
 from tests.api.identity_providers import Liar, free_port, lying_provider
 
-TRIP = Trip("http://127.0.0.1:8700/sign-in/liar", "state", "nonce", "verifier-" * 6)
+TRIP = SignInRequest("http://127.0.0.1:8700/sign-in/liar", "state", "nonce", "verifier-" * 6)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ async def test_a_code_that_was_begun_elsewhere_is_refused(liar: Liar) -> None:
     asked = parse_qs(urlsplit(await provider.address(TRIP)).query)
     liar.challenge, liar.nonce = asked["code_challenge"][0], "nonce"
     with pytest.raises(NotIdentified, match="does not take the code"):
-        await provider.identify(Trip(TRIP.redirect_uri, "state", "nonce", "another verifier"), "the code")
+        await provider.identify(SignInRequest(TRIP.redirect_uri, "state", "nonce", "another verifier"), "the code")
 
 
 async def test_userinfo_of_somebody_else_is_refused(liar: Liar) -> None:
@@ -150,18 +150,18 @@ async def test_odd_claims_are_taken_as_one_line_or_nothing(liar: Liar) -> None:
 )
 async def test_a_provider_that_describes_itself_oddly_is_not_used(liar: Liar, metadata: dict[str, Any]) -> None:
     liar.metadata = metadata
-    with pytest.raises(ProviderFault):
+    with pytest.raises(IdentityProviderError):
         await go(liar)
 
 
 async def test_a_provider_that_does_not_answer_is_told(liar: Liar) -> None:
     liar.status = 500
-    with pytest.raises(ProviderFault, match="answers with 500"):
+    with pytest.raises(IdentityProviderError, match="answers with 500"):
         await go(liar)
     liar.forget()
     liar.metadata = {"jwks_uri": f"{liar.address}/odd"}
-    with pytest.raises(ProviderFault, match="too long"):
+    with pytest.raises(IdentityProviderError, match="too long"):
         await go(liar)
     nobody = OidcProvider(Registration(f"http://127.0.0.1:{free_port()}", "cairn"), lambda: None)
-    with pytest.raises(ProviderFault, match="cannot be reached"):
+    with pytest.raises(IdentityProviderError, match="cannot be reached"):
         await nobody.address(TRIP)

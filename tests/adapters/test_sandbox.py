@@ -16,7 +16,7 @@ from cairn.adapters.sandbox import leftover_processes
 from cairn.adapters.sandbox.best_available import BestSandbox
 from cairn.adapters.sandbox.bubblewrap import BubblewrapSandbox
 from cairn.adapters.sandbox.plain_process import PlainSandbox, user_of
-from cairn.ports import Bounds, Job, Level, Sandbox
+from cairn.ports import ProcessLimits, ProcessSpec, Sandbox, SandboxLevel
 from cairn.runners.scripts.runner import CHILD
 from tests.runners.scripting import alive, make_sandbox, until
 
@@ -29,10 +29,12 @@ def sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Sandbox:
     return make_sandbox(request.param, tmp_path)
 
 
-def job(folder: Path, name: str) -> Job:
+def job(folder: Path, name: str) -> ProcessSpec:
     for room in ("workspace", "scripts"):
         (folder / name / room).mkdir(parents=True, exist_ok=True)
-    return Job(name, sys.executable, CHILD, folder / name / "workspace", folder / name / "scripts", Bounds())
+    return ProcessSpec(
+        name, sys.executable, CHILD, folder / name / "workspace", folder / name / "scripts", ProcessLimits()
+    )
 
 
 @pytest.mark.asyncio
@@ -132,7 +134,7 @@ def test_what_got_away_is_found_by_its_mark_once_its_server_is_gone(tmp_path: Pa
 def test_the_best_that_the_machine_has_is_taken(tmp_path: Path) -> None:
     """In CI, and wherever these tests run, that is bubblewrap."""
     assert BestSandbox(tmp_path).probe() == BubblewrapSandbox(tmp_path).probe()
-    assert BestSandbox(tmp_path).probe().level is Level.BUBBLEWRAP
+    assert BestSandbox(tmp_path).probe().level is SandboxLevel.BUBBLEWRAP
 
 
 @pytest.mark.asyncio
@@ -145,7 +147,7 @@ def test_the_best_that_the_machine_has_is_taken(tmp_path: Path) -> None:
 )
 async def test_without_bubblewrap_the_level_and_the_reason_are_told(tmp_path: Path, program: str, reason: str) -> None:
     reached = BubblewrapSandbox(tmp_path, program).probe()
-    assert (reached.level, reached.reason) == (Level.PROCESS, reason)
+    assert (reached.level, reached.reason) == (SandboxLevel.PROCESS, reason)
     with pytest.raises(OSError, match="bubblewrap"):
         await BubblewrapSandbox(tmp_path, program).start(job(tmp_path, "none"))
 
@@ -156,7 +158,7 @@ async def test_a_machine_without_bubblewrap_falls_back_and_says_so(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     best = BestSandbox(tmp_path)
-    assert (best.probe().level, "bubblewrap is not there" in best.probe().reason) == (Level.PROCESS, True)
+    assert (best.probe().level, "bubblewrap is not there" in best.probe().reason) == (SandboxLevel.PROCESS, True)
     process = await best.start(job(tmp_path, "fallen"))
     await process.kill()
     process.close()

@@ -7,20 +7,25 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import httpx
 import sqlalchemy as sa
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-from cairn.api.app import create_app
-from cairn.bootstrap import Cairn, build
+from cairn.api.app import create_app, describe
+from cairn.bootstrap import AppServices, build
 from cairn.config import Settings
 from cairn.runners import FunctionRegistry
+from cairn.services.sign_in import passwords
 from cairn.worker import Worker
 from tests.databases import prepare
+from tests.isolation import PATIENCE
+from tests.services.household import CHEAP
 
 TOKEN = "a-token-for-tests"
 BASE = "http://127.0.0.1:8700"
@@ -28,11 +33,17 @@ Json = dict[str, Any]
 T = TypeVar("T")
 
 
+@cache
+def specification() -> Json:
+    """The description of the API: it takes a second to build."""
+    return describe().openapi()
+
+
 @dataclass(frozen=True)
 class House:
     """The services, the application around them, and a signed-in client."""
 
-    cairn: Cairn
+    cairn: AppServices
     app: FastAPI
     client: httpx.AsyncClient
 
@@ -89,7 +100,7 @@ class House:
         return await until(probe)
 
 
-async def until(probe: Callable[[], Awaitable[T | None]], seconds: float = 10.0) -> T:
+async def until(probe: Callable[[], Awaitable[T | None]], seconds: float = PATIENCE) -> T:
     """The first answer that is not None."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -115,8 +126,9 @@ async def open_house(
 ) -> AsyncGenerator[House, None]:
     if url is None:
         prepare(folder)
-    chosen = Settings(data_dir=folder, database_url=url, admin_token=SecretStr(TOKEN), poll_seconds=0.05, **settings)
-    cairn = build(chosen, functions=functions) if functions is not None else build(chosen)
+    chosen = Settings(data_dir=folder, database_url=url, admin_token=SecretStr(TOKEN), poll_seconds=0.5, **settings)
+    with patch.object(passwords, "PasswordHasher", lambda: CHEAP):
+        cairn = build(chosen, functions=functions) if functions is not None else build(chosen)
     worker = Worker(cairn)
     await worker.start()
     app = create_app(cairn)
@@ -131,7 +143,7 @@ async def open_house(
         cairn.close()
 
 
-async def _quiet(cairn: Cairn) -> None:
+async def _quiet(cairn: AppServices) -> None:
     """Wait until no lane is under way: one that is broken off waits for the end of the process."""
     table = "workflow_status" if cairn.database.kind == "sqlite" else "dbos.workflow_status"
     query = sa.text(f"SELECT count(*) FROM {table} WHERE name = 'lane' AND status IN ('PENDING', 'ENQUEUED')")

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.api.house import BASE, TOKEN, House
-
-PATIENCE = 20.0  # seconds; a busy machine needs some
+from tests.isolation import PATIENCE
 
 
 @dataclass(frozen=True)

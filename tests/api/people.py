@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound
-from cairn.services.identity.tokens import NewToken
-from cairn.services.identity.users import NewUser
+from cairn.services.identity.tokens import TokenSpec
+from cairn.services.identity.users import UserSpec
+from cairn.store.errors import NotFound
 from tests.api.house import House
 
 
@@ -17,14 +17,14 @@ async def user_with(house: House, *roles: str, name: str | None = None) -> str:
     try:
         house.cairn.accounts.people.user(name)
     except NotFound:
-        await house.cairn.accounts.users.create(NewUser(name, roles=roles), ADMIN)
+        await house.cairn.accounts.users.create(UserSpec(name, roles=roles), ADMIN)
     return name
 
 
 async def token_for(house: House, *roles: str, scopes: Sequence[str] | None = None, name: str | None = None) -> str:
     """A token of somebody with these roles."""
     user = await user_with(house, *roles, name=name)
-    wanted = NewToken(user, "test", None if scopes is None else tuple(scopes))
+    wanted = TokenSpec(user, "test", None if scopes is None else tuple(scopes))
     return (await house.cairn.accounts.tokens.create(wanted, ADMIN)).token
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cairn.ports import Conversation, Heard, Outcome, Work
+from cairn.ports import Conversation, MessageChunk, Outcome, WorkOrder
 from cairn.services.engine.event_bus import ChangeHint
 from tests.api.house import House, Json
 from tests.api.listening import Listener, Told, listening
@@ -22,7 +22,7 @@ CALL = {"parts": [*THOUGHTS, {"part_kind": "tool-call", "tool_name": "add", "arg
 RESULT = {"parts": [{"part_kind": "tool-return", "tool_name": "add", "content": 2, "tool_call_id": "c1"}]}
 
 
-async def talk(work: Work, conversation: Conversation) -> Outcome:
+async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
     """Asked, a call of a tool, its result, done; and a revision says it shorter."""
     if work.revision:
         await conversation.keep(answered(number=1, cost=None))
@@ -210,9 +210,9 @@ async def messages(listener: Listener, count: int) -> list[Told]:
 async def test_a_stream_tells_pieces_then_messages_and_goes_on_after_the_last_x12(house: House) -> None:
     go, path = asyncio.Event(), ""
 
-    async def speak(work: Work, conversation: Conversation) -> Outcome:
+    async def speak(work: WorkOrder, conversation: Conversation) -> Outcome:
         for piece in ("The answer ", "is", " 42."):
-            conversation.hear(Heard("work", 1, "Analyst", "text", piece, is_simulated=True))
+            conversation.hear(MessageChunk("work", 1, "Analyst", "text", piece, is_simulated=True))
         await go.wait()
         await conversation.keep(answered(number=1, text="The answer is 42."))
         await conversation.keep(answered(number=2, text="Really."))
@@ -261,7 +261,7 @@ async def ended(house: House, run: Json) -> bool | None:
 
 
 async def test_costs_and_budgets_over_http_a6_d69(house: House) -> None:
-    async def spend(work: Work, conversation: Conversation) -> Outcome:
+    async def spend(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(len(await conversation.said()) + 1, 4):
             await conversation.afford()
             await conversation.keep(answered(number=number))

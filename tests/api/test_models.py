@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from cairn.adapters.simulated_model.script_file import StepsFile
-from cairn.ports.models import ModelFault
+from cairn.ports.models import ModelError
 from cairn.services.doctor.models import models as look_at_models
 from tests.adapters.models.asking import KEY
 from tests.api.house import House, open_house
@@ -160,15 +160,15 @@ async def test_a_file_of_steps(tmp_path: Path) -> None:
     """For users' own tests of whole pipelines; read again when it has changed."""
     file = tmp_path / "steps.yaml"
     steps = StepsFile(file)
-    with pytest.raises(ModelFault, match=r"steps\.yaml: No such file"):
+    with pytest.raises(ModelError, match=r"steps\.yaml: No such file"):
         steps()
     file.write_text("- checkpoint: draft\n  attempt: 1\n  fail: overload\n")
     assert steps() == [{"checkpoint": "draft", "attempt": 1, "fail": "overload"}]
     file.write_text("- fail: overlod\n  attempt: 0\n")
-    with pytest.raises(ModelFault, match="/0/fail: expected one of"):
+    with pytest.raises(ModelError, match="/0/fail: expected one of"):
         steps()
     file.write_text("a: [")
-    with pytest.raises(ModelFault, match="The simulation file"):
+    with pytest.raises(ModelError, match="The simulation file"):
         steps()
     file.write_text("")
     assert list(steps()) == []

@@ -13,12 +13,13 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from cairn.api import problems
-from cairn.api.middleware import KnownHosts, Shield
-from cairn.core.errors import Refused, Stale
+from cairn.api.middleware import KnownHosts, SecurityHeaders
+from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.definitions import DefinitionError, Finding
 from cairn.documents import DocumentError
 from cairn.services import errors
 from cairn.store import Closed, DamagedBlob, LostRace, Unstorable
+from cairn.store import errors as store_errors
 
 
 def app_raising(error: Exception) -> FastAPI:
@@ -30,7 +31,7 @@ def app_raising(error: Exception) -> FastAPI:
 
     problems.install(app)
     app.add_middleware(KnownHosts)
-    app.add_middleware(Shield)
+    app.add_middleware(SecurityHeaders)
     return app
 
 
@@ -42,11 +43,11 @@ async def get(app: FastAPI, path: str = "/api/thing") -> httpx.Response:
 
 CASES: list[tuple[Exception, dict[str, Any]]] = [
     (
-        errors.NotFound("run", "7"),
+        store_errors.NotFound("run", "7"),
         {"type": "urn:cairn:problem:not-found", "title": "Not found", "status": 404, "detail": "There is no run 7."},
     ),
     (
-        Refused("The run is paused.", ("resume",)),
+        CommandRefused("The run is paused.", ("resume",)),
         {
             "type": "urn:cairn:problem:refused",
             "title": "Not possible now",
@@ -56,7 +57,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         },
     ),
     (
-        Stale("What you looked at has changed."),
+        StaleCommand("What you looked at has changed."),
         {
             "type": "urn:cairn:problem:refused",
             "title": "Not possible now",
@@ -65,7 +66,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         },
     ),
     (
-        errors.WrongInput([("/fields/weight", "This has to be a number.")], "The form does not fit."),
+        errors.InvalidInput([("/fields/weight", "This has to be a number.")], "The form does not fit."),
         {
             "type": "urn:cairn:problem:wrong-input",
             "title": "Something does not fit",

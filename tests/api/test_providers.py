@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from cairn.config import OidcSettings
 from cairn.services.actors import ADMIN
-from cairn.services.identity.users import NewUser
+from cairn.services.identity.users import UserSpec
 from tests.api.house import BASE, House, Json, open_house
 from tests.api.identity_providers import real_provider
 from tests.databases import KINDS
@@ -132,7 +132,7 @@ async def test_roles_follow_the_groups_at_every_sign_in(house: House, provider: 
 
 
 async def test_who_has_the_address_is_known_by_it_if_the_provider_vouches(house: House, provider: str) -> None:
-    await house.cairn.accounts.users.create(NewUser("linked", email="linked@example.com", roles=("editor",)), ADMIN)
+    await house.cairn.accounts.users.create(UserSpec("linked", email="linked@example.com", roles=("editor",)), ADMIN)
     await known_to(provider, "sub-3", email="linked@example.com", email_verified=False)
     assert (await sign_in(house, "closed", "sub-3")).status_code == 403
     await known_to(provider, "sub-3", email="LINKED@example.com", email_verified=True)

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis import checks as general_checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
-from cairn.api.app import describe
-from tests.api.house import BASE, TOKEN, House, Json, form, open_house, transport
+from tests.api.house import BASE, TOKEN, House, Json, form, open_house, specification, transport
+from tests.effort import effort
 
 # The server's threads use `random` while examples are drawn.
 pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
@@ -30,8 +30,7 @@ CHECKS = [
     _described.response_headers_conformance,
 ]
 # Streams do not end, and forms are not sent by httpx as Schemathesis makes them: both have tests of their own.
-EXAMPLES = 4  # for each operation: the whole has to stay below forty seconds
-loaded: Any = schemathesis.openapi.from_dict(describe().openapi())
+loaded: Any = schemathesis.openapi.from_dict(specification())
 schema: Any = loaded.exclude(path_regex="(stream|/files)$")
 
 
@@ -89,9 +88,8 @@ def background(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Background]
 
 @schema.parametrize()
 @settings(
-    max_examples=EXAMPLES,
+    max_examples=effort().api_examples,
     deadline=None,
-    derandomize=True,
     database=None,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],

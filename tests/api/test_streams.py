@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.api import streaming
+from cairn.api import event_streams
 from cairn.services.engine.event_bus import ChangeHint
-from cairn.services.errors import WrongInput
-from cairn.services.runs.stream import Place
+from cairn.services.errors import InvalidInput
+from cairn.services.runs.stream import StreamPosition
 from cairn.store import tables as t
 from tests.api.house import TOKEN, House, Json
 from tests.api.listening import Told, listening
 from tests.api.people import revoke_all, token_for
+from tests.isolation import limit
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -63,7 +64,7 @@ async def test_what_happens_while_somebody_listens_is_told_at_once(house: House)
         began = asyncio.get_running_loop().time()
         await house.fill(run, goals="grow")
         await stream.until("run_completed")
-        assert asyncio.get_running_loop().time() - began < 3.0
+        assert asyncio.get_running_loop().time() - began < limit(3.0)
 
 
 @pytest.mark.parametrize("way", ["header", "query"])
@@ -103,7 +104,7 @@ async def test_a_client_may_begin_now(house: House) -> None:
 
 async def settled(house: House, run: Json, lines: int) -> bool | None:
     """On PostgreSQL the newest lines are shown a moment later."""
-    found = await asyncio.to_thread(house.cairn.reading.after, run["run_id"], Place(), 500)
+    found = await asyncio.to_thread(house.cairn.reading.after, run["run_id"], StreamPosition(), 500)
     return True if len(found.logs) >= lines else None
 
 
@@ -149,8 +150,8 @@ async def test_logs_come_with_every_digit(house: House) -> None:
 
 
 async def test_a_quiet_stream_is_kept_alive(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "HEARTBEAT", 0.05)
-    monkeypatch.setattr(streaming, "POLL", 0.02)
+    monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(event_streams, "POLL", 0.02)
     run = await finished(house)
     async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
         await stream.until("run_completed")
@@ -162,8 +163,8 @@ async def test_a_quiet_stream_is_kept_alive(house: House, monkeypatch: pytest.Mo
 async def test_a_stream_ends_when_its_listener_may_no_longer_look(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "HEARTBEAT", 0.05)
-    monkeypatch.setattr(streaming, "POLL", 0.02)
+    monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(event_streams, "POLL", 0.02)
     token = await token_for(house, "viewer")
     async with listening(house, "/api/stream", token) as stream:
         assert (await stream.next()).event == "ping"
@@ -174,7 +175,7 @@ async def test_a_stream_ends_when_its_listener_may_no_longer_look(
 async def test_a_run_stream_ends_when_its_listener_may_no_longer_look(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
     run = await finished(house)
     token = await token_for(house, "viewer")
     async with listening(house, f"/api/runs/{run['run_id']}/stream", token) as stream:
@@ -194,7 +195,7 @@ async def test_who_leaves_is_forgotten(house: House) -> None:
 
 async def test_a_slow_reader_is_waited_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Backpressure: no more is read than one batch while nothing is taken."""
-    monkeypatch.setattr(streaming, "BATCH", 5)
+    monkeypatch.setattr(event_streams, "BATCH", 5)
     run = await finished(house)
     await log(house, run, *(f"line {n}" for n in range(40)))
     asked: list[Any] = []
@@ -241,10 +242,10 @@ async def test_wrong_ids_and_unknown_runs_are_told(house: House) -> None:
 
 
 async def test_a_place_is_named_and_read_again() -> None:
-    assert Place.named(str(Place(12, 40))) == Place(12, 40)
-    assert str(Place(12, 40, 7)) == "e12.l40.m7"
-    assert Place.named("e12.l40") == Place(12, 40)  # of a client that knows no messages
-    assert Place.named("e12.l40.m7") == Place(12, 40, 7)
-    assert Place.named(None) == Place(0, 0)
-    with pytest.raises(WrongInput):
-        Place.named("e12")
+    assert StreamPosition.named(str(StreamPosition(12, 40))) == StreamPosition(12, 40)
+    assert str(StreamPosition(12, 40, 7)) == "e12.l40.m7"
+    assert StreamPosition.named("e12.l40") == StreamPosition(12, 40)  # of a client that knows no messages
+    assert StreamPosition.named("e12.l40.m7") == StreamPosition(12, 40, 7)
+    assert StreamPosition.named(None) == StreamPosition(0, 0)
+    with pytest.raises(InvalidInput):
+        StreamPosition.named("e12")

@@ -12,12 +12,12 @@ from unittest.mock import patch
 
 from cairn import worker
 from cairn.bootstrap import adapters, services
-from cairn.core.errors import Refused, Repeated
+from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.files import Tree
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.engine import engine
-from cairn.services.rollbacks.service import Request
+from cairn.services.rollbacks.service import RollbackSpec
 from tests.chaos import action_scenes, rework_scenes, talk_scenes
 from tests.chaos.scene import COMMAND, NEVER, ROLLBACK, Ids, Scene
 from tests.services.house import House, form, registry, retries, step
@@ -85,7 +85,7 @@ async def again(act: Awaitable[Any]) -> None:
     """What was carried out before the process died is not carried out twice."""
     try:
         await act
-    except (Refused, Repeated):
+    except (CommandRefused, AlreadyApplied):
         return
 
 
@@ -150,8 +150,8 @@ async def half_way(house: House) -> Ids:
     return {"pipeline": pipeline, "run": run, "names": house.names(pipeline, "runs/v1/c")}
 
 
-def checkpoint_level(ids: Ids) -> Request:
-    return Request("checkpoint_level", ids["run"], target_checkpoint_position=0, rollback_id=ROLLBACK)
+def checkpoint_level(ids: Ids) -> RollbackSpec:
+    return RollbackSpec("checkpoint_level", ids["run"], target_checkpoint_position=0, rollback_id=ROLLBACK)
 
 
 async def roll_back(house: House, ids: Ids) -> None:
@@ -193,7 +193,7 @@ async def three_runs(house: House) -> Ids:
 
 async def roll_runs_back(house: House, ids: Ids) -> None:
     first, _, last = ids["runs"]
-    request = Request("run_level", last, first, target_checkpoint_position=0, rollback_id=ROLLBACK)
+    request = RollbackSpec("run_level", last, first, target_checkpoint_position=0, rollback_id=ROLLBACK)
     await house.cairn.rollbacks.roll_back(request, by=ADMIN)
     await house.until_run(first, "completed")
     await house.until_quiet()

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from cairn.services.actors import ADMIN
-from cairn.services.filters import DeliveryFilter
-from cairn.services.notifications.channels import Wanted
-from cairn.services.notifications.sender import Outgoing
+from cairn.services.notifications.channels import ChannelSpec
+from cairn.services.notifications.queries import DeliveryFilter
+from cairn.services.notifications.sender import OutgoingDelivery
 from cairn.services.notifications.views import Delivery
-from cairn.store.tables.notifications import ChannelKind, NoticeKind
+from cairn.store.tables.notifications import ChannelKind, NotificationKind
 from tests.chaos.crashes import DIED, Death
 from tests.chaos.scene import COMMAND, Ids
 from tests.services.house import House, registry, step
@@ -31,8 +31,8 @@ def prepare(folder: Path, receiver: str) -> Ids:
     async def run() -> Ids:
         house = await opened(folder)
         try:
-            kinds = [NoticeKind.APPROVAL_ASKED]
-            wanted = Wanted(name="ops", kind=ChannelKind.WEBHOOK, url=receiver, kinds=kinds)
+            kinds = [NotificationKind.APPROVAL_ASKED]
+            wanted = ChannelSpec(name="ops", kind=ChannelKind.WEBHOOK, url=receiver, kinds=kinds)
             await house.cairn.telling.channels.create(wanted, ADMIN)
             return {"pipeline": await house.pipeline(step("goals", approve="complete"))}
         finally:
@@ -75,7 +75,7 @@ def die(folder: Path, ids: Ids, at: int | str | None) -> list[str]:
         sending: Any = house.cairn.telling.courier._sending  # pyright: ignore[reportPrivateUsage]
         send = sending.send
 
-        async def watched(out: Outgoing) -> str:
+        async def watched(out: OutgoingDelivery) -> str:
             death.moment("before_send")
             answer: str = await send(out)
             death.moment("after_send")

@@ -6,8 +6,8 @@ from typing import Any
 
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.rework.service import Request
-from cairn.services.rollbacks.service import Request as RollbackRequest
+from cairn.services.rework.service import ReworkSpec
+from cairn.services.rollbacks.service import RollbackSpec as RollbackRequest
 from tests.chaos.scene import COMMAND, ROLLBACK, Ids, Scene
 from tests.services.house import House, form, step
 
@@ -87,7 +87,7 @@ async def looked_at(house: House) -> Ids:
 
 
 async def ask(house: House, ids: Ids) -> None:
-    await house.cairn.reworks.ask(Request(ids["asker"], "code", "Shorter."), by=ADMIN, command_id=COMMAND)
+    await house.cairn.reworks.ask(ReworkSpec(ids["asker"], "code", "Shorter."), by=ADMIN, command_id=COMMAND)
     await _asked_again(house, ids)
 
 

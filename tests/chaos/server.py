@@ -7,24 +7,27 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+from tests.databases import prepare
+from tests.forked import CairnProcess, cairn
+from tests.isolation import PATIENCE
+
 TOKEN = "chaos"
 
 
 class Server:
     """One data folder, and the processes that serve it one after the other."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    def __init__(self, folder: Path, is_prepared: bool = True, /, **environment: str) -> None:
+        """Prepared, its first start finds a migrated database."""
         self.folder = folder
         self.data = folder / "data"
-        self.process: subprocess.Popen[str] | None = None
+        self.process: CairnProcess | None = None
         self.address = ""
         self._log = folder / "server.log"
         self._environment = {
@@ -37,22 +40,20 @@ class Server:
             ),
             **environment,
         }
+        if is_prepared:
+            prepare(self.data)
 
-    def spawn(self) -> subprocess.Popen[str]:
+    def spawn(self) -> CairnProcess:
         port = _free_port()
         self.address = f"http://127.0.0.1:{port}"
-        command = [Path(sys.executable).parent / "cairn", "serve", "--port", str(port), "--data-dir", str(self.data)]
+        words = ("serve", "--port", str(port), "--data-dir", str(self.data))
         with self._log.open("a") as log:
-            self.process = subprocess.Popen(
-                command, env=self._environment, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
-            )
+            self.process = CairnProcess(words, self._environment, stderr=log)
         return self.process
 
     def start(self) -> None:
         """Spawn it and wait until it answers."""
-        process = self.spawn()
-        assert process.stdout is not None
-        for line in process.stdout:
+        for line in self.spawn().stdout:
             if line.startswith("Open "):
                 return
         raise AssertionError(f"the server did not start:\n{self.last_words()}")
@@ -65,8 +66,7 @@ class Server:
         if self.process is not None:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
-            if self.process.stdout is not None:
-                self.process.stdout.close()
+            self.process.close()
             self.process = None
 
     def stop(self) -> int:
@@ -77,9 +77,8 @@ class Server:
 
     def ended(self) -> int:
         assert self.process is not None
-        code = self.process.wait(timeout=20)
-        if self.process.stdout is not None:
-            self.process.stdout.close()
+        code = self.process.wait(timeout=PATIENCE)
+        self.process.close()
         self.process = None
         return code
 
@@ -112,8 +111,7 @@ class Server:
             time.sleep(0.05)
 
     def doctor(self) -> subprocess.CompletedProcess[str]:
-        command = [str(Path(sys.executable).parent / "cairn"), "doctor", "--data-dir", str(self.data), "--json"]
-        return subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)
+        return cairn("doctor", "--data-dir", str(self.data), "--json", environment=self._environment)
 
 
 def _free_port() -> int:

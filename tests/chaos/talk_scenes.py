@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cairn.core.states import Mode
-from cairn.ports import Outcome, Runner, Work
+from cairn.core.states import ExecutionMode
+from cairn.ports import Outcome, Runner, WorkOrder
 from cairn.runners import registry
 from cairn.services.actors import ADMIN
 from cairn.services.conversations.queries import MessageFilter
-from cairn.services.costs.queries import Wanted
+from cairn.services.costs.queries import CostQuery
 from tests.chaos.scene import COMMAND, Ids, Scene
 from tests.services.house import House, step
 from tests.services.talking import answered, produced
@@ -27,7 +27,7 @@ class Talker:
         self._own = own
         self._bill = bill
 
-    async def carry_out(self, work: Work) -> Outcome:
+    async def carry_out(self, work: WorkOrder) -> Outcome:
         if work.checkpoint.key != "talk":
             return await self._own.carry_out(work)
         assert work.conversation is not None
@@ -44,10 +44,10 @@ class Talker:
             os.fsync(file.fileno())
 
 
-def make_runners(folder: Path, *args: Any, **options: Any) -> dict[Mode, Runner]:
+def make_runners(folder: Path, *args: Any, **options: Any) -> dict[ExecutionMode, Runner]:
     """Those of the house, with a talker before its functions: there before the first is taken up again."""
     made = registry.make_runners(*args, **options)
-    return {**made, Mode.FUNCTION: Talker(made[Mode.FUNCTION], folder / PROVIDER)}
+    return {**made, ExecutionMode.FUNCTION: Talker(made[ExecutionMode.FUNCTION], folder / PROVIDER)}
 
 
 async def before_the_talk(house: House) -> Ids:
@@ -61,7 +61,9 @@ async def talk(house: House, ids: Ids) -> None:
 
 
 async def check_talk(house: House, ids: Ids) -> None:
-    (run,) = {line.key for line in house.cairn.reading.pipeline_costs(ids["pipeline"], Wanted("run", 10, None)).items}
+    (run,) = {
+        line.key for line in house.cairn.reading.pipeline_costs(ids["pipeline"], CostQuery("run", 10, None)).items
+    }
     await house.until_run(run, "completed")
     await house.until_quiet()
     asked = (house.folder / PROVIDER).read_text().split()

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.chaos.crashes import DIED, SCENES, Ids, again, die, opened, prepare
+from tests.effort import effort, some
+from tests.forked import CONTEXT
+from tests.isolation import PATIENCE
 from tests.services.house import House
 
-pytestmark = pytest.mark.chaos
+pytestmark = [pytest.mark.chaos, pytest.mark.prove, pytest.mark.timeout(1800)]
 
 
-@pytest.fixture(scope="module")
-def server() -> ForkServerContext:
-    """Processes that are there at once: they are copies of one that has imported everything."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.chaos.crashes"])
-    return context
+def call(function: Callable[..., Any], *args: Any) -> Any:
+    with ProcessPoolExecutor(1, mp_context=CONTEXT) as pool:
+        return pool.submit(function, *args).result(timeout=PATIENCE)
 
 
-def call(server: ForkServerContext, function: Callable[..., Any], *args: Any) -> Any:
-    with ProcessPoolExecutor(1, mp_context=server) as pool:
-        return pool.submit(function, *args).result(timeout=60)
-
-
-def kill(server: ForkServerContext, *args: Any) -> None:
-    process: ForkServerProcess = server.Process(target=die, args=args)
+def kill(*args: Any) -> None:
+    process = CONTEXT.Process(target=die, args=args)
     process.start()
-    process.join(timeout=60)
+    process.join(timeout=PATIENCE)
     assert process.exitcode == DIED
 
 
@@ -48,15 +41,15 @@ def numbered(moments: list[str]) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("scene", SCENES)
-async def test_the_next_start_finishes_what_was_begun(scene: str, server: ForkServerContext, tmp_path: Path) -> None:
+async def test_the_next_start_finishes_what_was_begun(scene: str, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
-    ids: Ids = call(server, prepare, ready, None, scene)
+    ids: Ids = call(prepare, ready, None, scene)
     whole = shutil.copytree(ready, tmp_path / "whole", symlinks=True)
-    moments = call(server, die, whole, None, scene, ids, None)
+    moments = call(die, whole, None, scene, ids, None)
     assert {"before_commit", "after_commit"} <= set(moments)
-    for number, name in numbered(moments):
+    for number, name in some(numbered(moments), effort().crash_points, scene):
         folder = shutil.copytree(ready, tmp_path / str(number), symlinks=True)
-        kill(server, folder, None, scene, ids, number)
+        kill(folder, None, scene, ids, number)
         house = await opened(folder, None)
         try:
             await finish(house, scene, ids)

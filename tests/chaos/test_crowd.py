@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.crowd import AT_ONCE, crowd
+from tests.isolation import limit
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(200)]
 MOST = 1000.0  # milliseconds: the goal is 100 on a machine that does nothing else
@@ -17,4 +18,4 @@ async def test_a_hundred_executions_that_talk_leave_the_api_quick(capsys: pytest
     assert found["at_work"] >= AT_ONCE * 0.9
     assert found["events_told"] > 100
     assert found["requests"] > 20
-    assert found["request_p95_ms"] < MOST
+    assert found["request_p95_ms"] < limit(MOST)

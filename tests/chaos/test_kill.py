@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import sqlite3
 import time
 from collections import Counter
@@ -12,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from cairn.core.plan import Plan
 from tests.chaos.server import Server
+from tests.effort import chance, effort
+from tests.runners.scripting import until
 
-CHECKPOINTS = 20
-KILLS = 50
-pytestmark = [pytest.mark.chaos, pytest.mark.timeout(400)]
+STEP = 0.12  # seconds
+DEATHS = Plan(()).max_interruptions  # that an attempt survives
+pytestmark = [pytest.mark.chaos, pytest.mark.prove, pytest.mark.timeout(3600)]
 
 
 @pytest.fixture
@@ -26,79 +28,113 @@ def server(tmp_path: Path) -> Iterator[Server]:
     server.kill()
 
 
-def pipeline() -> dict[str, object]:
+def pipeline(checkpoints: int) -> dict[str, object]:
     steps = [
         {
             "key": f"step_{number}",
             "execution": {
                 "mode": "function",
-                "function_config": {"function": "chaos.step", "parameters": {"number": number, "seconds": 0.12}},
-                # A worker that dies again and again on one attempt makes it a fault (D64): there are more attempts.
-                "retry_config": {"max_auto_retries": 5, "retry_delay_seconds": 0},
+                "function_config": {"function": "chaos.step", "parameters": {"number": number, "seconds": STEP}},
+                "retry_config": {"max_auto_retries": 0},
             },
         }
-        for number in range(CHECKPOINTS)
+        for number in range(checkpoints)
     ]
     steps[-1]["execution"]["function_config"] = {  # type: ignore[index]
         "function": "chaos.wait",
-        "parameters": {"number": CHECKPOINTS - 1},
+        "parameters": {"number": checkpoints - 1},
     }
     return {"pipeline_name": "Killed", "config": {"auto_advance": True}, "checkpoints": steps}
 
 
-def test_fifty_kills_during_a_run_of_twenty_checkpoints(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    seed = random.randrange(10**6)
-    moments = random.Random(seed)
+def test_killed_again_and_again_during_a_run(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """A kill comes after the work was dispatched again, and as long as the attempt survives it: nothing is a fault."""
+    kills, moments = effort().server_kills, chance("kills")
+    checkpoints = max(20, kills)
     server.start()
-    pipeline_id = server.call("POST", "/api/pipelines", pipeline(), expect=201)["pipeline_id"]
+    pipeline_id = server.call("POST", "/api/pipelines", pipeline(checkpoints), expect=201)["pipeline_id"]
     run_id = server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
-    hits = booting = 0
-    for kill in range(KILLS):
-        if kill:
-            if moments.random() < 0.2:  # also while it starts: migrations, repair, recovery
-                server.spawn()
-                time.sleep(moments.uniform(0.2, 1.5))
-                booting += 1
-            else:
+    watched, hits, booting = Watched(server.data / "cairn.db", run_id), 0, 0
+    for _ in range(kills):
+        if server.process is None and watched.deaths < DEATHS - 1 and moments.random() < 0.2:
+            server.spawn()  # killed also while it starts: repair, recovery
+            time.sleep(moments.uniform(0.0, 0.5))
+            booting += 1
+        else:
+            if server.process is None:
                 server.start()
-        time.sleep(moments.uniform(0.0, 0.3))
+            watched.until_dispatched()
+            if watched.deaths == DEATHS:
+                watched.until_next()
+            time.sleep(moments.uniform(0.0, 2 * STEP))
         server.kill()
-        hits += in_progress(server.data / "cairn.db", run_id)
+        watched.look()
+        hits += watched.working is not None
     (server.folder / "go").touch()
     server.start()
     run = server.until_run_is(run_id, "completed")
     with capsys.disabled():
-        print(f"\n{KILLS} kills (seed {seed}), {hits} hit an execution in progress, {booting} a start")  # noqa: T201
-    assert hits >= KILLS // 2
-    check(server, run)
+        print(f"\n{kills} kills, {hits} hit an execution in progress, {booting} a start")  # noqa: T201
+    assert hits >= kills // 2
+    check(server, run, checkpoints)
 
 
-def in_progress(database: Path, run_id: str) -> bool:
-    """Whether the killed process was carrying something out."""
-    with sqlite3.connect(database) as connection:
-        found = connection.execute(
-            "SELECT count(*) FROM checkpoint_executions WHERE run_id = ? AND state = 'working'", (run_id,)
-        ).fetchone()
-    connection.close()
-    return bool(found[0])
+class Watched:
+    """What the database says of a run, whether a server is there or not."""
+
+    def __init__(self, database: Path, run_id: str) -> None:
+        self._database = database
+        self._run_id = run_id
+        self.dispatches = 0  # of all executions
+        self.working: str | None = None  # the execution that was carried out when it was last looked at
+        self.deaths = 0  # that its attempt has survived
+
+    def look(self) -> None:
+        self.dispatches, self.working, self.deaths = self._read()
+
+    def until_dispatched(self) -> None:
+        """Something is carried out that was not yet, or again."""
+        before = self.dispatches
+        until(lambda: self._read()[0] > before and self._read()[1] is not None)
+        self.look()
+
+    def until_next(self) -> None:
+        """What is carried out is another execution."""
+        before = self.working
+        until(lambda: self._read()[1] not in (before, None))
+        self.look()
+
+    def _read(self) -> tuple[int, str | None, int]:
+        connection = sqlite3.connect(self._database)
+        try:
+            columns = "execution_id, state, dispatch_number, interruptions"
+            query = f"SELECT {columns} FROM checkpoint_executions WHERE run_id = ?"
+            rows = connection.execute(query, (self._run_id,)).fetchall()
+        finally:
+            connection.close()
+        dispatches = sum(row[2] for row in rows)
+        for name, state, _, deaths in rows:
+            if state == "working":
+                return dispatches, name, deaths
+        return dispatches, None, 0
 
 
-def check(server: Server, run: dict[str, object]) -> None:
+def check(server: Server, run: dict[str, object], checkpoints: int) -> None:
     run_id = run["run_id"]
     executions = server.call("GET", f"/api/runs/{run_id}/checkpoints?limit=500", expect=200)["items"]
-    assert [(e["checkpoint_position"], e["status"]) for e in executions] == [
-        (n, "completed") for n in range(CHECKPOINTS)
+    assert [(e["checkpoint_position"], e["status"], e["attempt_number"]) for e in executions] == [
+        (n, "completed", 1) for n in range(checkpoints)
     ]
     artifacts = server.call("GET", f"/api/artifacts/list?run_id={run_id}&limit=500", expect=200)["items"]
-    assert Counter(a["checkpoint_position"] for a in artifacts) == Counter(range(CHECKPOINTS))
+    assert Counter(a["checkpoint_position"] for a in artifacts) == Counter(range(checkpoints))
     root = server.data / "pipelines" / str(run["pipeline_id"])
     contents = [json.loads(path.read_text()) for path in root.glob("runs/v1/*/outputs/*.json")]
-    total = [sum(range(n + 1)) for n in range(CHECKPOINTS)]
+    total = [sum(range(n + 1)) for n in range(checkpoints)]
     assert sorted((c["number"], c["sum"]) for c in contents) == list(enumerate(total))
     events = server.call("GET", f"/api/events?run_id={run_id}&limit=500", expect=200)["items"]
     counts = Counter(e["event_type"] for e in events)
     expected = {"run_started": 1, "run_completed": 1}
-    expected |= dict.fromkeys(("execution_made", "execution_completed", "artifacts_created"), CHECKPOINTS)
+    expected |= dict.fromkeys(("execution_made", "execution_completed", "artifacts_created"), checkpoints)
     assert {name: counts[name] for name in expected} == expected
     assert server.call("GET", f"/api/events/verify?run_id={run_id}", expect=200)["valid"]
     assert server.stop() == 0

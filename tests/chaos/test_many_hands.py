@@ -3,7 +3,6 @@ holds, the files are those of the database, and nothing of Cairn's own is taken 
 
 from __future__ import annotations
 
-import random
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -14,11 +13,13 @@ import pytest
 
 from tests.chaos.hands import Hands
 from tests.chaos.server import Server
+from tests.effort import effort, seed
+from tests.isolation import PATIENCE
+from tests.runners.scripting import until
 
-pytestmark = [pytest.mark.chaos, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.chaos, pytest.mark.prove, pytest.mark.timeout(3600)]
 HANDS = 6
-KILLS = 2
-SECONDS = 4.0  # from one kill to the next
+REQUESTS = 400  # from one kill to the next
 
 
 @pytest.fixture
@@ -58,18 +59,18 @@ def test_many_hands_and_a_server_that_is_killed(server: Server, capsys: pytest.C
         for name, checkpoints in PIPELINES.items()
     ]
     made = {server.call("POST", "/api/pipelines", each, expect=201)["pipeline_id"]: each for each in definitions}
-    hands, seed = Hands(server, made), random.randrange(10**6)
-    with hands.at_work(HANDS, seed):
-        for _ in range(KILLS):
-            time.sleep(SECONDS)
+    hands = Hands(server, made)
+    with hands.at_work(HANDS, seed()):
+        for _ in range(effort().soak_kills):
+            until_answered(hands, REQUESTS)
             server.kill()
             server.start()
-        time.sleep(SECONDS)
+        until_answered(hands, REQUESTS)
     for pipeline in made:
         server.call("POST", f"/api/pipelines/{pipeline}/restore")
     until_nothing_is_at_work(server)
     with capsys.disabled():
-        print(f"\n{HANDS} hands (seed {seed}): {dict(sorted(hands.answers.items()))}")  # noqa: T201
+        print(f"\n{HANDS} hands, {effort().soak_kills} kills: {dict(sorted(hands.answers.items()))}")  # noqa: T201
     assert hands.faults == []
     assert min(hands.answers[200], hands.answers[201], hands.answers[409]) > 20
     for run in runs(server):
@@ -80,6 +81,11 @@ def test_many_hands_and_a_server_that_is_killed(server: Server, capsys: pytest.C
     assert workspaces(server) == expected_workspaces(server)
     assert not list(server.data.glob("pipelines/*/.archived/drift_*")), "nothing of Cairn's own is taken for a user's"
     assert " ERROR " not in (server.folder / "server.log").read_text()
+
+
+def until_answered(hands: Hands, more: int) -> None:
+    least = hands.answers.total() + more
+    until(lambda: hands.faults or hands.answers.total() >= least, 10 * PATIENCE)
 
 
 def runs(server: Server) -> list[str]:

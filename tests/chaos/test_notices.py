@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import multiprocessing
 import shutil
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -19,27 +17,23 @@ from cairn.services.notifications.views import Delivery
 from tests.chaos.crashes import DIED
 from tests.chaos.notice_crashes import act, die, opened, prepare
 from tests.chaos.scene import Ids
+from tests.effort import effort, some
+from tests.forked import CONTEXT
+from tests.isolation import PATIENCE
 from tests.outward.servers import WebServer, answer, web_server
 
-pytestmark = pytest.mark.chaos
+pytestmark = [pytest.mark.chaos, pytest.mark.prove, pytest.mark.timeout(1800)]
 
 
-@pytest.fixture(scope="module")
-def server() -> ForkServerContext:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.chaos.notice_crashes"])
-    return context
+def call(function: Callable[..., Any], *args: Any) -> Any:
+    with ProcessPoolExecutor(1, mp_context=CONTEXT) as pool:
+        return pool.submit(function, *args).result(timeout=PATIENCE)
 
 
-def call(server: ForkServerContext, function: Callable[..., Any], *args: Any) -> Any:
-    with ProcessPoolExecutor(1, mp_context=server) as pool:
-        return pool.submit(function, *args).result(timeout=60)
-
-
-def kill(server: ForkServerContext, *args: Any) -> int | None:
-    process: ForkServerProcess = server.Process(target=die, args=args)
+def kill(*args: Any) -> int | None:
+    process = CONTEXT.Process(target=die, args=args)
     process.start()
-    process.join(timeout=60)
+    process.join(timeout=PATIENCE)
     return process.exitcode
 
 
@@ -47,7 +41,6 @@ def kill(server: ForkServerContext, *args: Any) -> int | None:
 class Stage:
     """A receiver, and a folder that is ready to tell it something."""
 
-    server: ForkServerContext
     folder: Path
     receiver: WebServer
     ids: Ids
@@ -56,7 +49,7 @@ class Stage:
         """Die there and start again: how often it arrived, the delivery, and how the process ended."""
         self.receiver.asked.clear()
         folder = shutil.copytree(self.folder / "ready", self.folder / str(at), symlinks=True)
-        ended = await asyncio.to_thread(kill, self.server, folder, self.ids, at)
+        ended = await asyncio.to_thread(kill, folder, self.ids, at)
         house = await opened(folder)
         try:
             delivery = await act(house, self.ids)
@@ -67,19 +60,18 @@ class Stage:
 
 
 @pytest.fixture
-async def stage(server: ForkServerContext, tmp_path: Path) -> AsyncGenerator[Stage]:
+async def stage(tmp_path: Path) -> AsyncGenerator[Stage]:
     async with web_server() as receiver:
         receiver.on("/ops", answer(200, b"ok"))
-        ids = await asyncio.to_thread(call, server, prepare, tmp_path / "ready", receiver.url("/ops"))
-        yield Stage(server, tmp_path, receiver, ids)
+        ids = await asyncio.to_thread(call, prepare, tmp_path / "ready", receiver.url("/ops"))
+        yield Stage(tmp_path, receiver, ids)
 
 
-@pytest.mark.timeout(180)
 async def test_people_are_told_wherever_the_process_dies(stage: Stage) -> None:
     whole = shutil.copytree(stage.folder / "ready", stage.folder / "whole", symlinks=True)
-    moments: list[str] = await asyncio.to_thread(call, stage.server, die, whole, stage.ids, None)
+    moments: list[str] = await asyncio.to_thread(call, die, whole, stage.ids, None)
     assert (moments.count("before_send"), len(stage.receiver.asked)) == (1, 1)
-    for number in range(1, len(moments) + 1):
+    for number in some(range(1, len(moments) + 1), effort().notice_crash_points, "notices"):
         # What else goes on may come before or after: the last moments are not always reached.
         arrived, delivery, ended = await stage.survive(number)
         assert ended in (DIED, 0)

@@ -17,6 +17,7 @@ import pytest
 
 from tests.chaos.councils import CHAT, CLAUDE, server_with, text_of
 from tests.chaos.server import Server
+from tests.isolation import limit
 from tests.models.provider import Asked, FakeProvider
 from tests.models.replies import Hangs, Reply, Says, Use, too_many
 from tests.runners.scripting import alive, running, until
@@ -96,7 +97,7 @@ class Stage:
     def until_let_go(self, way: str, hung_up: int, since: float) -> None:
         """`since` on the monotonic clock."""
         until(lambda: len(self.provider.hung_up) >= hung_up and not self.code(way) and not running(mark(way)))
-        assert time.monotonic() - since < AT_ONCE, way
+        assert time.monotonic() - since < limit(AT_ONCE), way
         assert len(self.provider.hung_up) == hung_up
 
 
@@ -127,11 +128,11 @@ def test_what_is_under_way_is_let_go_at_once(stage: Stage) -> None:
     # Out of time: the server tells when that was, to the microsecond.
     ended = {kind: out_of_time(stage, run) for (way, kind), run in stage.runs.items() if way == "late"}
     until(lambda: len(stage.provider.hung_up) >= 4 and not stage.code("late") and not running(mark("late")))
-    assert time.time() - max(ended.values()) < AT_ONCE + 0.5  # its end was looked for in between
+    assert time.time() - max(ended.values()) < limit(AT_ONCE) + 0.5  # its end was looked for in between
     wall = time.time() - time.monotonic()
     silent, begun = sorted(ended[kind] - wall for kind in ("be silent", "begin"))
     first, second = stage.provider.hung_up[2:]
-    assert (-0.5 < first - silent < AT_ONCE, -0.5 < second - begun < AT_ONCE) == (True, True)
+    assert (-0.5 < first - silent < limit(AT_ONCE), -0.5 < second - begun < limit(AT_ONCE)) == (True, True)
 
     stage.begin("stopped")
     stage.until_under_way("stopped")
@@ -140,7 +141,7 @@ def test_what_is_under_way_is_let_go_at_once(stage: Stage) -> None:
     pid, began = stage.server.process.pid, time.monotonic()
     stage.server.process.send_signal(signal.SIGTERM)
     until(lambda: len(stage.provider.hung_up) >= 6 and not alive("", pid) and not running(mark("stopped")))
-    assert time.monotonic() - began < AT_ONCE
+    assert time.monotonic() - began < limit(AT_ONCE)
     assert stage.server.ended() == 0
     assert [stage.asked(way) for way in WAYS] == [5, 5, 5], "nobody has asked again"
 

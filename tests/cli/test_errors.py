@@ -13,13 +13,13 @@ import pytest
 
 from cairn.adapters.folder_lock import FolderLock
 from cairn.cli import embedded_server
-from cairn.cli.exit_codes import MEANINGS, Code
+from cairn.cli.exit_codes import MEANINGS, ExitCode
 from tests.chaos.server import TOKEN, Server
 from tests.cli.shell import Shell, invoke
 
 
 def test_exit_codes_are_told() -> None:
-    assert set(MEANINGS) == set(Code)
+    assert set(MEANINGS) == set(ExitCode)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_exit_codes_are_told() -> None:
     ],
 )
 def test_what_is_not_there(served: Shell, words: tuple[str, ...]) -> None:
-    said = served(*words, code=Code.NOT_FOUND)
+    said = served(*words, code=ExitCode.NOT_FOUND)
     assert said.out == ""
     assert said.err.startswith("cairn: There is no")
     assert said.err.count("\n") == 1
@@ -49,7 +49,7 @@ def test_a_name_that_fits_several_lists_them(served: Shell, notes: Path, name: s
         notes.write_text(text)
         served("apply", str(notes))
         notes.write_text(text.replace(f"{name} {number}", name))
-    said = served("run", name, code=Code.NOT_FOUND)
+    said = served("run", name, code=ExitCode.NOT_FOUND)
     first, *candidates = said.err.splitlines()
     assert first == f"cairn: {name!r} may be any of these pipelines: say which."
     assert sorted(line.split("  ")[-1] for line in candidates) == [f"{name} one", f"{name} two"]
@@ -58,7 +58,7 @@ def test_a_name_that_fits_several_lists_them(served: Shell, notes: Path, name: s
 def test_a_checkpoint_that_is_not_there_names_those_that_are(served: Shell, notes: Path, name: str) -> None:
     served("apply", str(notes))
     served("run", name, "--detach")
-    said = served("show", f"{name}/wrong", code=Code.NOT_FOUND)
+    said = served("show", f"{name}/wrong", code=ExitCode.NOT_FOUND)
     assert said.err == f"cairn: {name}@v1 has no checkpoint 'wrong': it has write, echo.\n"
     assert served("show", f"{name}/echo", code=3).err == f"cairn: Say it again of {name}@v1 has not been reached yet.\n"
 
@@ -87,9 +87,9 @@ def test_somebody_else_answers(tmp_path: Path) -> None:
 
 def test_a_wrong_token(server: Server) -> None:
     said = invoke("runs", "--server", server.address, "--token", "wrong")
-    assert said.code == Code.FORBIDDEN
+    assert said.code == ExitCode.FORBIDDEN
     assert said.err == "cairn: This token is not known, or is no longer valid. Sign in with a current one.\n"
-    assert invoke("runs", "--server", server.address).code == Code.FORBIDDEN
+    assert invoke("runs", "--server", server.address).code == ExitCode.FORBIDDEN
 
 
 def test_a_token_from_the_environment(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ def test_the_local_token_goes_to_its_own_server_alone(server: Server, tmp_path: 
     written = json.loads((server.data / "server.json").read_text())
     (tmp_path / "server.json").write_text(json.dumps({**written, "address": "http://127.0.0.1:1"}))
     said = invoke("runs", "--server", server.address, "--data-dir", str(tmp_path))
-    assert said.code == Code.FORBIDDEN
+    assert said.code == ExitCode.FORBIDDEN
 
 
 def test_a_refusal_says_what_is_possible(served: Shell, notes: Path, name: str) -> None:

@@ -12,30 +12,30 @@ import pytest
 from cairn.core.approval import Approval
 from cairn.core.commands import (
     ActionProposed,
+    ArtifactOutput,
     ArtifactRef,
     Command,
+    CommandContext,
     Decide,
-    Failed,
-    Finished,
-    Given,
-    Output,
+    ExecutionFailed,
+    ExecutionFinished,
+    ExecutionTimedOut,
     RetryDue,
     StartRun,
-    TimedOut,
 )
 from cairn.core.decide import Decision, decide
 from cairn.core.effects import Effect
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.core.events import EventType
-from cairn.core.execution import Execution, Fault
-from cairn.core.plan import Checkpoint, Plan, Policy
-from cairn.core.rule_verdict import Action, Judge, Question, Terms, Verdict, no_rules
+from cairn.core.execution import Execution, Failure
+from cairn.core.plan import Checkpoint, CheckpointPolicy, Plan
+from cairn.core.rule_verdict import ApprovalTerms, Judge, ProposedAction, RuleQuestion, RuleVerdict, no_rules
 from cairn.core.run import Run
-from cairn.core.states import Kind, Ruling, State
+from cairn.core.states import ApprovalKind, ExecutionState, PassDecision
 
 BEGIN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-BROKEN = Fault("broken", "it broke")
-RESULT = Output("artifact-1", "result", "c" * 64, 3)
+BROKEN = Failure("broken", "it broke")
+RESULT = ArtifactOutput("artifact-1", "result", "c" * 64, 3)
 ARTIFACTS = {RESULT.id: ArtifactRef(RESULT.id, RESULT.name, "json", RESULT.checksum, RESULT.size)}
 F = TypeVar("F", bound=Effect)
 
@@ -44,7 +44,7 @@ def plan_of(
     *stages: str | tuple[str, ...],
     needs: Mapping[str, tuple[str, ...]] | None = None,
     decides: tuple[str, ...] = (),
-    policies: Mapping[str, Policy] | None = None,
+    policies: Mapping[str, CheckpointPolicy] | None = None,
     **settings: Any,
 ) -> Plan:
     """Each argument is a stage: one key, or several that run side by side. `auto_advance` is on unless told."""
@@ -57,15 +57,15 @@ def plan_of(
     return Plan(tuple(checkpoints), policies or {}, **settings)
 
 
-ACTION = Action("send_email", {"to": "a reviewer"})
+ACTION = ProposedAction("send_email", {"to": "a reviewer"})
 
 
-def asking(*kinds: Kind, **terms: Any) -> Judge:
+def asking(*kinds: ApprovalKind, **terms: Any) -> Judge:
     """A rule that asks people about these kinds, on these terms."""
 
-    def judge(question: Question) -> Verdict:
+    def judge(question: RuleQuestion) -> RuleVerdict:
         asks = True if question.kind in kinds else None
-        return Verdict(asks, "careful", "global", 1, terms=Terms(**terms)) if asks else Verdict()
+        return RuleVerdict(asks, "careful", "global", 1, terms=ApprovalTerms(**terms)) if asks else RuleVerdict()
 
     return judge
 
@@ -92,10 +92,12 @@ class Desk:
         self.run = self.last.run
         return self.last
 
-    def given(self, by: str) -> Given:
-        return Given(self.at, by, UUID(int=self.sent), self.judge, artifacts=find_artifacts)
+    def given(self, by: str) -> CommandContext:
+        return CommandContext(self.at, by, UUID(int=self.sent), self.judge, artifacts=find_artifacts)
 
-    def refuses(self, command: Command, error: type[Refused] = Refused, by: str = "ann") -> Refused:
+    def refuses(
+        self, command: Command, error: type[CommandRefused] = CommandRefused, by: str = "ann"
+    ) -> CommandRefused:
         before = self.run
         with pytest.raises(error) as raised:
             self.send(command, by)
@@ -103,24 +105,26 @@ class Desk:
         assert self.run is before
         return raised.value
 
-    def finish(self, key: str, digest: str = "d", *, ruling: Ruling | None = None, after: float = 1.0) -> Decision:
+    def finish(
+        self, key: str, digest: str = "d", *, ruling: PassDecision | None = None, after: float = 1.0
+    ) -> Decision:
         e = self.e(key)
-        return self.send(Finished(e.id, e.dispatch, digest, (RESULT,), ruling), "worker", after)
+        return self.send(ExecutionFinished(e.id, e.dispatch, digest, (RESULT,), ruling), "worker", after)
 
-    def fail(self, key: str, error: Fault = BROKEN) -> Decision:
+    def fail(self, key: str, error: Failure = BROKEN) -> Decision:
         e = self.e(key)
-        return self.send(Failed(e.id, e.dispatch, error), "worker")
+        return self.send(ExecutionFailed(e.id, e.dispatch, error), "worker")
 
     def answer(self, key: str, decision: str, by: str = "ann", after: float = 1.0, **more: Any) -> Decision:
         return self.send(Decide(self.asked(key).id, decision, **more), by, after)
 
-    def propose(self, key: str, digest: str = "act", action: Action = ACTION) -> Decision:
+    def propose(self, key: str, digest: str = "act", action: ProposedAction = ACTION) -> Decision:
         e = self.e(key)
         return self.send(ActionProposed(e.id, e.dispatch, digest, action), "worker")
 
     def time_out(self, key: str) -> Decision:
         e = self.e(key)
-        return self.send(TimedOut(e.id, e.dispatch), "timer")
+        return self.send(ExecutionTimedOut(e.id, e.dispatch), "timer")
 
     def due(self, key: str) -> Decision:
         e = self.e(key)
@@ -131,7 +135,7 @@ class Desk:
         """The execution that was made last for a checkpoint."""
         return [e for e in self.run.executions.values() if e.key == key][-1]
 
-    def all(self, key: str) -> list[State]:
+    def all(self, key: str) -> list[ExecutionState]:
         return [e.state for e in self.run.executions.values() if e.key == key]
 
     @property

@@ -6,27 +6,32 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from cairn.core.conditions import CONFIDENCE, MISSING, Comparison, Field, OneOf, Operator, Test
-from cairn.core.rule_verdict import Action, Question, Risk, Verdict
-from cairn.core.rules import GLOBAL, Book, Rule, Rulebook, Section, judge
-from cairn.core.states import Kind
+from cairn.core.conditions import CONFIDENCE, MISSING, Comparison, FieldLookup, OneOf, Operator, Test
+from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion, RuleVerdict
+from cairn.core.rules import GLOBAL, Rule, Rulebook, RuleSection, ScopedRulebook, judge
+from cairn.core.states import ApprovalKind
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)  # a Monday
 PIPELINE = "11111111-1111-4111-8111-111111111111"
 
 
-def action(operation: str = "send_email", risk: Risk = Risk.HIGH, confidence: float | None = None, **of: Any) -> Action:
-    return Action(operation, of, risk, confidence)
+def action(
+    operation: str = "send_email", risk: RiskLevel = RiskLevel.HIGH, confidence: float | None = None, **of: Any
+) -> ProposedAction:
+    return ProposedAction(operation, of, risk, confidence)
 
 
 def question(
-    kind: Kind = Kind.ACTION, proposed: Action | None = None, at: datetime = NOON, approval: str = "a"
-) -> Question:
-    return Question(kind, approval, "e", "step", at, proposed)
+    kind: ApprovalKind = ApprovalKind.ACTION,
+    proposed: ProposedAction | None = None,
+    at: datetime = NOON,
+    approval: str = "a",
+) -> RuleQuestion:
+    return RuleQuestion(kind, approval, "e", "step", at, proposed)
 
 
-def field(path: str) -> Field:
-    return Field(path, tuple(int(step) if step.isdecimal() else step for step in path.split(".")))
+def field(path: str) -> FieldLookup:
+    return FieldLookup(path, tuple(int(step) if step.isdecimal() else step for step in path.split(".")))
 
 
 def compared(path: str, operator: str, value: Any) -> Comparison:
@@ -37,26 +42,28 @@ def sure(operator: str, value: float) -> Comparison:
     return Comparison(CONFIDENCE, Operator(operator), value)
 
 
-ALWAYS = OneOf("kind", tuple(kind.value for kind in Kind))
+ALWAYS = OneOf("kind", tuple(kind.value for kind in ApprovalKind))
 NEVER = OneOf("operation_type", ("nothing",))
 
 
-def asks(name: str, *tests: Test, section: Section = Section.CHECKPOINTS, **more: Any) -> Rule:
+def asks(name: str, *tests: Test, section: RuleSection = RuleSection.CHECKPOINTS, **more: Any) -> Rule:
     return Rule(name, section, False, tests or (ALWAYS,), **more)
 
 
-def approves(name: str, *tests: Test, section: Section = Section.CHECKPOINTS, **more: Any) -> Rule:
+def approves(name: str, *tests: Test, section: RuleSection = RuleSection.CHECKPOINTS, **more: Any) -> Rule:
     return Rule(name, section, True, tests or (ALWAYS,), **more)
 
 
-def book(*rules: Rule, scope: str = GLOBAL, revision: int = 1, **more: Any) -> Book:
+def book(*rules: Rule, scope: str = GLOBAL, revision: int = 1, **more: Any) -> ScopedRulebook:
     ordered = tuple(sorted(rules, key=lambda rule: rule.priority))
-    return Book(scope, revision, Rulebook(ordered, **more))
+    return ScopedRulebook(scope, revision, Rulebook(ordered, **more))
 
 
-def said(books: list[Book], of: Question | None = None, data: Mapping[str, Any] | None = None, **more: Any) -> Verdict:
+def said(
+    books: list[ScopedRulebook], of: RuleQuestion | None = None, data: Mapping[str, Any] | None = None, **more: Any
+) -> RuleVerdict:
     return judge(books, of or question(), lambda path: (data or {}).get(path, MISSING), **more)
 
 
-def outcomes(verdict: Verdict) -> dict[str, str]:
+def outcomes(verdict: RuleVerdict) -> dict[str, str]:
     return {one.rule: one.outcome for one in verdict.considered}

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from cairn.core.commands import ApprovalExpired, Decide, InputWanted, Invalid, LimitReached, ReminderDue
-from cairn.core.effects import SendLater
-from cairn.core.errors import Stale
+from cairn.core.commands import (
+    ApprovalExpired,
+    Decide,
+    InputRequested,
+    IterationLimitReached,
+    ReminderDue,
+    ResultInvalid,
+)
+from cairn.core.effects import ScheduleTimer
+from cairn.core.errors import StaleCommand
 from cairn.core.events import EventType
-from cairn.core.execution import Fault
-from cairn.core.plan import Policy
-from cairn.core.states import ApprovalStatus, Kind, OnExpiry, OnInvalid, RunStatus, WaitingOn
+from cairn.core.execution import Failure
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import ApprovalKind, ApprovalStatus, OnExpiry, OnInvalid, RunStatus, WaitingOn
 from tests.core.desk import Desk, asking, plan_of
 
 
 def asked(approvers: int = 2) -> Desk:
-    desk = Desk(plan_of("a"), judge=asking(Kind.COMPLETION, needed=approvers))
+    desk = Desk(plan_of("a"), judge=asking(ApprovalKind.COMPLETION, needed=approvers))
     desk.finish("a")
     return desk
 
 
 def proposed(approvers: int = 2) -> Desk:
-    desk = Desk(plan_of("a"), judge=asking(Kind.ACTION, needed=approvers))
+    desk = Desk(plan_of("a"), judge=asking(ApprovalKind.ACTION, needed=approvers))
     desk.propose("a", "p0")
     return desk
 
 
 def expiring(on_expiry: OnExpiry) -> Desk:
-    judge = asking(Kind.COMPLETION, period=60.0, on_expiry=on_expiry)
+    judge = asking(ApprovalKind.COMPLETION, period=60.0, on_expiry=on_expiry)
     desk = Desk(plan_of(("a", "b")), judge=judge)
     desk.finish("a")
     return desk
@@ -76,7 +83,7 @@ def test_a_modification_restarts_the_count_d26() -> None:
     desk.answer("a", "approve", "ann")
     desk.answer("a", "modify", "bob", modified="p1", answer="parameters 1")
     assert desk.asked("a").agreeing == {"bob"}
-    desk.refuses(Decide(desk.asked("a").id, "approve", "p0"), Stale, by="ann")
+    desk.refuses(Decide(desk.asked("a").id, "approve", "p0"), StaleCommand, by="ann")
     desk.answer("a", "approve", "ann", digest="p1")
     assert desk.states == {"a": "WORKING"}
     assert desk.e("a").answer == "parameters 1"  # what was modified, not what the last one said
@@ -101,9 +108,9 @@ def test_who_agreed_may_still_modify_d26() -> None:
 
 
 def test_accepting_an_invalid_result_takes_as_many_people() -> None:
-    policies = {"a": Policy(on_invalid=OnInvalid.ASK_HUMAN)}
-    desk = Desk(plan_of("a", policies=policies), judge=asking(Kind.VALIDATION, needed=2))
-    desk.send(Invalid(desk.e("a").id, 1, "x"), "worker")
+    policies = {"a": CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN)}
+    desk = Desk(plan_of("a", policies=policies), judge=asking(ApprovalKind.VALIDATION, needed=2))
+    desk.send(ResultInvalid(desk.e("a").id, 1, "x"), "worker")
     desk.answer("a", "accept", "ann")
     assert desk.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
     desk.refuses(Decide(desk.asked("a").id, "accept"), by="ann")
@@ -112,13 +119,13 @@ def test_accepting_an_invalid_result_takes_as_many_people() -> None:
 
 
 def test_an_input_and_an_escalation_take_one_person() -> None:
-    desk = Desk(plan_of(("a", "b")), judge=asking(*Kind, needed=2))
+    desk = Desk(plan_of(("a", "b")), judge=asking(*ApprovalKind, needed=2))
     desk.answer("a", "approve", "ann")
     desk.answer("a", "approve", "bob")
     desk.answer("b", "approve", "ann")
     desk.answer("b", "approve", "bob")
-    desk.send(InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
-    desk.send(LimitReached(desk.e("b").id, 1, "x"), "worker")
+    desk.send(InputRequested(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(IterationLimitReached(desk.e("b").id, 1, "x"), "worker")
     desk.answer("a", "answer")
     desk.answer("b", "accept")
     assert desk.states == {"a": "WORKING", "b": "COMPLETED"}
@@ -139,12 +146,12 @@ def test_an_approval_has_a_deadline_only_where_a_period_says_so_d23() -> None:
     desk = expiring(OnExpiry.FAIL)
     approval = desk.asked("a")
     assert approval.expires_at == desk.at + timedelta(seconds=60)
-    assert desk.did(SendLater) == [
-        SendLater(60.0, ApprovalExpired(approval.id, 1)),
-        SendLater(30.0, ReminderDue(approval.id, 1)),
+    assert desk.did(ScheduleTimer) == [
+        ScheduleTimer(60.0, ApprovalExpired(approval.id, 1)),
+        ScheduleTimer(30.0, ReminderDue(approval.id, 1)),
     ]
     desk = asked()
-    assert (desk.asked("a").expires_at, desk.did(SendLater)) == (None, [])
+    assert (desk.asked("a").expires_at, desk.did(ScheduleTimer)) == (None, [])
 
 
 def test_expiry_with_fail_acts_as_reject_d67() -> None:
@@ -154,8 +161,8 @@ def test_expiry_with_fail_acts_as_reject_d67() -> None:
     desk.send(expired, "timer")
     assert (desk.run.status, desk.states) == (RunStatus.FAILED, {"a": "FAILED", "b": "CANCELLED"})
     assert desk.run.approvals[approval].status is ApprovalStatus.TIMEOUT
-    assert desk.e("a").last_error == Fault("approval_timeout", "Nobody decided in time.")
-    desk.refuses(expired, Stale)
+    assert desk.e("a").last_error == Failure("approval_timeout", "Nobody decided in time.")
+    desk.refuses(expired, StaleCommand)
     refused = desk.refuses(Decide(approval, "approve"))
     assert refused.message == "It is not asked any more: the approval is timeout."
 
@@ -173,17 +180,17 @@ def test_expiry_with_escalate_gives_one_more_period_then_fails_d23() -> None:
     desk.send(ApprovalExpired(approval, 1), "timer", after=60)
     asked = desk.asked("a")
     assert (asked.period, asked.expires_at) == (2, desk.at + timedelta(seconds=60))
-    assert desk.last.effects == (SendLater(60.0, ApprovalExpired(approval, 2)),)
+    assert desk.last.effects == (ScheduleTimer(60.0, ApprovalExpired(approval, 2)),)
     assert desk.detail(EventType.APPROVAL_ESCALATED) == {
         "kind": "completion",
         "to": [],
         "period": 2,
         "expires_at": (desk.at + timedelta(seconds=60)).isoformat(),
     }
-    desk.refuses(ApprovalExpired(approval, 1), Stale)
+    desk.refuses(ApprovalExpired(approval, 1), StaleCommand)
     desk.send(ApprovalExpired(approval, 2), "timer")
     assert desk.run.status is RunStatus.FAILED
-    desk.refuses(ApprovalExpired("nowhere", 1), Stale)
+    desk.refuses(ApprovalExpired("nowhere", 1), StaleCommand)
 
 
 def test_an_answer_in_the_second_period_counts_h5() -> None:
@@ -192,4 +199,4 @@ def test_an_answer_in_the_second_period_counts_h5() -> None:
     approval = desk.asked("a").id
     desk.answer("a", "approve")
     assert desk.states["a"] == "COMPLETED"
-    desk.refuses(ApprovalExpired(approval, 2), Stale)
+    desk.refuses(ApprovalExpired(approval, 2), StaleCommand)

@@ -12,15 +12,15 @@ from cairn.core.commands import (
     BudgetReached,
     CancelRun,
     Command,
-    Given,
+    CommandContext,
     PauseRun,
     RestartRun,
     ResumeRun,
     RollBack,
     SetBudget,
-    WarnOfBudget,
+    WarnBudget,
 )
-from cairn.core.errors import Repeated, Stale
+from cairn.core.errors import AlreadyApplied, StaleCommand
 from cairn.core.events import EventType
 from cairn.core.states import RunStatus
 from tests.core.desk import Desk, plan_of
@@ -33,7 +33,7 @@ class Watched(Desk):
 
     left: str = SPENT
 
-    def given(self, by: str) -> Given:
+    def given(self, by: str) -> CommandContext:
         return replace(super().given(by), over_budget=self.left)
 
 
@@ -97,19 +97,19 @@ def test_what_takes_the_run_on_otherwise_is_not_held_up(command: Command) -> Non
 
 def test_a_budget_of_its_own_is_set_and_taken_back() -> None:
     desk = Desk(plan_of("a"))
-    desk.send(WarnOfBudget("most is used"))
+    desk.send(WarnBudget("most is used"))
     assert (desk.told, desk.run.budget_warned) == (["budget_nearly_spent"], True)
     assert desk.detail(EventType.BUDGET_NEARLY_SPENT) == {"reason": "most is used"}
-    desk.refuses(WarnOfBudget("more is used"), Stale)
+    desk.refuses(WarnBudget("more is used"), StaleCommand)
     budget = Budget(Decimal("0.50"), 1000)
     desk.send(SetBudget(budget))
     assert desk.detail(EventType.BUDGET_CHANGED) == {"from": {}, "to": {"max_cost_usd": "0.50", "max_tokens": 1000}}
     assert (desk.run.budget, desk.run.budget_warned) == (budget, False)
-    desk.refuses(SetBudget(budget), Repeated)
+    desk.refuses(SetBudget(budget), AlreadyApplied)
     desk.send(SetBudget(Budget()))
     desk.finish("a")
     assert "nothing to use a budget for" in desk.refuses(SetBudget(budget)).message
-    desk.refuses(WarnOfBudget("most is used"), Stale)
+    desk.refuses(WarnBudget("most is used"), StaleCommand)
 
 
 def test_what_a_budget_of_a_run_does_not_say_is_as_the_definition_says() -> None:

@@ -7,51 +7,62 @@ from typing import Any
 
 import pytest
 
-from cairn.core.conditions import MISSING, AnyOf, Comparison, Facts, Field, OneOf, Operator, Test, holds, shown
-from cairn.core.rule_verdict import Condition, Question, Risk
-from cairn.core.states import Kind
+from cairn.core.conditions import (
+    MISSING,
+    AnyOf,
+    Comparison,
+    ConditionFacts,
+    FieldLookup,
+    OneOf,
+    Operator,
+    Test,
+    holds,
+    shown,
+)
+from cairn.core.rule_verdict import ConditionResult, RiskLevel, RuleQuestion
+from cairn.core.states import ApprovalKind
 from tests.core.rulings import action, compared, field, question, sure
 
 
-def looked(test: Test, of: Question, data: Mapping[str, Any] | None = None) -> Condition:
-    return test.look(Facts(of, lambda path: (data or {}).get(path, MISSING)), is_cautious=True)
+def looked(test: Test, of: RuleQuestion, data: Mapping[str, Any] | None = None) -> ConditionResult:
+    return test.look(ConditionFacts(of, lambda path: (data or {}).get(path, MISSING)), is_cautious=True)
 
 
-REFUND = question(proposed=action("refund", Risk.MEDIUM, 0.87, amount=99.99, order={"items": [{"id": 7}]}))
-PLAIN = question(Kind.COMPLETION)
+REFUND = question(proposed=action("refund", RiskLevel.MEDIUM, 0.87, amount=99.99, order={"items": [{"id": 7}]}))
+PLAIN = question(ApprovalKind.COMPLETION)
 
 
 @pytest.mark.parametrize(
     ("test", "of", "told"),
     [
-        (OneOf("kind", ("start", "action")), REFUND, Condition("kind", "start or action", "action", True)),
-        (OneOf("kind", ("start",)), REFUND, Condition("kind", "start", "action", False)),
+        (OneOf("kind", ("start", "action")), REFUND, ConditionResult("kind", "start or action", "action", True)),
+        (OneOf("kind", ("start",)), REFUND, ConditionResult("kind", "start", "action", False)),
         (
             OneOf("risk_level", ("high", "critical")),
             REFUND,
-            Condition("risk_level", "high or critical", "medium", False),
+            ConditionResult("risk_level", "high or critical", "medium", False),
         ),
-        (OneOf("risk_level", ("medium",)), REFUND, Condition("risk_level", "medium", "medium", True)),
-        (OneOf("risk_level", ("medium",)), PLAIN, Condition("risk_level", "medium", "none", False)),
-        (OneOf("operation_type", ("refund",)), REFUND, Condition("operation_type", "refund", "refund", True)),
-        (OneOf("operation_type", ("refund",)), PLAIN, Condition("operation_type", "refund", "none", False)),
-        (sure(">=", 0.8), REFUND, Condition("confidence", ">= 0.8", "0.87", True)),
-        (sure("<", 0.8), REFUND, Condition("confidence", "< 0.8", "0.87", False)),
-        (sure("<", 0.8), PLAIN, Condition("confidence", "< 0.8", "missing", False)),
-        (compared("amount", "<=", 50), REFUND, Condition("amount", "<= 50", "99.99", False)),
-        (compared("order.items.0.id", "==", 7), REFUND, Condition("order.items.0.id", "== 7", "7", True)),
-        (compared("order.items.1.id", "==", 7), REFUND, Condition("order.items.1.id", "== 7", "missing", False)),
+        (OneOf("risk_level", ("medium",)), REFUND, ConditionResult("risk_level", "medium", "medium", True)),
+        (OneOf("risk_level", ("medium",)), PLAIN, ConditionResult("risk_level", "medium", "none", False)),
+        (OneOf("operation_type", ("refund",)), REFUND, ConditionResult("operation_type", "refund", "refund", True)),
+        (OneOf("operation_type", ("refund",)), PLAIN, ConditionResult("operation_type", "refund", "none", False)),
+        (sure(">=", 0.8), REFUND, ConditionResult("confidence", ">= 0.8", "0.87", True)),
+        (sure("<", 0.8), REFUND, ConditionResult("confidence", "< 0.8", "0.87", False)),
+        (sure("<", 0.8), PLAIN, ConditionResult("confidence", "< 0.8", "missing", False)),
+        (compared("amount", "<=", 50), REFUND, ConditionResult("amount", "<= 50", "99.99", False)),
+        (compared("order.items.0.id", "==", 7), REFUND, ConditionResult("order.items.0.id", "== 7", "7", True)),
+        (compared("order.items.1.id", "==", 7), REFUND, ConditionResult("order.items.1.id", "== 7", "missing", False)),
         (
-            Comparison(Field("o", ("order", "items", "0", "id")), Operator.LESS, 8),
+            Comparison(FieldLookup("o", ("order", "items", "0", "id")), Operator.LESS, 8),
             REFUND,
-            Condition("o", "< 8", "7", True),
+            ConditionResult("o", "< 8", "7", True),
         ),
-        (compared("order.items.id", "==", 7), REFUND, Condition("order.items.id", "== 7", "missing", False)),
-        (compared("order.id", "==", 7), REFUND, Condition("order.id", "== 7", "missing", False)),
-        (compared("amount.cents", "==", 7), REFUND, Condition("amount.cents", "== 7", "missing", False)),
+        (compared("order.items.id", "==", 7), REFUND, ConditionResult("order.items.id", "== 7", "missing", False)),
+        (compared("order.id", "==", 7), REFUND, ConditionResult("order.id", "== 7", "missing", False)),
+        (compared("amount.cents", "==", 7), REFUND, ConditionResult("amount.cents", "== 7", "missing", False)),
     ],
 )
-def test_each_kind_of_trigger(test: Test, of: Question, told: Condition) -> None:
+def test_each_kind_of_trigger(test: Test, of: RuleQuestion, told: ConditionResult) -> None:
     assert looked(test, of) == told
 
 
@@ -104,20 +115,22 @@ def test_every_operator_is_in_the_table() -> None:
 def test_a_list_means_any_of() -> None:
     test = AnyOf((compared("amount", ">", 1000), compared("region", "==", "EU")))
     told = looked(test, REFUND, {"region": "EU"})
-    assert told == Condition("amount, region", "amount > 1000 or region == EU", "amount is 99.99, region is EU", True)
+    assert told == ConditionResult(
+        "amount, region", "amount > 1000 or region == EU", "amount is 99.99, region is EU", True
+    )
     assert not looked(test, REFUND).holds
 
 
 def test_the_parameters_of_the_action_are_looked_at_first() -> None:
     asked: list[str] = []
-    facts = Facts(REFUND, lambda path: asked.append(path) or 1)
+    facts = ConditionFacts(REFUND, lambda path: asked.append(path) or 1)
     assert [facts.value(field(path))[0] for path in ("amount", "total", "total")] == [99.99, 1, 1]
     assert asked == ["total"]
 
 
 @pytest.mark.parametrize("path", ["password", "mail.api_key", "headers.Authorization", "access-token"])
 def test_secrets_are_not_shown(path: str) -> None:
-    assert looked(compared(path, "!=", "x"), PLAIN, {path: "geheim"}) == Condition(path, "!= x", "hidden", True)
+    assert looked(compared(path, "!=", "x"), PLAIN, {path: "geheim"}) == ConditionResult(path, "!= x", "hidden", True)
     assert looked(compared(path, "!=", "x"), PLAIN).actual == "missing"
 
 

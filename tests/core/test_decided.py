@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from cairn.core.commands import ApprovalExpired, CancelRun, Decide
-from cairn.core.errors import Stale
+from cairn.core.errors import StaleCommand
 from cairn.core.events import EventType
-from cairn.core.plan import Policy
+from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ApprovalStatus
 from tests.core.desk import Desk, plan_of
 
 
 def asked_completion() -> Desk:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
     desk.finish("a")
     return desk
 
@@ -34,7 +34,7 @@ def test_an_answer_that_does_not_fit_the_kind_is_refused_d22() -> None:
 
 def test_a_decision_about_other_content_is_stale_d25() -> None:
     desk = asked_completion()
-    desk.refuses(Decide(desk.asked("a").id, "approve", "another"), Stale)
+    desk.refuses(Decide(desk.asked("a").id, "approve", "another"), StaleCommand)
     desk.answer("a", "approve", digest="d")
     assert desk.states == {"a": "COMPLETED"}
 
@@ -47,4 +47,4 @@ def test_what_is_taken_away_withdraws_its_approval_d24() -> None:
     assert desk.detail(EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": "the run was cancelled"}
     refused = desk.refuses(Decide(approval, "approve"))
     assert refused.message == "It is not asked any more: the approval is withdrawn."
-    desk.refuses(ApprovalExpired(approval, 1), Stale)
+    desk.refuses(ApprovalExpired(approval, 1), StaleCommand)

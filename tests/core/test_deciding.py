@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from cairn.core.approval import Vote
-from cairn.core.commands import Decide, InputWanted, Invalid, LimitReached, RetryExecution
-from cairn.core.effects import MakeWorkspace, Stage
+from cairn.core.commands import Decide, InputRequested, IterationLimitReached, ResultInvalid, RetryExecution
+from cairn.core.effects import CreateWorkspace, StageArtifacts
 from cairn.core.events import EventType
-from cairn.core.execution import Fault
-from cairn.core.plan import Policy
-from cairn.core.states import ApprovalStatus, Mode, OnFailure, OnInvalid, Ruling, RunStatus, State, WaitingOn
+from cairn.core.execution import Failure
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import (
+    ApprovalStatus,
+    ExecutionMode,
+    ExecutionState,
+    OnFailure,
+    OnInvalid,
+    PassDecision,
+    RunStatus,
+    WaitingOn,
+)
 from tests.core.desk import RESULT, Desk, plan_of
 
 
 def asked_completion() -> Desk:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
     desk.finish("a")
     return desk
 
@@ -24,22 +33,22 @@ def asked_action() -> Desk:
     return desk
 
 
-def asked_validation(policy: Policy | None = None) -> Desk:
-    desk = Desk(plan_of("a", policies={"a": policy or Policy(on_invalid=OnInvalid.ASK_HUMAN)}))
-    error = Fault("schema", "the title is missing")
-    desk.send(Invalid(desk.e("a").id, 1, "x", (RESULT,), error), "worker")
+def asked_validation(policy: CheckpointPolicy | None = None) -> Desk:
+    desk = Desk(plan_of("a", policies={"a": policy or CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN)}))
+    error = Failure("schema", "the title is missing")
+    desk.send(ResultInvalid(desk.e("a").id, 1, "x", (RESULT,), error), "worker")
     return desk
 
 
-def asked_escalation(digest: str | None = "x", policy: Policy | None = None) -> Desk:
-    desk = Desk(plan_of("a", policies={"a": policy or Policy()}))
-    desk.send(LimitReached(desk.e("a").id, 1, digest, (RESULT,) if digest else ()), "worker")
+def asked_escalation(digest: str | None = "x", policy: CheckpointPolicy | None = None) -> Desk:
+    desk = Desk(plan_of("a", policies={"a": policy or CheckpointPolicy()}))
+    desk.send(IterationLimitReached(desk.e("a").id, 1, digest, (RESULT,) if digest else ()), "worker")
     return desk
 
 
 def asked_input(waiting_on: WaitingOn = WaitingOn.QUESTION) -> Desk:
     desk = Desk(plan_of("a"))
-    desk.send(InputWanted(desk.e("a").id, 1, waiting_on, "question"), "worker")
+    desk.send(InputRequested(desk.e("a").id, 1, waiting_on, "question"), "worker")
     return desk
 
 
@@ -51,8 +60,8 @@ def status_of(desk: Desk) -> ApprovalStatus:
 def test_a_completion_is_asked_with_what_is_staged() -> None:
     desk = asked_completion()
     e = desk.e("a")
-    assert (e.state, desk.asked("a").digest) == (State.COMPLETION_ASKED, "d")
-    assert desk.last.effects == (Stage(e.id),)
+    assert (e.state, desk.asked("a").digest) == (ExecutionState.COMPLETION_ASKED, "d")
+    assert desk.last.effects == (StageArtifacts(e.id),)
     assert desk.told == ["artifacts_created", "execution_completion_asked", "approval_asked"]
 
 
@@ -76,34 +85,34 @@ def test_completion_revise_keeps_the_execution_and_counts_x3() -> None:
     before = desk.e("a")
     desk.answer("a", "revise", feedback="shorter")
     e = desk.e("a")
-    assert (e.id, e.revision, e.attempt, e.dispatch, e.state) == (before.id, 1, 1, 2, State.WORKING)
+    assert (e.id, e.revision, e.attempt, e.dispatch, e.state) == (before.id, 1, 1, 2, ExecutionState.WORKING)
     assert status_of(desk) is ApprovalStatus.REVISION_REQUESTED
     assert desk.detail(EventType.EXECUTION_REVISED) == {
         "checkpoint": "a",
         "revision_iteration": 1,
         "feedback": "shorter",
     }
-    assert desk.did(MakeWorkspace) == []
+    assert desk.did(CreateWorkspace) == []
 
 
 def test_completion_revise_past_the_limit_follows_on_failure_x3_d63() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True, max_revisions=1)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True, max_revisions=1)}))
     desk.finish("a")
     desk.answer("a", "revise")
     desk.finish("a")
     desk.answer("a", "revise", feedback="still too long")
     assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
     why = "More than 1 revisions were asked for. The last: still too long"
-    assert desk.e("a").last_error == Fault("revisions_used_up", why)
+    assert desk.e("a").last_error == Failure("revisions_used_up", why)
 
 
 def test_completion_reject_fails_execution_and_run_and_skips_on_failure_d22() -> None:
-    policy = Policy(ask_completion=True, on_failure=OnFailure.ROLLBACK_CHECKPOINT)
+    policy = CheckpointPolicy(ask_completion=True, on_failure=OnFailure.ROLLBACK_CHECKPOINT)
     desk = Desk(plan_of("a", policies={"a": policy}))
     desk.finish("a")
     desk.answer("a", "reject", feedback="wrong customer")
     assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
-    assert desk.e("a").last_error == Fault("rejected", "Rejected by ann. wrong customer")
+    assert desk.e("a").last_error == Failure("rejected", "Rejected by ann. wrong customer")
     assert desk.detail(EventType.RUN_FAILED)["reason"] == "Rejected by ann. wrong customer"
     assert status_of(desk) is ApprovalStatus.REJECTED
 
@@ -149,7 +158,7 @@ def test_validation_is_asked_with_the_finding() -> None:
     desk = asked_validation()
     assert desk.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
     assert (desk.asked("a").digest, desk.asked("a").reason) == ("x", "the title is missing")
-    assert desk.last.effects == (Stage(desk.e("a").id),)
+    assert desk.last.effects == (StageArtifacts(desk.e("a").id),)
     assert (desk.e("a").errors, desk.e("a").outputs) == (1, (RESULT.id,))
 
 
@@ -160,7 +169,7 @@ def test_validation_accept_completes() -> None:
 
 
 def test_validation_accept_still_asks_for_the_completion() -> None:
-    desk = asked_validation(Policy(on_invalid=OnInvalid.ASK_HUMAN, ask_completion=True))
+    desk = asked_validation(CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN, ask_completion=True))
     desk.answer("a", "accept")
     assert desk.states == {"a": "COMPLETION_ASKED"}
 
@@ -169,7 +178,7 @@ def test_validation_feedback_tries_again() -> None:
     desk = asked_validation()
     desk.answer("a", "feedback", feedback="add a title")
     e = desk.e("a")
-    assert (e.state, e.attempt, e.validations_used, e.revision) == (State.WORKING, 2, 1, 0)
+    assert (e.state, e.attempt, e.validations_used, e.revision) == (ExecutionState.WORKING, 2, 1, 0)
     assert status_of(desk) is ApprovalStatus.REVISION_REQUESTED
     assert desk.detail(EventType.EXECUTION_REVALIDATED)["reason"] == "add a title"
 
@@ -181,35 +190,35 @@ def test_validation_reject() -> None:
 
 
 def test_max_validation_retries_count_for_asking_too_a5() -> None:
-    desk = asked_validation(Policy(on_invalid=OnInvalid.ASK_HUMAN, max_validation_retries=1))
+    desk = asked_validation(CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN, max_validation_retries=1))
     desk.answer("a", "feedback")
-    desk.send(Invalid(desk.e("a").id, 2, "x"), "worker")
+    desk.send(ResultInvalid(desk.e("a").id, 2, "x"), "worker")
     assert desk.states == {"a": "FAILED"}
 
 
 # ---- escalation --------------------------------------------------------------------------------------
 def test_escalation_retry_renews_the_budgets_d61_d63() -> None:
-    desk = asked_escalation(policy=Policy(max_auto_retries=1, max_validation_retries=1, timeout=60.0))
+    desk = asked_escalation(policy=CheckpointPolicy(max_auto_retries=1, max_validation_retries=1, timeout=60.0))
     e = desk.e("a")
     desk.run = desk.run.with_executions(e.changed(retries_used=1, validations_used=1, interruptions=2, worked=50.0))
     desk.answer("a", "retry")
     e = desk.e("a")
-    assert (e.state, e.attempt) == (State.WORKING, 2)
+    assert (e.state, e.attempt) == (ExecutionState.WORKING, 2)
     assert (e.retries_used, e.validations_used, e.interruptions, e.worked) == (0, 0, 0, 0.0)
     assert desk.detail(EventType.EXECUTION_RETRIED) == {"checkpoint": "a", "attempt_number": 2}
 
 
 def test_escalation_retry_asks_a_form_again_d61() -> None:
-    desk = Desk(plan_of("a", decides=("a",), policies={"a": Policy(mode=Mode.HUMAN_ONLY)}))
+    desk = Desk(plan_of("a", decides=("a",), policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     desk.answer("a", "answer")
-    desk.finish("a", ruling=Ruling.ESCALATE)
+    desk.finish("a", ruling=PassDecision.ESCALATE)
     desk.answer("a", "retry")
     assert desk.e("a").waiting_on is WaitingOn.HUMAN_FORM
 
 
 def test_escalation_accept_completes_and_stands_for_the_approval_d61() -> None:
-    desk = asked_escalation(policy=Policy(ask_completion=True))
-    assert desk.last.effects == (Stage(desk.e("a").id),)
+    desk = asked_escalation(policy=CheckpointPolicy(ask_completion=True))
+    assert desk.last.effects == (StageArtifacts(desk.e("a").id),)
     desk.answer("a", "accept")
     assert (desk.states, desk.run.status) == ({"a": "COMPLETED"}, RunStatus.COMPLETED)
 
@@ -225,14 +234,14 @@ def test_escalation_restart_begins_the_next_pass_d61() -> None:
     desk = asked_escalation()
     desk.answer("a", "restart")
     assert (desk.run.pass_number, desk.run.restart_count) == (2, 1)
-    assert desk.all("a") == [State.CANCELLED, State.WORKING]
+    assert desk.all("a") == [ExecutionState.CANCELLED, ExecutionState.WORKING]
 
 
 def test_escalation_fail_follows_on_failure_d61() -> None:
     desk = asked_escalation()
     desk.answer("a", "fail", feedback="hopeless")
     assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
-    assert desk.e("a").last_error == Fault("escalation", "Given up by ann after an escalation. hopeless")
+    assert desk.e("a").last_error == Failure("escalation", "Given up by ann after an escalation. hopeless")
     assert status_of(desk) is ApprovalStatus.REJECTED
 
 
@@ -253,11 +262,11 @@ def test_a_declined_script_input_follows_on_failure_d68() -> None:
     desk = asked_input(WaitingOn.SCRIPT_INPUT)
     desk.answer("a", "decline", feedback="not mine")
     assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
-    assert desk.e("a").last_error == Fault("declined", "Declined by ann. not mine")
+    assert desk.e("a").last_error == Failure("declined", "Declined by ann. not mine")
 
 
 def test_a_declined_form_follows_on_failure_and_a_retry_asks_it_again_d68() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     desk.answer("a", "decline")
     assert desk.states == {"a": "FAILED"}
     desk.send(RetryExecution(desk.e("a").id, 1))
@@ -265,7 +274,7 @@ def test_a_declined_form_follows_on_failure_and_a_retry_asks_it_again_d68() -> N
 
 
 def test_a_revised_form_is_filled_in_again() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY, ask_completion=True)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, ask_completion=True)}))
     desk.answer("a", "answer", answer="first")
     desk.finish("a")
     desk.answer("a", "revise")

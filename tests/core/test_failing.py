@@ -6,28 +6,35 @@ from datetime import timedelta
 
 import pytest
 
-from cairn.core.commands import Failed, InputWanted, Interrupted, Invalid, RetryDue, StartExecution
-from cairn.core.effects import Archive, Dispatch, MakeWorkspace, MoveToErrored, SendLater, Stop
-from cairn.core.errors import Stale
+from cairn.core.commands import (
+    ExecutionFailed,
+    ExecutionInterrupted,
+    InputRequested,
+    ResultInvalid,
+    RetryDue,
+    StartExecution,
+)
+from cairn.core.effects import ArchiveFiles, CreateWorkspace, Dispatch, MoveToErrored, ScheduleTimer, StopExecution
+from cairn.core.errors import StaleCommand
 from cairn.core.events import EventType
-from cairn.core.execution import Fault
-from cairn.core.plan import Policy
-from cairn.core.states import Mode, OnFailure, OnInvalid, RollbackTrigger, RunStatus, State, WaitingOn
+from cairn.core.execution import Failure
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import ExecutionMode, ExecutionState, OnFailure, OnInvalid, RollbackTrigger, RunStatus, WaitingOn
 from tests.core.desk import BROKEN, RESULT, Desk, plan_of
 
 
 def failing(on_failure: OnFailure, *stages: str | tuple[str, ...]) -> Desk:
-    policies = dict.fromkeys(plan_of(*stages).by_key, Policy(on_failure=on_failure))
+    policies = dict.fromkeys(plan_of(*stages).by_key, CheckpointPolicy(on_failure=on_failure))
     return Desk(plan_of(*stages, policies=policies))
 
 
 # ---- automatic retries ---------------------------------------------------------------------------
 def test_a_fault_is_tried_again_after_the_delay_with_the_same_id_and_workspace_x4() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1, retry_delay=7.0)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1, retry_delay=7.0)}))
     before = desk.e("a")
     desk.fail("a")
     assert desk.e("a") == before.changed(
-        state=State.WAITING,
+        state=ExecutionState.WAITING,
         waiting_on=WaitingOn.RETRY_DELAY,
         due_at=desk.at + timedelta(seconds=7),
         attempt=2,
@@ -36,59 +43,61 @@ def test_a_fault_is_tried_again_after_the_delay_with_the_same_id_and_workspace_x
         last_error=BROKEN,
         working_since=None,
     )
-    assert desk.last.effects == (SendLater(7.0, RetryDue(before.id, 1)),)
+    assert desk.last.effects == (ScheduleTimer(7.0, RetryDue(before.id, 1)),)
     assert desk.told == ["execution_retried", "execution_waiting"]
-    desk.refuses(RetryDue(before.id, 0), Stale)
+    desk.refuses(RetryDue(before.id, 0), StaleCommand)
     desk.due("a")
-    assert (desk.e("a").state, desk.e("a").dispatch, desk.e("a").due_at) == (State.WORKING, 2, None)
-    assert desk.did(MakeWorkspace) == []
+    assert (desk.e("a").state, desk.e("a").dispatch, desk.e("a").due_at) == (ExecutionState.WORKING, 2, None)
+    assert desk.did(CreateWorkspace) == []
 
 
 def test_a_fault_that_would_come_again_is_not_retried_a7() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=3)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=3)}))
     e = desk.e("a")
-    desk.send(Failed(e.id, e.dispatch, Fault("authentication", "The key is wrong.", is_final=True)), "worker")
-    assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").retries_used) == (State.FAILED, 1, 0)
-    assert desk.e("a").last_error == Fault("authentication", "The key is wrong.")
+    desk.send(
+        ExecutionFailed(e.id, e.dispatch, Failure("authentication", "The key is wrong.", is_final=True)), "worker"
+    )
+    assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").retries_used) == (ExecutionState.FAILED, 1, 0)
+    assert desk.e("a").last_error == Failure("authentication", "The key is wrong.")
 
 
 def test_max_attempts_are_the_retries_and_the_first_one_d15() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=2)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=2)}))
     for _ in range(2):
         desk.fail("a")
         desk.due("a")
     assert desk.e("a").attempt == 3
     desk.fail("a")
-    assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").errors) == (State.FAILED, 3, 3)
+    assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").errors) == (ExecutionState.FAILED, 3, 3)
     assert desk.e("a").failed_at == desk.at
 
 
 def test_a_validation_retry_counts_as_an_attempt_but_only_its_own_limit_bounds_it_d15() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=0, max_validation_retries=2)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=0, max_validation_retries=2)}))
     for attempt in (2, 3):
         e = desk.e("a")
-        desk.send(Invalid(e.id, e.dispatch, "x"), "worker")
-        assert (desk.e("a").state, desk.e("a").attempt) == (State.WORKING, attempt)
+        desk.send(ResultInvalid(e.id, e.dispatch, "x"), "worker")
+        assert (desk.e("a").state, desk.e("a").attempt) == (ExecutionState.WORKING, attempt)
         assert desk.told == ["execution_revalidated", "execution_dispatched"]
     e = desk.e("a")
-    desk.send(Invalid(e.id, e.dispatch, "x", (RESULT,)), "worker")
-    assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").validations_used) == (State.FAILED, 3, 2)
+    desk.send(ResultInvalid(e.id, e.dispatch, "x", (RESULT,)), "worker")
+    assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").validations_used) == (ExecutionState.FAILED, 3, 2)
 
 
 def test_a_validation_retry_is_a_new_attempt_with_its_own_time_and_interruptions_d64_d67() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY, timeout=60.0)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, timeout=60.0)}))
     desk.answer("a", "answer")
-    desk.send(Interrupted(desk.e("a").id, 1), "worker")
-    desk.send(Invalid(desk.e("a").id, 2, "x"), "worker", after=30)
+    desk.send(ExecutionInterrupted(desk.e("a").id, 1), "worker")
+    desk.send(ResultInvalid(desk.e("a").id, 2, "x"), "worker", after=30)
     e = desk.e("a")
     assert (e.waiting_on, e.interruptions, e.worked, e.answered) == (WaitingOn.HUMAN_FORM, 0, 0.0, False)
 
 
 def test_validation_may_give_up_at_once_d63() -> None:
-    policy = Policy(on_invalid=OnInvalid.FAIL_CHECKPOINT, max_auto_retries=3)
+    policy = CheckpointPolicy(on_invalid=OnInvalid.FAIL_CHECKPOINT, max_auto_retries=3)
     desk = Desk(plan_of("a", policies={"a": policy}))
-    desk.send(Invalid(desk.e("a").id, 1, "x", error=Fault("schema", "no title")), "worker")
-    assert desk.e("a").state is State.FAILED
+    desk.send(ResultInvalid(desk.e("a").id, 1, "x", error=Failure("schema", "no title")), "worker")
+    assert desk.e("a").state is ExecutionState.FAILED
     assert desk.detail(EventType.EXECUTION_FAILED) == {
         "checkpoint": "a",
         "attempt_number": 1,
@@ -99,24 +108,24 @@ def test_validation_may_give_up_at_once_d63() -> None:
 
 def test_only_faults_are_retried_automatically_d63() -> None:
     """Timeout, decline and validation go straight to `on_failure`, whatever is left of the retries."""
-    policy = Policy(max_auto_retries=3, timeout=10.0, max_validation_retries=0)
+    policy = CheckpointPolicy(max_auto_retries=3, timeout=10.0, max_validation_retries=0)
     desk = Desk(plan_of(("a", "b", "c"), policies=dict.fromkeys("abc", policy)))
     desk.time_out("a")
     e = desk.e("b")
-    desk.send(Invalid(e.id, e.dispatch, "x"), "worker")
+    desk.send(ResultInvalid(e.id, e.dispatch, "x"), "worker")
     e = desk.e("c")
-    desk.send(InputWanted(e.id, e.dispatch, WaitingOn.SCRIPT_INPUT), "worker")
+    desk.send(InputRequested(e.id, e.dispatch, WaitingOn.SCRIPT_INPUT), "worker")
     desk.answer("c", "decline")
     assert desk.states == {"a": "FAILED", "b": "FAILED", "c": "FAILED"}
 
 
 def test_a_revision_renews_the_budgets_d63() -> None:
-    policy = Policy(ask_completion=True, max_auto_retries=1, max_validation_retries=1)
+    policy = CheckpointPolicy(ask_completion=True, max_auto_retries=1, max_validation_retries=1)
     desk = Desk(plan_of("a", policies={"a": policy}, max_interruptions=1))
     desk.fail("a")
     desk.due("a")
-    desk.send(Invalid(desk.e("a").id, 2, "x"), "worker")
-    desk.send(Interrupted(desk.e("a").id, 3), "worker")
+    desk.send(ResultInvalid(desk.e("a").id, 2, "x"), "worker")
+    desk.send(ExecutionInterrupted(desk.e("a").id, 3), "worker")
     desk.finish("a")
     e = desk.e("a")
     assert (e.retries_used, e.validations_used, e.interruptions, e.attempt) == (1, 1, 1, 3)
@@ -129,26 +138,26 @@ def test_a_revision_renews_the_budgets_d63() -> None:
 def test_a_dead_workers_dispatch_is_repeated_and_its_processes_are_stopped_d64() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
-    desk.send(Interrupted(e.id, 1), "worker")
-    assert desk.last.effects == (Stop(e.id, 1), Dispatch(e.id, 2))
+    desk.send(ExecutionInterrupted(e.id, 1), "worker")
+    assert desk.last.effects == (StopExecution(e.id, 1), Dispatch(e.id, 2))
     assert (desk.e("a").attempt, desk.e("a").interruptions, desk.e("a").errors) == (1, 1, 0)
     assert desk.told == ["execution_interrupted", "execution_dispatched"]
 
 
 def test_three_times_an_attempt_then_it_is_a_fault_d64() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1)}))
     for dispatch in (1, 2, 3):
-        desk.send(Interrupted(desk.e("a").id, dispatch), "worker")
+        desk.send(ExecutionInterrupted(desk.e("a").id, dispatch), "worker")
         assert desk.states == {"a": "WORKING"}
-    desk.send(Interrupted(desk.e("a").id, 4), "worker")
+    desk.send(ExecutionInterrupted(desk.e("a").id, 4), "worker")
     e = desk.e("a")
     assert (e.waiting_on, e.attempt, e.interruptions) == (WaitingOn.RETRY_DELAY, 2, 0)
-    assert e.last_error == Fault("interrupted", "The worker died 4 times while it carried out this attempt.")
+    assert e.last_error == Failure("interrupted", "The worker died 4 times while it carried out this attempt.")
     desk.due("a")
     for dispatch in (5, 6, 7):
-        desk.send(Interrupted(desk.e("a").id, dispatch), "worker")
+        desk.send(ExecutionInterrupted(desk.e("a").id, dispatch), "worker")
     assert desk.states == {"a": "WORKING"}
-    desk.send(Interrupted(desk.e("a").id, 8), "worker")
+    desk.send(ExecutionInterrupted(desk.e("a").id, 8), "worker")
     assert desk.states == {"a": "FAILED"}
 
 
@@ -159,7 +168,7 @@ def test_pause_pipeline_lets_running_ones_finish_starts_nothing_then_pauses_d17(
     assert (desk.run.status, desk.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
     assert desk.states == {"a": "FAILED", "b": "WORKING"}
     assert desk.did(MoveToErrored) == [MoveToErrored(desk.e("a").id)]
-    assert desk.did(Stop) == []
+    assert desk.did(StopExecution) == []
     desk.finish("b")
     assert (desk.run.status, desk.run.pause_requested) == (RunStatus.PAUSED, False)
     assert desk.states == {"a": "FAILED", "b": "COMPLETED"}
@@ -167,13 +176,13 @@ def test_pause_pipeline_lets_running_ones_finish_starts_nothing_then_pauses_d17(
 
 def test_fail_run_stops_and_cancels_what_is_open_d17() -> None:
     desk = failing(OnFailure.FAIL_RUN, ("a", "b", "c"))
-    desk.send(InputWanted(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputRequested(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
     question = desk.asked("c")
     desk.fail("a")
     assert desk.states == {"a": "FAILED", "b": "CANCELLED", "c": "CANCELLED"}
     assert (desk.run.status, desk.run.completed_at) == (RunStatus.FAILED, desk.at)
     a, b, c = (desk.e(key).id for key in "abc")
-    assert desk.last.effects == (Stop(b, 1), MoveToErrored(a), MoveToErrored(b), MoveToErrored(c))
+    assert desk.last.effects == (StopExecution(b, 1), MoveToErrored(a), MoveToErrored(b), MoveToErrored(c))
     assert desk.run.approvals[question.id].status.value == "withdrawn"
     assert desk.detail(EventType.RUN_FAILED) == {"from": "in_progress", "to": "failed", "reason": "a failed"}
 
@@ -195,8 +204,8 @@ def test_rollback_checkpoint_archives_only_the_failed_one_and_the_redo_waits_for
     assert desk.e("b").by_hand
     assert desk.last.effects == (
         MoveToErrored(failed.id),
-        Archive(rollback.id),
-        MakeWorkspace(desk.e("b").id),
+        ArchiveFiles(rollback.id),
+        CreateWorkspace(desk.e("b").id),
     )
     desk.finish("c")
     assert desk.states["b"] == "PENDING"
@@ -213,13 +222,13 @@ def test_rollback_checkpoint_of_the_first_one_goes_to_the_very_beginning_d17() -
 
 @pytest.mark.parametrize("on_timeout", list(OnFailure))
 def test_on_timeout_is_its_own_choice_and_the_work_is_really_stopped_x5(on_timeout: OnFailure) -> None:
-    policy = Policy(on_failure=OnFailure.FAIL_RUN, timeout=10.0, on_timeout=on_timeout)
+    policy = CheckpointPolicy(on_failure=OnFailure.FAIL_RUN, timeout=10.0, on_timeout=on_timeout)
     desk = Desk(plan_of(("a", "b"), policies=dict.fromkeys("ab", policy)))
     e = desk.e("a")
     desk.time_out("a")
     error = desk.run.executions[e.id].last_error
-    assert error == Fault("timeout", "It took longer than the 10 seconds it is allowed.")
-    assert desk.last.effects[0] == Stop(e.id, 1)
+    assert error == Failure("timeout", "It took longer than the 10 seconds it is allowed.")
+    assert desk.last.effects[0] == StopExecution(e.id, 1)
     assert {
         OnFailure.PAUSE_PIPELINE: (RunStatus.IN_PROGRESS, True, {"a": "FAILED", "b": "WORKING"}),
         OnFailure.ROLLBACK_CHECKPOINT: (RunStatus.IN_PROGRESS, False, {"a": "PENDING", "b": "WORKING"}),

@@ -7,57 +7,57 @@ from uuid import UUID
 import pytest
 
 from cairn.core.commands import (
+    ActionOutcomeUnknown,
     ActionProposed,
-    Blocked,
     BudgetReached,
     CancelRun,
     Command,
-    Failed,
-    Finished,
-    Given,
-    InputWanted,
-    Interrupted,
-    Invalid,
-    LimitReached,
-    OutcomeUnknown,
+    CommandContext,
+    ExecutionBlocked,
+    ExecutionFailed,
+    ExecutionFinished,
+    ExecutionInterrupted,
+    ExecutionTimedOut,
+    InputRequested,
+    IterationLimitReached,
     RestartRun,
+    ResultInvalid,
     RetryExecution,
-    ReworkWanted,
+    ReworkRequested,
     RollBack,
-    TimedOut,
 )
 from cairn.core.decide import decide
 from cairn.core.effects import (
-    Archive,
+    ArchiveFiles,
+    CreateWorkspace,
+    DeleteWorkspaces,
     Dispatch,
-    DropWorkspaces,
-    MakeWorkspace,
     MoveToErrored,
-    Promote,
-    SendLater,
-    Stage,
-    Stop,
+    PromoteArtifacts,
+    ScheduleTimer,
+    StageArtifacts,
+    StopExecution,
 )
-from cairn.core.errors import Stale
-from cairn.core.plan import Policy
-from cairn.core.states import Mode, RunStatus, WaitingOn
+from cairn.core.errors import StaleCommand
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import ExecutionMode, RunStatus, WaitingOn
 from tests.core.desk import ACTION, BEGIN, BROKEN, RESULT, Desk, plan_of
 
 
 def reports(execution: str, dispatch: int) -> list[Command]:
     return [
-        Finished(execution, dispatch, "x"),
-        Failed(execution, dispatch, BROKEN),
-        Invalid(execution, dispatch, "x"),
-        InputWanted(execution, dispatch, WaitingOn.QUESTION),
+        ExecutionFinished(execution, dispatch, "x"),
+        ExecutionFailed(execution, dispatch, BROKEN),
+        ResultInvalid(execution, dispatch, "x"),
+        InputRequested(execution, dispatch, WaitingOn.QUESTION),
         ActionProposed(execution, dispatch, "x", ACTION),
-        OutcomeUnknown(execution, dispatch),
-        ReworkWanted(execution, dispatch, "a"),
-        Blocked(execution, dispatch),
-        LimitReached(execution, dispatch),
+        ActionOutcomeUnknown(execution, dispatch),
+        ReworkRequested(execution, dispatch, "a"),
+        ExecutionBlocked(execution, dispatch),
+        IterationLimitReached(execution, dispatch),
         BudgetReached(execution, dispatch, "spent"),
-        Interrupted(execution, dispatch),
-        TimedOut(execution, dispatch),
+        ExecutionInterrupted(execution, dispatch),
+        ExecutionTimedOut(execution, dispatch),
     ]
 
 
@@ -70,7 +70,7 @@ def test_a_late_report_changes_nothing_d50(after: str) -> None:
         case "finished":
             desk.finish("a")
         case "waiting":
-            desk.send(InputWanted(e.id, 1, WaitingOn.QUESTION), "worker")
+            desk.send(InputRequested(e.id, 1, WaitingOn.QUESTION), "worker")
         case "cancelled":
             desk.send(CancelRun())
         case "rolled back":
@@ -82,7 +82,7 @@ def test_a_late_report_changes_nothing_d50(after: str) -> None:
         case _:
             dispatch = 2
     for report in reports(execution, dispatch):
-        desk.refuses(report, Stale)
+        desk.refuses(report, StaleCommand)
 
 
 @pytest.mark.parametrize("number", range(9))
@@ -91,49 +91,49 @@ def test_every_report_ends_its_dispatch_and_stops_nobody_d50(number: int) -> Non
     e = desk.e("a")
     report = reports(e.id, 1)[number]
     desk.send(report, "worker")
-    stops = desk.did(Stop)
-    assert stops == ([Stop(e.id, 1)] if isinstance(report, Interrupted) else [])
+    stops = desk.did(StopExecution)
+    assert stops == ([StopExecution(e.id, 1)] if isinstance(report, ExecutionInterrupted) else [])
     for late in reports(e.id, 1):
-        desk.refuses(late, Stale)
+        desk.refuses(late, StaleCommand)
 
 
 def test_effects_come_as_stop_files_dispatch_timers() -> None:
-    policies = {key: Policy(timeout=9.0) for key in "abc"}
+    policies = {key: CheckpointPolicy(timeout=9.0) for key in "abc"}
     desk = Desk(plan_of("a", ("b", "c"), policies=policies, run_timeout=99.0))
     desk.finish("a")
     b, c = desk.e("b"), desk.e("c")
     desk.send(RollBack("r", -1))
     a = desk.e("a")
     assert desk.last.effects == (
-        Stop(b.id, 1),
-        Stop(c.id, 1),
+        StopExecution(b.id, 1),
+        StopExecution(c.id, 1),
         MoveToErrored(b.id),
         MoveToErrored(c.id),
-        Archive("r"),
-        MakeWorkspace(a.id),
+        ArchiveFiles("r"),
+        CreateWorkspace(a.id),
         Dispatch(a.id, 1),
-        SendLater(9.0, TimedOut(a.id, 1)),
+        ScheduleTimer(9.0, ExecutionTimedOut(a.id, 1)),
     )
 
 
 # ---- workspaces ----------------------------------------------------------------------------------------
 def test_a_workspace_goes_when_one_that_follows_its_stage_starts_d21() -> None:
-    desk = Desk(plan_of(("a", "b"), "c", policies={"c": Policy(ask_start=True)}))
+    desk = Desk(plan_of(("a", "b"), "c", policies={"c": CheckpointPolicy(ask_start=True)}))
     desk.finish("a")
-    assert desk.did(DropWorkspaces) == []
+    assert desk.did(DeleteWorkspaces) == []
     desk.finish("b")
-    assert (desk.states["c"], desk.did(DropWorkspaces)) == ("START_ASKED", [])
+    assert (desk.states["c"], desk.did(DeleteWorkspaces)) == ("START_ASKED", [])
     desk.answer("c", "approve")
-    assert desk.did(DropWorkspaces) == [DropWorkspaces((desk.e("a").id, desk.e("b").id))]
+    assert desk.did(DeleteWorkspaces) == [DeleteWorkspaces((desk.e("a").id, desk.e("b").id))]
     assert [e.has_workspace for e in desk.run.current] == [False, False, True]
 
 
 def test_a_workspace_goes_once_also_when_a_form_follows_x7() -> None:
-    desk = Desk(plan_of("a", "b", policies={"b": Policy(mode=Mode.HUMAN_ONLY)}))
+    desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     desk.finish("a")
-    assert desk.did(DropWorkspaces) == [DropWorkspaces((desk.e("a").id,))]
+    assert desk.did(DeleteWorkspaces) == [DeleteWorkspaces((desk.e("a").id,))]
     desk.answer("b", "answer")
-    assert desk.did(DropWorkspaces) == []
+    assert desk.did(DeleteWorkspaces) == []
 
 
 def test_the_last_workspace_goes_when_the_run_ends_x7() -> None:
@@ -141,13 +141,13 @@ def test_the_last_workspace_goes_when_the_run_ends_x7() -> None:
     desk.finish("a")
     desk.send(CancelRun())
     assert desk.did(MoveToErrored) == [MoveToErrored(desk.e("b").id)]
-    assert desk.did(DropWorkspaces) == [DropWorkspaces((desk.e("a").id,))]
+    assert desk.did(DeleteWorkspaces) == [DeleteWorkspaces((desk.e("a").id,))]
 
 
 def test_the_workspace_of_what_never_started_just_goes_d21() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
     desk.send(CancelRun())
-    assert desk.last.effects == (DropWorkspaces((desk.e("a").id,)),)
+    assert desk.last.effects == (DeleteWorkspaces((desk.e("a").id,)),)
 
 
 def test_a_retried_execution_has_an_empty_workspace_that_goes_like_any_other_d16() -> None:
@@ -156,21 +156,21 @@ def test_a_retried_execution_has_an_empty_workspace_that_goes_like_any_other_d16
     desk.fail("a")
     assert desk.did(MoveToErrored) == [MoveToErrored(e.id)]
     desk.send(RetryExecution(e.id, 1))
-    assert desk.did(MakeWorkspace) == [MakeWorkspace(e.id)]
+    assert desk.did(CreateWorkspace) == [CreateWorkspace(e.id)]
     desk.finish("a")
-    assert desk.last.effects == (Promote(e.id), DropWorkspaces((e.id,)))
+    assert desk.last.effects == (PromoteArtifacts(e.id), DeleteWorkspaces((e.id,)))
 
 
 def test_a_result_is_staged_only_if_there_is_one() -> None:
-    desk = Desk(plan_of(("a", "b"), policies=dict.fromkeys("ab", Policy(ask_completion=True))))
-    desk.send(Finished(desk.e("a").id, 1, "x", (RESULT,)), "worker")
-    assert desk.did(Stage) == [Stage(desk.e("a").id)]
-    desk.send(Finished(desk.e("b").id, 1, "x"), "worker")
-    assert (desk.did(Stage), desk.told) == ([], ["execution_completion_asked", "approval_asked"])
+    desk = Desk(plan_of(("a", "b"), policies=dict.fromkeys("ab", CheckpointPolicy(ask_completion=True))))
+    desk.send(ExecutionFinished(desk.e("a").id, 1, "x", (RESULT,)), "worker")
+    assert desk.did(StageArtifacts) == [StageArtifacts(desk.e("a").id)]
+    desk.send(ExecutionFinished(desk.e("b").id, 1, "x"), "worker")
+    assert (desk.did(StageArtifacts), desk.told) == ([], ["execution_completion_asked", "approval_asked"])
 
 
 def test_a_decision_leaves_the_run_it_was_given_as_it_was() -> None:
     desk = Desk(plan_of("a"))
     before, copy = desk.run, dict(desk.run.executions)
-    decide(before, CancelRun(), Given(BEGIN, "ann", UUID(int=9)))
+    decide(before, CancelRun(), CommandContext(BEGIN, "ann", UUID(int=9)))
     assert (before.status, dict(before.executions)) == (RunStatus.IN_PROGRESS, copy)

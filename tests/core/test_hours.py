@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cairn.core.business_hours import Hours, Span
+from cairn.core.business_hours import BusinessHours, HourRange
 
-NINE_TO_FIVE = Span(9 * 60, 17 * 60)
-NEW_YORK = Hours("America/New_York", NINE_TO_FIVE)
-BERLIN = Hours("Europe/Berlin", NINE_TO_FIVE, Span(0, 24 * 60))
-KIRITIMATI = Hours("Pacific/Kiritimati", NINE_TO_FIVE)  # 14 hours ahead
-NIGHTS = Hours("Europe/Berlin", None, Span(2 * 60, 3 * 60))
+NINE_TO_FIVE = HourRange(9 * 60, 17 * 60)
+NEW_YORK = BusinessHours("America/New_York", NINE_TO_FIVE)
+BERLIN = BusinessHours("Europe/Berlin", NINE_TO_FIVE, HourRange(0, 24 * 60))
+KIRITIMATI = BusinessHours("Pacific/Kiritimati", NINE_TO_FIVE)  # 14 hours ahead
+NIGHTS = BusinessHours("Europe/Berlin", None, HourRange(2 * 60, 3 * 60))
 
 
 def utc(text: str) -> datetime:
@@ -53,9 +53,9 @@ def utc(text: str) -> datetime:
         (BERLIN, "2026-03-29 22:00", False),
     ],
 )
-def test_open_and_closed(hours: Hours, at: str, is_open: bool) -> None:
+def test_open_and_closed(hours: BusinessHours, at: str, is_open: bool) -> None:
     assert hours.includes(utc(at)) is is_open
 
 
 def test_a_span_reads_as_it_is_written() -> None:
-    assert [str(NINE_TO_FIVE), str(Span(0, 24 * 60))] == ["09:00-17:00", "00:00-24:00"]
+    assert [str(NINE_TO_FIVE), str(HourRange(0, 24 * 60))] == ["09:00-17:00", "00:00-24:00"]

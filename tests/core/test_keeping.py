@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cairn.core.commands import (
-    AskRework,
     CancelExecution,
+    RequestRework,
     RestartRun,
     RetryExecution,
     RollBack,
@@ -14,11 +14,11 @@ from cairn.core.commands import (
     UndoRollback,
 )
 from cairn.core.events import EventType
-from cairn.core.plan import Policy
-from cairn.core.states import ApprovalStatus, Kind
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import ApprovalKind, ApprovalStatus
 from tests.core.desk import Desk, asking, plan_of
 
-ASKING = {key: Policy(ask_completion=True) for key in "abc"}
+ASKING = {key: CheckpointPolicy(ask_completion=True) for key in "abc"}
 
 
 def completed() -> Desk:
@@ -101,7 +101,7 @@ def test_a_rollback_that_was_undone_does_not_ask_anew_d60() -> None:
 
 def test_a_rework_asks_anew_d60() -> None:
     desk = completed()
-    desk.send(AskRework("b"))
+    desk.send(RequestRework("b"))
     desk.finish("b", "b1")
     assert desk.states["b"] == "COMPLETION_ASKED"
 
@@ -125,7 +125,7 @@ def test_approvals_do_not_reach_to_another_checkpoint_d25() -> None:
 def test_what_counts_is_what_was_said_last_h3a(said: str) -> None:
     """The same content was approved, then sent back or rejected by somebody: it is asked about again."""
     desk = completed()
-    desk.send(AskRework("c"))
+    desk.send(RequestRework("c"))
     desk.finish("c", "c1")
     desk.answer("c", said)
     desk.send(RollBack("r", 0))
@@ -152,7 +152,7 @@ def test_once_it_was_asked_about_again_its_approval_is_kept_d60() -> None:
 
 def test_an_approval_by_fewer_people_than_are_asked_now_is_not_kept_h3a() -> None:
     desk = completed()
-    desk.judge = asking(Kind.COMPLETION, needed=2)
+    desk.judge = asking(ApprovalKind.COMPLETION, needed=2)
     desk.send(RollBack("r", 0))
     desk.finish("b", "b2")
     for person in ("ann", "bob"):
@@ -162,7 +162,7 @@ def test_an_approval_by_fewer_people_than_are_asked_now_is_not_kept_h3a() -> Non
 
 
 def test_a_kept_approval_has_no_deadline_h3a() -> None:
-    desk = Desk(plan_of("a", "b", "c"), judge=asking(Kind.COMPLETION, period=60.0))
+    desk = Desk(plan_of("a", "b", "c"), judge=asking(ApprovalKind.COMPLETION, period=60.0))
     for key in "abc":
         desk.finish(key, "x")
         desk.answer(key, "approve")

@@ -9,17 +9,17 @@ import pytest
 
 from cairn.core import transitions
 from cairn.core.approval_decisions import ANSWERS
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.draft import Draft
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
 from cairn.core.run import Rollback, Run
-from cairn.core.states import LIVE, OPEN, SHOWN, ExecutionStatus, Kind, RunStatus, State
-from cairn.core.transitions import RunVerb, Verb
+from cairn.core.states import LIVE, OPEN, SHOWN, ApprovalKind, ExecutionState, ExecutionStatus, RunStatus
+from cairn.core.transitions import ExecutionTransition, RunTransition
 from tests.core.desk import BEGIN, plan_of
 from tests.core.spec_tables import EXECUTION_MAY_BECOME, RUN_MAY_BECOME
 
-GIVEN = Given(BEGIN, "ann", UUID(int=1))
+GIVEN = CommandContext(BEGIN, "ann", UUID(int=1))
 
 RUN_MOVES = """
     not_started  start      in_progress
@@ -110,12 +110,12 @@ def rows(text: str) -> dict[tuple[str, str], str]:
     return {(a, b): c for a, b, c in (line.split() for line in text.strip().splitlines())}
 
 
-@pytest.mark.parametrize(("status", "verb"), list(itertools.product(RunStatus, RunVerb)))
-def test_every_cell_of_the_runs_table(status: RunStatus, verb: RunVerb) -> None:
+@pytest.mark.parametrize(("status", "verb"), list(itertools.product(RunStatus, RunTransition)))
+def test_every_cell_of_the_runs_table(status: RunStatus, verb: RunTransition) -> None:
     legal = rows(RUN_MOVES).get((status.name.lower(), verb.name.lower()))
     draft = Draft(Run("run", plan_of("a"), status), GIVEN)
     if legal is None:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(CommandRefused) as refused:
             draft.move_run(verb)
         assert refused.value.possible == transitions.possible_for(status)
         assert draft.run == Run("run", plan_of("a"), status)
@@ -126,13 +126,13 @@ def test_every_cell_of_the_runs_table(status: RunStatus, verb: RunVerb) -> None:
         assert len(draft.events) == int(legal != status.name.lower())
 
 
-@pytest.mark.parametrize(("state", "verb"), list(itertools.product(State, Verb)))
-def test_every_cell_of_the_executions_table(state: State, verb: Verb) -> None:
+@pytest.mark.parametrize(("state", "verb"), list(itertools.product(ExecutionState, ExecutionTransition)))
+def test_every_cell_of_the_executions_table(state: ExecutionState, verb: ExecutionTransition) -> None:
     legal = rows(EXECUTION_MOVES).get((state.name.lower(), verb.name.lower()))
     e = Execution("e", "a", 0, 1, 1, state=state)
     draft = Draft(Run("run", plan_of("a"), executions={"e": e}), GIVEN)
     if legal is None:
-        with pytest.raises(Refused):
+        with pytest.raises(CommandRefused):
             draft.move(e, verb)
         assert draft.run.executions == {"e": e}
         assert (draft.events, draft.effects) == ([], [])
@@ -148,7 +148,7 @@ def test_every_cell_of_the_decisions_table() -> None:
     }
     assert table == rows(DECISIONS)
     assert {(kind.value, said) for kind, said in ANSWERS} == table.keys()
-    assert transitions.DECISIONS.keys() == set(Kind)
+    assert transitions.DECISIONS.keys() == set(ApprovalKind)
 
 
 def test_undo_returns_to_the_status_before_and_asks_for_a_pause_again() -> None:
@@ -183,7 +183,7 @@ def test_the_executions_table_shows_what_the_specification_says() -> None:
 
 
 def test_what_is_shown_of_a_state() -> None:
-    assert {state.name: SHOWN[state].value for state in State} == {
+    assert {state.name: SHOWN[state].value for state in ExecutionState} == {
         "PENDING": "pending",
         "START_ASKED": "waiting_approval_to_start",
         "READY": "in_progress",
@@ -194,8 +194,8 @@ def test_what_is_shown_of_a_state() -> None:
         "FAILED": "failed",
         "CANCELLED": "cancelled",
     }
-    assert State.COMPLETED not in LIVE
-    assert {State.FAILED} == LIVE - OPEN
+    assert ExecutionState.COMPLETED not in LIVE
+    assert {ExecutionState.FAILED} == LIVE - OPEN
 
 
 def test_what_people_may_ask_of_a_run_is_named_when_something_else_is_refused() -> None:

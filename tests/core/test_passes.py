@@ -7,22 +7,30 @@ from typing import Any
 import pytest
 
 from cairn.core.commands import (
-    AskRework,
     CancelRun,
     Decide,
-    Finished,
-    Invalid,
+    ExecutionFinished,
     PauseRun,
+    RequestRework,
     RestartRun,
+    ResultInvalid,
     ResumeRun,
     RetryExecution,
     StartExecution,
 )
-from cairn.core.effects import Dispatch, DropWorkspaces, MakeWorkspace, Promote, SetPassAside, Stage, Stop
-from cairn.core.errors import Repeated, Stale
+from cairn.core.effects import (
+    ArchivePass,
+    CreateWorkspace,
+    DeleteWorkspaces,
+    Dispatch,
+    PromoteArtifacts,
+    StageArtifacts,
+    StopExecution,
+)
+from cairn.core.errors import AlreadyApplied, StaleCommand
 from cairn.core.events import EventType
-from cairn.core.plan import Policy
-from cairn.core.states import OnFailure, OnInvalid, Ruling, RunStatus, State, WaitingOn
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import ExecutionState, OnFailure, OnInvalid, PassDecision, RunStatus, WaitingOn
 from tests.core.desk import RESULT, Desk, plan_of
 
 
@@ -35,8 +43,8 @@ def deciding(**settings: Any) -> Desk:
 
 def test_complete_goes_on_or_ends_d33() -> None:
     desk = deciding()
-    desk.finish("d", ruling=Ruling.COMPLETE)
-    assert (desk.e("d").ruling, desk.states["z"]) == (Ruling.COMPLETE, "WORKING")
+    desk.finish("d", ruling=PassDecision.COMPLETE)
+    assert (desk.e("d").ruling, desk.states["z"]) == (PassDecision.COMPLETE, "WORKING")
     assert desk.detail(EventType.EXECUTION_COMPLETED)["decision"] == "COMPLETE"
     desk.finish("z")
     assert (desk.run.status, desk.run.pass_number) == (RunStatus.COMPLETED, 1)
@@ -45,29 +53,29 @@ def test_complete_goes_on_or_ends_d33() -> None:
 def test_without_a_decision_it_counts_as_complete_d33() -> None:
     desk = deciding()
     desk.finish("d")
-    assert desk.e("d").ruling is Ruling.COMPLETE
+    assert desk.e("d").ruling is PassDecision.COMPLETE
 
 
 def test_who_does_not_decide_has_no_ruling() -> None:
     desk = Desk(plan_of("a", "b"))
-    desk.finish("a", ruling=Ruling.RESTART)
+    desk.finish("a", ruling=PassDecision.RESTART)
     assert (desk.e("a").ruling, desk.run.pass_number) == (None, 1)
 
 
 def test_restart_begins_the_next_pass_at_the_first_checkpoint_r5() -> None:
     desk = deciding(auto_advance=False)
     desk.send(StartExecution(desk.e("d").id))
-    desk.finish("d", ruling=Ruling.RESTART)
+    desk.finish("d", ruling=PassDecision.RESTART)
     assert (desk.run.pass_number, desk.run.restart_count) == (2, 1)
     assert desk.states == {"a": "WORKING"}
     assert [e.pass_number for e in desk.run.executions.values()] == [1, 1, 2]
     assert desk.detail(EventType.PASS_BEGUN) == {"pass_number": 2, "reason": "d decided RESTART"}
     first = [e.id for e in desk.run.executions.values() if e.pass_number == 1]
     assert desk.last.effects == (
-        Promote(first[1]),
-        DropWorkspaces((first[1],)),
-        SetPassAside(1),
-        MakeWorkspace(desk.e("a").id),
+        PromoteArtifacts(first[1]),
+        DeleteWorkspaces((first[1],)),
+        ArchivePass(1),
+        CreateWorkspace(desk.e("a").id),
         Dispatch(desk.e("a").id, 1),
     )
 
@@ -76,25 +84,25 @@ def test_restart_stops_and_cancels_what_is_open_d65() -> None:
     desk = Desk(plan_of("a", "d", "z", decides=("d",), needs={"z": ("a",)}))
     desk.finish("a")
     z = desk.e("z")
-    desk.finish("d", ruling=Ruling.RESTART)
-    assert desk.run.executions[z.id].state is State.CANCELLED
-    assert desk.last.effects[0] == Stop(z.id, 1)
-    desk.refuses(Finished(z.id, 1, "late"), Stale)
+    desk.finish("d", ruling=PassDecision.RESTART)
+    assert desk.run.executions[z.id].state is ExecutionState.CANCELLED
+    assert desk.last.effects[0] == StopExecution(z.id, 1)
+    desk.refuses(ExecutionFinished(z.id, 1, "late"), StaleCommand)
 
 
 def test_an_earlier_pass_cannot_be_retried_d65() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(on_failure=OnFailure.FAIL_RUN)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(on_failure=OnFailure.FAIL_RUN)}))
     desk.fail("a")
     failed = desk.e("a")
     desk.send(RestartRun(1))
-    desk.refuses(RetryExecution(failed.id, 1), Stale)
+    desk.refuses(RetryExecution(failed.id, 1), StaleCommand)
 
 
 def test_a_further_restart_becomes_an_escalation_d33() -> None:
     desk = deciding(max_restarts=1)
-    desk.finish("d", ruling=Ruling.RESTART)
+    desk.finish("d", ruling=PassDecision.RESTART)
     desk.finish("a")
-    desk.finish("d", ruling=Ruling.RESTART)
+    desk.finish("d", ruling=PassDecision.RESTART)
     assert (desk.run.pass_number, desk.e("d").waiting_on) == (2, WaitingOn.ESCALATION)
     why = "It has been restarted 1 times, and no more is allowed."
     assert desk.detail(EventType.RULING_CHANGED) == {"checkpoint": "d", "decision": "ESCALATE", "reason": why}
@@ -103,42 +111,45 @@ def test_a_further_restart_becomes_an_escalation_d33() -> None:
 
 def test_people_may_restart_beyond_the_limit_and_that_counts_d61() -> None:
     desk = deciding(max_restarts=0)
-    desk.finish("d", ruling=Ruling.RESTART)
+    desk.finish("d", ruling=PassDecision.RESTART)
     decider = desk.e("d")
     desk.answer("d", "restart")
     assert (desk.run.pass_number, desk.run.restart_count) == (2, 1)
     decider = desk.run.executions[decider.id]
-    assert (decider.state, decider.ruling) == (State.COMPLETED, Ruling.RESTART)  # the answer stands for its completion
+    assert (decider.state, decider.ruling) == (
+        ExecutionState.COMPLETED,
+        PassDecision.RESTART,
+    )  # the answer stands for its completion
 
 
 def test_escalate_asks_before_completion_and_the_answer_stands_for_it_d61() -> None:
-    policies = {"d": Policy(ask_completion=True)}
+    policies = {"d": CheckpointPolicy(ask_completion=True)}
     desk = deciding(policies=policies)
-    desk.finish("d", ruling=Ruling.ESCALATE)
-    assert (desk.e("d").waiting_on, desk.e("d").ruling) == (WaitingOn.ESCALATION, Ruling.ESCALATE)
+    desk.finish("d", ruling=PassDecision.ESCALATE)
+    assert (desk.e("d").waiting_on, desk.e("d").ruling) == (WaitingOn.ESCALATION, PassDecision.ESCALATE)
     assert desk.asked("d").reason == "The checkpoint decided that people have to."
-    assert desk.did(Stage) == [Stage(desk.e("d").id)]
+    assert desk.did(StageArtifacts) == [StageArtifacts(desk.e("d").id)]
     desk.answer("d", "accept")
     assert (desk.e("d").state, desk.e("d").ruling, desk.states["z"]) == (
-        State.COMPLETED,
-        Ruling.COMPLETE,
+        ExecutionState.COMPLETED,
+        PassDecision.COMPLETE,
         "WORKING",
     )
 
 
 def test_a_retry_after_an_escalation_decides_again_d61() -> None:
     desk = deciding()
-    desk.finish("d", ruling=Ruling.ESCALATE)
+    desk.finish("d", ruling=PassDecision.ESCALATE)
     desk.answer("d", "retry")
-    assert (desk.e("d").state, desk.e("d").ruling) == (State.WORKING, None)
-    desk.finish("d", ruling=Ruling.COMPLETE)
+    assert (desk.e("d").state, desk.e("d").ruling) == (ExecutionState.WORKING, None)
+    desk.finish("d", ruling=PassDecision.COMPLETE)
     assert desk.states["z"] == "WORKING"
 
 
 # ---- a required second pass ------------------------------------------------------------------------------
 def test_a_first_pass_never_completes_r5() -> None:
     desk = deciding(require_second_pass=True)
-    desk.finish("d", ruling=Ruling.COMPLETE)
+    desk.finish("d", ruling=PassDecision.COMPLETE)
     assert (desk.run.pass_number, desk.states) == (2, {"a": "WORKING"})
     assert desk.detail(EventType.RULING_CHANGED) == {
         "checkpoint": "d",
@@ -146,7 +157,7 @@ def test_a_first_pass_never_completes_r5() -> None:
         "reason": "A second pass is required.",
     }
     desk.finish("a")
-    desk.finish("d", ruling=Ruling.COMPLETE)
+    desk.finish("d", ruling=PassDecision.COMPLETE)
     desk.finish("z")
     assert (desk.run.status, desk.run.pass_number) == (RunStatus.COMPLETED, 2)
 
@@ -164,7 +175,7 @@ def test_without_a_deciding_checkpoint_the_last_completion_counts_d33() -> None:
 
 def test_people_cannot_accept_a_first_pass_as_complete_d61() -> None:
     desk = deciding(require_second_pass=True)
-    desk.finish("d", ruling=Ruling.ESCALATE)
+    desk.finish("d", ruling=PassDecision.ESCALATE)
     refused = desk.refuses(Decide(desk.asked("d").id, "accept"))
     assert refused.possible == ("retry", "restart", "fail")
     desk.answer("d", "restart")
@@ -172,39 +183,39 @@ def test_people_cannot_accept_a_first_pass_as_complete_d61() -> None:
 
 
 def test_accepting_an_invalid_decision_does_not_get_around_the_second_pass_r5() -> None:
-    policies = {"d": Policy(on_invalid=OnInvalid.ASK_HUMAN)}
+    policies = {"d": CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN)}
     desk = deciding(require_second_pass=True, policies=policies)
-    desk.send(Invalid(desk.e("d").id, 1, "x", (RESULT,)), "worker")
+    desk.send(ResultInvalid(desk.e("d").id, 1, "x", (RESULT,)), "worker")
     desk.answer("d", "accept")
     assert desk.run.pass_number == 2
 
 
 def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
-    desk = deciding(policies={"d": Policy(ask_completion=True)})
-    desk.finish("d", ruling=Ruling.RESTART)
+    desk = deciding(policies={"d": CheckpointPolicy(ask_completion=True)})
+    desk.finish("d", ruling=PassDecision.RESTART)
     assert (desk.run.pass_number, desk.detail(EventType.EXECUTION_COMPLETION_ASKED)["decision"]) == (1, "RESTART")
     desk.answer("d", "approve")
     assert desk.run.pass_number == 2
 
 
 def test_a_revision_of_a_decision_forgets_the_first_one() -> None:
-    desk = deciding(policies={"d": Policy(ask_completion=True)})
-    desk.finish("d", ruling=Ruling.RESTART)
+    desk = deciding(policies={"d": CheckpointPolicy(ask_completion=True)})
+    desk.finish("d", ruling=PassDecision.RESTART)
     desk.send(PauseRun())
     desk.answer("d", "revise")
     desk.send(ResumeRun())
-    assert (desk.run.pass_number, desk.e("d").state, desk.e("d").ruling) == (1, State.WORKING, None)
+    assert (desk.run.pass_number, desk.e("d").state, desk.e("d").ruling) == (1, ExecutionState.WORKING, None)
 
 
 def test_a_decision_that_is_being_reworked_does_not_restart() -> None:
-    desk = deciding(policies={"d": Policy(ask_completion=True)})
-    desk.finish("d", ruling=Ruling.RESTART)
+    desk = deciding(policies={"d": CheckpointPolicy(ask_completion=True)})
+    desk.finish("d", ruling=PassDecision.RESTART)
     desk.send(PauseRun())
     desk.answer("d", "approve")
-    desk.send(AskRework("d"))
+    desk.send(RequestRework("d"))
     desk.send(ResumeRun())
     assert (desk.run.pass_number, desk.states["d"]) == (1, "WORKING")
-    desk.finish("d", ruling=Ruling.COMPLETE)
+    desk.finish("d", ruling=PassDecision.COMPLETE)
     desk.answer("d", "approve")
     assert desk.states["z"] == "WORKING"
 
@@ -212,7 +223,9 @@ def test_a_decision_that_is_being_reworked_does_not_restart() -> None:
 # ---- by hand -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("status", ["in_progress", "paused", "failed", "completed"])
 def test_a_restart_by_hand_counts_and_is_not_bounded_r5(status: str) -> None:
-    policies = {"b": Policy(on_failure=OnFailure.FAIL_RUN if status == "failed" else OnFailure.PAUSE_PIPELINE)}
+    policies = {
+        "b": CheckpointPolicy(on_failure=OnFailure.FAIL_RUN if status == "failed" else OnFailure.PAUSE_PIPELINE)
+    }
     desk = Desk(plan_of("a", "b", policies=policies, max_restarts=0))
     desk.finish("a")
     if status == "completed":
@@ -229,8 +242,8 @@ def test_a_restart_by_hand_counts_and_is_not_bounded_r5(status: str) -> None:
 def test_a_restart_names_the_pass_it_leaves_so_that_sent_twice_it_counts_once_d59() -> None:
     desk = Desk(plan_of("a"))
     desk.send(RestartRun(1))
-    desk.refuses(RestartRun(1), Repeated)
-    desk.refuses(RestartRun(3), Stale)
+    desk.refuses(RestartRun(1), AlreadyApplied)
+    desk.refuses(RestartRun(3), StaleCommand)
 
 
 def test_a_run_that_was_not_started_or_was_cancelled_cannot_be_restarted() -> None:

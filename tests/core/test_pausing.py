@@ -6,12 +6,12 @@ import pytest
 
 from cairn.core.commands import (
     ApprovalExpired,
-    AskRework,
     CancelExecution,
     CancelRun,
-    InputWanted,
-    LimitReached,
+    InputRequested,
+    IterationLimitReached,
     PauseRun,
+    RequestRework,
     RestartRun,
     ResumeRun,
     RetryExecution,
@@ -19,16 +19,16 @@ from cairn.core.commands import (
     StartExecution,
     StartRun,
 )
-from cairn.core.effects import Dispatch, MoveToErrored, Promote, Stop
-from cairn.core.errors import Refused
+from cairn.core.effects import Dispatch, MoveToErrored, PromoteArtifacts, StopExecution
+from cairn.core.errors import CommandRefused
 from cairn.core.events import EventType
-from cairn.core.plan import Policy
+from cairn.core.plan import CheckpointPolicy
 from cairn.core.rule_verdict import Judge, no_rules
-from cairn.core.states import Kind, Mode, OnFailure, Ruling, RunStatus, State, WaitingOn
+from cairn.core.states import ApprovalKind, ExecutionMode, ExecutionState, OnFailure, PassDecision, RunStatus, WaitingOn
 from tests.core.desk import Desk, asking, plan_of
 
 
-def paused(policy: Policy, judge: Judge = no_rules) -> Desk:
+def paused(policy: CheckpointPolicy, judge: Judge = no_rules) -> Desk:
     """A run that was paused while `a` waits for a person, with `b` to come."""
     desk = Desk(plan_of("a", "b", policies={"a": policy}), judge=judge)
     if desk.states == {"a": "WORKING"}:
@@ -39,7 +39,7 @@ def paused(policy: Policy, judge: Judge = no_rules) -> Desk:
 
 
 def test_a_pause_holds_at_once_when_no_runner_works_x6() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     desk.send(PauseRun())
     assert (desk.run.status, desk.run.paused_at, desk.run.pause_requested) == (RunStatus.PAUSED, desk.at, False)
     assert desk.told == ["pause_requested", "run_paused"]
@@ -60,9 +60,9 @@ def test_a_pause_waits_for_the_current_work_and_lets_nothing_start_x6_d19() -> N
 
 def test_one_that_waits_for_a_person_does_not_hold_the_pause_up_d19() -> None:
     desk = Desk(plan_of(("a", "b")))
-    desk.send(InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputRequested(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
     desk.send(PauseRun())
-    desk.send(InputWanted(desk.e("b").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputRequested(desk.e("b").id, 1, WaitingOn.QUESTION), "worker")
     assert desk.run.status is RunStatus.PAUSED
 
 
@@ -94,16 +94,16 @@ def test_a_required_second_pass_does_not_begin_while_a_pause_is_asked_for_d54() 
 
 
 def test_while_paused_an_approval_completes_at_once_and_the_next_waits_d54() -> None:
-    desk = paused(Policy(ask_completion=True))
+    desk = paused(CheckpointPolicy(ask_completion=True))
     desk.answer("a", "approve")
     assert (desk.run.status, desk.states) == (RunStatus.PAUSED, {"a": "COMPLETED"})
-    assert desk.last.effects == (Promote(desk.e("a").id),)
+    assert desk.last.effects == (PromoteArtifacts(desk.e("a").id),)
     desk.send(ResumeRun())
     assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
 
 
 def test_a_paused_run_never_completes_by_itself_d54() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
     desk.finish("a")
     desk.send(PauseRun())
     desk.answer("a", "approve")
@@ -113,19 +113,20 @@ def test_a_paused_run_never_completes_by_itself_d54() -> None:
 
 
 def test_while_paused_a_form_is_taken_and_stored_and_nothing_is_dispatched_d19() -> None:
-    desk = paused(Policy(mode=Mode.HUMAN_ONLY))
+    desk = paused(CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY))
     desk.answer("a", "answer", answer="checksum")
-    assert (desk.e("a").state, desk.e("a").answer) == (State.READY, "checksum")
+    assert (desk.e("a").state, desk.e("a").answer) == (ExecutionState.READY, "checksum")
     assert (desk.last.effects, desk.told) == ((), ["approval_approved", "execution_ready"])
     desk.send(ResumeRun())
     assert desk.last.effects == (Dispatch(desk.e("a").id, 1),)
 
 
 @pytest.mark.parametrize(
-    ("decision", "state"), [("approve", State.COMPLETED), ("revise", State.READY), ("reject", State.FAILED)]
+    ("decision", "state"),
+    [("approve", ExecutionState.COMPLETED), ("revise", ExecutionState.READY), ("reject", ExecutionState.FAILED)],
 )
-def test_while_paused_every_decision_acts_at_once_d54(decision: str, state: State) -> None:
-    desk = paused(Policy(ask_completion=True))
+def test_while_paused_every_decision_acts_at_once_d54(decision: str, state: ExecutionState) -> None:
+    desk = paused(CheckpointPolicy(ask_completion=True))
     desk.answer("a", decision)
     assert desk.e("a").state is state
     assert desk.did(Dispatch) == []
@@ -133,7 +134,7 @@ def test_while_paused_every_decision_acts_at_once_d54(decision: str, state: Stat
 
 
 def test_while_paused_a_start_is_approved_and_waits_for_resume_d54() -> None:
-    desk = paused(Policy(ask_start=True))
+    desk = paused(CheckpointPolicy(ask_start=True))
     desk.answer("a", "approve")
     assert desk.states == {"a": "READY"}
     desk.send(ResumeRun())
@@ -142,7 +143,7 @@ def test_while_paused_a_start_is_approved_and_waits_for_resume_d54() -> None:
 
 def test_while_paused_an_escalation_may_decide_on_a_restart_that_waits_for_resume_d54() -> None:
     desk = Desk(plan_of("a", "b", decides=("a",)))
-    desk.finish("a", ruling=Ruling.ESCALATE)
+    desk.finish("a", ruling=PassDecision.ESCALATE)
     desk.send(PauseRun())
     desk.answer("a", "restart")
     assert (desk.run.status, desk.run.pass_number) == (RunStatus.PAUSED, 1)
@@ -152,17 +153,17 @@ def test_while_paused_an_escalation_may_decide_on_a_restart_that_waits_for_resum
 
 def test_while_paused_a_restart_is_decided_on_without_a_result_too_d54() -> None:
     desk = Desk(plan_of("a"))
-    desk.send(LimitReached(desk.e("a").id, 1), "worker")
+    desk.send(IterationLimitReached(desk.e("a").id, 1), "worker")
     desk.send(PauseRun())
     desk.answer("a", "restart")
     assert (desk.run.status, desk.run.pass_number, desk.states) == (RunStatus.PAUSED, 1, {"a": "READY"})
     desk.send(ResumeRun())
-    assert (desk.run.pass_number, desk.all("a")) == (2, [State.CANCELLED, State.WORKING])
+    assert (desk.run.pass_number, desk.all("a")) == (2, [ExecutionState.CANCELLED, ExecutionState.WORKING])
     assert desk.detail(EventType.PASS_BEGUN) == {"pass_number": 2, "reason": "people decided RESTART at a"}
 
 
 def test_while_paused_a_delay_runs_out_and_nothing_starts_d19() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1)}))
     desk.fail("a")
     desk.send(PauseRun())
     assert desk.run.status is RunStatus.PAUSED
@@ -173,14 +174,14 @@ def test_while_paused_a_delay_runs_out_and_nothing_starts_d19() -> None:
 
 
 def test_while_paused_deadlines_go_on_d19() -> None:
-    desk = paused(Policy(), asking(Kind.COMPLETION, period=60.0))
+    desk = paused(CheckpointPolicy(), asking(ApprovalKind.COMPLETION, period=60.0))
     desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert (desk.run.status, desk.states) == (RunStatus.FAILED, {"a": "FAILED"})
 
 
 @pytest.mark.parametrize("on_failure", list(OnFailure))
 def test_while_paused_a_failure_follows_its_policy_d54(on_failure: OnFailure) -> None:
-    desk = paused(Policy(mode=Mode.HUMAN_ONLY, on_failure=on_failure))
+    desk = paused(CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, on_failure=on_failure))
     desk.answer("a", "decline")
     assert (desk.run.status, desk.states) == {
         OnFailure.PAUSE_PIPELINE: (RunStatus.PAUSED, {"a": "FAILED"}),
@@ -217,18 +218,18 @@ def test_a_rework_and_a_dismissal_do_not_end_a_pause() -> None:
     assert desk.run.pause_requested
     desk.send(CancelExecution(desk.e("b").id))
     assert desk.run.pause_requested
-    desk.send(AskRework("a"))
+    desk.send(RequestRework("a"))
     assert desk.run.pause_requested
     desk.finish("c")
     assert (desk.run.status, desk.states["a"]) == (RunStatus.PAUSED, "READY")
 
 
 def test_cancel_stops_everything_x6() -> None:
-    desk = Desk(plan_of(("a", "b"), policies={"b": Policy(mode=Mode.HUMAN_ONLY)}))
+    desk = Desk(plan_of(("a", "b"), policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     a, b = desk.e("a").id, desk.e("b").id
     desk.send(CancelRun())
     assert (desk.run.status, desk.states) == (RunStatus.CANCELLED, {"a": "CANCELLED", "b": "CANCELLED"})
-    assert desk.last.effects == (Stop(a, 1), MoveToErrored(a), MoveToErrored(b))
+    assert desk.last.effects == (StopExecution(a, 1), MoveToErrored(a), MoveToErrored(b))
     assert desk.run.completed_at == desk.at
     for command in (CancelRun(), PauseRun(), ResumeRun(), RestartRun(1), StartRun()):
         assert desk.refuses(command).possible == ("roll back",)
@@ -243,7 +244,7 @@ def test_a_run_that_was_never_started_may_be_cancelled_and_reopened_d57() -> Non
 
 
 def test_failing_or_cancelling_a_paused_run_is_not_resuming_it() -> None:
-    desk = paused(Policy(ask_completion=True))
+    desk = paused(CheckpointPolicy(ask_completion=True))
     desk.send(CancelRun())
     assert (desk.run.last_resumed_at, desk.run.paused_at) == (None, None)
 
@@ -255,7 +256,7 @@ def test_a_cancelled_run_with_a_failed_execution_cannot_be_retried_but_rolled_ba
     failed = desk.e("b")
     desk.send(CancelRun())
     for command in (RetryExecution(failed.id, 1), CancelExecution(failed.id), ResumeRun()):
-        assert desk.refuses(command, Refused).possible == ("roll back",)
+        assert desk.refuses(command, CommandRefused).possible == ("roll back",)
     desk.send(RollBack("r", 0))
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "COMPLETED", "b": "WORKING"})
     assert desk.run.executions[failed.id].archived_by == "r"

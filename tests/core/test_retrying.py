@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from cairn.core.commands import ApprovalExpired, CancelExecution, Interrupted, ResumeRun, RetryExecution, ReworkWanted
-from cairn.core.effects import Dispatch, MakeWorkspace, MoveToErrored, Stop
-from cairn.core.errors import Repeated, Stale
+from cairn.core.commands import (
+    ApprovalExpired,
+    CancelExecution,
+    ExecutionInterrupted,
+    ResumeRun,
+    RetryExecution,
+    ReworkRequested,
+)
+from cairn.core.effects import CreateWorkspace, Dispatch, MoveToErrored, StopExecution
+from cairn.core.errors import AlreadyApplied, StaleCommand
 from cairn.core.events import EventType
-from cairn.core.plan import Policy
-from cairn.core.states import Kind, Mode, OnExpiry, OnFailure, Ruling, RunStatus, State, WaitingOn
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import (
+    ApprovalKind,
+    ExecutionMode,
+    ExecutionState,
+    OnExpiry,
+    OnFailure,
+    PassDecision,
+    RunStatus,
+    WaitingOn,
+)
 from tests.core.desk import RESULT, Desk, asking, plan_of
 
 
 def failing(on_failure: OnFailure, *stages: str | tuple[str, ...], max_auto_retries: int = 0) -> Desk:
-    policy = Policy(on_failure=on_failure, max_auto_retries=max_auto_retries)
+    policy = CheckpointPolicy(on_failure=on_failure, max_auto_retries=max_auto_retries)
     plan = plan_of(*stages)
     return Desk(plan_of(*stages, policies=dict.fromkeys(plan.by_key, policy)))
 
@@ -27,7 +43,7 @@ def test_retry_by_a_person_keeps_the_id_and_renews_everything_else_d16() -> None
     desk.send(RetryExecution(failed.id, 2))
     assert desk.run.status is RunStatus.IN_PROGRESS
     assert desk.e("a") == failed.changed(
-        state=State.WORKING,
+        state=ExecutionState.WORKING,
         attempt=3,
         retries_used=0,
         dispatch=3,
@@ -36,25 +52,30 @@ def test_retry_by_a_person_keeps_the_id_and_renews_everything_else_d16() -> None
         working_since=desk.at,
         worked=0.0,
     )
-    assert desk.last.effects == (MakeWorkspace(failed.id), Dispatch(failed.id, 3))
+    assert desk.last.effects == (CreateWorkspace(failed.id), Dispatch(failed.id, 3))
     assert desk.detail(EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "by": "retry"}
 
 
 def test_a_retry_forgets_what_the_failed_attempt_had_done_d16() -> None:
-    policy = Policy(mode=Mode.HUMAN_ONLY, ask_completion=True, max_validation_retries=1)
+    policy = CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, ask_completion=True, max_validation_retries=1)
     desk = Desk(plan_of("a", decides=("a",), policies={"a": policy}))
     desk.answer("a", "answer", answer="entered")
-    desk.send(Interrupted(desk.e("a").id, 1), "worker")
-    desk.finish("a", ruling=Ruling.RESTART, after=30)
+    desk.send(ExecutionInterrupted(desk.e("a").id, 1), "worker")
+    desk.finish("a", ruling=PassDecision.RESTART, after=30)
     desk.answer("a", "revise")
     desk.answer("a", "answer", answer="entered again")
-    desk.finish("a", ruling=Ruling.RESTART)
+    desk.finish("a", ruling=PassDecision.RESTART)
     desk.answer("a", "reject")
     failed = desk.e("a")
-    assert (failed.revision, failed.digest, failed.outputs, failed.ruling) == (1, "d", (RESULT.id,), Ruling.RESTART)
+    assert (failed.revision, failed.digest, failed.outputs, failed.ruling) == (
+        1,
+        "d",
+        (RESULT.id,),
+        PassDecision.RESTART,
+    )
     desk.send(RetryExecution(failed.id, 1))
     assert desk.e("a") == failed.changed(
-        state=State.WAITING,
+        state=ExecutionState.WAITING,
         waiting_on=WaitingOn.HUMAN_FORM,
         attempt=2,
         revision=0,
@@ -71,7 +92,7 @@ def test_a_retry_forgets_what_the_failed_attempt_had_done_d16() -> None:
 def test_a_retry_does_not_want_the_rework_any_more_d16() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=0))
     desk.finish("a")
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
     desk.answer("b", "fail")
     desk.send(RetryExecution(desk.e("b").id, 1))
     assert (desk.states["b"], desk.e("b").wants) == ("WORKING", None)
@@ -82,10 +103,10 @@ def test_retry_names_the_attempt_so_that_sent_twice_it_counts_once_d59() -> None
     desk.fail("a")
     command = RetryExecution(desk.e("a").id, 1)
     desk.send(command)
-    desk.refuses(command, Repeated)
+    desk.refuses(command, AlreadyApplied)
     desk.refuses(RetryExecution(desk.e("a").id, 2))
     desk.fail("a")
-    desk.refuses(RetryExecution(desk.e("a").id, 3), Stale)
+    desk.refuses(RetryExecution(desk.e("a").id, 3), StaleCommand)
 
 
 def test_resume_with_a_failed_execution_is_refused_and_says_what_helps_d16() -> None:
@@ -98,7 +119,7 @@ def test_resume_with_a_failed_execution_is_refused_and_says_what_helps_d16() -> 
 
 
 def test_retrying_what_was_never_allowed_to_start_asks_again_d53() -> None:
-    desk = Desk(plan_of("a"), judge=asking(Kind.START, period=60.0, on_expiry=OnExpiry.FAIL))
+    desk = Desk(plan_of("a"), judge=asking(ApprovalKind.START, period=60.0, on_expiry=OnExpiry.FAIL))
     desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
     desk.send(RetryExecution(desk.e("a").id, 1))
@@ -107,7 +128,7 @@ def test_retrying_what_was_never_allowed_to_start_asks_again_d53() -> None:
 
 
 def test_retrying_what_was_allowed_to_start_does_not_ask_again_d53() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
     desk.answer("a", "approve")
     desk.fail("a")
     desk.send(RetryExecution(desk.e("a").id, 1))
@@ -119,17 +140,17 @@ def test_a_dismissed_failure_leaves_its_checkpoint_to_be_started_by_hand_d55() -
     desk.fail("a")
     desk.send(CancelExecution(desk.e("a").id))
     assert desk.run.status is RunStatus.IN_PROGRESS
-    assert desk.all("a") == [State.CANCELLED, State.PENDING]
-    assert desk.all("b") == [State.CANCELLED, State.WORKING]  # a cancelled one does not count (D52)
+    assert desk.all("a") == [ExecutionState.CANCELLED, ExecutionState.PENDING]
+    assert desk.all("b") == [ExecutionState.CANCELLED, ExecutionState.WORKING]  # a cancelled one does not count (D52)
 
 
 def test_cancelling_one_execution_stops_it_and_leaves_its_checkpoint_pending_d58() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
     desk.send(CancelExecution(e.id))
-    assert desk.all("a") == [State.CANCELLED, State.PENDING]
+    assert desk.all("a") == [ExecutionState.CANCELLED, ExecutionState.PENDING]
     assert desk.e("a").by_hand
-    assert desk.last.effects == (Stop(e.id, 1), MoveToErrored(e.id), MakeWorkspace(desk.e("a").id))
+    assert desk.last.effects == (StopExecution(e.id, 1), MoveToErrored(e.id), CreateWorkspace(desk.e("a").id))
     desk.refuses(CancelExecution(e.id))
     assert desk.refuses(CancelExecution(desk.e("a").id)).possible == ("start",)
 

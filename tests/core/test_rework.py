@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.core.commands import AskRework, CancelRun, Decide, Output, ReworkWanted, StartExecution, TimedOut
-from cairn.core.effects import SendLater, Stage
-from cairn.core.errors import Repeated, Stale
+from cairn.core.commands import (
+    ArtifactOutput,
+    CancelRun,
+    Decide,
+    ExecutionTimedOut,
+    RequestRework,
+    ReworkRequested,
+    StartExecution,
+)
+from cairn.core.effects import ScheduleTimer, StageArtifacts
+from cairn.core.errors import AlreadyApplied, StaleCommand
 from cairn.core.events import EventType
-from cairn.core.execution import Rework, Wish
-from cairn.core.plan import Policy
-from cairn.core.states import ApprovalStatus, Mode, OnFailure, RunStatus, State, WaitingOn
+from cairn.core.execution import PendingRework, Rework
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import ApprovalStatus, ExecutionMode, ExecutionState, OnFailure, RunStatus, WaitingOn
 from tests.core.desk import RESULT, Desk, plan_of
 
 
-def wanted(key: str = "a", policies: dict[str, Policy] | None = None) -> Desk:
+def wanted(key: str = "a", policies: dict[str, CheckpointPolicy] | None = None) -> Desk:
     """`b` works and has sent `key` back."""
     desk = Desk(plan_of("a", "b", "c", policies=policies))
     desk.finish("a", "a1")
-    desk.send(ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
+    desk.send(ReworkRequested(desk.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
     return desk
 
 
 def looked_at() -> Desk:
     """`b` is up for approval."""
-    desk = Desk(plan_of("a", "b", policies={"b": Policy(ask_completion=True, timeout=60.0)}))
+    desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(ask_completion=True, timeout=60.0)}))
     desk.finish("a", "a1")
     desk.finish("b", "b1", after=50)
     return desk
@@ -34,9 +42,9 @@ def looked_at() -> Desk:
 def test_the_asker_waits_for_a_new_execution_of_the_earlier_checkpoint_r2() -> None:
     desk = wanted()
     rework, asker = desk.e("a"), desk.e("b")
-    assert (rework.state, rework.is_rework, rework.asked_by) == (State.WORKING, True, asker.id)
+    assert (rework.state, rework.is_rework, rework.asked_by) == (ExecutionState.WORKING, True, asker.id)
     assert (rework.position, rework.asks_anew) == (0, True)
-    assert (asker.state, asker.waiting_on) == (State.WAITING, WaitingOn.REWORK)
+    assert (asker.state, asker.waiting_on) == (ExecutionState.WAITING, WaitingOn.REWORK)
     assert desk.run.reworks == 1
     assert desk.run.complete == frozenset()
     assert desk.told == ["execution_waiting", "rework_asked", "execution_made", "execution_dispatched"]
@@ -55,7 +63,7 @@ def test_a_finished_rework_lets_its_asker_go_on_r2() -> None:
     rework = desk.e("a")
     desk.finish("a", "a2")
     assert desk.run.latest("a") == desk.e("a")
-    assert (desk.e("b").state, desk.e("b").dispatch, desk.e("b").attempt) == (State.WORKING, 2, 1)
+    assert (desk.e("b").state, desk.e("b").dispatch, desk.e("b").attempt) == (ExecutionState.WORKING, 2, 1)
     assert desk.detail(EventType.REWORK_TOLD) == {
         "checkpoint": "a",
         "ended": "completed",
@@ -77,11 +85,11 @@ def test_a_finished_rework_lets_its_asker_go_on_r2() -> None:
 def test_a_rework_sees_what_the_asker_has_made_so_far_d31() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a", "a1")
-    made = Output("artifact-2", "plan", "d" * 64, 4)
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a", "no tests", "Add tests", "b1", (made,)), "worker")
+    made = ArtifactOutput("artifact-2", "plan", "d" * 64, 4)
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a", "no tests", "Add tests", "b1", (made,)), "worker")
     asker = desk.e("b")
     assert (asker.digest, asker.outputs, asker.waiting_on) == ("b1", ("artifact-2",), WaitingOn.REWORK)
-    assert desk.did(Stage) == [Stage(asker.id)]
+    assert desk.did(StageArtifacts) == [StageArtifacts(asker.id)]
     assert desk.told[0] == "artifacts_created"
     desk.finish("a", "a2")
     desk.finish("b", "b2")
@@ -92,8 +100,8 @@ def test_a_rework_starts_by_itself_without_auto_advance_d66() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False))
     desk.finish("a")
     desk.send(StartExecution(desk.e("b").id))
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
-    assert desk.e("a").state is State.WORKING
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
+    assert desk.e("a").state is ExecutionState.WORKING
 
 
 @pytest.mark.parametrize(
@@ -115,23 +123,23 @@ def test_what_cannot_be_reworked_is_told_to_the_asker_which_goes_on_d31(key: str
         "execution_id": None,
         "artifacts": [],
     }
-    desk.refuses(ReworkWanted(desk.e("b").id, 1, key), Stale)
+    desk.refuses(ReworkRequested(desk.e("b").id, 1, key), StaleCommand)
 
 
 def test_one_open_rework_per_checkpoint_d59() -> None:
     desk = Desk(plan_of("a", ("b", "c")))
     desk.finish("a")
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
-    desk.send(ReworkWanted(desk.e("c").id, 1, "a"), "worker")
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkRequested(desk.e("c").id, 1, "a"), "worker")
     assert desk.states["c"] == "WORKING"
     assert desk.detail(EventType.REWORK_TOLD)["reason"] == "The checkpoint 'a' is being reworked already."
-    desk.refuses(AskRework("a"))
+    desk.refuses(RequestRework("a"))
 
 
 def test_later_checkpoints_wait_for_a_rework() -> None:
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
-    desk.send(AskRework("a"))
+    desk.send(RequestRework("a"))
     desk.finish("b")
     assert desk.states == {"a": "WORKING", "b": "COMPLETED"}
     desk.finish("a")
@@ -148,10 +156,10 @@ def test_a_checkpoint_directly_follows_its_needs_or_the_stage_before() -> None:
 def test_past_ten_a_run_people_are_asked_d31() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=1))
     desk.finish("a")
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
     desk.finish("a")
-    desk.send(ReworkWanted(desk.e("b").id, 2, "a"), "worker")
-    assert (desk.e("b").waiting_on, desk.e("b").wants) == (WaitingOn.ESCALATION, Wish("a"))
+    desk.send(ReworkRequested(desk.e("b").id, 2, "a"), "worker")
+    assert (desk.e("b").waiting_on, desk.e("b").wants) == (WaitingOn.ESCALATION, PendingRework("a"))
     assert desk.asked("b").reason == "This run has had 1 reworks, and no more are allowed."
 
 
@@ -160,9 +168,9 @@ def test_past_a_depth_of_three_people_are_asked_d31() -> None:
     for key in "abcd":
         desk.finish(key)
     for asker, key in (("e", "d"), ("d", "c"), ("c", "b")):
-        desk.send(ReworkWanted(desk.e(asker).id, 1, key), "worker")
+        desk.send(ReworkRequested(desk.e(asker).id, 1, key), "worker")
     assert desk.run.depth(desk.e("b")) == 3
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
     assert desk.e("b").waiting_on is WaitingOn.ESCALATION
     assert desk.asked("b").reason == "Reworks already stand 3 deep, and no deeper is allowed."
     desk.answer("b", "accept")  # it goes on without
@@ -176,14 +184,14 @@ def test_past_a_depth_of_three_people_are_asked_d31() -> None:
 def test_people_grant_the_rework_or_not_d61(decision: str, reason: str) -> None:
     desk = Desk(plan_of("a", "b", max_reworks=0))
     desk.finish("a")
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a", reason, "Add it up again"), "worker")
-    asker, wish = desk.e("b"), Wish("a", "Add it up again", reason)
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a", reason, "Add it up again"), "worker")
+    asker, wish = desk.e("b"), PendingRework("a", "Add it up again", reason)
     assert asker.wants == wish
     desk.answer("b", decision, feedback="so be it")
     assert desk.run.executions[asker.id].wants == {"fail": wish, "restart": wish}.get(decision)
     match decision:
         case "retry":
-            assert (desk.e("a").state, desk.e("b").waiting_on) == (State.WORKING, WaitingOn.REWORK)
+            assert (desk.e("a").state, desk.e("b").waiting_on) == (ExecutionState.WORKING, WaitingOn.REWORK)
             assert desk.run.reworks == 1
             assert desk.e("a").rework == Rework("b", "Add it up again", reason or "so be it")
             assert desk.e("a").asked_by == asker.id
@@ -206,8 +214,8 @@ def test_people_grant_the_rework_or_not_d61(decision: str, reason: str) -> None:
 def test_a_rework_that_is_granted_too_late_is_refused_d61() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=0))
     desk.finish("a")
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
-    desk.send(AskRework("a"))
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
+    desk.send(RequestRework("a"))
     desk.refuses(Decide(desk.asked("b").id, "retry"))
     assert desk.asked("b").status is ApprovalStatus.PENDING
 
@@ -216,22 +224,24 @@ def test_a_rework_that_is_granted_too_late_is_refused_d61() -> None:
 def test_a_person_sends_back_for_what_awaits_approval_d66() -> None:
     desk = looked_at()
     approval = desk.asked("b").id
-    desk.send(AskRework("a", desk.e("b").id, "it is too long", "Make it short"))
+    desk.send(RequestRework("a", desk.e("b").id, "it is too long", "Make it short"))
     assert desk.e("a").rework == Rework("ann", "Make it short", "it is too long")
     assert desk.run.approvals[approval].status is ApprovalStatus.WITHDRAWN
     assert (desk.e("b").waiting_on, desk.e("a").asked_by) == (WaitingOn.REWORK, desk.e("b").id)
     desk.finish("a", "a2")
     assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
-    assert SendLater(60.0, TimedOut(desk.e("b").id, 2)) in desk.last.effects  # its whole time, for it begins anew
+    assert (
+        ScheduleTimer(60.0, ExecutionTimedOut(desk.e("b").id, 2)) in desk.last.effects
+    )  # its whole time, for it begins anew
     assert desk.detail(EventType.REWORK_TOLD)["requested_by"] == "ann"
 
 
 def test_a_form_that_awaited_approval_is_filled_in_again_after_the_rework_d66() -> None:
-    desk = Desk(plan_of("a", "b", policies={"b": Policy(mode=Mode.HUMAN_ONLY, ask_completion=True)}))
+    desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, ask_completion=True)}))
     desk.finish("a")
     desk.answer("b", "answer")
     desk.finish("b")
-    desk.send(AskRework("a", desk.e("b").id))
+    desk.send(RequestRework("a", desk.e("b").id))
     desk.finish("a")
     assert desk.e("b").waiting_on is WaitingOn.HUMAN_FORM
 
@@ -241,11 +251,11 @@ def test_a_completed_run_reopens_until_the_rework_ends_d31() -> None:
     desk.finish("a")
     desk.finish("b")
     asker = desk.e("b")
-    desk.send(AskRework("a", asker.id))
+    desk.send(RequestRework("a", asker.id))
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "WORKING", "b": "COMPLETED"})
     desk.finish("a", "a2")
     assert desk.run.status is RunStatus.COMPLETED
-    assert desk.run.executions[asker.id].state is State.COMPLETED
+    assert desk.run.executions[asker.id].state is ExecutionState.COMPLETED
     assert "rework_told" not in desk.told
 
 
@@ -253,14 +263,14 @@ def test_a_person_who_asks_twice_with_one_command_has_asked_once_d59() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a")
     desk.finish("b")
-    asked = AskRework("a", desk.e("b").id)
+    asked = RequestRework("a", desk.e("b").id)
     desk.send(asked)
     sent = desk.sent
     desk.sent = sent - 1  # the same command id
-    desk.refuses(asked, Repeated)
+    desk.refuses(asked, AlreadyApplied)
     desk.finish("a", "a2")
     desk.sent = sent - 1
-    desk.refuses(asked, Repeated)
+    desk.refuses(asked, AlreadyApplied)
     assert len(desk.all("a")) == 2
 
 
@@ -268,7 +278,7 @@ def test_a_persons_reworks_count_but_are_not_bounded_d66() -> None:
     desk = Desk(plan_of("a", max_reworks=1))
     desk.finish("a")
     for count in (1, 2, 3):
-        desk.send(AskRework("a"))
+        desk.send(RequestRework("a"))
         assert desk.run.reworks == count
         desk.finish("a")
 
@@ -277,18 +287,18 @@ def test_only_earlier_completed_work_is_sent_back_by_who_may_look_at_it_d66() ->
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
     a, b = desk.e("a").id, desk.e("b").id
-    assert desk.refuses(AskRework("a", a)).message == "Only an earlier checkpoint can be sent back."
-    assert desk.refuses(AskRework("a", b)).message.startswith("Only work that awaits approval or is completed")
-    desk.refuses(AskRework("b"))
-    desk.refuses(AskRework("nowhere"))
-    desk.refuses(AskRework("a", "nowhere"), Stale)
+    assert desk.refuses(RequestRework("a", a)).message == "Only an earlier checkpoint can be sent back."
+    assert desk.refuses(RequestRework("a", b)).message.startswith("Only work that awaits approval or is completed")
+    desk.refuses(RequestRework("b"))
+    desk.refuses(RequestRework("nowhere"))
+    desk.refuses(RequestRework("a", "nowhere"), StaleCommand)
 
 
 @pytest.mark.parametrize("on_failure", [OnFailure.FAIL_RUN, OnFailure.PAUSE_PIPELINE])
 def test_a_failed_or_cancelled_run_has_no_rework(on_failure: OnFailure) -> None:
-    desk = Desk(plan_of("a", "b", policies={"b": Policy(on_failure=on_failure)}))
+    desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(on_failure=on_failure)}))
     desk.finish("a")
     desk.fail("b")
     if on_failure is OnFailure.PAUSE_PIPELINE:
         desk.send(CancelRun())
-    desk.refuses(AskRework("a"))
+    desk.refuses(RequestRework("a"))

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from cairn.core.commands import (
     CancelExecution,
-    Finished,
+    ExecutionFinished,
     ResumeRun,
     RetryExecution,
-    ReworkWanted,
+    ReworkRequested,
     RollBack,
     StartExecution,
 )
 from cairn.core.events import EventType
 from cairn.core.execution import Rework
-from cairn.core.plan import Policy
-from cairn.core.states import OnFailure, RunStatus, State, WaitingOn
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import ExecutionState, OnFailure, RunStatus, WaitingOn
 from tests.core.desk import BROKEN, RESULT, Desk, plan_of
 
 
-def wanted(key: str = "a", policies: dict[str, Policy] | None = None) -> Desk:
+def wanted(key: str = "a", policies: dict[str, CheckpointPolicy] | None = None) -> Desk:
     """`b` works and has sent `key` back."""
     desk = Desk(plan_of("a", "b", "c", policies=policies))
     desk.finish("a", "a1")
-    desk.send(ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
+    desk.send(ReworkRequested(desk.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
     return desk
 
 
@@ -31,16 +31,16 @@ def test_a_failed_rework_follows_its_policy_and_the_asker_waits_d31() -> None:
     desk.fail("a")
     assert (desk.run.status, desk.e("b").waiting_on) == (RunStatus.PAUSED, WaitingOn.REWORK)
     desk.send(RetryExecution(desk.e("a").id, 1))
-    assert (desk.e("a").state, desk.e("b").waiting_on) == (State.WORKING, WaitingOn.REWORK)
+    assert (desk.e("a").state, desk.e("b").waiting_on) == (ExecutionState.WORKING, WaitingOn.REWORK)
     desk.finish("a")
     assert desk.states["b"] == "WORKING"
 
 
 def test_a_redo_of_a_failed_rework_keeps_its_parent_d56() -> None:
-    desk = wanted(policies={"a": Policy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
+    desk = wanted(policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
     desk.fail("a")
     redo = desk.e("a")
-    assert (redo.state, redo.asked_by, redo.asks_anew) == (State.PENDING, desk.e("b").id, True)
+    assert (redo.state, redo.asked_by, redo.asks_anew) == (ExecutionState.PENDING, desk.e("b").id, True)
     assert redo.rework == Rework("b", "Add it up again", "a figure is wrong")
     assert desk.e("b").waiting_on is WaitingOn.REWORK
     desk.send(StartExecution(redo.id))
@@ -64,28 +64,31 @@ def test_a_failed_rework_that_is_dismissed_lets_its_asker_go_on_d55() -> None:
     desk = wanted()
     desk.fail("a")
     desk.send(CancelExecution(desk.e("a").id))
-    assert desk.e("b").state is State.READY  # a pause holds until somebody resumes
+    assert desk.e("b").state is ExecutionState.READY  # a pause holds until somebody resumes
     told(desk, "failed", BROKEN.message)
     desk.send(ResumeRun())
     assert desk.states["b"] == "WORKING"
-    assert [e.state for e in desk.run.executions.values() if e.key == "a"] == [State.COMPLETED, State.CANCELLED]
+    assert [e.state for e in desk.run.executions.values() if e.key == "a"] == [
+        ExecutionState.COMPLETED,
+        ExecutionState.CANCELLED,
+    ]
 
 
 def test_a_cancelled_rework_lets_its_asker_go_on_even_one_that_waits_to_be_started_d56() -> None:
-    desk = wanted(policies={"a": Policy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
+    desk = wanted(policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
     desk.fail("a")
     desk.send(CancelExecution(desk.e("a").id))
-    assert (desk.states["b"], desk.e("a").state) == ("WORKING", State.CANCELLED)
+    assert (desk.states["b"], desk.e("a").state) == ("WORKING", ExecutionState.CANCELLED)
     told(desk, "cancelled", "cancelled by hand")
 
 
 def test_a_rework_that_is_refused_at_its_start_is_cancelled_and_the_asker_told_d66() -> None:
-    desk = Desk(plan_of("a", "b", policies={"a": Policy(ask_start=True)}))
+    desk = Desk(plan_of("a", "b", policies={"a": CheckpointPolicy(ask_start=True)}))
     desk.answer("a", "approve")
     desk.finish("a")
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
     desk.answer("a", "refuse", feedback="not today")
-    assert (desk.e("a").state, desk.states["b"]) == (State.CANCELLED, "WORKING")
+    assert (desk.e("a").state, desk.states["b"]) == (ExecutionState.CANCELLED, "WORKING")
     told(desk, "refused", "not today")
 
 
@@ -93,13 +96,13 @@ def test_reworks_go_with_an_asker_that_is_cancelled_d56() -> None:
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
     desk.finish("b")
-    desk.send(ReworkWanted(desk.e("c").id, 1, "b"), "worker")
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkRequested(desk.e("c").id, 1, "b"), "worker")
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
     desk.send(CancelExecution(desk.e("c").id))
     assert [desk.all(key) for key in "abc"] == [
-        [State.COMPLETED, State.CANCELLED],
-        [State.COMPLETED, State.CANCELLED],
-        [State.CANCELLED, State.PENDING],
+        [ExecutionState.COMPLETED, ExecutionState.CANCELLED],
+        [ExecutionState.COMPLETED, ExecutionState.CANCELLED],
+        [ExecutionState.CANCELLED, ExecutionState.PENDING],
     ]
 
 
@@ -115,7 +118,7 @@ def test_a_rework_that_is_rolled_back_lets_its_asker_go_on_d56() -> None:
     desk = Desk(plan_of("a", ("b", "c"), needs={"c": ("a",)}))
     desk.finish("a")
     desk.finish("c")
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
     desk.fail("a")
     desk.send(RollBack("r", 2, reason="enough"))
     assert desk.states == {"a": "COMPLETED", "c": "COMPLETED", "b": "WORKING"}
@@ -123,10 +126,10 @@ def test_a_rework_that_is_rolled_back_lets_its_asker_go_on_d56() -> None:
 
 
 def test_a_rework_is_approved_like_any_other_r2() -> None:
-    desk = wanted(policies={"a": Policy(ask_completion=False)})
-    desk.run = desk.run.with_executions(desk.e("a").changed(policy=Policy(ask_completion=True)))
+    desk = wanted(policies={"a": CheckpointPolicy(ask_completion=False)})
+    desk.run = desk.run.with_executions(desk.e("a").changed(policy=CheckpointPolicy(ask_completion=True)))
     e = desk.e("a")
-    desk.send(Finished(e.id, 1, "a2", (RESULT,)), "worker")
+    desk.send(ExecutionFinished(e.id, 1, "a2", (RESULT,)), "worker")
     assert (desk.states["a"], desk.e("b").waiting_on) == ("COMPLETION_ASKED", WaitingOn.REWORK)
     desk.answer("a", "approve")
     assert desk.states["b"] == "WORKING"

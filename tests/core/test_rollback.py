@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cairn.core.commands import (
+    ArchiveRun,
     CancelRun,
-    Finished,
-    InputWanted,
+    ExecutionFinished,
+    InputRequested,
     PauseRun,
     RestartRun,
     ResumeRun,
@@ -16,16 +17,23 @@ from cairn.core.commands import (
     RunTimedOut,
     StartExecution,
     StartRun,
-    TakeRunAway,
     UndoRollback,
 )
-from cairn.core.effects import Archive, Dispatch, DropWorkspaces, MakeWorkspace, MoveToErrored, Stop
-from cairn.core.errors import Refused, Repeated, Stale
+from cairn.core.effects import ArchiveFiles, CreateWorkspace, DeleteWorkspaces, Dispatch, MoveToErrored, StopExecution
+from cairn.core.errors import AlreadyApplied, CommandRefused, StaleCommand
 from cairn.core.events import EventType
-from cairn.core.plan import Policy
+from cairn.core.plan import CheckpointPolicy
 from cairn.core.rollback import check, check_undo
 from cairn.core.run import Rollback
-from cairn.core.states import ApprovalStatus, Mode, OnFailure, RollbackTrigger, RunStatus, State, WaitingOn
+from cairn.core.states import (
+    ApprovalStatus,
+    ExecutionMode,
+    ExecutionState,
+    OnFailure,
+    RollbackTrigger,
+    RunStatus,
+    WaitingOn,
+)
 from tests.core.desk import Desk, plan_of
 
 
@@ -45,7 +53,7 @@ def test_everything_above_the_target_is_archived_and_the_run_goes_on_d30() -> No
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "COMPLETED", "b": "WORKING"})
     assert desk.run.rollbacks == (Rollback("r", made, 1, RunStatus.COMPLETED, 0, (b.id, c.id), completed_before=ended),)
     assert [desk.run.executions[e.id] for e in (b, c)] == [e.changed(archived_by="r") for e in (b, c)]
-    assert desk.last.effects == (Archive("r"), MakeWorkspace(desk.e("b").id), Dispatch(desk.e("b").id, 1))
+    assert desk.last.effects == (ArchiveFiles("r"), CreateWorkspace(desk.e("b").id), Dispatch(desk.e("b").id, 1))
     assert desk.detail(EventType.ROLLBACK_MADE) == {
         "target": 0,
         "triggered_by": "user_request",
@@ -82,7 +90,13 @@ def test_a_target_has_to_be_completed_d30() -> None:
 
 
 def test_open_ones_above_are_stopped_first_and_lower_ones_go_on_d30() -> None:
-    plan = plan_of(("a", "b"), "c", "d", needs={"c": ("b",), "d": ("b",)}, policies={"d": Policy(mode=Mode.HUMAN_ONLY)})
+    plan = plan_of(
+        ("a", "b"),
+        "c",
+        "d",
+        needs={"c": ("b",), "d": ("b",)},
+        policies={"d": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)},
+    )
     desk = Desk(plan)
     desk.finish("b")
     assert desk.states == {"a": "WORKING", "b": "COMPLETED", "c": "WORKING", "d": "WAITING"}
@@ -90,10 +104,10 @@ def test_open_ones_above_are_stopped_first_and_lower_ones_go_on_d30() -> None:
     desk.send(RollBack("r", 1))
     assert desk.states == {"a": "WORKING", "b": "COMPLETED", "c": "WORKING", "d": "WAITING"}
     assert desk.last.effects[:4] == (
-        Stop(c.id, 1),
+        StopExecution(c.id, 1),
         MoveToErrored(c.id),
         MoveToErrored(d.id),
-        Archive("r"),
+        ArchiveFiles("r"),
     )
     assert desk.run.rollbacks[0].stopped == (c.id, d.id)
     assert desk.run.approvals[form.id].status is ApprovalStatus.WITHDRAWN
@@ -102,7 +116,9 @@ def test_open_ones_above_are_stopped_first_and_lower_ones_go_on_d30() -> None:
 
 @pytest.mark.parametrize("status", ["paused", "failed", "cancelled", "completed"])
 def test_the_run_is_in_progress_again_from_any_status_d30(status: str) -> None:
-    policies = {"b": Policy(on_failure=OnFailure.FAIL_RUN if status == "failed" else OnFailure.PAUSE_PIPELINE)}
+    policies = {
+        "b": CheckpointPolicy(on_failure=OnFailure.FAIL_RUN if status == "failed" else OnFailure.PAUSE_PIPELINE)
+    }
     desk = Desk(plan_of("a", "b", policies=policies))
     desk.finish("a")
     if status == "completed":
@@ -138,7 +154,7 @@ def test_with_nothing_to_take_away_it_is_refused_d57() -> None:
 
 
 def test_a_cancelled_run_reopens_even_so_d57() -> None:
-    desk = Desk(plan_of("a", "b", policies={"b": Policy(ask_start=True)}, auto_advance=False))
+    desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(ask_start=True)}, auto_advance=False))
     desk.finish("a")
     desk.send(PauseRun())
     desk.send(CancelRun())
@@ -151,8 +167,8 @@ def test_a_cancelled_run_reopens_even_so_d57() -> None:
 def test_a_rollback_brings_its_id_so_that_sent_twice_it_counts_once_d59() -> None:
     desk = completed("a", "b")
     desk.send(RollBack("r", 0))
-    desk.refuses(RollBack("r", 0), Repeated)
-    desk.refuses(TakeRunAway("r"), Repeated)
+    desk.refuses(RollBack("r", 0), AlreadyApplied)
+    desk.refuses(ArchiveRun("r"), AlreadyApplied)
 
 
 def test_a_rollback_stays_in_the_pass_d32() -> None:
@@ -169,7 +185,7 @@ def test_what_it_would_take_can_be_asked_before_r1() -> None:
     assert [e.key for e in check(desk.run, 0)] == ["b", "c"]
     assert [e.key for e in check(desk.run, -1)] == ["a", "b", "c"]
     assert check(desk.run, 2, with_runs=True) == ()
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         check(desk.run, 2)
 
 
@@ -179,10 +195,10 @@ def test_what_is_archived_leaves_no_workspace_behind_d21() -> None:
     a, b = desk.e("a"), desk.e("b")
     desk.send(RollBack("r", -1))
     assert desk.last.effects == (
-        DropWorkspaces((b.id,)),
-        DropWorkspaces((a.id,)),
-        Archive("r"),
-        MakeWorkspace(desk.e("a").id),
+        DeleteWorkspaces((b.id,)),
+        DeleteWorkspaces((a.id,)),
+        ArchiveFiles("r"),
+        CreateWorkspace(desk.e("a").id),
     )
 
 
@@ -199,18 +215,22 @@ def test_a_pause_that_was_asked_for_is_withdrawn_by_a_rollback() -> None:
 def test_a_run_is_taken_away_whole_r1() -> None:
     desk = Desk(plan_of("a", ("b", "c")))
     desk.finish("a")
-    desk.send(InputWanted(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputRequested(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
     a, b, c = desk.e("a"), desk.e("b"), desk.e("c")
     made = desk.run.issued
-    desk.send(TakeRunAway("r"))
+    desk.send(ArchiveRun("r"))
     assert (desk.run.status, desk.run.archived_by) == (RunStatus.CANCELLED, "r")
     assert desk.run.rollbacks == (Rollback("r", made, 1, RunStatus.IN_PROGRESS, None, (), (b.id, c.id)),)
-    assert [e.state for e in desk.run.current] == [State.COMPLETED, State.CANCELLED, State.CANCELLED]
+    assert [e.state for e in desk.run.current] == [
+        ExecutionState.COMPLETED,
+        ExecutionState.CANCELLED,
+        ExecutionState.CANCELLED,
+    ]
     assert desk.last.effects == (
-        Stop(b.id, 1),
+        StopExecution(b.id, 1),
         MoveToErrored(b.id),
         MoveToErrored(c.id),
-        Archive("r"),
+        ArchiveFiles("r"),
     )
     assert not desk.e("a").has_workspace
     assert a.has_workspace is False  # it went when the next stage began
@@ -221,24 +241,24 @@ def test_a_run_is_taken_away_whole_r1() -> None:
 def test_an_archived_run_takes_no_commands_r1() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
-    desk.send(TakeRunAway("r"))
+    desk.send(ArchiveRun("r"))
     for command in (
         ResumeRun(),
         RollBack("s", -1),
-        Finished(e.id, 1, "d"),
+        ExecutionFinished(e.id, 1, "d"),
         RetryExecution(e.id, 1),
         RunTimedOut(1),
         UndoRollback("s"),
     ):
-        error = Refused if isinstance(command, UndoRollback) else Stale
+        error = CommandRefused if isinstance(command, UndoRollback) else StaleCommand
         desk.refuses(command, error)
-    desk.refuses(TakeRunAway("r"), Repeated)
-    desk.refuses(TakeRunAway("s"))
+    desk.refuses(ArchiveRun("r"), AlreadyApplied)
+    desk.refuses(ArchiveRun("s"))
 
 
 @pytest.mark.parametrize("status", ["not_started", "paused", "completed", "failed", "cancelled"])
 def test_a_run_of_any_status_is_taken_away_and_comes_back_with_it_d51(status: str) -> None:
-    policies = {"a": Policy(mode=Mode.HUMAN_ONLY, on_failure=OnFailure.FAIL_RUN)}
+    policies = {"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, on_failure=OnFailure.FAIL_RUN)}
     desk = Desk(plan_of("a", policies=policies), started=False)
     if status != "not_started":
         desk.send(StartRun())
@@ -256,21 +276,21 @@ def test_a_run_of_any_status_is_taken_away_and_comes_back_with_it_d51(status: st
             pass
     before = desk.run
     assert before.status.value == status
-    desk.send(TakeRunAway("r"))
+    desk.send(ArchiveRun("r"))
     closed = desk.run.status
     assert closed.value == (status if status in ("completed", "failed") else "cancelled")
     desk.send(UndoRollback("r"))
     assert (desk.run.status, desk.run.archived_by) == (before.status, None)
     assert (desk.run.completed_at, desk.run.started_at) == (before.completed_at, before.started_at)
     assert desk.told[:2] == ["run_restored", "rollback_undone"]
-    desk.refuses(UndoRollback("r"), Repeated)
+    desk.refuses(UndoRollback("r"), AlreadyApplied)
 
 
 def test_what_was_stopped_with_a_run_comes_back_cancelled_and_is_made_anew_d51() -> None:
     desk = Desk(plan_of("a"))
-    desk.send(TakeRunAway("r"))
+    desk.send(ArchiveRun("r"))
     desk.send(UndoRollback("r"))
-    assert desk.all("a") == [State.CANCELLED, State.WORKING]
+    assert desk.all("a") == [ExecutionState.CANCELLED, ExecutionState.WORKING]
 
 
 def test_the_target_run_may_lose_nothing_when_later_runs_go_r1() -> None:
@@ -286,11 +306,11 @@ def test_the_target_run_may_lose_nothing_when_later_runs_go_r1() -> None:
 def test_an_earlier_rollback_waits_until_the_run_is_back_d51() -> None:
     desk = completed("a", "b")
     desk.send(RollBack("one", 0))
-    desk.send(TakeRunAway("two"))
+    desk.send(ArchiveRun("two"))
     desk.refuses(UndoRollback("one"))
     desk.send(UndoRollback("two"))
     desk.send(UndoRollback("one"))
     assert desk.run.status is RunStatus.COMPLETED
     assert all(r.triggered_by is RollbackTrigger.USER_REQUEST and r.undone for r in desk.run.rollbacks)
-    with pytest.raises(Repeated):
+    with pytest.raises(AlreadyApplied):
         check_undo(desk.run, "one")

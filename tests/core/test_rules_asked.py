@@ -8,32 +8,41 @@ from uuid import UUID
 import pytest
 
 from cairn.core.commands import (
+    ActionOutcomeUnknown,
     ActionProposed,
     ApprovalExpired,
+    AssignApproval,
+    CommandContext,
     Decide,
     EscalationDue,
-    Given,
-    HandOver,
-    InputWanted,
-    OutcomeUnknown,
+    InputRequested,
     ReminderDue,
     RetryExecution,
 )
 from cairn.core.decide import decide
-from cairn.core.effects import SendLater, Stage
-from cairn.core.errors import NotAllowed, Refused, Stale
+from cairn.core.effects import ScheduleTimer, StageArtifacts
+from cairn.core.errors import CommandRefused, NotAllowed, StaleCommand
 from cairn.core.events import EventType
-from cairn.core.plan import Policy
-from cairn.core.rule_verdict import Action, Condition, Considered, Judge, Question, Risk, Terms, Verdict
-from cairn.core.states import ApprovalStatus, Kind, RunStatus, WaitingOn
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.rule_verdict import (
+    ApprovalTerms,
+    ConditionResult,
+    EvaluatedRule,
+    Judge,
+    ProposedAction,
+    RiskLevel,
+    RuleQuestion,
+    RuleVerdict,
+)
+from cairn.core.states import ApprovalKind, ApprovalStatus, RunStatus, WaitingOn
 from tests.core.desk import ACTION, BEGIN, RESULT, Desk, asking, plan_of
 
-MET = Considered("small", "global", "auto_approval", "approves", (Condition("amount", "<= 50", "35", True),))
-MISSED = Considered("large", "global", "checkpoints", "does not match")
+MET = EvaluatedRule("small", "global", "auto_approval", "approves", (ConditionResult("amount", "<= 50", "35", True),))
+MISSED = EvaluatedRule("large", "global", "checkpoints", "does not match")
 
 
-def saying(verdict: Verdict, seen: list[Question] | None = None) -> Judge:
-    def judge(question: Question) -> Verdict:
+def saying(verdict: RuleVerdict, seen: list[RuleQuestion] | None = None) -> Judge:
+    def judge(question: RuleQuestion) -> RuleVerdict:
         if seen is not None:
             seen.append(question)
         return verdict
@@ -41,12 +50,12 @@ def saying(verdict: Verdict, seen: list[Question] | None = None) -> Judge:
     return judge
 
 
-APPROVES = Verdict(False, "small", "global", 3, 7, considered=(MISSED, MET), notify=True, audit=True)
+APPROVES = RuleVerdict(False, "small", "global", 3, 7, considered=(MISSED, MET), notify=True, audit=True)
 
 
 # ---- start and completion --------------------------------------------------------------------------
 def test_a_rule_asks_where_the_flag_is_off_d27() -> None:
-    desk = Desk(plan_of("a", "b"), judge=asking(Kind.START, Kind.COMPLETION))
+    desk = Desk(plan_of("a", "b"), judge=asking(ApprovalKind.START, ApprovalKind.COMPLETION))
     assert desk.states == {"a": "START_ASKED"}
     desk.answer("a", "approve")
     desk.finish("a")
@@ -58,7 +67,7 @@ def test_a_rule_asks_where_the_flag_is_off_d27() -> None:
 
 
 def test_a_rule_approves_where_the_flag_asks_and_says_why_h6() -> None:
-    policy = Policy(ask_start=True, ask_completion=True)
+    policy = CheckpointPolicy(ask_start=True, ask_completion=True)
     desk = Desk(plan_of("a", policies={"a": policy}, auto_advance=False), judge=saying(APPROVES))
     assert desk.states == {"a": "WORKING"}  # the approval is the start
     desk.finish("a")
@@ -89,28 +98,28 @@ def test_a_rule_that_approves_starts_nothing_that_a_person_is_to_start_x2() -> N
 
 
 def test_the_question_names_the_approval_that_is_made_of_it() -> None:
-    seen: list[Question] = []
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}), judge=saying(Verdict(), seen))
+    seen: list[RuleQuestion] = []
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}), judge=saying(RuleVerdict(), seen))
     approval = desk.asked("a")
-    assert seen == [Question(Kind.START, approval.id, desk.e("a").id, "a", desk.at)]
+    assert seen == [RuleQuestion(ApprovalKind.START, approval.id, desk.e("a").id, "a", desk.at)]
 
 
 def test_no_rule_answers_a_form_or_an_escalation_but_it_sets_the_terms_h2() -> None:
-    terms = Terms(period=60.0, approvers=("editors",))
+    terms = ApprovalTerms(period=60.0, approvers=("editors",))
     desk = Desk(plan_of("a"), judge=saying(replace(APPROVES, asks=None, terms=terms)))
-    desk.send(InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputRequested(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
     approval = desk.asked("a")
     assert (approval.status, approval.terms, approval.asked_of) == (ApprovalStatus.PENDING, terms, ("editors",))
 
 
 # ---- actions ---------------------------------------------------------------------------------------
-@pytest.mark.parametrize("risk", list(Risk))
-def test_without_a_rule_anything_above_low_risk_asks_h2(risk: Risk) -> None:
+@pytest.mark.parametrize("risk", list(RiskLevel))
+def test_without_a_rule_anything_above_low_risk_asks_h2(risk: RiskLevel) -> None:
     desk = Desk(plan_of("a"))
-    desk.propose("a", "x", Action("send_email", {"to": "b"}, risk, 0.87))
+    desk.propose("a", "x", ProposedAction("send_email", {"to": "b"}, risk, 0.87))
     (approval,) = desk.run.approvals.values()
     assert (approval.operation_type, approval.risk, approval.confidence) == ("send_email", risk, 0.87)
-    if risk is Risk.LOW:
+    if risk is RiskLevel.LOW:
         assert desk.states == {"a": "WORKING"}
         assert (approval.status, approval.votes[0].by) == (ApprovalStatus.AUTO_APPROVED, "rule:low risk")
     else:
@@ -119,7 +128,12 @@ def test_without_a_rule_anything_above_low_risk_asks_h2(risk: Risk) -> None:
 
 
 def test_risks_are_ordered_d28() -> None:
-    assert sorted(Risk, key=lambda risk: risk.rank) == [Risk.LOW, Risk.MEDIUM, Risk.HIGH, Risk.CRITICAL]
+    assert sorted(RiskLevel, key=lambda risk: risk.rank) == [
+        RiskLevel.LOW,
+        RiskLevel.MEDIUM,
+        RiskLevel.HIGH,
+        RiskLevel.CRITICAL,
+    ]
 
 
 def test_what_was_made_so_far_is_shown_with_the_action_h1() -> None:
@@ -127,19 +141,19 @@ def test_what_was_made_so_far_is_shown_with_the_action_h1() -> None:
     e = desk.e("a")
     desk.send(ActionProposed(e.id, e.dispatch, "act", ACTION, "", "made", (RESULT,)), "worker")
     assert (desk.e("a").digest, desk.e("a").outputs) == ("made", (RESULT.id,))
-    assert desk.did(Stage) == [Stage(e.id)]
+    assert desk.did(StageArtifacts) == [StageArtifacts(e.id)]
 
 
 def test_an_emergency_stop_holds_low_risk_too_h6() -> None:
-    desk = Desk(plan_of("a"), judge=saying(Verdict(stopped=True)))
-    desk.propose("a", "x", Action("read", {}, Risk.LOW))
+    desk = Desk(plan_of("a"), judge=saying(RuleVerdict(stopped=True)))
+    desk.propose("a", "x", ProposedAction("read", {}, RiskLevel.LOW))
     assert desk.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
 
 
 def test_a_rule_approves_an_action_and_the_question_has_it_h6() -> None:
-    seen: list[Question] = []
+    seen: list[RuleQuestion] = []
     desk = Desk(plan_of("a"), judge=saying(APPROVES, seen))
-    action = Action("refund", {"amount": 35}, Risk.MEDIUM, 0.92)
+    action = ProposedAction("refund", {"amount": 35}, RiskLevel.MEDIUM, 0.92)
     desk.propose("a", "x", action)
     assert desk.states == {"a": "WORKING"}
     assert seen[-1].action == action
@@ -148,12 +162,12 @@ def test_a_rule_approves_an_action_and_the_question_has_it_h6() -> None:
 
 
 def test_another_rule_asks_anew_for_equal_content_h3a() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1)}))
     desk.propose("a", "pay")
     desk.answer("a", "approve")
     desk.fail("a")
     desk.due("a")
-    desk.judge = asking(Kind.ACTION)
+    desk.judge = asking(ApprovalKind.ACTION)
     desk.propose("a", "pay")
     assert desk.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
 
@@ -164,7 +178,7 @@ def doubtful() -> Desk:
     desk.propose("a")
     desk.answer("a", "approve")
     e = desk.e("a")
-    desk.send(OutcomeUnknown(e.id, e.dispatch, "The mail may have left."), "worker")
+    desk.send(ActionOutcomeUnknown(e.id, e.dispatch, "The mail may have left."), "worker")
     return desk
 
 
@@ -172,7 +186,7 @@ def test_an_unknown_outcome_asks_r9() -> None:
     desk = doubtful()
     assert (desk.e("a").waiting_on, desk.e("a").doubts) == (WaitingOn.ESCALATION, True)
     approval = desk.asked("a")
-    assert (approval.kind, approval.reason) == (Kind.ESCALATION, "The mail may have left.")
+    assert (approval.kind, approval.reason) == (ApprovalKind.ESCALATION, "The mail may have left.")
 
 
 @pytest.mark.parametrize("decision", ["retry", "accept"])
@@ -193,12 +207,12 @@ def test_retrying_what_failed_in_doubt_begins_without_it_r9() -> None:
 # ---- who may decide ----------------------------------------------------------------------------------
 def answer_as(desk: Desk, by: str, *, counts_as: frozenset[str] | None, starter: str = "ann") -> None:
     command = Decide(desk.asked("a").id, "approve")
-    given = Given(BEGIN, by, UUID(int=99), desk.judge, starter, counts_as)
+    given = CommandContext(BEGIN, by, UUID(int=99), desk.judge, starter, counts_as)
     desk.run = decide(desk.run, command, given).run
 
 
 def held(**terms: object) -> Desk:
-    return Desk(plan_of("a"), judge=asking(Kind.START, **terms))
+    return Desk(plan_of("a"), judge=asking(ApprovalKind.START, **terms))
 
 
 def test_only_those_whom_it_is_put_to_decide_h3() -> None:
@@ -228,7 +242,7 @@ def test_nobody_decides_about_a_run_of_their_own_where_the_rule_says_so_d29() ->
 def test_an_approval_is_handed_over_h3() -> None:
     desk = held(approvers=("finance",))
     approval = desk.asked("a").id
-    desk.send(HandOver(approval, ("legal",), "a contract"))
+    desk.send(AssignApproval(approval, ("legal",), "a contract"))
     assert desk.asked("a").asked_of == ("legal",)
     assert desk.detail(EventType.APPROVAL_ASSIGNED) == {
         "kind": "start",
@@ -238,12 +252,13 @@ def test_an_approval_is_handed_over_h3() -> None:
     }
     with pytest.raises(NotAllowed):
         answer_as(desk, "bob", counts_as=frozenset({"finance"}))
-    assert desk.refuses(HandOver(approval, ())).message == "Name whom it is to be handed over to."
+    assert desk.refuses(AssignApproval(approval, ())).message == "Name whom it is to be handed over to."
     desk.answer("a", "approve")
     assert (
-        desk.refuses(HandOver(approval, ("x",))).message == "It is not asked any more: the approval is approved by ann."
+        desk.refuses(AssignApproval(approval, ("x",))).message
+        == "It is not asked any more: the approval is approved by ann."
     )
-    desk.refuses(HandOver("none", ("x",)), Refused)
+    desk.refuses(AssignApproval("none", ("x",)), CommandRefused)
 
 
 # ---- reminders and escalation --------------------------------------------------------------------------
@@ -256,14 +271,14 @@ def test_people_are_reminded_once_a_period_h5() -> None:
         "kind": "start",
         "expires_at": approval.expires_at.isoformat(),
     }
-    desk.refuses(ReminderDue(approval.id, 1), Stale)
-    desk.refuses(ReminderDue(approval.id, 2), Stale)
+    desk.refuses(ReminderDue(approval.id, 1), StaleCommand)
+    desk.refuses(ReminderDue(approval.id, 2), StaleCommand)
 
 
 def test_others_are_brought_in_once_h5() -> None:
     desk = held(approvers=("finance",), escalate_after=30.0, escalate_to=("manager@example.com", "finance"))
     approval = desk.asked("a")
-    assert desk.did(SendLater) == [SendLater(30.0, EscalationDue(approval.id))]
+    assert desk.did(ScheduleTimer) == [ScheduleTimer(30.0, EscalationDue(approval.id))]
     desk.send(EscalationDue(approval.id), "timer")
     assert desk.asked("a").asked_of == ("finance", "manager@example.com")
     assert desk.detail(EventType.APPROVAL_ESCALATED) == {
@@ -272,9 +287,9 @@ def test_others_are_brought_in_once_h5() -> None:
         "period": 1,
         "expires_at": None,
     }
-    desk.refuses(EscalationDue(approval.id), Stale)
+    desk.refuses(EscalationDue(approval.id), StaleCommand)
     desk.answer("a", "approve")
-    desk.refuses(EscalationDue(approval.id), Stale)
+    desk.refuses(EscalationDue(approval.id), StaleCommand)
 
 
 def test_an_escalation_that_was_due_is_told_before_the_deadline_ends_it_h5() -> None:
@@ -283,7 +298,7 @@ def test_an_escalation_that_was_due_is_told_before_the_deadline_ends_it_h5() -> 
     approval = desk.asked("a").id
     desk.send(ApprovalExpired(approval, 1), "timer")
     assert desk.told[:2] == ["approval_escalated", "approval_timeout"]
-    desk.refuses(EscalationDue(approval), Stale)
+    desk.refuses(EscalationDue(approval), StaleCommand)
 
 
 def test_an_escalation_that_comes_after_the_deadline_is_not_told_h5() -> None:

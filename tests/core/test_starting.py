@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cairn.core.commands import PauseRun, RetryExecution, StartExecution, StartRun
-from cairn.core.effects import Dispatch, DropWorkspaces, MakeWorkspace, Promote
-from cairn.core.errors import Stale
-from cairn.core.plan import Policy
-from cairn.core.states import Mode, RunStatus, State, WaitingOn
+from cairn.core.effects import CreateWorkspace, DeleteWorkspaces, Dispatch, PromoteArtifacts
+from cairn.core.errors import StaleCommand
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import ExecutionMode, ExecutionState, RunStatus, WaitingOn
 from tests.core.desk import BEGIN, RESULT, Desk, plan_of
 
 
@@ -33,7 +33,7 @@ def test_the_next_one_waits_for_a_person_without_auto_advance_x2() -> None:
     desk.refuses(StartExecution(desk.e("a").id))
     desk.send(StartExecution(desk.e("b").id))
     assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
-    desk.refuses(StartExecution("nowhere"), Stale)
+    desk.refuses(StartExecution("nowhere"), StaleCommand)
 
 
 def test_the_next_one_starts_by_itself_with_auto_advance_x2() -> None:
@@ -55,13 +55,13 @@ def test_completion_the_next_one_and_its_state_are_one_decision_d13() -> None:
         "execution_dispatched",
     ]
     assert desk.last.effects == (
-        Promote(a.id),
-        MakeWorkspace(b.id),
-        DropWorkspaces((a.id,)),
+        PromoteArtifacts(a.id),
+        CreateWorkspace(b.id),
+        DeleteWorkspaces((a.id,)),
         Dispatch(b.id, 1),
     )
     assert desk.e("a") == a.changed(
-        state=State.COMPLETED,
+        state=ExecutionState.COMPLETED,
         digest="d",
         outputs=(RESULT.id,),
         completed_at=desk.at,
@@ -76,14 +76,14 @@ def test_the_run_completes_with_its_last_checkpoint() -> None:
     desk.finish("a")
     assert (desk.run.status, desk.run.completed_at) == (RunStatus.COMPLETED, desk.at)
     assert desk.told[-1] == "run_completed"
-    assert desk.did(DropWorkspaces) == [DropWorkspaces((desk.e("a").id,))]
+    assert desk.did(DeleteWorkspaces) == [DeleteWorkspaces((desk.e("a").id,))]
 
 
 def test_a_start_that_needs_approval_goes_straight_to_people_x2() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True, digest="definition")}, auto_advance=False))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True, digest="definition")}, auto_advance=False))
     assert desk.states == {"a": "START_ASKED"}
     assert desk.asked("a").digest == "definition"
-    assert desk.last.effects == (MakeWorkspace(desk.e("a").id),)
+    assert desk.last.effects == (CreateWorkspace(desk.e("a").id),)
     assert desk.e("a").started_at is None
     desk.answer("a", "approve")
     assert desk.states == {"a": "WORKING"}
@@ -91,7 +91,7 @@ def test_a_start_that_needs_approval_goes_straight_to_people_x2() -> None:
 
 
 def test_a_refused_start_goes_back_to_pending_and_may_be_asked_again_d45() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
     desk.answer("a", "refuse", feedback="not now")
     assert desk.states == {"a": "PENDING"}
     assert desk.told == ["approval_rejected", "execution_start_refused"]
@@ -130,8 +130,8 @@ def test_what_each_needs_p9() -> None:
 
 
 def test_a_human_checkpoint_waits_for_its_form_and_then_goes_to_a_runner() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY, digest="form")}))
-    assert (desk.e("a").state, desk.e("a").waiting_on) == (State.WAITING, WaitingOn.HUMAN_FORM)
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, digest="form")}))
+    assert (desk.e("a").state, desk.e("a").waiting_on) == (ExecutionState.WAITING, WaitingOn.HUMAN_FORM)
     assert desk.asked("a").digest == "form"
     desk.answer("a", "answer", answer="checksum")
     assert (desk.states, desk.e("a").answer, desk.e("a").answered) == ({"a": "WORKING"}, "checksum", True)
@@ -140,7 +140,7 @@ def test_a_human_checkpoint_waits_for_its_form_and_then_goes_to_a_runner() -> No
 
 
 def test_each_dispatch_counts_and_is_never_reset_d14() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True, max_auto_retries=1)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True, max_auto_retries=1)}))
     numbers = [desk.e("a").dispatch]
     desk.fail("a")
     desk.due("a")
@@ -155,8 +155,8 @@ def test_each_dispatch_counts_and_is_never_reset_d14() -> None:
 
 
 def test_a_run_keeps_its_graph_and_later_executions_take_the_newest_definition_d3() -> None:
-    desk = Desk(plan_of("a", "b", policies={"a": Policy(max_auto_retries=1)}))
-    edited = replace(desk.run.plan, policies={key: Policy(max_auto_retries=5) for key in "ab"}, revision=2)
+    desk = Desk(plan_of("a", "b", policies={"a": CheckpointPolicy(max_auto_retries=1)}))
+    edited = replace(desk.run.plan, policies={key: CheckpointPolicy(max_auto_retries=5) for key in "ab"}, revision=2)
     desk.run = desk.run.changed(plan=edited)
     desk.fail("a")
     desk.due("a")

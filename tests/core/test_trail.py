@@ -6,22 +6,22 @@ from typing import Any
 
 from cairn.core.commands import (
     ApprovalExpired,
+    ArchiveRun,
     CancelRun,
-    InputWanted,
-    Interrupted,
-    Invalid,
+    ExecutionInterrupted,
+    InputRequested,
     PauseRun,
+    ResultInvalid,
     ResumeRun,
     RetryExecution,
-    ReworkWanted,
+    ReworkRequested,
     RollBack,
-    TakeRunAway,
     UndoRollback,
 )
 from cairn.core.events import EventType as T
-from cairn.core.execution import Fault
-from cairn.core.plan import Policy
-from cairn.core.states import Kind, OnFailure, OnInvalid, WaitingOn
+from cairn.core.execution import Failure
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import ApprovalKind, OnFailure, OnInvalid, WaitingOn
 from tests.core.desk import RESULT, Desk, asking, plan_of
 
 
@@ -35,7 +35,7 @@ def told(desk: Desk) -> list[tuple[Any, ...]]:
 
 
 def test_a_run_from_start_to_approval() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
     assert told(desk) == [
         (T.RUN_STARTED, None, False, None, {"from": "not_started", "to": "in_progress"}),
         (T.EXECUTION_MADE, "a", False, None, {"checkpoint": "a", "position": 0}),
@@ -71,8 +71,8 @@ def test_a_run_from_start_to_approval() -> None:
 
 
 def test_a_fault_its_retry_and_its_end() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1, on_failure=OnFailure.FAIL_RUN)}))
-    desk.fail("a", Fault("network", "no route", "line 3"))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1, on_failure=OnFailure.FAIL_RUN)}))
+    desk.fail("a", Failure("network", "no route", "line 3"))
     error = {"error_type": "network", "error": "no route"}
     retried = {"checkpoint": "a", "attempt_number": 2, **error, "stack_trace": "line 3"}
     assert told(desk) == [
@@ -80,7 +80,7 @@ def test_a_fault_its_retry_and_its_end() -> None:
         (T.EXECUTION_WAITING, "a", False, None, {"checkpoint": "a", "waiting_on": "retry_delay"}),
     ]
     desk.due("a")
-    desk.fail("a", Fault("network", "no route"))
+    desk.fail("a", Failure("network", "no route"))
     failed = {"checkpoint": "a", "attempt_number": 2, **error}
     assert told(desk) == [
         (T.EXECUTION_FAILED, "a", False, None, failed),
@@ -117,7 +117,7 @@ def test_a_cancelled_run() -> None:
 
 
 def test_a_refused_start() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
     assert told(desk)[2] == (T.EXECUTION_START_ASKED, "a", False, None, {"checkpoint": "a"})
     desk.answer("a", "refuse", feedback="too early")
     decided = {"kind": "start", "decision": "refuse", "digest": "", "feedback": "too early"}
@@ -128,11 +128,11 @@ def test_a_refused_start() -> None:
 
 
 def test_an_invalid_result_and_a_dead_worker() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(on_invalid=OnInvalid.RETRY)}))
-    desk.send(Invalid(desk.e("a").id, 1, "x", error=Fault("schema", "no title")), "worker")
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(on_invalid=OnInvalid.RETRY)}))
+    desk.send(ResultInvalid(desk.e("a").id, 1, "x", error=Failure("schema", "no title")), "worker")
     again = {"checkpoint": "a", "attempt_number": 2, "reason": "no title"}
     assert told(desk)[0] == (T.EXECUTION_REVALIDATED, "a", False, None, again)
-    desk.send(Interrupted(desk.e("a").id, 2), "worker")
+    desk.send(ExecutionInterrupted(desk.e("a").id, 2), "worker")
     died = {"checkpoint": "a", "dispatch_number": 2}
     assert told(desk)[0] == (T.EXECUTION_INTERRUPTED, "a", False, None, died)
 
@@ -160,7 +160,7 @@ def test_a_rollback_and_its_undo() -> None:
 
 
 def test_a_rollback_that_a_failure_makes() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)}))
     failed = desk.e("a")
     desk.fail("a")
     (rollback,) = desk.run.rollbacks
@@ -170,7 +170,7 @@ def test_a_rollback_that_a_failure_makes() -> None:
 
 def test_a_run_that_is_taken_away_and_put_back() -> None:
     desk = Desk(plan_of("a"))
-    desk.send(TakeRunAway("r"))
+    desk.send(ArchiveRun("r"))
     assert told(desk) == [
         (T.EXECUTION_CANCELLED, "a", False, None, {"checkpoint": "a", "reason": "rolled back"}),
         (T.RUN_CANCELLED, None, False, None, {"from": "in_progress", "to": "cancelled", "reason": "rolled back"}),
@@ -187,7 +187,7 @@ def test_a_rework() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=1))
     desk.finish("a")
     asker = desk.e("b")
-    desk.send(ReworkWanted(asker.id, 1, "a", "a figure is wrong", "Add it up again"), "worker")
+    desk.send(ReworkRequested(asker.id, 1, "a", "a figure is wrong", "Add it up again"), "worker")
     asked = {"checkpoint": "a", "reason": "a figure is wrong", "prompt": "Add it up again", "requested_by": "b"}
     made = {"checkpoint": "a", "position": 0, "parent_execution_id": asker.id}
     assert told(desk)[:3] == [
@@ -213,7 +213,7 @@ def test_a_rework() -> None:
         ],
     }
     assert (T.REWORK_TOLD, "b", False, None, told_of) in told(desk)
-    desk.send(ReworkWanted(asker.id, 2, "a"), "worker")
+    desk.send(ReworkRequested(asker.id, 2, "a"), "worker")
     why = "This run has had 1 reworks, and no more are allowed."
     waits = {"checkpoint": "b", "waiting_on": "escalation", "reason": why}
     assert told(desk)[0] == (T.EXECUTION_WAITING, "b", False, None, waits)
@@ -223,7 +223,7 @@ def test_a_rework() -> None:
 
 
 def test_questions_and_deadlines() -> None:
-    desk = Desk(plan_of("a"), judge=asking(Kind.INPUT, period=60.0))
-    desk.send(InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION, "question"), "worker")
+    desk = Desk(plan_of("a"), judge=asking(ApprovalKind.INPUT, period=60.0))
+    desk.send(InputRequested(desk.e("a").id, 1, WaitingOn.QUESTION, "question"), "worker")
     desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert told(desk)[0] == (T.APPROVAL_TIMEOUT, "a", True, None, {"kind": "input"})

@@ -5,26 +5,26 @@ from __future__ import annotations
 from cairn.core.commands import (
     BudgetReached,
     CancelRun,
-    Failed,
-    Finished,
+    ExecutionFailed,
+    ExecutionFinished,
     PauseRun,
     RestartRun,
     ResumeRun,
     RetryExecution,
-    ReworkWanted,
+    ReworkRequested,
     RollBack,
     UndoRollback,
 )
-from cairn.core.effects import DropWorkspaces, MoveToErrored, Stop, Unarchive
-from cairn.core.errors import Repeated
+from cairn.core.effects import DeleteWorkspaces, MoveToErrored, RestoreFiles, StopExecution
+from cairn.core.errors import AlreadyApplied
 from cairn.core.events import EventType
-from cairn.core.plan import Policy
+from cairn.core.plan import CheckpointPolicy
 from cairn.core.rollback import check_undo
 from cairn.core.run import Rollback
-from cairn.core.states import Mode, OnFailure, RollbackTrigger, RunStatus, State, WaitingOn
+from cairn.core.states import ExecutionMode, ExecutionState, OnFailure, RollbackTrigger, RunStatus, WaitingOn
 from tests.core.desk import BROKEN, Desk, plan_of
 
-BACK = Policy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)
+BACK = CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)
 
 
 def rolled_back() -> Desk:
@@ -43,13 +43,13 @@ def test_everything_comes_back_and_newer_open_ones_are_cancelled_d51() -> None:
     desk.send(UndoRollback("r"))
     assert (desk.run.status, desk.run.completed_at) == (RunStatus.COMPLETED, ended)
     assert [(e.key, e.state) for e in desk.run.current] == [
-        ("a", State.COMPLETED),
-        ("b", State.COMPLETED),
-        ("c", State.COMPLETED),
-        ("b", State.CANCELLED),
+        ("a", ExecutionState.COMPLETED),
+        ("b", ExecutionState.COMPLETED),
+        ("c", ExecutionState.COMPLETED),
+        ("b", ExecutionState.CANCELLED),
     ]
     assert desk.run.latest("b") == desk.run.current[1]
-    assert desk.last.effects == (Stop(newer.id, 1), MoveToErrored(newer.id), Unarchive("r"))
+    assert desk.last.effects == (StopExecution(newer.id, 1), MoveToErrored(newer.id), RestoreFiles("r"))
     assert desk.detail(EventType.ROLLBACK_UNDONE) == {"from": "in_progress", "to": "completed"}
     assert desk.told.count("execution_restored") == 2
     assert desk.run.rollbacks[0].undone
@@ -67,14 +67,14 @@ def test_a_newer_failure_is_no_obstacle_d51() -> None:
     desk.fail("b")
     assert desk.run.status is RunStatus.PAUSED
     desk.send(UndoRollback("r"))
-    assert (desk.run.status, desk.e("b").state) == (RunStatus.COMPLETED, State.CANCELLED)
+    assert (desk.run.status, desk.e("b").state) == (RunStatus.COMPLETED, ExecutionState.CANCELLED)
 
 
 def test_sent_twice_it_counts_once_and_an_unknown_one_is_refused_d59() -> None:
     desk = rolled_back()
     desk.refuses(UndoRollback("nowhere"))
     desk.send(UndoRollback("r"))
-    desk.refuses(UndoRollback("r"), Repeated)
+    desk.refuses(UndoRollback("r"), AlreadyApplied)
 
 
 def test_another_pass_cannot_be_undone_into_d32() -> None:
@@ -100,12 +100,12 @@ def test_what_was_stopped_comes_back_cancelled_and_its_checkpoint_gets_a_new_one
     desk.send(RollBack("r", 0))
     desk.send(UndoRollback("r"))
     assert desk.run.status is RunStatus.IN_PROGRESS
-    assert desk.run.executions[stopped.id].state is State.CANCELLED
-    assert desk.all("b") == [State.CANCELLED, State.CANCELLED, State.WORKING]
+    assert desk.run.executions[stopped.id].state is ExecutionState.CANCELLED
+    assert desk.all("b") == [ExecutionState.CANCELLED, ExecutionState.CANCELLED, ExecutionState.WORKING]
 
 
 def test_a_pause_comes_back_as_a_request_that_holds_when_nothing_works_d51() -> None:
-    desk = Desk(plan_of("a", "b", policies={"b": Policy(mode=Mode.HUMAN_ONLY)}))
+    desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     desk.finish("a")
     desk.send(PauseRun())
     desk.send(RollBack("r", 0))
@@ -114,7 +114,9 @@ def test_a_pause_comes_back_as_a_request_that_holds_when_nothing_works_d51() -> 
 
 
 def test_a_pause_that_comes_back_waits_for_lower_ones_at_work_d51() -> None:
-    plan = plan_of(("a", "b"), "c", needs={"c": ("b",)}, policies={"a": Policy(mode=Mode.HUMAN_ONLY)})
+    plan = plan_of(
+        ("a", "b"), "c", needs={"c": ("b",)}, policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}
+    )
     desk = Desk(plan)
     desk.finish("b")
     desk.send(PauseRun())
@@ -156,13 +158,13 @@ def test_undoing_a_failures_rollback_brings_the_failed_one_back_d51() -> None:
     )
     desk.send(UndoRollback(rollback.id))
     assert [(e.id, e.state) for e in desk.run.current][1:] == [
-        (failed.id, State.FAILED),
-        (redo.id, State.CANCELLED),
+        (failed.id, ExecutionState.FAILED),
+        (redo.id, ExecutionState.CANCELLED),
     ]
-    assert desk.last.effects == (DropWorkspaces((redo.id,)), Unarchive(rollback.id))
+    assert desk.last.effects == (DeleteWorkspaces((redo.id,)), RestoreFiles(rollback.id))
     assert desk.run.status is RunStatus.PAUSED  # only a failed one is left (D69)
     desk.send(RetryExecution(failed.id, 1))
-    assert desk.run.executions[failed.id].state is State.WORKING
+    assert desk.run.executions[failed.id].state is ExecutionState.WORKING
     assert desk.run.executions[failed.id].has_workspace
 
 
@@ -176,24 +178,24 @@ def test_an_earlier_rollback_is_undone_through_those_that_failures_made_since_d5
     assert check_undo(desk.run, "r") == (made_by_failure, desk.run.rollbacks[0])
     desk.send(UndoRollback("r"))
     assert desk.run.status is RunStatus.COMPLETED
-    assert desk.all("b") == [State.COMPLETED, State.CANCELLED, State.CANCELLED]
+    assert desk.all("b") == [ExecutionState.COMPLETED, ExecutionState.CANCELLED, ExecutionState.CANCELLED]
     assert [r.undone for r in desk.run.rollbacks] == [True, True]
-    assert desk.did(Unarchive) == [Unarchive(made_by_failure.id), Unarchive("r")]
+    assert desk.did(RestoreFiles) == [RestoreFiles(made_by_failure.id), RestoreFiles("r")]
 
 
 def test_the_asker_goes_on_waiting_when_its_failed_rework_comes_back_d56() -> None:
     desk = Desk(plan_of("a", "b", policies={"a": BACK}))
     desk.finish("a")
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
     failed = desk.e("a")
-    desk.send(Failed(failed.id, 1, BROKEN), "worker")
+    desk.send(ExecutionFailed(failed.id, 1, BROKEN), "worker")
     redo, (rollback,) = desk.e("a"), desk.run.rollbacks
-    assert (redo.is_rework, redo.asked_by, redo.state) == (True, desk.e("b").id, State.PENDING)
+    assert (redo.is_rework, redo.asked_by, redo.state) == (True, desk.e("b").id, ExecutionState.PENDING)
     desk.send(UndoRollback(rollback.id))
-    assert desk.run.executions[failed.id].state is State.FAILED
+    assert desk.run.executions[failed.id].state is ExecutionState.FAILED
     assert desk.e("b").waiting_on is WaitingOn.REWORK
     desk.send(RetryExecution(failed.id, 1))
-    desk.send(Finished(failed.id, 2, "a2"), "worker")
+    desk.send(ExecutionFinished(failed.id, 2, "a2"), "worker")
     assert desk.states["b"] == "WORKING"
 
 
@@ -202,17 +204,17 @@ def test_newer_reworks_go_with_the_undo_and_their_asker_is_told_d56() -> None:
     desk.finish("a")
     desk.finish("c")
     desk.send(RollBack("r", 2))
-    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
     assert desk.e("b").waiting_on is WaitingOn.REWORK
     desk.send(UndoRollback("r"))
     assert desk.states["b"] == "WORKING"
-    assert desk.e("a").state is State.CANCELLED
+    assert desk.e("a").state is ExecutionState.CANCELLED
 
 
 def test_an_asker_that_is_held_as_a_pause_comes_back_is_told_of_s4() -> None:
     """Whether the run goes on is known only when its status is back: no state changes without a line of the trail."""
-    form = Policy(mode=Mode.HUMAN_ONLY, on_failure=OnFailure.ROLLBACK_CHECKPOINT)
-    desk = Desk(plan_of("a", ("b", "c"), policies={"b": Policy(ask_completion=True), "c": form}))
+    form = CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, on_failure=OnFailure.ROLLBACK_CHECKPOINT)
+    desk = Desk(plan_of("a", ("b", "c"), policies={"b": CheckpointPolicy(ask_completion=True), "c": form}))
     desk.finish("a")
     desk.finish("b")
     desk.send(PauseRun())
@@ -222,9 +224,9 @@ def test_an_asker_that_is_held_as_a_pause_comes_back_is_told_of_s4() -> None:
     desk.send(ResumeRun())
     desk.answer("b", "revise")
     asker = desk.e("b")
-    desk.send(ReworkWanted(asker.id, asker.dispatch, "a"), "worker")
+    desk.send(ReworkRequested(asker.id, asker.dispatch, "a"), "worker")
     desk.send(UndoRollback(rollback.id))
-    assert (desk.run.status, desk.run.executions[asker.id].state) == (RunStatus.PAUSED, State.READY)
+    assert (desk.run.status, desk.run.executions[asker.id].state) == (RunStatus.PAUSED, ExecutionState.READY)
     assert [event.type for event in desk.last.events if event.execution == asker.id] == [
         EventType.REWORK_TOLD,
         EventType.EXECUTION_READY,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.core.execution import Execution, Standing
-from cairn.core.plan import Plan, Policy
+from cairn.core.execution import Execution, ExecutionIndex
+from cairn.core.plan import CheckpointPolicy, Plan
 from cairn.core.run import Run
-from cairn.core.states import State
+from cairn.core.states import ExecutionState
 from tests.core.desk import plan_of
 
 
-def execution(key: str, ordinal: int, state: State = State.COMPLETED, **more: object) -> Execution:
+def execution(key: str, ordinal: int, state: ExecutionState = ExecutionState.COMPLETED, **more: object) -> Execution:
     return Execution(f"{key}{ordinal}", key, 0, 1, ordinal, state=state).changed(**more)
 
 
@@ -21,7 +21,7 @@ def run_of(*executions: Execution) -> Run:
 
 def test_a_changed_copy_leaves_the_first_as_it_was() -> None:
     e = execution("a", 1)
-    assert e.changed(attempt=2) == Execution("a1", "a", 0, 1, 1, state=State.COMPLETED, attempt=2)
+    assert e.changed(attempt=2) == Execution("a1", "a", 0, 1, 1, state=ExecutionState.COMPLETED, attempt=2)
     assert e.attempt == 1
     with pytest.raises(AttributeError):
         e.attempt = 2  # type: ignore[misc]
@@ -36,7 +36,7 @@ def test_what_is_current_open_failed_and_done() -> None:
     old = execution("a", 1, pass_number=0)
     archived = execution("a", 2, archived_by="r")
     first, again = execution("a", 3), execution("a", 4)
-    failed, working = execution("b", 5, State.FAILED), execution("b", 6, State.WORKING)
+    failed, working = execution("b", 5, ExecutionState.FAILED), execution("b", 6, ExecutionState.WORKING)
     run = run_of(old, archived, first, again, failed, working)
     assert run.current == (first, again, failed, working)
     assert (run.open, run.failed, run.working) == ((working,), (failed,), True)
@@ -47,23 +47,23 @@ def test_what_is_current_open_failed_and_done() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"state": State.COMPLETED},
-        {"state": State.FAILED},
-        {"state": State.CANCELLED},
-        {"state": State.WAITING},
+        {"state": ExecutionState.COMPLETED},
+        {"state": ExecutionState.FAILED},
+        {"state": ExecutionState.CANCELLED},
+        {"state": ExecutionState.WAITING},
         {"archived_by": "r"},
         {"has_workspace": False},
     ],
 )
-@pytest.mark.parametrize("state", list(State))
-def test_how_executions_stand_is_kept_up_to_date(state: State, change: dict[str, object]) -> None:
-    executions = [execution("a", 1), execution("a", 2, state), execution("b", 3, State.FAILED)]
+@pytest.mark.parametrize("state", list(ExecutionState))
+def test_how_executions_stand_is_kept_up_to_date(state: ExecutionState, change: dict[str, object]) -> None:
+    executions = [execution("a", 1), execution("a", 2, state), execution("b", 3, ExecutionState.FAILED)]
     for e in executions:
         run = run_of(*executions)
         assert run.current
         changed = run.with_executions(e.changed(**change))
-        assert changed.standing == Standing.of(changed.executions.values(), 1)
-        assert list(changed.standing.open) == list(Standing.of(changed.executions.values(), 1).open)
+        assert changed.standing == ExecutionIndex.of(changed.executions.values(), 1)
+        assert list(changed.standing.open) == list(ExecutionIndex.of(changed.executions.values(), 1).open)
 
 
 def test_what_comes_back_from_an_archive_stands_where_it_was_made() -> None:
@@ -75,11 +75,11 @@ def test_what_comes_back_from_an_archive_stands_where_it_was_made() -> None:
 
 def test_several_at_once_and_another_pass() -> None:
     run = run_of(execution("a", 1))
-    more = run.with_executions(execution("b", 2), execution("a", 1, State.FAILED))
-    assert (more.failed, more.complete) == ((execution("a", 1, State.FAILED),), {"b"})
+    more = run.with_executions(execution("b", 2), execution("a", 1, ExecutionState.FAILED))
+    assert (more.failed, more.complete) == ((execution("a", 1, ExecutionState.FAILED),), {"b"})
     assert more.changed(pass_number=2).current == ()
 
 
 def test_a_policy_that_is_not_told_is_the_default() -> None:
-    plan = Plan((), {"a": Policy(max_revisions=9)})
-    assert (plan.policy("a").max_revisions, plan.policy("b")) == (9, Policy())
+    plan = Plan((), {"a": CheckpointPolicy(max_revisions=9)})
+    assert (plan.policy("a").max_revisions, plan.policy("b")) == (9, CheckpointPolicy())

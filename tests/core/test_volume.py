@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -15,9 +14,9 @@ from cairn.core.states import RunStatus
 from tests.core import walk_choices as choices
 from tests.core.walk import Walker
 from tests.core.walk_friend import helpful
+from tests.effort import chance, effort
 
-SEED = int(os.environ.get("WALK_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
-COMMANDS = int(os.environ.get("WALK_COMMANDS", "10000"))
+pytestmark = [pytest.mark.prove, pytest.mark.timeout(3600)]
 OFFERS: list[Callable[[Run], list[Command]]] = [
     choices.reports,
     choices.reports,
@@ -33,20 +32,20 @@ OFFERS: list[Callable[[Run], list[Command]]] = [
 
 
 def walk(seed: int) -> Walker:
-    chance = random.Random(seed)
-    walker = Walker(Run("run", choices.plan(chance.choice)))
-    for _ in range(chance.choice([10, 20, 40, 80])):
-        step = chance.randrange(len(OFFERS) + 4)
+    draw = random.Random(seed)
+    walker = Walker(Run("run", choices.plan(draw.choice)))
+    for _ in range(draw.choice([10, 20, 40, 80])):
+        step = draw.randrange(len(OFFERS) + 4)
         if step < len(OFFERS):
             if offered := OFFERS[step](walker.run):
-                walker.send(chance.choice(offered), chance.choice(["ann", "bob", "rule:7"]))
+                walker.send(draw.choice(offered), draw.choice(["ann", "bob", "rule:7"]))
         elif step == len(OFFERS):
-            walker.send_late(chance.choice)
-        elif step == len(OFFERS) + 1 and chance.random() < 0.2:
-            walker.edit(chance.choice)
+            walker.send_late(draw.choice)
+        elif step == len(OFFERS) + 1 and draw.random() < 0.2:
+            walker.edit(draw.choice)
         elif walker.run.status is not RunStatus.COMPLETED:
             walker.send(helpful(walker.run, walker.sent), f"friend {walker.sent}")
-        if chance.random() < 0.05:
+        if draw.random() < 0.05:
             walker.look_ahead()
     walker.look_ahead()
     return walker
@@ -54,13 +53,13 @@ def walk(seed: int) -> Walker:
 
 def test_no_walk_breaks_the_run() -> None:
     """D50-D71: whatever comes, in any order, the invariants hold and the end stays in reach."""
-    chance = random.Random(SEED)
+    draw = chance("walks")
     counted: Counter[str] = Counter()
-    while counted["commands"] < COMMANDS:
-        seed = chance.randrange(10**9)
+    while counted["commands"] < effort().walk_commands:
+        seed = draw.randrange(10**9)
         try:
             walker = walk(seed)
         except Exception as broken:  # noqa: BLE001 - the seed is told for whatever it was
-            pytest.fail(f"the walk with seed {seed} (of WALK_SEED={SEED}) broke: {broken!r}")
+            pytest.fail(f"the walk with seed {seed} broke: {broken!r}")
         counted += walker.counted
-    print(f"WALK_SEED={SEED}", dict(sorted(counted.items())))  # noqa: T201 - for a walk by hand
+    print(dict(sorted(counted.items())))  # noqa: T201 - for a walk by hand

@@ -15,6 +15,7 @@ from cairn.core.states import RunStatus
 from tests.core import walk_choices as choices
 from tests.core.walk import Walker
 from tests.core.walk_friend import helpful
+from tests.effort import examples
 
 PEOPLE = st.sampled_from(["ann", "bob", "rule:7"])
 
@@ -89,7 +90,7 @@ class Walk(RuleBasedStateMachine):
 
 TestWalk = Walk.TestCase
 TestWalk.settings = settings(
-    max_examples=50,
+    max_examples=examples(50),
     stateful_step_count=40,
     deadline=None,
     database=None,

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from cairn.core.commands import Command, Given, Report, RollBack, TakeRunAway, TimedOut, UndoRollback
+from cairn.core.commands import ArchiveRun, Command, CommandContext, ExecutionTimedOut, Report, RollBack, UndoRollback
 from cairn.core.decide import Decision, decide
-from cairn.core.errors import Refused, Stale
-from cairn.core.rule_verdict import NO_VERDICT, Question, Verdict
+from cairn.core.errors import CommandRefused, StaleCommand
+from cairn.core.rule_verdict import NO_VERDICT, RuleQuestion, RuleVerdict
 from cairn.core.run import Run
-from cairn.core.states import CLOSED, Kind, RunStatus, State
+from cairn.core.states import CLOSED, ApprovalKind, ExecutionState, RunStatus
 from tests.core.walk_choices import book, late, policy
 from tests.core.walk_friend import drive
 from tests.core.walk_invariants import Ledger, check_decision, check_run
@@ -28,17 +28,19 @@ class Walker:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.book: dict[tuple[str, Kind], Verdict] = {}  # the rules in force
+        self.book: dict[tuple[str, ApprovalKind], RuleVerdict] = {}  # the rules in force
         self.ledger = Ledger()
         self.sent = 0
         self.trail: list[tuple[str, Command]] = []
         self.counted: Counter[str] = Counter()
 
-    def given(self, by: str) -> Given:
+    def given(self, by: str) -> CommandContext:
         spent = "It is spent." if self.sent % 5 == 0 else ""
-        return Given(BEGIN + timedelta(seconds=self.sent), by, UUID(int=self.sent), self.judge, over_budget=spent)
+        return CommandContext(
+            BEGIN + timedelta(seconds=self.sent), by, UUID(int=self.sent), self.judge, over_budget=spent
+        )
 
-    def judge(self, question: Question) -> Verdict:
+    def judge(self, question: RuleQuestion) -> RuleVerdict:
         return self.book.get((question.checkpoint, question.kind), NO_VERDICT)
 
     def rule(self, pick: Pick) -> None:
@@ -52,7 +54,7 @@ class Walker:
         self.counted.update(("commands", type(command).__name__))
         try:
             decision = decide(before, command, given)
-        except Refused:
+        except CommandRefused:
             self.counted["refused"] += 1
             return None
         self.trail.append((by, command))
@@ -69,7 +71,7 @@ class Walker:
         self.sent += 1
         try:
             again = decide(self.run, command, self.given(by))
-        except Refused:
+        except CommandRefused:
             return
         raise AssertionError(f"{command} was taken twice: {again.events}")
 
@@ -84,10 +86,10 @@ class Walker:
         command = pick(late(self.run))
         e = self.run.standing.current.get(getattr(command, "execution", ""))
         holds = e is not None and self.run.archived_by is None and e.working_since is not None
-        if isinstance(command, Report | TimedOut) and not (e and holds and e.dispatch == command.dispatch):
+        if isinstance(command, Report | ExecutionTimedOut) and not (e and holds and e.dispatch == command.dispatch):
             try:
                 decide(self.run, command, self.given("worker"))
-            except Stale:
+            except StaleCommand:
                 self.counted.update(("commands", "stale"))
                 return
             raise AssertionError(f"late, but taken: {command}")
@@ -105,13 +107,13 @@ def loaded(run: Run) -> Run:
     return Run(**{field.name: getattr(run, field.name) for field in fields(run)})
 
 
-def check_undone(run: Run, ann: Given, bob: Given) -> None:
+def check_undone(run: Run, ann: CommandContext, bob: CommandContext) -> None:
     """A rollback that is undone at once has only stopped what was open (D51)."""
     commands: list[Command] = [RollBack("there", e.position) for e in run.standing.done.values()]
-    for command in [*commands, RollBack("there", -1), TakeRunAway("there")]:
+    for command in [*commands, RollBack("there", -1), ArchiveRun("there")]:
         try:
             there = decide(run, command, ann).run
-        except Refused:
+        except CommandRefused:
             continue
         if there.pass_number != run.pass_number:  # a restart had waited for the run to go on
             continue
@@ -124,5 +126,5 @@ def check_undone(run: Run, ann: Given, bob: Given) -> None:
         assert back.standing.done == {key: back.executions[e.id] for key, e in run.standing.done.items()}
         assert {e.id for e in run.failed} <= {e.id for e in back.failed}
         stopped = there.rollbacks[-1].stopped
-        assert {back.executions[gone].state for gone in stopped} <= {State.CANCELLED}
+        assert {back.executions[gone].state for gone in stopped} <= {ExecutionState.CANCELLED}
         assert {e.id for e in run.open} <= {*stopped, *(e.id for e in back.open)}

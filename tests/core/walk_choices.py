@@ -8,51 +8,62 @@ from typing import Any
 from cairn.core import transitions
 from cairn.core.budget import Budget
 from cairn.core.commands import (
+    ActionOutcomeUnknown,
     ActionProposed,
     ApprovalExpired,
-    AskRework,
-    Blocked,
+    ArchiveRun,
+    ArtifactOutput,
+    AssignApproval,
     BudgetReached,
     CancelExecution,
     CancelRun,
     Command,
     Decide,
     EscalationDue,
-    Failed,
-    Finished,
-    HandOver,
-    InputWanted,
-    Interrupted,
-    Invalid,
-    LimitReached,
-    OutcomeUnknown,
-    Output,
+    ExecutionBlocked,
+    ExecutionFailed,
+    ExecutionFinished,
+    ExecutionInterrupted,
+    ExecutionTimedOut,
+    InputRequested,
+    IterationLimitReached,
     PauseRun,
     ReminderDue,
+    RequestRework,
     RestartRun,
+    ResultInvalid,
     ResumeRun,
     RetryDue,
     RetryExecution,
-    ReworkWanted,
+    ReworkRequested,
     RollBack,
     RunTimedOut,
     SetBudget,
     StartExecution,
     StartRun,
-    TakeRunAway,
-    TimedOut,
     UndoRollback,
-    WarnOfBudget,
+    WarnBudget,
 )
-from cairn.core.execution import Execution, Fault
-from cairn.core.plan import Checkpoint, Plan, Policy
-from cairn.core.rule_verdict import Action, Risk, Terms, Verdict
+from cairn.core.execution import Execution, Failure
+from cairn.core.plan import Checkpoint, CheckpointPolicy, Plan
+from cairn.core.rule_verdict import ApprovalTerms, ProposedAction, RiskLevel, RuleVerdict
 from cairn.core.run import Run
-from cairn.core.states import Kind, Mode, OnBlocker, OnExpiry, OnFailure, OnInvalid, Ruling, RunStatus, State, WaitingOn
+from cairn.core.states import (
+    ApprovalKind,
+    ExecutionMode,
+    ExecutionState,
+    OnBlocker,
+    OnExpiry,
+    OnFailure,
+    OnInvalid,
+    PassDecision,
+    RunStatus,
+    WaitingOn,
+)
 
 DELAYS = (WaitingOn.RETRY_DELAY, WaitingOn.EXTERNAL_BLOCKER)
-ERROR = Fault("fault", "it broke")
-OUTPUT = Output("artifact", "result", "c" * 64, 3)
+ERROR = Failure("fault", "it broke")
+OUTPUT = ArtifactOutput("artifact", "result", "c" * 64, 3)
 
 
 def plan(pick: Callable[[Sequence[Any]], Any]) -> Plan:
@@ -83,29 +94,29 @@ def plan(pick: Callable[[Sequence[Any]], Any]) -> Plan:
     )
 
 
-def book(pick: Callable[[Sequence[Any]], Any], plan: Plan) -> dict[tuple[str, Kind], Verdict]:
+def book(pick: Callable[[Sequence[Any]], Any], plan: Plan) -> dict[tuple[str, ApprovalKind], RuleVerdict]:
     """Any rules that may be in force, by what they say about a checkpoint."""
-    found: dict[tuple[str, Kind], Verdict] = {}
+    found: dict[tuple[str, ApprovalKind], RuleVerdict] = {}
     for checkpoint in plan.checkpoints:
-        for kind in Kind:
+        for kind in ApprovalKind:
             asks = pick([None, None, None, True, False])
             if asks is None:
                 continue
-            terms = Terms(
+            terms = ApprovalTerms(
                 needed=pick([1, 1, 2]),
                 period=pick([None, 3600.0]),
                 on_expiry=pick(list(OnExpiry)),
                 escalate_after=pick([None, 60.0]),
                 escalate_to=("cleo",),
             )
-            terms = terms if asks else Terms()  # whoever approves asks nobody
-            found[checkpoint.key, kind] = Verdict(asks, f"rule {len(found)}", "global", 1, terms=terms)
+            terms = terms if asks else ApprovalTerms()  # whoever approves asks nobody
+            found[checkpoint.key, kind] = RuleVerdict(asks, f"rule {len(found)}", "global", 1, terms=terms)
     return found
 
 
-def policy(pick: Callable[[Sequence[Any]], Any]) -> Policy:
-    return Policy(
-        mode=pick([Mode.AGENTIC, Mode.SCRIPT, Mode.HUMAN_ONLY]),
+def policy(pick: Callable[[Sequence[Any]], Any]) -> CheckpointPolicy:
+    return CheckpointPolicy(
+        mode=pick([ExecutionMode.AGENTIC, ExecutionMode.SCRIPT, ExecutionMode.HUMAN_ONLY]),
         ask_start=pick([False, False, False, True]),
         ask_completion=pick([False, False, True]),
         max_auto_retries=pick([0, 1, 2]),
@@ -122,11 +133,11 @@ def policy(pick: Callable[[Sequence[Any]], Any]) -> Policy:
 def finishes(run: Run) -> list[Command]:
     found: list[Command] = []
     for e in working(run):
-        rulings = tuple(Ruling) if run.plan[e.key].decides else (None,)
+        rulings = tuple(PassDecision) if run.plan[e.key].decides else (None,)
         for ruling in rulings:
             found += [
-                Finished(e.id, e.dispatch, "x", (OUTPUT,), ruling),
-                Finished(e.id, e.dispatch, "y", (), ruling),
+                ExecutionFinished(e.id, e.dispatch, "x", (OUTPUT,), ruling),
+                ExecutionFinished(e.id, e.dispatch, "y", (), ruling),
             ]
     return found
 
@@ -136,22 +147,22 @@ def reports(run: Run) -> list[Command]:
     for e in working(run):
         x, n = e.id, e.dispatch
         found += [
-            Failed(x, n, ERROR),
-            Invalid(x, n, "x", (OUTPUT,)),
-            Invalid(x, n, "y"),
-            InputWanted(x, n, WaitingOn.QUESTION),
-            InputWanted(x, n, WaitingOn.SCRIPT_INPUT),
-            *(ActionProposed(x, n, "act", Action("act", {}, risk)) for risk in (Risk.LOW, Risk.HIGH)),
-            OutcomeUnknown(x, n, "why"),
-            Blocked(x, n),
-            LimitReached(x, n, "x", (OUTPUT,)),
-            LimitReached(x, n),
+            ExecutionFailed(x, n, ERROR),
+            ResultInvalid(x, n, "x", (OUTPUT,)),
+            ResultInvalid(x, n, "y"),
+            InputRequested(x, n, WaitingOn.QUESTION),
+            InputRequested(x, n, WaitingOn.SCRIPT_INPUT),
+            *(ActionProposed(x, n, "act", ProposedAction("act", {}, risk)) for risk in (RiskLevel.LOW, RiskLevel.HIGH)),
+            ActionOutcomeUnknown(x, n, "why"),
+            ExecutionBlocked(x, n),
+            IterationLimitReached(x, n, "x", (OUTPUT,)),
+            IterationLimitReached(x, n),
             BudgetReached(x, n, "spent"),
-            Interrupted(x, n),
+            ExecutionInterrupted(x, n),
         ]
         for checkpoint in run.plan.checkpoints:
-            found.append(ReworkWanted(x, n, checkpoint.key, "why", "what"))
-            found.append(ReworkWanted(x, n, checkpoint.key, digest="x", outputs=(OUTPUT,)))
+            found.append(ReworkRequested(x, n, checkpoint.key, "why", "what"))
+            found.append(ReworkRequested(x, n, checkpoint.key, digest="x", outputs=(OUTPUT,)))
     return found
 
 
@@ -176,7 +187,7 @@ def timers(run: Run) -> list[Command]:
     found += [ReminderDue(a.id, a.period) for a in timed]
     found += [EscalationDue(a.id) for a in run.pending if a.terms.escalate_after is not None]
     found += [RetryDue(e.id, e.dispatch) for e in run.open if e.waiting_on in DELAYS]
-    found += [TimedOut(e.id, e.dispatch) for e in working(run) if e.policy.timeout is not None]
+    found += [ExecutionTimedOut(e.id, e.dispatch) for e in working(run) if e.policy.timeout is not None]
     return found
 
 
@@ -185,17 +196,17 @@ def requests(run: Run) -> list[Command]:
     if run.status is RunStatus.NOT_STARTED:
         return [StartRun()]
     found: list[Command] = [PauseRun() if run.goes_on else ResumeRun()]
-    found += [StartExecution(e.id) for e in run.open if e.state is State.PENDING]
+    found += [StartExecution(e.id) for e in run.open if e.state is ExecutionState.PENDING]
     found += [RetryExecution(e.id, e.attempt) for e in run.failed]
-    found += [HandOver(a.id, ("dora",)) for a in run.pending]
-    found += [SetBudget(Budget(max_calls=run.issued)), SetBudget(Budget()), WarnOfBudget("most is used")]
+    found += [AssignApproval(a.id, ("dora",)) for a in run.pending]
+    found += [SetBudget(Budget(max_calls=run.issued)), SetBudget(Budget()), WarnBudget("most is used")]
     return found
 
 
 def upheavals(run: Run) -> list[Command]:
     """What people ask for when something has gone wrong."""
     name = f"R{run.issued}"
-    found: list[Command] = [CancelRun(), RestartRun(run.pass_number), TakeRunAway(name)]
+    found: list[Command] = [CancelRun(), RestartRun(run.pass_number), ArchiveRun(name)]
     if run.plan.run_timeout is not None:
         found.append(RunTimedOut(run.clock))
     for target in range(-1, len(run.plan.checkpoints)):
@@ -203,8 +214,8 @@ def upheavals(run: Run) -> list[Command]:
     found += [UndoRollback(r.id) for r in run.rollbacks] * 2
     found += [CancelExecution(e.id) for e in run.current]
     for checkpoint in run.plan.checkpoints:
-        found.append(AskRework(checkpoint.key))
-        found += [AskRework(checkpoint.key, e.id) for e in run.current if e.position > checkpoint.position]
+        found.append(RequestRework(checkpoint.key))
+        found += [RequestRework(checkpoint.key, e.id) for e in run.current if e.position > checkpoint.position]
     return found
 
 
@@ -215,25 +226,25 @@ def late(run: Run) -> list[Command]:
     for e in run.executions.values():
         for n in (e.dispatch, e.dispatch - 1, e.dispatch + 1):
             found += [
-                Finished(e.id, n, "z", ruling=Ruling.COMPLETE),
-                Failed(e.id, n, ERROR),
-                Invalid(e.id, n, "z"),
-                TimedOut(e.id, n),
+                ExecutionFinished(e.id, n, "z", ruling=PassDecision.COMPLETE),
+                ExecutionFailed(e.id, n, ERROR),
+                ResultInvalid(e.id, n, "z"),
+                ExecutionTimedOut(e.id, n),
                 RetryDue(e.id, n),
-                InputWanted(e.id, n, WaitingOn.QUESTION),
-                ReworkWanted(e.id, n, "c0"),
-                Interrupted(e.id, n),
-                LimitReached(e.id, n),
+                InputRequested(e.id, n, WaitingOn.QUESTION),
+                ReworkRequested(e.id, n, "c0"),
+                ExecutionInterrupted(e.id, n),
+                IterationLimitReached(e.id, n),
                 BudgetReached(e.id, n, "spent"),
             ]
         found += [StartExecution(e.id), RetryExecution(e.id, e.attempt), CancelExecution(e.id)]
     for a in run.approvals.values():
         found += [Decide(a.id, decision) for decision in ("approve", "reject", "accept", "answer")]
-        found += [ApprovalExpired(a.id, 1), Decide(a.id, "approve", "old"), HandOver(a.id, ())]
+        found += [ApprovalExpired(a.id, 1), Decide(a.id, "approve", "old"), AssignApproval(a.id, ())]
         found += [ReminderDue(a.id, 1), EscalationDue(a.id)]
-    found += [TakeRunAway(r.id) for r in run.rollbacks] + [RollBack(r.id, -1) for r in run.rollbacks]
+    found += [ArchiveRun(r.id) for r in run.rollbacks] + [RollBack(r.id, -1) for r in run.rollbacks]
     return found
 
 
 def working(run: Run) -> list[Execution]:
-    return [e for e in run.open if e.state is State.WORKING]
+    return [e for e in run.open if e.state is ExecutionState.WORKING]

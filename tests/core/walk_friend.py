@@ -8,9 +8,9 @@ from uuid import UUID
 from cairn.core.approval import Approval
 from cairn.core.commands import (
     Command,
+    CommandContext,
     Decide,
-    Finished,
-    Given,
+    ExecutionFinished,
     ResumeRun,
     RetryDue,
     RetryExecution,
@@ -22,23 +22,23 @@ from cairn.core.commands import (
 from cairn.core.decide import decide
 from cairn.core.execution import Execution
 from cairn.core.run import Run
-from cairn.core.states import Kind, Ruling, RunStatus, State
+from cairn.core.states import ApprovalKind, ExecutionState, PassDecision, RunStatus
 from tests.core.walk_choices import DELAYS
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
 ANSWERS = {
-    Kind.START: "approve",
-    Kind.COMPLETION: "approve",
-    Kind.ACTION: "approve",
-    Kind.VALIDATION: "accept",
-    Kind.INPUT: "answer",
+    ApprovalKind.START: "approve",
+    ApprovalKind.COMPLETION: "approve",
+    ApprovalKind.ACTION: "approve",
+    ApprovalKind.VALIDATION: "accept",
+    ApprovalKind.INPUT: "answer",
 }
 
 
 def helpful(run: Run, n: int) -> Command:
     if run.archived_by is not None:
         return UndoRollback(run.archived_by)
-    done = max((e.position for e in run.current if e.state is State.COMPLETED), default=-1)
+    done = max((e.position for e in run.current if e.state is ExecutionState.COMPLETED), default=-1)
     match run.status:
         case RunStatus.NOT_STARTED:
             return StartRun()
@@ -53,15 +53,15 @@ def helpful(run: Run, n: int) -> Command:
 
 
 def _next(run: Run, n: int) -> Command:
-    waiting = sorted(run.open, key=lambda e: (e.state is not State.WORKING, e.state is State.PENDING))
+    waiting = sorted(run.open, key=lambda e: (e.state is not ExecutionState.WORKING, e.state is ExecutionState.PENDING))
     for e in waiting:
-        if e.state is State.WORKING:
-            return Finished(e.id, e.dispatch, f"d{n}", ruling=Ruling.COMPLETE)
+        if e.state is ExecutionState.WORKING:
+            return ExecutionFinished(e.id, e.dispatch, f"d{n}", ruling=PassDecision.COMPLETE)
         for a in run.pending_of(e.id):
             return Decide(a.id, ANSWERS.get(a.kind) or _escalated(run, e, a), a.digest)
         if e.waiting_on in DELAYS:
             return RetryDue(e.id, e.dispatch)
-        if e.state is State.PENDING:
+        if e.state is ExecutionState.PENDING:
             return StartExecution(e.id)
     if run.failed:
         return RetryExecution(run.failed[0].id, run.failed[0].attempt)
@@ -79,6 +79,6 @@ def drive(run: Run) -> int:
     for n in range(400):
         if run.status is RunStatus.COMPLETED and run.archived_by is None:
             return n
-        given = Given(LATER + timedelta(seconds=n), f"driver {n}", UUID(int=2**64 + n))
+        given = CommandContext(LATER + timedelta(seconds=n), f"driver {n}", UUID(int=2**64 + n))
         run = decide(run, helpful(run, n), given).run
     raise AssertionError(f"no end: {run.status} in pass {run.pass_number}, open {run.open}")

@@ -5,65 +5,75 @@ from __future__ import annotations
 from cairn.core.approval import AGREEING, Approval
 from cairn.core.commands import (
     ApprovalExpired,
-    AskRework,
+    ArchiveRun,
     CancelExecution,
     Command,
-    Given,
-    Interrupted,
+    CommandContext,
+    ExecutionInterrupted,
+    ExecutionTimedOut,
     Report,
+    RequestRework,
     RestartRun,
     RetryDue,
     RetryExecution,
     RollBack,
     RunTimedOut,
-    TakeRunAway,
-    TimedOut,
     Timer,
     UndoRollback,
 )
 from cairn.core.decide import ORDER, Decision
 from cairn.core.draft import Draft
 from cairn.core.effects import (
-    Archive,
+    ArchiveFiles,
+    ArchivePass,
+    CreateWorkspace,
+    DeleteWorkspaces,
     Dispatch,
-    DropWorkspaces,
     Effect,
     FileEffect,
-    MakeWorkspace,
     MoveToErrored,
-    Promote,
-    SendLater,
-    SetPassAside,
-    Stage,
-    Stop,
-    Unarchive,
+    PromoteArtifacts,
+    RestoreFiles,
+    ScheduleTimer,
+    StageArtifacts,
+    StopExecution,
 )
 from cairn.core.events import Event, EventType
-from cairn.core.execution import Execution, Standing
+from cairn.core.execution import Execution, ExecutionIndex
 from cairn.core.run import Run
 from cairn.core.settle import settle
-from cairn.core.states import AGREED, CLOSED, LIVE, OPEN, ApprovalStatus, Kind, RunStatus, State, WaitingOn
+from cairn.core.states import (
+    AGREED,
+    CLOSED,
+    LIVE,
+    OPEN,
+    ApprovalKind,
+    ApprovalStatus,
+    ExecutionState,
+    RunStatus,
+    WaitingOn,
+)
 from tests.core.spec_tables import EXECUTION_MAY_BECOME, RUN_MAY_BECOME
 
 PERSON_WAITS = {
-    WaitingOn.HUMAN_FORM: Kind.INPUT,
-    WaitingOn.SCRIPT_INPUT: Kind.INPUT,
-    WaitingOn.QUESTION: Kind.INPUT,
-    WaitingOn.ACTION_APPROVAL: Kind.ACTION,
-    WaitingOn.VALIDATION_FEEDBACK: Kind.VALIDATION,
-    WaitingOn.ESCALATION: Kind.ESCALATION,
+    WaitingOn.HUMAN_FORM: ApprovalKind.INPUT,
+    WaitingOn.SCRIPT_INPUT: ApprovalKind.INPUT,
+    WaitingOn.QUESTION: ApprovalKind.INPUT,
+    WaitingOn.ACTION_APPROVAL: ApprovalKind.ACTION,
+    WaitingOn.VALIDATION_FEEDBACK: ApprovalKind.VALIDATION,
+    WaitingOn.ESCALATION: ApprovalKind.ESCALATION,
 }
-REOPENS = (RollBack, RestartRun, RetryExecution, AskRework, UndoRollback, CancelExecution)
+REOPENS = (RollBack, RestartRun, RetryExecution, RequestRework, UndoRollback, CancelExecution)
 TELLS = {
-    State.PENDING: {EventType.EXECUTION_MADE, EventType.EXECUTION_START_REFUSED},
-    State.START_ASKED: {EventType.EXECUTION_START_ASKED},
-    State.READY: {EventType.EXECUTION_READY},
-    State.WORKING: {EventType.EXECUTION_DISPATCHED},
-    State.WAITING: {EventType.EXECUTION_WAITING},
-    State.COMPLETION_ASKED: {EventType.EXECUTION_COMPLETION_ASKED},
-    State.COMPLETED: {EventType.EXECUTION_COMPLETED},
-    State.FAILED: {EventType.EXECUTION_FAILED},
-    State.CANCELLED: {EventType.EXECUTION_CANCELLED},
+    ExecutionState.PENDING: {EventType.EXECUTION_MADE, EventType.EXECUTION_START_REFUSED},
+    ExecutionState.START_ASKED: {EventType.EXECUTION_START_ASKED},
+    ExecutionState.READY: {EventType.EXECUTION_READY},
+    ExecutionState.WORKING: {EventType.EXECUTION_DISPATCHED},
+    ExecutionState.WAITING: {EventType.EXECUTION_WAITING},
+    ExecutionState.COMPLETION_ASKED: {EventType.EXECUTION_COMPLETION_ASKED},
+    ExecutionState.COMPLETED: {EventType.EXECUTION_COMPLETED},
+    ExecutionState.FAILED: {EventType.EXECUTION_FAILED},
+    ExecutionState.CANCELLED: {EventType.EXECUTION_CANCELLED},
 }
 OF_STATE = set[EventType]().union(*TELLS.values())
 TIMED = {WaitingOn.RETRY_DELAY, WaitingOn.EXTERNAL_BLOCKER}
@@ -92,7 +102,7 @@ def check_decision(ledger: Ledger, before: Run, command: Command, decision: Deci
     _check_scopes(ledger, before, command, after)
     _check_effects(ledger, before, after, decision.effects)
     if before.status in CLOSED:
-        assert isinstance(command, (*REOPENS, TakeRunAway)), command
+        assert isinstance(command, (*REOPENS, ArchiveRun)), command
     if before.archived_by is not None:
         assert isinstance(command, UndoRollback), command
 
@@ -116,7 +126,7 @@ def _check_moves(ledger: Ledger, before: Run, command: Command, decision: Decisi
     after = decision.run
     if before.status is not after.status:
         ledger.statuses.add((before.status.value, after.status.value))
-        if not isinstance(command, UndoRollback | TakeRunAway):
+        if not isinstance(command, UndoRollback | ArchiveRun):
             steps = RUN_MAY_BECOME[before.status]
             through = {end for step in steps for end in RUN_MAY_BECOME[step]}  # reopened and over at once
             assert after.status in steps | through, (before.status, after.status)
@@ -133,10 +143,10 @@ def _check_moves(ledger: Ledger, before: Run, command: Command, decision: Decisi
 
 def _check_stops(command: Command, decision: Decision, e: Execution, new: Execution) -> None:
     """Whoever is at work and no longer wanted is stopped; who reported by itself is not."""
-    stop = Stop(e.id, e.dispatch)
-    own = isinstance(command, Report) and not isinstance(command, Interrupted) and command.execution == e.id
-    goes_on = new.state is State.WORKING and new.dispatch == e.dispatch
-    wanted = e.state is State.WORKING and not goes_on and not own
+    stop = StopExecution(e.id, e.dispatch)
+    own = isinstance(command, Report) and not isinstance(command, ExecutionInterrupted) and command.execution == e.id
+    goes_on = new.state is ExecutionState.WORKING and new.dispatch == e.dispatch
+    wanted = e.state is ExecutionState.WORKING and not goes_on and not own
     assert decision.effects.count(stop) == int(wanted), (command, e, new)
 
 
@@ -161,15 +171,15 @@ def _check_effects(ledger: Ledger, before: Run, after: Run, effects: tuple[Effec
             case Dispatch(execution, dispatch):
                 e = after.executions[execution]
                 assert after.goes_on
-                assert (e.state, e.dispatch) == (State.WORKING, dispatch)
+                assert (e.state, e.dispatch) == (ExecutionState.WORKING, dispatch)
                 assert (execution, dispatch) not in ledger.dispatched
                 ledger.dispatched.add((execution, dispatch))
-            case SendLater(wait, timer):
+            case ScheduleTimer(wait, timer):
                 assert wait >= 0
                 ledger.timers.add(timer)
-            case Stop(execution, dispatch):
+            case StopExecution(execution, dispatch):
                 assert (execution, dispatch) in ledger.dispatched
-            case SetPassAside(pass_number):
+            case ArchivePass(pass_number):
                 assert before.pass_number <= pass_number < after.pass_number
             case _:
                 _check_files(ledger, after, effect)
@@ -177,35 +187,35 @@ def _check_effects(ledger: Ledger, before: Run, after: Run, effects: tuple[Effec
 
 def _check_files(ledger: Ledger, after: Run, effect: FileEffect) -> None:
     match effect:
-        case MakeWorkspace(execution):
+        case CreateWorkspace(execution):
             assert execution in after.executions
             assert execution not in ledger.workspaces
             ledger.workspaces.add(execution)
         case MoveToErrored(execution):
-            assert after.executions[execution].state in (State.FAILED, State.CANCELLED)
+            assert after.executions[execution].state in (ExecutionState.FAILED, ExecutionState.CANCELLED)
             ledger.workspaces.remove(execution)
-        case DropWorkspaces(executions):
+        case DeleteWorkspaces(executions):
             assert len(set(executions)) == len(executions) > 0
             assert ledger.workspaces.issuperset(executions)
             ledger.workspaces.difference_update(executions)
-        case Stage(execution):
+        case StageArtifacts(execution):
             assert after.executions[execution].outputs
-            assert after.executions[execution].state in (State.COMPLETION_ASKED, State.WAITING)
-        case Promote(execution):
+            assert after.executions[execution].state in (ExecutionState.COMPLETION_ASKED, ExecutionState.WAITING)
+        case PromoteArtifacts(execution):
             assert execution not in ledger.promoted
-            assert after.executions[execution].state is State.COMPLETED
+            assert after.executions[execution].state is ExecutionState.COMPLETED
             ledger.promoted.add(execution)
-        case Archive(rollback):
+        case ArchiveFiles(rollback):
             assert rollback not in ledger.archives
             ledger.archives.add(rollback)
-        case Unarchive(rollback):
+        case RestoreFiles(rollback):
             ledger.archives.remove(rollback)
-        case SetPassAside():
+        case ArchivePass():
             raise AssertionError("a pass is set aside once")
 
 
 # ---- the run as it stands --------------------------------------------------------------------------
-def check_run(ledger: Ledger, run: Run, given: Given) -> None:
+def check_run(ledger: Ledger, run: Run, given: CommandContext) -> None:
     _check_status(run)
     _check_clock(ledger, run)
     _check_checkpoints(run)
@@ -214,7 +224,7 @@ def check_run(ledger: Ledger, run: Run, given: Given) -> None:
     for a in run.approvals.values():
         _check_approval(ledger, run, a)
     assert {r.id for r in run.rollbacks if not r.undone} == ledger.archives
-    fresh = Standing.of(run.executions.values(), run.pass_number)
+    fresh = ExecutionIndex.of(run.executions.values(), run.pass_number)
     assert run.standing == fresh
     assert [list(part) for part in (run.standing.current, run.standing.open, run.standing.failed)] == [
         list(part) for part in (fresh.current, fresh.open, fresh.failed)
@@ -248,7 +258,7 @@ def _check_status(run: Run) -> None:
 
 
 def _check_clock(ledger: Ledger, run: Run) -> None:
-    working = any(e.state is State.WORKING for e in run.executions.values())
+    working = any(e.state is ExecutionState.WORKING for e in run.executions.values())
     assert working == run.working == (run.working_since is not None)
     if working and run.plan.run_timeout is not None:
         assert RunTimedOut(run.clock) in ledger.timers
@@ -257,24 +267,24 @@ def _check_clock(ledger: Ledger, run: Run) -> None:
 def _check_checkpoints(run: Run) -> None:
     for checkpoint in run.plan.checkpoints:
         mine = [e for e in run.current if e.key == checkpoint.key]
-        plain = [e for e in mine if not e.is_rework and e.state is not State.CANCELLED]
+        plain = [e for e in mine if not e.is_rework and e.state is not ExecutionState.CANCELLED]
         reworks = [e for e in mine if e.is_rework and e.state in LIVE]
         assert len(plain) <= 1, plain
         assert len(reworks) <= 1, reworks
         if reworks:
             assert plain
-            assert plain[0].state is State.COMPLETED
+            assert plain[0].state is ExecutionState.COMPLETED
 
 
 def _check_execution(ledger: Ledger, run: Run, e: Execution) -> None:
     assert e.has_workspace == (e.id in ledger.workspaces), e
-    assert (e.state is State.WAITING) == (e.waiting_on is not None)
-    assert (e.state is State.WORKING) == (e.working_since is not None)
-    assert (e.state is State.COMPLETED) == (e.completed_at is not None)
-    assert (e.state is State.COMPLETED) == (e.id in ledger.promoted)
-    assert (e.state is State.FAILED) == (e.failed_at is not None)
+    assert (e.state is ExecutionState.WAITING) == (e.waiting_on is not None)
+    assert (e.state is ExecutionState.WORKING) == (e.working_since is not None)
+    assert (e.state is ExecutionState.COMPLETED) == (e.completed_at is not None)
+    assert (e.state is ExecutionState.COMPLETED) == (e.id in ledger.promoted)
+    assert (e.state is ExecutionState.FAILED) == (e.failed_at is not None)
     assert (e.waiting_on in TIMED) == (e.due_at is not None)
-    if e.state is State.FAILED:
+    if e.state is ExecutionState.FAILED:
         assert e.last_error is not None
     if e.id not in run.standing.current or run.status in CLOSED:
         assert not e.has_workspace
@@ -287,29 +297,29 @@ def _check_execution(ledger: Ledger, run: Run, e: Execution) -> None:
 
 def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
     assert e.has_workspace
-    if e.state is not State.PENDING:
+    if e.state is not ExecutionState.PENDING:
         assert all(run.latest(key) for key in run.plan.needed[e.key]), ("its turn had not come", e)
-        assert e.start_approved or e.state is State.START_ASKED or not e.policy.ask_start, ("never allowed", e)
+        assert e.start_approved or e.state is ExecutionState.START_ASKED or not e.policy.ask_start, ("never allowed", e)
     asked = [a.kind for a in run.pending_of(e.id)]
     match e.state:
-        case State.START_ASKED:
-            assert asked == [Kind.START]
-        case State.COMPLETION_ASKED:
-            assert asked == [Kind.COMPLETION]
+        case ExecutionState.START_ASKED:
+            assert asked == [ApprovalKind.START]
+        case ExecutionState.COMPLETION_ASKED:
+            assert asked == [ApprovalKind.COMPLETION]
             assert e.policy.ask_completion or run.pending_of(e.id)[0].rule
-        case State.WAITING if kind := PERSON_WAITS.get(e.waiting_on or WaitingOn.REWORK):
+        case ExecutionState.WAITING if kind := PERSON_WAITS.get(e.waiting_on or WaitingOn.REWORK):
             assert asked == [kind]
         case _:
             assert asked == []
     match e.state:
-        case State.READY:
+        case ExecutionState.READY:
             assert not run.goes_on
-        case State.WORKING:
+        case ExecutionState.WORKING:
             assert (e.id, e.dispatch) in ledger.dispatched
-            assert e.policy.timeout is None or TimedOut(e.id, e.dispatch) in ledger.timers
-        case State.WAITING if e.waiting_on in TIMED:
+            assert e.policy.timeout is None or ExecutionTimedOut(e.id, e.dispatch) in ledger.timers
+        case ExecutionState.WAITING if e.waiting_on in TIMED:
             assert RetryDue(e.id, e.dispatch) in ledger.timers
-        case State.WAITING if e.waiting_on is WaitingOn.REWORK:
+        case ExecutionState.WAITING if e.waiting_on is WaitingOn.REWORK:
             children = [o for o in run.current if o.asked_by == e.id and o.is_rework and o.state in LIVE]
             assert children, ("it waits for nobody", e)
         case _:

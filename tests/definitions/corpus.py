@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from cairn.definitions import Document, PipelineDefinition, assign_ids, load, stamp
-from cairn.documents import Positions, decode_json, decode_yaml
+from cairn.documents import SourceMap, decode_json, decode_yaml
 
 FOLDER = Path(__file__).parent / "corpus"
 VALID = sorted((FOLDER / "valid").iterdir())
@@ -15,11 +15,11 @@ EXPECTED = cast("dict[str, dict[str, str]]", decode_json((FOLDER / "expected.jso
 MORNING, EVENING = "2026-01-01T09:00:00Z", "2026-01-01T18:00:00Z"
 
 
-def read(path: Path) -> tuple[Any, Positions]:
+def read(path: Path) -> tuple[Any, SourceMap]:
     return decode_yaml(path.read_text("utf-8"))
 
 
-def read_invalid(name: str) -> tuple[Any, Positions]:
+def read_invalid(name: str) -> tuple[Any, SourceMap]:
     return read(FOLDER / "invalid" / name)
 
 

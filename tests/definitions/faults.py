@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.definitions import Finding, Limits, Severity, check
+from cairn.definitions import DefinitionLimits, Finding, Severity, check
 from tests.definitions.corpus import pipeline
 
 
-def found(*checkpoints: Any, limits: Limits | None = None, functions: Any = None, **fields: Any) -> list[Finding]:
-    return check(pipeline(*checkpoints, **fields), limits=limits or Limits(), functions=functions)
+def found(
+    *checkpoints: Any, limits: DefinitionLimits | None = None, functions: Any = None, **fields: Any
+) -> list[Finding]:
+    return check(pipeline(*checkpoints, **fields), limits=limits or DefinitionLimits(), functions=functions)
 
 
 def errors(*checkpoints: Any, **fields: Any) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cairn.definitions.json_schema.compatibility import Presence, View, compare
+from cairn.definitions.json_schema.compatibility import Presence, SchemaView, compare
 
 CERTAIN, POSSIBLE, UNKNOWN, NEVER = Presence.CERTAIN, Presence.POSSIBLE, Presence.UNKNOWN, Presence.NEVER
 OPEN = {"properties": {"b": True}}
@@ -52,14 +52,16 @@ OPEN = {"properties": {"b": True}}
     ],
 )
 def test_what_can_be_found_in_a_schema(schema: Any, step: str | int, presence: Presence) -> None:
-    assert View.of(schema).step(step)[0] is presence
+    assert SchemaView.of(schema).step(step)[0] is presence
 
 
 def test_the_way_goes_on_inside() -> None:
-    view = View.of({"properties": {"a": {"items": {"type": "string"}}}, "additionalProperties": {"type": "number"}})
+    view = SchemaView.of(
+        {"properties": {"a": {"items": {"type": "string"}}}, "additionalProperties": {"type": "number"}}
+    )
     assert view.member("a")[1].item(3)[1].types == {"string"}
     assert view.member("b")[1].types == {"number", "integer"}
-    filled = View.of({"properties": {"a": {"properties": {"b": {"default": 1}}}}}, fills=True)
+    filled = SchemaView.of({"properties": {"a": {"properties": {"b": {"default": 1}}}}}, fills=True)
     assert filled.member("a")[1].member("b")[0] is CERTAIN
 
 
@@ -88,10 +90,10 @@ def test_the_way_goes_on_inside() -> None:
     ],
 )
 def test_what_comes_fits_what_is_wanted(source: Any, wanted: Any, told: list[str]) -> None:
-    found = compare(View.of(source), View.of(wanted), "x")
+    found = compare(SchemaView.of(source), SchemaView.of(wanted), "x")
     assert [f"{severity.value}: {message}" for severity, message in found] == told
 
 
 def test_a_schema_may_refer_to_itself() -> None:
     tree: Any = {"type": "object", "properties": {"child": {"$ref": "#"}}, "required": ["child"]}
-    assert list(compare(View.of(tree), View.of(tree), "x")) == []
+    assert list(compare(SchemaView.of(tree), SchemaView.of(tree), "x")) == []

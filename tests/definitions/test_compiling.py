@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.core.plan import Checkpoint, Plan, Policy
-from cairn.core.states import Mode, OnBlocker, OnFailure, OnInvalid
+from cairn.core.plan import Checkpoint, CheckpointPolicy, Plan
+from cairn.core.states import ExecutionMode, OnBlocker, OnFailure, OnInvalid
 from cairn.definitions import compile_graph, compile_plan, compile_policies
 from tests.definitions.corpus import pipeline, saved, saved_again
 
@@ -53,11 +53,11 @@ def test_the_policies() -> None:
     digests = {key: policy.digest for key, policy in policies.items()}
     assert len(set(digests.values())) == 4
     assert policies == {
-        "plan": Policy(mode=Mode.AGENTIC, digest=digests["plan"]),
-        "build": Policy(mode=Mode.FUNCTION, digest=digests["build"]),
-        "sell": Policy(mode=Mode.HUMAN_ONLY, digest=digests["sell"]),
-        "decide": Policy(
-            mode=Mode.SCRIPT,
+        "plan": CheckpointPolicy(mode=ExecutionMode.AGENTIC, digest=digests["plan"]),
+        "build": CheckpointPolicy(mode=ExecutionMode.FUNCTION, digest=digests["build"]),
+        "sell": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, digest=digests["sell"]),
+        "decide": CheckpointPolicy(
+            mode=ExecutionMode.SCRIPT,
             ask_start=True,
             ask_completion=True,
             max_auto_retries=2,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from cairn.definitions import Change, ChangeKind, diff, text_diff
 from tests.definitions.corpus import ids, pipeline, saved, saved_again
 from tests.definitions.drafts import pipelines
+from tests.effort import examples
 
 A: Any = {"key": "a", "prompt": "x", "outputs": ["r.md", "s.md", "t.md"]}
 B: Any = {"key": "b", "form": ["x"]}
@@ -100,7 +101,7 @@ def test_as_text() -> None:
     assert text_diff(old, old) == ""
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(40))
 @given(pipelines, pipelines)
 def test_only_what_is_the_same_has_no_difference(before: Any, after: Any) -> None:
     old = saved(before)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cairn.definitions import (
-    Fault,
     Finding,
     SchemaError,
+    SchemaViolation,
     authoring_schema,
     check,
     check_value,
@@ -127,7 +127,7 @@ def test_a_finding_without_a_line_names_its_path() -> None:
     ],
 )
 def test_p8_a_schema_failure_says_what_was_expected_and_what_came(schema: Any, value: Any, message: str) -> None:
-    assert check_value(schema, value) == [Fault("", message)]
+    assert check_value(schema, value) == [SchemaViolation("", message)]
 
 
 def test_p8_a_schema_failure_says_where_each_time() -> None:
@@ -136,9 +136,9 @@ def test_p8_a_schema_failure_says_where_each_time() -> None:
         "$defs": {"unused": {"type": "string"}},
     }
     assert check_value(schema, {"a/b": [1, "x", None], "d": 1}) == [
-        Fault("/a~1b/1", 'expected a whole number, but here it is a text: "x"'),
-        Fault("/a~1b/2", "expected a whole number, but here it is null: null"),
-        Fault("/d", "`d` does not belong here"),
+        SchemaViolation("/a~1b/1", 'expected a whole number, but here it is a text: "x"'),
+        SchemaViolation("/a~1b/2", "expected a whole number, but here it is null: null"),
+        SchemaViolation("/d", "`d` does not belong here"),
     ]
     assert check_value(schema, {"a/b": [10**40]}) == []
 

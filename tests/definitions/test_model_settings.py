@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cairn.definitions import Limits, load
+from cairn.definitions import DefinitionLimits, load
 from tests.definitions.corpus import pipeline
 from tests.definitions.faults import errors
 
@@ -32,7 +32,7 @@ def agentic(**settings: Any) -> dict[str, Any]:
 
 
 def test_they_are_kept_as_they_are() -> None:
-    loaded = load(pipeline(agentic(**SETTINGS)), limits=Limits())
+    loaded = load(pipeline(agentic(**SETTINGS)), limits=DefinitionLimits())
     config = loaded.definition.checkpoints[0].execution.agent_config
     assert config is not None
     assert config.model_settings == SETTINGS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import cache
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -14,8 +15,15 @@ from tests.definitions.corpus import EXPECTED, VALID, read, read_invalid
 from tests.definitions.drafts import pipelines
 from tests.definitions.test_yaml_out import apply_again
 from tests.documents.values import values
+from tests.effort import examples
 
-KNOWN: list[Any] = [read(path)[0] for path in VALID] + [read_invalid(name)[0] for name in sorted(EXPECTED)]
+
+@cache
+def known() -> list[Any]:
+    return [read(path)[0] for path in VALID] + [read_invalid(name)[0] for name in sorted(EXPECTED)]
+
+
+KNOWN = st.deferred(lambda: st.sampled_from(known()))  # reading them all is not for those who collect
 WORDS = st.sampled_from(
     [
         "a",
@@ -69,8 +77,8 @@ KEYS = st.none() | st.sampled_from(SHORT + FULL + SCHEMA)
 UNHURRIED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=UNHURRIED)
-@given(st.sampled_from(KNOWN) | pipelines, st.lists(st.tuples(st.integers(0, 400), WORDS | values, KEYS), max_size=3))
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=UNHURRIED)
+@given(KNOWN | pipelines, st.lists(st.tuples(st.integers(0, 400), WORDS | values, KEYS), max_size=3))
 def test_any_document_is_told_or_taken(document: Any, changes: list[tuple[int, Any, str | None]]) -> None:
     for at, value, key in changes:
         document = replaced(document, at, value, key)

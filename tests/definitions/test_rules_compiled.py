@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cairn.core.business_hours import Hours, Span
-from cairn.core.conditions import CONFIDENCE, AnyOf, Comparison, Field, OneOf, Operator
-from cairn.core.rule_verdict import Terms
-from cairn.core.rules import Rule, Rulebook, Section
+from cairn.core.business_hours import BusinessHours, HourRange
+from cairn.core.conditions import CONFIDENCE, AnyOf, Comparison, FieldLookup, OneOf, Operator
+from cairn.core.rule_verdict import ApprovalTerms
+from cairn.core.rules import Rule, Rulebook, RuleSection
 from cairn.core.states import OnExpiry
 from cairn.definitions.rules import load
 from tests.definitions.test_rules import FOLDER
@@ -16,15 +16,15 @@ def test_the_rules_of_the_first_story() -> None:
         (
             Rule(
                 "High-Value Financial Operations",
-                Section.CHECKPOINTS,
+                RuleSection.CHECKPOINTS,
                 False,
                 (
                     OneOf("risk_level", ("high", "critical")),
                     OneOf("operation_type", ("financial_transaction", "refund")),
-                    Comparison(Field("amount", ("amount",)), Operator.GREATER, 1000),
+                    Comparison(FieldLookup("amount", ("amount",)), Operator.GREATER, 1000),
                 ),
                 priority=1,
-                terms=Terms(
+                terms=ApprovalTerms(
                     needed=2,
                     period=3600.0,
                     escalate_after=1800.0,
@@ -36,30 +36,30 @@ def test_the_rules_of_the_first_story() -> None:
             ),
             Rule(
                 "Data Deletion Safety",
-                Section.CHECKPOINTS,
+                RuleSection.CHECKPOINTS,
                 False,
                 (
                     OneOf("operation_type", ("delete", "drop_table", "truncate")),
                     OneOf("risk_level", ("high", "critical")),
                 ),
                 priority=2,
-                terms=Terms(
+                terms=ApprovalTerms(
                     period=7200.0, on_expiry=OnExpiry.CANCEL, channels=("teams",), recipients=("admin@example.com",)
                 ),
                 channels=("teams",),
             ),
             Rule(
                 "Low Confidence Decisions",
-                Section.CHECKPOINTS,
+                RuleSection.CHECKPOINTS,
                 False,
                 (Comparison(CONFIDENCE, Operator.LESS, 0.75),),
                 priority=3,
-                terms=Terms(period=1800.0, channels=("teams",)),
+                terms=ApprovalTerms(period=1800.0, channels=("teams",)),
                 channels=("teams",),
             ),
             Rule(
                 "Auto-Approve Safe Operations",
-                Section.CHECKPOINTS,
+                RuleSection.CHECKPOINTS,
                 True,
                 (OneOf("risk_level", ("low",)), OneOf("operation_type", ("read", "query", "search"))),
                 priority=10,
@@ -69,7 +69,7 @@ def test_the_rules_of_the_first_story() -> None:
 
 
 def test_the_rules_of_the_fourth_story() -> None:
-    auto = Section.AUTO_APPROVAL
+    auto = RuleSection.AUTO_APPROVAL
     assert load((FOLDER / "valid" / "seed-auto-approval.yaml").read_text("utf-8")).rulebook == Rulebook(
         (
             Rule(
@@ -89,10 +89,10 @@ def test_the_rules_of_the_fourth_story() -> None:
                 (
                     OneOf("risk_level", ("low", "medium")),
                     OneOf("operation_type", ("financial_transaction",)),
-                    Comparison(Field("amount", ("amount",)), Operator.AT_MOST, 50),
+                    Comparison(FieldLookup("amount", ("amount",)), Operator.AT_MOST, 50),
                     Comparison(CONFIDENCE, Operator.AT_LEAST, 0.9),
                 ),
-                terms=Terms(period=3600.0, channels=("teams",)),
+                terms=ApprovalTerms(period=3600.0, channels=("teams",)),
                 notify=True,
                 channels=("teams",),
             ),
@@ -108,7 +108,7 @@ def test_the_rules_of_the_fourth_story() -> None:
                 rollout=25.0,
             ),
         ),
-        hours=Hours("America/New_York", Span(540, 1020)),
+        hours=BusinessHours("America/New_York", HourRange(540, 1020)),
     )
 
 
@@ -118,22 +118,22 @@ def test_every_key_is_compiled() -> None:
     ).rulebook.rules
     assert first == Rule(
         "Everything at once",
-        Section.CHECKPOINTS,
+        RuleSection.CHECKPOINTS,
         False,
         (
             OneOf("risk_level", ("low", "medium", "high", "critical")),
             OneOf("operation_type", ("external_api_call",)),
             AnyOf(
                 (
-                    Comparison(Field("amount", ("amount",)), Operator.AT_LEAST, 1000.5),
-                    Comparison(Field("order.items_count", ("order", "items_count")), Operator.NOT_EQUAL, 0),
+                    Comparison(FieldLookup("amount", ("amount",)), Operator.AT_LEAST, 1000.5),
+                    Comparison(FieldLookup("order.items_count", ("order", "items_count")), Operator.NOT_EQUAL, 0),
                 )
             ),
             Comparison(CONFIDENCE, Operator.LESS, 0.8),
-            Comparison(Field("customer.tier", ("customer", "tier")), Operator.IN, ("gold", "platinum")),
+            Comparison(FieldLookup("customer.tier", ("customer", "tier")), Operator.IN, ("gold", "platinum")),
         ),
         priority=0,
-        terms=Terms(
+        terms=ApprovalTerms(
             needed=3,
             approvers=("role:approver", "reviewer@example.com"),
             period=60.0,
@@ -150,9 +150,9 @@ def test_every_key_is_compiled() -> None:
     )
     assert second == Rule(
         "Timeout that fails",
-        Section.CHECKPOINTS,
+        RuleSection.CHECKPOINTS,
         False,
-        (Comparison(Field("region", ("region",)), Operator.EQUAL, "EU"),),
+        (Comparison(FieldLookup("region", ("region",)), Operator.EQUAL, "EU"),),
     )
 
 

@@ -8,9 +8,9 @@ from functools import cache
 import pytest
 
 from cairn.core.conditions import MISSING
-from cairn.core.rule_verdict import Action, Condition, Question, Risk, Verdict
-from cairn.core.rules import GLOBAL, Book, Rulebook, judge
-from cairn.core.states import Kind
+from cairn.core.rule_verdict import ConditionResult, ProposedAction, RiskLevel, RuleQuestion, RuleVerdict
+from cairn.core.rules import GLOBAL, Rulebook, ScopedRulebook, judge
+from cairn.core.states import ApprovalKind
 from cairn.definitions.rules import load
 from tests.definitions.test_rules import FOLDER
 
@@ -26,13 +26,19 @@ def rulebook(file: str) -> Rulebook:
     return load((FOLDER / "valid" / file).read_text("utf-8")).rulebook
 
 
-def judged(*files: str, action: Action | None, at: datetime = OPEN, kind: Kind = Kind.ACTION, id: str = "a") -> Verdict:
-    books = [Book(GLOBAL if n == 0 else "pipeline", n + 1, rulebook(file)) for n, file in enumerate(files)]
-    return judge(books, Question(kind, id, "e", "step", at, action), lambda _: MISSING)
+def judged(
+    *files: str,
+    action: ProposedAction | None,
+    at: datetime = OPEN,
+    kind: ApprovalKind = ApprovalKind.ACTION,
+    id: str = "a",
+) -> RuleVerdict:
+    books = [ScopedRulebook(GLOBAL if n == 0 else "pipeline", n + 1, rulebook(file)) for n, file in enumerate(files)]
+    return judge(books, RuleQuestion(kind, id, "e", "step", at, action), lambda _: MISSING)
 
 
-def act(operation: str, risk: str = "high", confidence: float | None = 0.95, **parameters: float) -> Action:
-    return Action(operation, parameters, Risk(risk), confidence)
+def act(operation: str, risk: str = "high", confidence: float | None = 0.95, **parameters: float) -> ProposedAction:
+    return ProposedAction(operation, parameters, RiskLevel(risk), confidence)
 
 
 TABLE = {
@@ -85,10 +91,10 @@ def test_an_automatic_approval_tells_why() -> None:
     verdict = judged(APPROVING, action=act("financial_transaction", "low", 0.92, amount=35))
     assert (verdict.notify, verdict.terms.channels) == (True, ("teams",))
     assert verdict.considered[1].conditions == (
-        Condition("risk_level", "low or medium", "low", True),
-        Condition("operation_type", "financial_transaction", "financial_transaction", True),
-        Condition("amount", "<= 50", "35", True),
-        Condition("confidence", ">= 0.9", "0.92", True),
+        ConditionResult("risk_level", "low or medium", "low", True),
+        ConditionResult("operation_type", "financial_transaction", "financial_transaction", True),
+        ConditionResult("amount", "<= 50", "35", True),
+        ConditionResult("confidence", ">= 0.9", "0.92", True),
     )
 
 
@@ -101,6 +107,8 @@ def test_both_together_asking_wins() -> None:
 
 
 def test_what_is_no_action_is_none_of_their_business() -> None:
-    assert [judged(ASKING, APPROVING, action=None, kind=kind).asks for kind in Kind if kind is not Kind.ACTION] == [
-        None
-    ] * 5
+    assert [
+        judged(ASKING, APPROVING, action=None, kind=kind).asks
+        for kind in ApprovalKind
+        if kind is not ApprovalKind.ACTION
+    ] == [None] * 5

@@ -5,9 +5,9 @@ from __future__ import annotations
 import jsonschema_rs
 import pytest
 
-from cairn.core.states import Mode
+from cairn.core.states import ExecutionMode
 from cairn.definitions import (
-    Template,
+    BuiltinTemplate,
     authoring_schema,
     check,
     check_value,
@@ -21,7 +21,7 @@ from tests.definitions.corpus import saved, saved_again
 FUNCTIONS = [f"samples.{name}" for name in ("count_words", "find_keywords", "reading_time", "write_report")]
 
 
-def named(name: str) -> Template:
+def named(name: str) -> BuiltinTemplate:
     return next(template for template in templates() if template.name == name)
 
 
@@ -44,7 +44,7 @@ def test_there_are_twelve() -> None:
 
 
 @pytest.mark.parametrize("template", templates(), ids=lambda template: template.name)
-def test_p6_a_template_can_be_used_as_it_is(template: Template) -> None:
+def test_p6_a_template_can_be_used_as_it_is(template: BuiltinTemplate) -> None:
     document, positions = template.read()
     assert check(document, positions=positions, functions=FUNCTIONS) == []
     assert jsonschema_rs.validator_for(authoring_schema()).is_valid(document)
@@ -61,7 +61,7 @@ def test_text_report_measures_side_by_side_and_fills_its_input() -> None:
         "measure": ("count_words", "find_keywords", "reading_time"),
         "write_report": ("write_report",),
     }
-    assert [policy.mode for policy in plan.policies.values()] == [Mode.FUNCTION] * 4
+    assert [policy.mode for policy in plan.policies.values()] == [ExecutionMode.FUNCTION] * 4
     assert plan.policy("write_report").ask_completion
     assert definition.input_schema is not None
     filled = fill_defaults(definition.input_schema, {})
@@ -70,7 +70,7 @@ def test_text_report_measures_side_by_side_and_fills_its_input() -> None:
 
 def test_product_discovery_asks_people_and_builds_on_the_previous_version() -> None:
     definition = load(named("product-discovery").read()[0]).definition
-    assert [one.execution.mode for one in definition.checkpoints] == [Mode.HUMAN_ONLY] * 3
+    assert [one.execution.mode for one in definition.checkpoints] == [ExecutionMode.HUMAN_ONLY] * 3
     assert all(one.inputs.include_previous_version for one in definition.checkpoints)
     assert [
         [reference.checkpoint_id for reference in one.inputs.include_checkpoint_outputs]

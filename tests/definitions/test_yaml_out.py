@@ -7,12 +7,13 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from cairn.definitions import authoring_schema, expand, parse, text_diff, to_yaml
 from cairn.documents import canonical, decode_yaml
 from tests.definitions.corpus import VALID, pipeline, read, saved, saved_again
 from tests.definitions.drafts import pipelines
+from tests.effort import examples
 
 authoring = jsonschema_rs.validator_for(
     authoring_schema(), validate_formats=True, pattern_options=jsonschema_rs.RegexOptions()
@@ -35,7 +36,7 @@ def test_p7_the_corpus_applied_again_is_no_change(path: Path) -> None:
     apply_again(read(path)[0])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(60))
 @given(pipelines)
 def test_p7_any_definition_applied_again_is_no_change(document: Any) -> None:
     apply_again(document)

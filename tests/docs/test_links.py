@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from cairn.api.app import describe
 from cairn.config import Settings
+from tests.api.house import specification
 from tests.docs.pages import ROOT, pages, prose, read
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:srcset|src)=\"([^\"]+)\"")
@@ -55,7 +55,7 @@ def test_operations_exist(page: Path) -> None:
 
 @cache
 def operations() -> list[tuple[str, str]]:
-    paths: dict[str, Any] = {"/api/openapi.json": {"get": {}}, **describe().openapi()["paths"]}
+    paths: dict[str, Any] = {"/api/openapi.json": {"get": {}}, **specification()["paths"]}
     return [(method.upper(), path) for path, methods in paths.items() for method in methods]
 
 

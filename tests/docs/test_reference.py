@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.states import Mode
+from cairn.core.states import ExecutionMode
 from cairn.definitions import authoring_schema
 from cairn.runners import make_runners
 from tests.docs.pages import ROOT
@@ -25,9 +25,9 @@ def test_a_page_is_not_stale(name: str) -> None:
 
 def test_what_is_marked_as_not_yet_is_what_no_runner_does() -> None:
     """With a sandbox and models every mode has its runner; the page says the same."""
-    configs = {Mode.AGENTIC: "AgentConfig", Mode.SCRIPT: "ScriptConfig"} | {
-        Mode.FUNCTION: "FunctionConfig",
-        Mode.HUMAN_ONLY: "HumanOnlyConfig",
+    configs = {ExecutionMode.AGENTIC: "AgentConfig", ExecutionMode.SCRIPT: "ScriptConfig"} | {
+        ExecutionMode.FUNCTION: "FunctionConfig",
+        ExecutionMode.HUMAN_ONLY: "HumanOnlyConfig",
     }
     there: Any = object()
     runners = make_runners(sandbox=there, models=there)

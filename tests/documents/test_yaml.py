@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from cairn.documents import (
     MAX_DEPTH,
     DocumentError,
-    Mark,
-    Positions,
+    SourceMap,
+    SourcePosition,
     Value,
     decode_json,
     decode_yaml,
@@ -19,6 +19,7 @@ from cairn.documents import (
     encode_yaml,
 )
 from tests.documents.values import exact, nested, values
+from tests.effort import examples
 
 NO_TAGS = "is not taken: a value is what it looks like, a text if it is in quotes"
 NO_ANCHORS = "is an anchor, which is not taken: write the value out wherever it is wanted"
@@ -34,7 +35,7 @@ def refusal(text: bytes | str, **limits: int) -> tuple[str, int | None, int | No
     return caught.value.message, caught.value.line, caught.value.column
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(values)
 def test_what_is_written_is_read_back_exactly(value: Value) -> None:
     assert exact(read(encode_yaml(value))) == exact(value)
@@ -152,37 +153,37 @@ def test_every_value_has_its_place() -> None:
     text = "name: Hello\nsteps:\n  - key: a/b\n    tags: [x, y]\n  - ~\nempty: {}\n"
     value, positions = decode_yaml(text)
     assert value == {"name": "Hello", "steps": [{"key": "a/b", "tags": ["x", "y"]}, None], "empty": {}}
-    assert positions == Positions(
+    assert positions == SourceMap(
         values={
-            "": Mark(1, 1),
-            "/name": Mark(1, 7),
-            "/steps": Mark(3, 3),
-            "/steps/0": Mark(3, 5),
-            "/steps/0/key": Mark(3, 10),
-            "/steps/0/tags": Mark(4, 11),
-            "/steps/0/tags/0": Mark(4, 12),
-            "/steps/0/tags/1": Mark(4, 15),
-            "/steps/1": Mark(5, 5),
-            "/empty": Mark(6, 8),
+            "": SourcePosition(1, 1),
+            "/name": SourcePosition(1, 7),
+            "/steps": SourcePosition(3, 3),
+            "/steps/0": SourcePosition(3, 5),
+            "/steps/0/key": SourcePosition(3, 10),
+            "/steps/0/tags": SourcePosition(4, 11),
+            "/steps/0/tags/0": SourcePosition(4, 12),
+            "/steps/0/tags/1": SourcePosition(4, 15),
+            "/steps/1": SourcePosition(5, 5),
+            "/empty": SourcePosition(6, 8),
         },
         keys={
-            "/name": Mark(1, 1),
-            "/steps": Mark(2, 1),
-            "/steps/0/key": Mark(3, 5),
-            "/steps/0/tags": Mark(4, 5),
-            "/empty": Mark(6, 1),
+            "/name": SourcePosition(1, 1),
+            "/steps": SourcePosition(2, 1),
+            "/steps/0/key": SourcePosition(3, 5),
+            "/steps/0/tags": SourcePosition(4, 5),
+            "/empty": SourcePosition(6, 1),
         },
     )
 
 
 def test_what_has_no_place_of_its_own_has_that_of_what_is_around_it() -> None:
     _, positions = decode_yaml("a:\n  b: 1\n")
-    assert positions.value("/a/b") == Mark(2, 6)
-    assert positions.value("/a/missing/deeper") == Mark(2, 3)
-    assert positions.key("/a/b") == Mark(2, 3)
-    assert positions.key("/a/missing") == Mark(2, 3)
-    assert Positions().value("/a") is None
-    assert decode_yaml("")[1] == Positions(values={"": Mark(1, 1)})
+    assert positions.value("/a/b") == SourcePosition(2, 6)
+    assert positions.value("/a/missing/deeper") == SourcePosition(2, 3)
+    assert positions.key("/a/b") == SourcePosition(2, 3)
+    assert positions.key("/a/missing") == SourcePosition(2, 3)
+    assert SourceMap().value("/a") is None
+    assert decode_yaml("")[1] == SourceMap(values={"": SourcePosition(1, 1)})
 
 
 def test_written_yaml_is_for_people() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cairn.services.actors import ADMIN
-from cairn.services.folders.folder_repair import DriftReport
+from cairn.services.folders.folder_repair import RepairReport
 from tests.services.house import House, form, plain, step
 
 
@@ -27,7 +27,7 @@ async def prepared(house: House) -> tuple[str, str]:
     return pipeline, waiting
 
 
-async def restarted(house: House) -> DriftReport:
+async def restarted(house: House) -> RepairReport:
     """As the server does it: what it found is told by health, log and trail."""
     await house.open()
     report = await house.cairn.keeper.mend_all()
@@ -108,7 +108,7 @@ async def test_a_clean_start_reports_nothing(house: House) -> None:
     before = house.disk(pipeline)
     await house.close()
     report = await restarted(house)
-    assert report == DriftReport(report.checked_at, 1)
+    assert report == RepairReport(report.checked_at, 1)
     assert house.disk(pipeline) == before
     await house.cairn.runs.cancel(waiting, by=ADMIN)
 
@@ -188,8 +188,8 @@ async def test_what_happens_while_it_looks_is_not_taken_for_drift(house: House) 
     pipeline = await house.pipeline(*(step(f"s{n}") for n in range(4)), form("end"))
     looking = asyncio.Event()
 
-    async def look() -> list[DriftReport]:
-        reports: list[DriftReport] = []
+    async def look() -> list[RepairReport]:
+        reports: list[RepairReport] = []
         while not looking.is_set():
             reports.append(await house.cairn.keeper.mend_all())
             await asyncio.sleep(0)

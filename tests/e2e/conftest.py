@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from cairn.api.web import STATIC
+from cairn.api.web_app import STATIC
 from tests.e2e.looking import Complaints
 from tests.e2e.server import Server
 
-PATIENCE = 15_000  # milliseconds: the tests share their machine
+PATIENCE = 40_000  # milliseconds: the tests share their machine
 expect.set_options(timeout=PATIENCE)
 
 FLAGS = [
@@ -70,7 +70,7 @@ def complaints(page: Page) -> Generator[Complaints]:
     heard = Complaints(page)
     yield heard
     page.unroute_all(behavior="ignoreErrors")  # what a test answers itself may still be on its way
-    assert heard.found == []
+    assert heard.faults == []
 
 
 @pytest.fixture

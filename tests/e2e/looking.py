@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import ConsoleMessage, Locator, Page, Request, expect
 
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 _RUN = """
@@ -61,8 +61,23 @@ class Complaints:
 
     def __init__(self, page: Page) -> None:
         self.found: list[str] = []
+        self._broken_off: set[str] = set()  # addresses that a page was still loading when it was left
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.found.append(f"error: {error}"))
+        page.on("requestfailed", self._failed)
+
+    @property
+    def faults(self) -> list[str]:
+        """A part of the app that was still on its way when its page was left is no fault."""
+        return [
+            one
+            for one in self.found
+            if not ("dynamically imported module" in one and any(address in one for address in self._broken_off))
+        ]
+
+    def _failed(self, request: Request) -> None:
+        if request.failure == "net::ERR_ABORTED":
+            self._broken_off.add(request.url)
 
     def _console(self, message: ConsoleMessage) -> None:
         # A refused request is part of what is tested; everything else in the console is a fault.

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
+
+from tests.databases import prepare
+from tests.forked import CairnProcess
+from tests.isolation import PATIENCE
 
 TOKEN = "e2e"
 
@@ -28,7 +30,7 @@ class Server:
         self._log = (folder / "server.log").open("w")
         self._process = self._start()
 
-    def _start(self) -> subprocess.Popen[str]:
+    def _start(self) -> CairnProcess:
         environment = {
             **os.environ,
             **self._settings,
@@ -37,15 +39,9 @@ class Server:
             "E2E_FOLDER": str(self.folder),
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
         }
-        command = [str(Path(sys.executable).parent / "cairn"), "serve", "--port", str(self._port)]
-        process = subprocess.Popen(
-            [*command, "--data-dir", str(self.folder / "data")],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-        )
-        assert process.stdout is not None
+        prepare(self.folder / "data")
+        words = ("serve", "--port", str(self._port), "--data-dir", str(self.folder / "data"))
+        process = CairnProcess(words, environment, stderr=self._log)
         for line in process.stdout:
             if line.startswith("Open "):
                 self.start_link = line.removeprefix("Open ").strip()
@@ -55,9 +51,8 @@ class Server:
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGINT)
-        self._process.wait(timeout=20)
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        self._process.wait(timeout=PATIENCE)
+        self._process.close()
         self._log.close()
 
     def call(self, method: str, path: str, body: Any = None, *, expect: int | None = None, token: str = TOKEN) -> Any:
@@ -74,7 +69,7 @@ class Server:
             },
         )
         try:
-            with urllib.request.urlopen(request, timeout=20) as response:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as response:
                 status, answer = response.status, response.read()
         except urllib.error.HTTPError as error:
             status, answer = error.code, error.read()
@@ -97,7 +92,7 @@ class Server:
 
     def until(self, run_id: str, status: str) -> dict[str, Any]:
         """The run once it has a status."""
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + PATIENCE
         while (run := self.run(run_id))["status"] != status:
             assert time.monotonic() < deadline, f"the run is {run['status']}, not {status}: {run['trail']}"
             time.sleep(0.05)
@@ -111,7 +106,7 @@ class Server:
 
     def asked(self, run_id: str, position: int, kind: str) -> dict[str, Any]:
         """The execution at a position once it asks: what a form was answered with is taken up by a job."""
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + PATIENCE
         while True:
             if self.run(run_id)["trail"][position]["execution_id"] is not None:
                 found = self.execution(run_id, position)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cairn.files import FileContent, Move, Tree, UnsafePath, layout
+from cairn.files import FileContent, FileMove, Tree, UnsafePath, layout
 from tests.files.disk import AT, EXECUTION, OLDER, PIPELINE, ROLLBACK, RUN, STAMP, artifact, files, picture
 
 ARCHIVE = f".archived/rollback_{ROLLBACK}_{STAMP}"
@@ -22,10 +22,10 @@ def promoted(tree: Tree, version: int, position: int, text: str) -> FileContent:
     return file
 
 
-def moves_of(file: FileContent, version: int, position: int) -> list[Move]:
+def moves_of(file: FileContent, version: int, position: int) -> list[FileMove]:
     folder = f"runs/v{version}/checkpoint_{position}_step"
     goal = f"{ARCHIVE}/{layout.archived_execution(version, RUN, position)}"
-    return [Move(file.path, file.path.replace(folder, goal), file), Move(folder, goal)]
+    return [FileMove(file.path, file.path.replace(folder, goal), file), FileMove(folder, goal)]
 
 
 def test_r1_a_checkpoint_that_is_rolled_back_moves_to_the_archive(tree: Tree, home: Path) -> None:
@@ -46,7 +46,7 @@ def test_r1_a_checkpoint_that_is_rolled_back_moves_to_the_archive(tree: Tree, ho
 def test_r1_a_run_that_is_rolled_back_moves_whole(tree: Tree, home: Path) -> None:
     promoted(tree, 2, 0, "two")
     tree.write_run_info(PIPELINE, "runs/v2", b'{"v": 2}')
-    tree.archive(PIPELINE, ARCHIVE, b"{}", [Move("runs/v2", f"{ARCHIVE}/{layout.archived_run(2, RUN)}")])
+    tree.archive(PIPELINE, ARCHIVE, b"{}", [FileMove("runs/v2", f"{ARCHIVE}/{layout.archived_run(2, RUN)}")])
     assert files(home) == {
         METADATA: "{}",
         f"{DATA}/v2/run_info.json": '{"v": 2}',
@@ -74,7 +74,7 @@ def test_d30_several_executions_of_one_position_do_not_collide(tree: Tree, home:
     aside = f"{ARCHIVE}/{layout.archived_execution(1, RUN, 1, OLDER)}"
     for folder, text in (("runs/v1/checkpoint_1_old_name", "old"), ("runs/v1/checkpoint_1_new_name", "new")):
         tree.promote(PIPELINE, EXECUTION, folder, [artifact(text.encode(), folder=folder, name="a", staged_as=None)])
-    moves = [Move("runs/v1/checkpoint_1_old_name", aside), Move("runs/v1/checkpoint_1_new_name", goal)]
+    moves = [FileMove("runs/v1/checkpoint_1_old_name", aside), FileMove("runs/v1/checkpoint_1_new_name", goal)]
     tree.archive(PIPELINE, ARCHIVE, b"{}", moves)
     assert files(home) == {
         METADATA: "{}",
@@ -143,7 +143,7 @@ def test_s3_an_archive_lies_in_the_archive(tree: Tree, place: str) -> None:
     with pytest.raises(UnsafePath):
         tree.archive(PIPELINE, place, b"{}", [])
     with pytest.raises(UnsafePath):
-        tree.archive(PIPELINE, ARCHIVE, b"{}", [Move("runs/v1", place)])
+        tree.archive(PIPELINE, ARCHIVE, b"{}", [FileMove("runs/v1", place)])
 
 
 def test_d32_an_earlier_pass_is_set_aside(tree: Tree, home: Path) -> None:

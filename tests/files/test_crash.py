@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cairn.files import Expected, FileContent, Move, Tree, Workspaces, layout
+from cairn.files import ExpectedTree, FileContent, FileMove, Tree, Workspaces, layout
 from tests.files.disk import AT, EXECUTION, FOLDER, OLDER, PERMANENT, PIPELINE, STAMP, artifact, files, picture
 
 OUTPUT = f"{FOLDER}/outputs/{PERMANENT}"
@@ -23,8 +23,8 @@ SECOND = FileContent.of(f"{FOLDER}/outputs/two_00000000_v1.md", b"# two")
 INFO = FileContent.of("runs/v1/run_info.json", b"{}")
 ARCHIVE = ".archived/rollback_r_1"
 ARCHIVED = f"{ARCHIVE}/archived_data/v1_checkpoint_0"
-MOVES = [Move(FOLDER, ARCHIVED), Move(OUTPUT, f"{ARCHIVED}/outputs/{PERMANENT}", artifact(b"one"))]
-EXPECTED = Expected(
+MOVES = [FileMove(FOLDER, ARCHIVED), FileMove(OUTPUT, f"{ARCHIVED}/outputs/{PERMANENT}", artifact(b"one"))]
+EXPECTED = ExpectedTree(
     {file.path: file for file in (artifact(b"one"), SECOND, INFO)},
     latest="runs/v1",
     workspaces=Workspaces(open=[EXECUTION], known={EXECUTION, OLDER}),
@@ -81,8 +81,8 @@ def drifted(tree: Tree) -> None:
 
 
 def rework(tree: Tree) -> None:
-    gone = Move(SECOND.path, f"{FOLDER}/superseded/{OLDER}/two_00000000_v1.md", SECOND)
-    moves = [Move(OUTPUT, SUPERSEDED, FileContent.of(SUPERSEDED, b"one")), gone]
+    gone = FileMove(SECOND.path, f"{FOLDER}/superseded/{OLDER}/two_00000000_v1.md", SECOND)
+    moves = [FileMove(OUTPUT, SUPERSEDED, FileContent.of(SUPERSEDED, b"one")), gone]
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"two")], moves)
 
 

@@ -14,10 +14,10 @@ import pytest
 
 from cairn.files import (
     DiskFull,
-    Expected,
+    ExpectedTree,
     FileContent,
+    FileMove,
     FilesError,
-    Move,
     NotWritable,
     Obstructed,
     OtherDisk,
@@ -90,7 +90,7 @@ def test_s3_dropping_a_workspace_removes_links_and_not_their_targets(tree: Tree,
 def test_s3_archives_never_go_through_a_link(tree: Tree, home: Path, outside: Path, place: str) -> None:
     shutil.rmtree(home / place, ignore_errors=True)
     (home / place).symlink_to(outside)
-    move = Move("runs/v1/workspace", ".archived/rollback_1/archived_data/v1_checkpoint_0")
+    move = FileMove("runs/v1/workspace", ".archived/rollback_1/archived_data/v1_checkpoint_0")
     try:
         tree.archive(PIPELINE, ".archived/rollback_1", b"{}", [move])
         tree.unarchive(PIPELINE, ".archived/rollback_1", [move])
@@ -140,7 +140,7 @@ def test_s3_a_pipe_is_not_waited_for(tree: Tree, home: Path) -> None:
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     (home / OUTPUT).unlink()
     os.mkfifo(home / OUTPUT)
-    expected = Expected({OUTPUT: artifact(b"one")})
+    expected = ExpectedTree({OUTPUT: artifact(b"one")})
     tree.repair(tree.scan(PIPELINE, expected), AT)
     assert (home / OUTPUT).read_text() == "one"
 
@@ -175,7 +175,7 @@ BIG_OPERATIONS: dict[str, Callable[[Tree], object]] = {
         PIPELINE, EXECUTION, "runs/v2/checkpoint_0_x", [big("runs/v2/checkpoint_0_x")]
     ),
     "promote again": lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(BIG)]),
-    "rework": lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(BIG)], [Move(OUTPUT, "superseded")]),
+    "rework": lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(BIG)], [FileMove(OUTPUT, "superseded")]),
     "stage": lambda tree: tree.stage(PIPELINE, EXECUTION, [artifact(BIG)]),
     "run info": lambda tree: tree.write_run_info(PIPELINE, "runs/v1", BIG),
     "definition": lambda tree: tree.write_definition(PIPELINE, BIG, {}),
@@ -278,7 +278,7 @@ def test_x8_a_file_that_may_not_be_read_counts_as_changed(forbidden: Tree) -> No
     home = forbidden.root / PIPELINE
     forbidden.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     (home / OUTPUT).chmod(0o000)
-    found = forbidden.scan(PIPELINE, Expected({OUTPUT: artifact(b"one")}))
+    found = forbidden.scan(PIPELINE, ExpectedTree({OUTPUT: artifact(b"one")}))
     assert found.changed == (OUTPUT,)
     forbidden.repair(found, AT)
     assert (home / OUTPUT).read_text() == "one"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cairn.files import FileContent, Move, Tree, UnsafePath
+from cairn.files import FileContent, FileMove, Tree, UnsafePath
 from tests.files.disk import (
     EXECUTION,
     FOLDER,
@@ -26,8 +26,8 @@ OUTPUT = f"{FOLDER}/outputs/{PERMANENT}"
 SUPERSEDED = f"{FOLDER}/superseded/{OLDER}/{PERMANENT}"
 
 
-def replaced(data: bytes) -> Move:
-    return Move(OUTPUT, SUPERSEDED, FileContent.of(SUPERSEDED, data))
+def replaced(data: bytes) -> FileMove:
+    return FileMove(OUTPUT, SUPERSEDED, FileContent.of(SUPERSEDED, data))
 
 
 def test_x7_artifacts_stand_under_their_permanent_names(tree: Tree, home: Path) -> None:
@@ -91,7 +91,7 @@ def test_d31_rework_takes_the_names_and_keeps_what_it_replaces(tree: Tree, home:
     gone = f"{FOLDER}/outputs/gone_00000000_v1.md"
     kept = f"{FOLDER}/superseded/{OLDER}/gone_00000000_v1.md"
     tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one"), FileContent.of(gone, b"# old")])
-    moves = [replaced(b"one"), Move(gone, kept, FileContent.of(kept, b"# old"))]
+    moves = [replaced(b"one"), FileMove(gone, kept, FileContent.of(kept, b"# old"))]
     for _ in range(2):
         tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"two")], moves)
         assert files(home) == {OUTPUT: "two", SUPERSEDED: "one", kept: "# old"}

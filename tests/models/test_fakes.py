@@ -8,15 +8,17 @@ import time
 import urllib.request
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anthropic
-import openai
 import pytest
-from anthropic._constants import ANTHROPIC_API_VERSION
 
+from tests.isolation import limit
 from tests.models.provider import FakeProvider
 from tests.models.replies import OVERLOADED, Fails, Gone, Hangs, Says, Use, too_many
+
+if TYPE_CHECKING:  # slow to import: only where they are used
+    import anthropic
+    import openai
 
 ASKED: Any = [{"role": "user", "content": "How many?"}]
 TOOL: Any = {"name": "count", "description": "Counts.", "input_schema": {"type": "object"}}
@@ -25,6 +27,8 @@ USES = Says("I count them.", uses=(Use("count", {"what": "pebbles"}),), cache_re
 
 @asynccontextmanager
 async def claude(provider: FakeProvider, seconds: float = 5.0) -> AsyncGenerator[anthropic.AsyncAnthropic]:
+    import anthropic
+
     async with anthropic.AsyncAnthropic(
         api_key="key-of-a-test", base_url=provider.url, max_retries=0, timeout=seconds
     ) as client:
@@ -33,6 +37,8 @@ async def claude(provider: FakeProvider, seconds: float = 5.0) -> AsyncGenerator
 
 @asynccontextmanager
 async def gpt(provider: FakeProvider, seconds: float = 5.0) -> AsyncGenerator[openai.AsyncOpenAI]:
+    import openai
+
     async with openai.AsyncOpenAI(
         api_key="key-of-a-test", base_url=provider.openai_url, max_retries=0, timeout=seconds
     ) as client:
@@ -45,6 +51,8 @@ async def messages(client: anthropic.AsyncAnthropic) -> Any:
 
 
 async def test_messages_streamed_and_whole(provider: FakeProvider) -> None:
+    from anthropic._constants import ANTHROPIC_API_VERSION
+
     provider.will(USES, USES)
     async with claude(provider) as client:
         streamed = await messages(client)
@@ -100,6 +108,8 @@ async def test_responses_streamed_and_whole(provider: FakeProvider) -> None:
 
 
 async def test_failures(provider: FakeProvider) -> None:
+    import anthropic
+
     provider.will(too_many("7"), OVERLOADED, Fails(401), Gone(), Says("Half a word", cut_after=4))
     async with claude(provider) as client:
         with pytest.raises(anthropic.RateLimitError) as limited:
@@ -117,6 +127,8 @@ async def test_failures(provider: FakeProvider) -> None:
 
 
 async def test_what_is_garbled_or_fails_in_the_stream(provider: FakeProvider) -> None:
+    import anthropic
+
     provider.will(Says("Half a word", garbled_after=3), Says("Half a word", error_after=3))
     async with claude(provider) as client:
         with pytest.raises(json.JSONDecodeError):
@@ -126,6 +138,8 @@ async def test_what_is_garbled_or_fails_in_the_stream(provider: FakeProvider) ->
 
 
 async def test_waiting_and_hanging_up(provider: FakeProvider) -> None:
+    import anthropic
+
     provider.will(Says("Slow.", first_byte_after=0.2), Hangs(), Says("word " * 200, between=0.02))
     async with claude(provider, seconds=0.1) as client:
         with pytest.raises(anthropic.APITimeoutError):
@@ -138,7 +152,7 @@ async def test_waiting_and_hanging_up(provider: FakeProvider) -> None:
             async with asyncio.timeout(0.1):
                 await messages(client)
         await provider.until(hung_up=3)
-    assert provider.hung_up[-1] - begun < 1
+    assert provider.hung_up[-1] - begun < limit(1.0)
     assert provider.answered == 0
 
 

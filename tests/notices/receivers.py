@@ -13,13 +13,14 @@ from email.policy import default
 from pathlib import Path
 from typing import Any
 
-from cairn.core.rule_verdict import NO_VERDICT, Judge, Question, Terms, Verdict
-from cairn.core.states import Kind
+from cairn.core.rule_verdict import NO_VERDICT, ApprovalTerms, Judge, RuleQuestion, RuleVerdict
+from cairn.core.states import ApprovalKind
 from cairn.services.actors import ADMIN
-from cairn.services.filters import DeliveryFilter
-from cairn.services.notifications.channels import Wanted
+from cairn.services.notifications.channels import ChannelSpec
+from cairn.services.notifications.queries import DeliveryFilter
 from cairn.services.notifications.views import Delivery, DeliveryDetail
 from cairn.store.tables.notifications import ChannelKind
+from tests.isolation import PATIENCE
 from tests.notices.shapes import faults
 from tests.outward.servers import Asked, MailServer, WebServer, answer, mail_server, web_server
 from tests.services.house import House, open_house
@@ -41,13 +42,13 @@ class Desk:
         if kind != "email":
             wanted = {"url": self.web.url(f"/{name}"), **wanted}
             self.web.pages.setdefault(f"/{name}", answer(200, b"ok"))
-        given = Wanted(name=name, kind=ChannelKind(kind), **wanted)
+        given = ChannelSpec(name=name, kind=ChannelKind(kind), **wanted)
         return (await self.house.cairn.telling.channels.create(given, ADMIN))[0]
 
-    def judged(self, verdict: Verdict, kind: Kind = Kind.COMPLETION) -> None:
+    def judged(self, verdict: RuleVerdict, kind: ApprovalKind = ApprovalKind.COMPLETION) -> None:
         """Let a rule say this of approvals of this kind from now on."""
 
-        def judge(question: Question) -> Verdict:
+        def judge(question: RuleQuestion) -> RuleVerdict:
             return verdict if question.kind is kind else NO_VERDICT
 
         class Rules:
@@ -58,7 +59,7 @@ class Desk:
         self.in_force, engine.rules = self.in_force or engine.rules, Rules()
 
     def asks(self, **terms: Any) -> None:
-        self.judged(Verdict(asks=True, rule="Asks", scope="global", terms=Terms(**terms)))
+        self.judged(RuleVerdict(asks=True, rule="Asks", scope="global", terms=ApprovalTerms(**terms)))
 
     # ---- what came -------------------------------------------------------------------------------------
     def got(self, name: str) -> list[Asked]:
@@ -66,7 +67,7 @@ class Desk:
 
     async def until_got(self, name: str, count: int = 1) -> list[Any]:
         """What a receiver has got; each fits the schema of its kind."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while len(self.got(name)) < count:
                 self.web.arrived.clear()
                 await self.web.arrived.wait()

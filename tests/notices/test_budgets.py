@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.ports import Conversation, Outcome, Work
+from cairn.ports import Conversation, Outcome, WorkOrder
 from tests.notices.receivers import PUBLIC, Desk, card, texts
 from tests.services.house import step
 from tests.services.talking import answered, produced, talking
@@ -12,7 +12,7 @@ from tests.services.talking import answered, produced, talking
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def spend(work: Work, conversation: Conversation) -> Outcome:
+async def spend(work: WorkOrder, conversation: Conversation) -> Outcome:
     for number in range(1, 7):
         await conversation.afford()
         await conversation.keep(answered(number=number))

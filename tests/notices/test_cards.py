@@ -10,7 +10,14 @@ from html.parser import HTMLParser
 
 import pytest
 
-from cairn.services.notifications.content import Button, Content, Fact, Section, read, write
+from cairn.services.notifications.content import (
+    ContentFact,
+    ContentLink,
+    ContentSection,
+    NotificationContent,
+    read,
+    write,
+)
 from cairn.services.notifications.formats import email, slack, teams, webhook
 from cairn.services.text import clean
 from tests.notices.shapes import faults
@@ -18,14 +25,18 @@ from tests.notices.shapes import faults
 BASE = "https://cairn.example.com"
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 ID = "0198c2a4-5b6c-4d8e-9f01-23456789abcd"
-SAID = Content(
+SAID = NotificationContent(
     "approval_asked",
     "warning",
     "An action of Send Email waits for approval",
     "Somebody has to decide.",
-    (Fact("Pipeline", "CS - Send Refund Email"), Fact("Risk", "HIGH"), Fact("Error", "boom", is_detail=True)),
-    (Section("Proposed action", ("to: j***@example.com", "amount: 99.99")),),
-    (Button("Review and decide", "/approvals/1?a=b&c=d"),),
+    (
+        ContentFact("Pipeline", "CS - Send Refund Email"),
+        ContentFact("Risk", "HIGH"),
+        ContentFact("Error", "boom", is_detail=True),
+    ),
+    (ContentSection("Proposed action", ("to: j***@example.com", "amount: 99.99")),),
+    (ContentLink("Review and decide", "/approvals/1?a=b&c=d"),),
     {"approval_id": "1"},
 )
 
@@ -55,7 +66,7 @@ def test_blocks_are_plain() -> None:
 
 
 def test_many_facts_go_into_several_sections() -> None:
-    many = Content("test", "good", "t", "", tuple(Fact(f"n{n}", "v") for n in range(23)))
+    many = NotificationContent("test", "good", "t", "", tuple(ContentFact(f"n{n}", "v") for n in range(23)))
     assert faults("slack", slack.message(many, BASE)) == []
 
 
@@ -111,16 +122,16 @@ HOSTILE = [
 ]
 
 
-def hostile(text: str) -> Content:
+def hostile(text: str) -> NotificationContent:
     line = clean(text)
-    return Content(
+    return NotificationContent(
         "test",
         "attention",
         line,
         line,
-        (Fact(line, line),),
-        (Section(line, (line,)),),
-        (Button("Open", "/runs/1"),),
+        (ContentFact(line, line),),
+        (ContentSection(line, (line,)),),
+        (ContentLink("Open", "/runs/1"),),
         {"run_id": line},
     )
 

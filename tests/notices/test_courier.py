@@ -12,9 +12,9 @@ import sqlalchemy as sa
 
 from cairn.services.actors import ADMIN
 from cairn.services.notifications import deliveries
-from cairn.services.notifications.channels import Wanted
+from cairn.services.notifications.channels import ChannelSpec
 from cairn.store import tables as t
-from cairn.store.tables.notifications import NoticeKind
+from cairn.store.tables.notifications import NotificationKind
 from tests.notices.receivers import Desk, checked
 from tests.outward.servers import answer, answers, break_off, hang
 from tests.services.house import step
@@ -69,7 +69,7 @@ async def test_then_the_fallback_is_taken(desk: Desk) -> None:
 async def test_a_fallback_that_fails_leads_nowhere(desk: Desk) -> None:
     await desk.channel("one", "webhook", kinds=[])
     await desk.channel("two", "webhook", fallback="one")
-    await desk.house.cairn.telling.channels.update(_id(desk, "one"), Wanted(fallback="two"), ADMIN)
+    await desk.house.cairn.telling.channels.update(_id(desk, "one"), ChannelSpec(fallback="two"), ADMIN)
     desk.web.on("/one", answer(500))
     desk.web.on("/two", answer(500))
     run = await asked(desk)
@@ -128,7 +128,7 @@ async def test_a_rule_that_names_a_channel_that_is_not_there_is_told_in_the_log(
 
 
 async def test_what_was_decided_meanwhile_is_not_sent(desk: Desk) -> None:
-    await desk.channel("slow", "webhook", kinds=[NoticeKind.APPROVAL_ASKED])
+    await desk.channel("slow", "webhook", kinds=[NotificationKind.APPROVAL_ASKED])
     decided = asyncio.Event()
 
     async def first(request: Any, writer: Any) -> None:
@@ -187,7 +187,7 @@ async def test_a_try_that_is_under_way_when_the_server_stops_goes_on_after_the_n
 
 
 async def test_many_are_told_at_once_and_each_once(desk: Desk) -> None:
-    await desk.channel("ops", "webhook", kinds=[NoticeKind.APPROVAL_ASKED])
+    await desk.channel("ops", "webhook", kinds=[NotificationKind.APPROVAL_ASKED])
     pipeline = await desk.house.pipeline(step("goals", approve="complete"))
     runs = await asyncio.gather(*(desk.house.start(pipeline) for _ in range(30)))
     await desk.until_got("ops", 30)

@@ -11,21 +11,21 @@ import pytest_asyncio
 import sqlalchemy as sa
 
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.errors import WrongInput
-from cairn.services.identity.users import NewUser
-from cairn.services.notifications.channels import Wanted
-from cairn.services.notifications.recipients import Quiet
+from cairn.services.errors import InvalidInput
+from cairn.services.identity.users import UserSpec
+from cairn.services.notifications.channels import ChannelSpec
+from cairn.services.notifications.recipients import QuietPeriod
 from cairn.store import tables as t
-from cairn.store.tables.notifications import NoticeKind
+from cairn.store.tables.notifications import NotificationKind
 from tests.notices.receivers import Desk
 from tests.services.house import form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 PEOPLE = (
-    NewUser("ann", "Ann", "ann@example.com", ("approver",), ()),
-    NewUser("bob", "Bob", "bob@example.com", ("approver",), ()),
-    NewUser("eve", "Eve", "eve@example.com", ("editor",), ()),
+    UserSpec("ann", "Ann", "ann@example.com", ("approver",), ()),
+    UserSpec("bob", "Bob", "bob@example.com", ("approver",), ()),
+    UserSpec("eve", "Eve", "eve@example.com", ("editor",), ()),
 )
 
 
@@ -150,7 +150,7 @@ async def test_a_rejection_is_told_to_who_started_it_and_only_once(mailing: Desk
 
 async def test_everybody_gets_what_they_want(mailing: Desk) -> None:
     wishes = mailing.house.cairn.telling.wishes
-    await wishes.set("ann", None, [NoticeKind.RUN_FAILED], None)
+    await wishes.set("ann", None, [NotificationKind.RUN_FAILED], None)
     await wishes.set("bob", ["email"], None, None)
     assert await told(mailing, await asked(mailing), 1) == {("approval_asked", "bob@example.com")}
     await wishes.set("bob", ["another"], None, None)
@@ -192,7 +192,7 @@ async def test_what_waits_for_the_end_of_quiet_hours_is_sent_then(mailing: Desk)
 async def test_nobody_to_tell_is_told_in_the_log_and_the_fallback_is_taken(mailing: Desk) -> None:
     await mailing.channel("ops", "teams", kinds=[])
     channels = {one.name: one.channel_id for one in mailing.house.cairn.reading.channels(10, None).items}
-    await mailing.house.cairn.telling.channels.update(channels["mail"], Wanted(fallback="ops"), ADMIN)
+    await mailing.house.cairn.telling.channels.update(channels["mail"], ChannelSpec(fallback="ops"), ADMIN)
     mailing.asks(channels=("email",), recipients=("nobody",))
     run = await asked(mailing)
     found = await mailing.until_ended(run, 2)
@@ -204,8 +204,8 @@ async def test_nobody_to_tell_is_told_in_the_log_and_the_fallback_is_taken(maili
 
 # ---- hours ----------------------------------------------------------------------------------------------
 BERLIN = ZoneInfo("Europe/Berlin")
-NIGHT = Quiet(time(22), time(7), BERLIN)
-NOON = Quiet(time(12), time(13), BERLIN)
+NIGHT = QuietPeriod(time(22), time(7), BERLIN)
+NOON = QuietPeriod(time(12), time(13), BERLIN)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ NOON = Quiet(time(12), time(13), BERLIN)
         (NOON, "2026-03-01T13:00:00+01:00", "2026-03-01T13:00:00+01:00"),
     ],
 )
-async def test_quiet_hours_end_by_the_clock_of_their_place(quiet: Quiet, now: str, over: str) -> None:
+async def test_quiet_hours_end_by_the_clock_of_their_place(quiet: QuietPeriod, now: str, over: str) -> None:
     assert quiet.over_at(datetime.fromisoformat(now).astimezone(UTC)) == datetime.fromisoformat(over)
 
 
@@ -237,6 +237,6 @@ async def test_quiet_hours_end_by_the_clock_of_their_place(quiet: Quiet, now: st
     ],
 )
 async def test_hours_that_are_none_are_refused(desk: Desk, quiet: dict[str, str], place: str) -> None:
-    with pytest.raises(WrongInput) as wrong:
+    with pytest.raises(InvalidInput) as wrong:
         await desk.house.cairn.telling.wishes.set("ann", None, None, quiet)
     assert [path for path, _ in wrong.value.errors] == [place]

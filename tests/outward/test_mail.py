@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from cairn.adapters.smtp_mailer import SmtpMailer, SmtpServer
-from cairn.ports import Attachment, Mail, NotSent, Unknown
+from cairn.ports import Attachment, DeliveryUnknown, Mail, NotSent
 from tests.outward.servers import MailServer, certificate, mail_server
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -108,10 +108,10 @@ async def test_a_mail_that_the_server_does_not_take_is_not_sent(server: MailServ
 
 async def test_a_server_that_breaks_off_or_hangs_at_the_end_may_have_taken_it(server: MailServer) -> None:
     server.data = "close"
-    with pytest.raises(Unknown, match="did not say whether it took the mail"):
+    with pytest.raises(DeliveryUnknown, match="did not say whether it took the mail"):
         await mailer(server).send(MAIL, message_id="m")
     server.data = "hang"
-    with pytest.raises(Unknown, match="did not say whether it took the mail"):
+    with pytest.raises(DeliveryUnknown, match="did not say whether it took the mail"):
         await mailer(server, timeout=1.0).send(MAIL, message_id="m")
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from cairn.adapters.apprise_messenger import AppriseMessenger
-from cairn.adapters.outbound_guard import Allowed, Guard
+from cairn.adapters.outbound_guard import AllowedHosts, OutboundGuard
 from cairn.ports import NotSent
 from tests.outward.servers import WebServer, answer, web_server
 
@@ -26,7 +26,7 @@ async def test_a_text_is_sent_and_its_address_is_not_logged(
     server: WebServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.on("/message", answer(200, b"{}"))
-    messenger = AppriseMessenger(Guard(Allowed.of(["127.0.0.1"])))
+    messenger = AppriseMessenger(OutboundGuard(AllowedHosts.of(["127.0.0.1"])))
     assert messenger.check(gotify(server)) == "Gotify"
     with caplog.at_level("DEBUG"):
         await messenger.send(gotify(server), "Title", "Text <b>&</b>")
@@ -38,12 +38,12 @@ async def test_a_text_is_sent_and_its_address_is_not_logged(
 async def test_what_is_not_taken_is_told(server: WebServer) -> None:
     server.on("/message", answer(500))
     with pytest.raises(NotSent, match="Gotify did not take it"):
-        await AppriseMessenger(Guard(Allowed.of(["127.0.0.1"]))).send(gotify(server), "Title", "Text")
+        await AppriseMessenger(OutboundGuard(AllowedHosts.of(["127.0.0.1"]))).send(gotify(server), "Title", "Text")
 
 
 async def test_what_is_inside_the_network_is_refused(server: WebServer) -> None:
     with pytest.raises(NotSent, match="is not a public address"):
-        await AppriseMessenger(Guard(Allowed())).send(gotify(server), "Title", "Text")
+        await AppriseMessenger(OutboundGuard(AllowedHosts())).send(gotify(server), "Title", "Text")
     assert server.asked == []
 
 
@@ -51,7 +51,7 @@ async def test_a_redirect_is_not_followed(server: WebServer) -> None:
     server.on("/message", answer(307, Location="/elsewhere"))
     server.on("/elsewhere", answer(200, b"{}"))
     with pytest.raises(NotSent):
-        await AppriseMessenger(Guard(Allowed.of(["127.0.0.1"]))).send(gotify(server), "Title", "Text")
+        await AppriseMessenger(OutboundGuard(AllowedHosts.of(["127.0.0.1"]))).send(gotify(server), "Title", "Text")
     assert [asked.path for asked in server.asked] == ["/message"]
 
 
@@ -59,7 +59,7 @@ async def test_a_redirect_is_not_followed(server: WebServer) -> None:
     "address", ["", "nonsense", "file:///etc/passwd", "json://localhost/", "syslog://", "macosx://"]
 )
 async def test_what_is_no_service_is_refused(address: str) -> None:
-    messenger = AppriseMessenger(Guard(Allowed()))
+    messenger = AppriseMessenger(OutboundGuard(AllowedHosts()))
     with pytest.raises(NotSent) as fault:
         messenger.check(address)
     assert fault.value.lasting

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cairn.adapters.http_client import HttpxWeb
-from cairn.adapters.outbound_guard import Allowed, Guard
-from cairn.ports import NotSent, Unknown, Web, WebAnswer
+from cairn.adapters.outbound_guard import AllowedHosts, OutboundGuard
+from cairn.ports import DeliveryUnknown, HttpClient, HttpResponse, NotSent
 from tests.outward.servers import (
     WebServer,
     answer,
@@ -42,8 +42,8 @@ async def resolve(host: str, _port: int) -> Sequence[str]:
 
 
 @pytest.fixture
-def web() -> Web:
-    return HttpxWeb(Guard(Allowed.of(["127.0.0.0/8"]), resolve))
+def web() -> HttpClient:
+    return HttpxWeb(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve))
 
 
 @pytest.fixture
@@ -52,12 +52,12 @@ async def server() -> AsyncGenerator[WebServer]:
         yield running
 
 
-async def test_a_request_is_made_and_answered(web: Web, server: WebServer) -> None:
+async def test_a_request_is_made_and_answered(web: HttpClient, server: WebServer) -> None:
     server.on("/hook", answer(201, b'{"ok":true}', X_Request="7"))
     got = await web.request(
         "post", server.url("/hook?a=b", "hooks.test"), headers={"Content-Type": "application/json"}, body=b'{"x":1}'
     )
-    assert got == WebAnswer(
+    assert got == HttpResponse(
         201, {"content-length": "11", "connection": "close", "x-request": "7"}, b'{"ok":true}', is_whole=True
     )
     (asked,) = server.asked
@@ -71,13 +71,13 @@ async def test_a_request_is_made_and_answered(web: Web, server: WebServer) -> No
     }
 
 
-async def test_any_status_is_an_answer(web: Web, server: WebServer) -> None:
+async def test_any_status_is_an_answer(web: HttpClient, server: WebServer) -> None:
     server.on("/", answer(500, b"down"))
     got = await web.request("GET", server.url())
     assert (got.status, got.body) == (500, b"down")
 
 
-async def test_what_cannot_be_reached_is_surely_not_sent(web: Web) -> None:
+async def test_what_cannot_be_reached_is_surely_not_sent(web: HttpClient) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://hooks.test:{taken.getsockname()[1]}/"
@@ -89,28 +89,28 @@ async def test_what_cannot_be_reached_is_surely_not_sent(web: Web) -> None:
     assert not fault.value.lasting
 
 
-async def test_the_next_address_is_tried_when_one_refuses(web: Web, server: WebServer) -> None:
+async def test_the_next_address_is_tried_when_one_refuses(web: HttpClient, server: WebServer) -> None:
     server.on("/", answer(200, b"here"))
     assert (await web.request("POST", server.url("/", "dead-first.test"))).body == b"here"
 
 
 @pytest.mark.parametrize("behave", [hang, drip], ids=["says nothing", "never ends"])
-async def test_who_does_not_answer_in_time_may_have_done_it(web: Web, server: WebServer, behave: object) -> None:
+async def test_who_does_not_answer_in_time_may_have_done_it(web: HttpClient, server: WebServer, behave: object) -> None:
     server.on("/", behave)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(Unknown, match=r"hooks\.test did not answer within 2 s\."):
+    with pytest.raises(DeliveryUnknown, match=r"hooks\.test did not answer within 2 s\."):
         await web.request("POST", server.url("/", "hooks.test"), timeout=2)
     assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize("behave", [break_off, break_midway], ids=["before a word", "midway"])
-async def test_who_breaks_off_may_have_done_it(web: Web, server: WebServer, behave: object) -> None:
+async def test_who_breaks_off_may_have_done_it(web: HttpClient, server: WebServer, behave: object) -> None:
     server.on("/", behave)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(Unknown, match=r"hooks\.test broke off: "):
+    with pytest.raises(DeliveryUnknown, match=r"hooks\.test broke off: "):
         await web.request("POST", server.url("/", "hooks.test"))
     assert len(server.asked) == 1
 
 
-async def test_an_answer_is_read_up_to_the_limit(web: Web, server: WebServer) -> None:
+async def test_an_answer_is_read_up_to_the_limit(web: HttpClient, server: WebServer) -> None:
     server.on("/", pour)
     got = await web.request("GET", server.url(), limit=1000)
     assert (got.body, got.is_whole) == (b"x" * 1000, False)
@@ -118,7 +118,7 @@ async def test_an_answer_is_read_up_to_the_limit(web: Web, server: WebServer) ->
 
 # ---- redirects -------------------------------------------------------------------------------------------
 async def test_a_redirect_is_followed_and_what_is_meant_for_one_server_is_not_told_to_another(
-    web: Web, server: WebServer
+    web: HttpClient, server: WebServer
 ) -> None:
     server.on("/old", answer(307, Location="/new"))
     server.on("/new", answer(307, Location=server.url("/there", "other.test")))
@@ -134,24 +134,24 @@ async def test_a_redirect_is_followed_and_what_is_meant_for_one_server_is_not_to
 
 
 async def test_a_redirect_into_the_network_is_refused_and_what_was_done_before_it_may_have_been_done(
-    web: Web, server: WebServer
+    web: HttpClient, server: WebServer
 ) -> None:
     server.on("/", answer(302, Location="http://inner.test/admin"))
-    with pytest.raises(Unknown, match=r"inner\.test \(10\.0\.0\.1\) is not a public address") as fault:
+    with pytest.raises(DeliveryUnknown, match=r"inner\.test \(10\.0\.0\.1\) is not a public address") as fault:
         await web.request("POST", server.url())
     assert fault.value.lasting
 
 
 @pytest.mark.parametrize("to", ["file:///etc/passwd", "gopher://hooks.test/", "http://user:pass@hooks.test/"])
-async def test_a_redirect_to_what_is_no_address_is_refused(web: Web, server: WebServer, to: str) -> None:
+async def test_a_redirect_to_what_is_no_address_is_refused(web: HttpClient, server: WebServer, to: str) -> None:
     server.on("/", answer(302, Location=to))
-    with pytest.raises(Unknown):
+    with pytest.raises(DeliveryUnknown):
         await web.request("GET", server.url())
 
 
-async def test_redirects_end(web: Web, server: WebServer) -> None:
+async def test_redirects_end(web: HttpClient, server: WebServer) -> None:
     server.on("/", answer(302, Location="/"))
-    with pytest.raises(Unknown, match="redirects more than 5 times"):
+    with pytest.raises(DeliveryUnknown, match="redirects more than 5 times"):
         await web.request("GET", server.url())
     assert len(server.asked) == 6
 
@@ -170,7 +170,7 @@ async def test_what_is_not_public_is_refused(address: str) -> None:
     async def answers(_host: str, _port: int) -> Sequence[str]:
         return (address,)
 
-    guard = Guard(Allowed(), answers)
+    guard = OutboundGuard(AllowedHosts(), answers)
     with pytest.raises(NotSent, match=r"is not a public address: an admin may allow it with CAIRN_OUTWARD_ALLOWED\."):
         await guard.addresses("hooks.test", 80)
 
@@ -180,7 +180,7 @@ async def test_what_is_public_is_not(address: str) -> None:
     async def answers(_host: str, _port: int) -> Sequence[str]:
         return (address,)
 
-    assert await Guard(Allowed(), answers).addresses("hooks.test", 80) == (address,)
+    assert await OutboundGuard(AllowedHosts(), answers).addresses("hooks.test", 80) == (address,)
 
 
 @pytest.mark.parametrize(
@@ -199,12 +199,12 @@ async def test_what_is_public_is_not(address: str) -> None:
 async def test_other_ways_to_write_this_machine_are_refused(url: str) -> None:
     """By the system's own resolver."""
     with pytest.raises(NotSent):
-        await HttpxWeb(Guard(Allowed())).request("GET", url)
+        await HttpxWeb(OutboundGuard(AllowedHosts())).request("GET", url)
 
 
 async def test_one_private_address_among_public_ones_is_enough() -> None:
     with pytest.raises(NotSent, match=r"half\.test \(10\.0\.0\.1\) is not a public address"):
-        await Guard(Allowed(), resolve).addresses("half.test", 80)
+        await OutboundGuard(AllowedHosts(), resolve).addresses("half.test", 80)
 
 
 async def test_a_name_is_asked_for_once_so_that_its_second_answer_leads_nowhere(server: WebServer) -> None:
@@ -215,7 +215,7 @@ async def test_a_name_is_asked_for_once_so_that_its_second_answer_leads_nowhere(
         return ("127.0.0.1",) if len(asked) == 1 else ("10.0.0.1",)
 
     server.on("/", answer(200, b"first"))
-    web = HttpxWeb(Guard(Allowed.of(["127.0.0.1"]), rebind))
+    web = HttpxWeb(OutboundGuard(AllowedHosts.of(["127.0.0.1"]), rebind))
     assert (await web.request("GET", server.url("/", "rebind.test"))).body == b"first"
     assert asked == ["rebind.test"]
 
@@ -223,10 +223,12 @@ async def test_a_name_is_asked_for_once_so_that_its_second_answer_leads_nowhere(
 async def test_an_admin_allows_a_host_or_a_network(server: WebServer) -> None:
     server.on("/", answer(200))
     for named in ("hooks.test", "HOOKS.TEST.", "127.0.0.1", "127.0.0.0/8"):
-        web = HttpxWeb(Guard(Allowed.of([named]), resolve))
+        web = HttpxWeb(OutboundGuard(AllowedHosts.of([named]), resolve))
         assert (await web.request("GET", server.url("/", "hooks.test"))).status == 200
     with pytest.raises(NotSent):
-        await HttpxWeb(Guard(Allowed.of(["other.test"]), resolve)).request("GET", server.url("/", "hooks.test"))
+        await HttpxWeb(OutboundGuard(AllowedHosts.of(["other.test"]), resolve)).request(
+            "GET", server.url("/", "hooks.test")
+        )
 
 
 # ---- what is sent ----------------------------------------------------------------------------------------
@@ -245,7 +247,7 @@ async def test_an_admin_allows_a_host_or_a_network(server: WebServer) -> None:
         {"transfer-encoding": "chunked"},
     ],
 )
-async def test_headers_cannot_smuggle_anything_in(web: Web, server: WebServer, headers: dict[str, str]) -> None:
+async def test_headers_cannot_smuggle_anything_in(web: HttpClient, server: WebServer, headers: dict[str, str]) -> None:
     with pytest.raises(NotSent) as fault:
         await web.request("POST", server.url(), headers=headers)
     assert fault.value.lasting
@@ -257,13 +259,13 @@ async def test_headers_cannot_smuggle_anything_in(web: Web, server: WebServer, h
     ["", "hooks.test", "ftp://hooks.test/", "file:///etc/passwd", "http://", "http:///x", "http://a:b@hooks.test/",
      "http://hooks.test:99999/", "http://hooks.test/\r\nX: y", "javascript:alert(1)"],
 )  # fmt: skip
-async def test_what_is_no_address_is_refused(web: Web, url: str) -> None:
+async def test_what_is_no_address_is_refused(web: HttpClient, url: str) -> None:
     with pytest.raises(NotSent) as fault:
         await web.request("GET", url)
     assert fault.value.lasting
 
 
-async def test_a_method_is_a_word(web: Web, server: WebServer) -> None:
+async def test_a_method_is_a_word(web: HttpClient, server: WebServer) -> None:
     with pytest.raises(NotSent, match="is not a method"):
         await web.request("GET / HTTP/1.1\r\nX: y", server.url())
 
@@ -273,20 +275,20 @@ async def test_a_certificate_is_held_against_the_name_and_not_the_address(tmp_pa
     shown, trusted = certificate(tmp_path, "hooks.test")
     async with web_server(shown) as server:
         server.on("/", answer(200, b"sealed"))
-        web = HttpxWeb(Guard(Allowed.of(["127.0.0.0/8"]), resolve), tls=trusted)
+        web = HttpxWeb(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve), tls=trusted)
         assert (await web.request("GET", server.url("/", "hooks.test", "https"))).body == b"sealed"
         with pytest.raises(NotSent, match=r"other\.test cannot be reached: .*Hostname mismatch"):
             await web.request("GET", server.url("/", "other.test", "https"))
-        stranger = HttpxWeb(Guard(Allowed.of(["127.0.0.0/8"]), resolve))
+        stranger = HttpxWeb(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve))
         with pytest.raises(NotSent, match="self-signed certificate"):
             await stranger.request("GET", server.url("/", "hooks.test", "https"))
         server.on("/", answer(302, Location="http://hooks.test/"))
-        with pytest.raises(Unknown, match="redirects to an address without encryption"):
+        with pytest.raises(DeliveryUnknown, match="redirects to an address without encryption"):
             await web.request("GET", server.url("/", "hooks.test", "https"))
 
 
 async def test_proxies_of_the_environment_do_not_lead_round_the_guard(
-    web: Web, server: WebServer, monkeypatch: pytest.MonkeyPatch
+    web: HttpClient, server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://10.0.0.1:3128")
     monkeypatch.setenv("ALL_PROXY", "http://10.0.0.1:3128")
@@ -294,7 +296,7 @@ async def test_proxies_of_the_environment_do_not_lead_round_the_guard(
     assert (await web.request("GET", server.url("/", "hooks.test"))).body == b"direct"
 
 
-async def test_addresses_are_not_logged(web: Web, server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
+async def test_addresses_are_not_logged(web: HttpClient, server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
     """They often hold a token (S2)."""
     server.on("/hook", answer(200))
     with caplog.at_level("DEBUG"):

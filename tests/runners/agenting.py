@@ -14,13 +14,13 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from cairn.documents import decode_json, encode_json
-from cairn.ports import Content, Faulted, Outcome, Produced, Runner, Stored, Work
-from cairn.ports.conversation import Heard, Said
-from cairn.ports.models import Chosen, ModelFault, Occasion, ProviderState, Tokens, Tried
-from cairn.runners.agents.policy import AgentRules
-from cairn.runners.agents.resources import Office
+from cairn.ports import Errored, Outcome, Produced, ProducedFile, Runner, StoredFile, WorkOrder
+from cairn.ports.conversation import ConversationMessage, MessageChunk
+from cairn.ports.models import ChosenModel, ModelCallContext, ModelError, ModelTest, ProviderState, TokenUsage
+from cairn.runners.agents.policy import AgentPolicy
+from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.runner import AgentRunner
-from cairn.runners.limits import Limits
+from cairn.runners.limits import RunnerLimits
 from cairn.runners.validating import ValidatingRunner
 from tests.runners.works import Told, checkpoint, work
 
@@ -112,8 +112,11 @@ class FakeModels:
         return cls(lambda _: next(left))
 
     def choose(
-        self, name: str | None = None, settings: Mapping[str, Any] | None = None, occasion: Occasion | None = None
-    ) -> Chosen:
+        self,
+        name: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        occasion: ModelCallContext | None = None,
+    ) -> ChosenModel:
         named = name or self.default
         self.chosen.append((named, dict(settings or {})))
 
@@ -137,14 +140,14 @@ class FakeModels:
                 case _:
                     yield _calls(reply)
 
-        return Chosen(
+        return ChosenModel(
             named, FunctionModel(stream_function=stream), {"max_tokens": 1000}, named.startswith("simulated:")
         )
 
-    def explain(self, error: BaseException, model: str) -> ModelFault | None:
-        return error if isinstance(error, ModelFault) else None
+    def explain(self, error: BaseException, model: str) -> ModelError | None:
+        return error if isinstance(error, ModelError) else None
 
-    def cost(self, model: str, tokens: Tokens) -> Decimal | None:
+    def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         return Decimal("0.001") * tokens.output
 
     def ends_on(self, name: str) -> str | None:
@@ -153,7 +156,7 @@ class FakeModels:
     def providers(self) -> Sequence[ProviderState]:
         return ()
 
-    async def try_out(self, name: str | None = None) -> Tried:
+    async def try_out(self, name: str | None = None) -> ModelTest:
         raise NotImplementedError
 
     async def close(self) -> None:
@@ -174,31 +177,31 @@ def _calls(uses: Sequence[Uses]) -> dict[int, DeltaToolCall]:
 class Kept:
     """A conversation in memory, as it would be read again after a restart."""
 
-    def __init__(self, said: Sequence[Said] = ()) -> None:
+    def __init__(self, said: Sequence[ConversationMessage] = ()) -> None:
         self.all = list(said)
-        self.heard: list[Heard] = []
+        self.heard: list[MessageChunk] = []
         self.affordable = 1_000_000
         self.most: int | None = None  # messages that are kept before the process dies
 
-    async def said(self) -> Sequence[Said]:
+    async def said(self) -> Sequence[ConversationMessage]:
         # As a store gives it back.
         return [replace(one, message=decode_json(encode_json(one.message))) for one in self.all]
 
-    async def keep(self, *said: Said) -> None:
+    async def keep(self, *said: ConversationMessage) -> None:
         if self.most is not None and len(self.all) + len(said) > self.most:
             raise asyncio.CancelledError
         there = {(one.turn, one.number) for one in self.all}
         assert not there & {(one.turn, one.number) for one in said}, said
         self.all.extend(said)
 
-    def hear(self, heard: Heard) -> None:
+    def hear(self, heard: MessageChunk) -> None:
         self.heard.append(heard)
 
     async def afford(self) -> None:
-        from cairn.ports.conversation import BudgetSpent
+        from cairn.ports.conversation import BudgetExhausted
 
         if self.affordable == 0:
-            raise BudgetSpent("The budget of 1 call is spent.")
+            raise BudgetExhausted("The budget of 1 call is spent.")
         self.affordable -= 1
 
     @property
@@ -212,8 +215,8 @@ class Agents:
 
     folder: Path
     models: FakeModels
-    rules: AgentRules = field(default_factory=AgentRules)
-    limits: Limits = field(default_factory=Limits)
+    rules: AgentPolicy = field(default_factory=AgentPolicy)
+    limits: RunnerLimits = field(default_factory=RunnerLimits)
     told: Told = field(default_factory=Told)
     kept: Kept = field(default_factory=Kept)
     office: Json = field(default_factory=dict[str, Any])
@@ -221,10 +224,10 @@ class Agents:
     @property
     def runner(self) -> Runner:
         """As the registry makes it."""
-        office = Office(self.models, self.limits, self.rules, **self.office)
+        office = AgentResources(self.models, self.limits, self.rules, **self.office)
         return ValidatingRunner(AgentRunner(office), office)
 
-    def work(self, *outputs: Any, agent: Json | None = None, config: Json | None = None, **more: Any) -> Work:
+    def work(self, *outputs: Any, agent: Json | None = None, config: Json | None = None, **more: Any) -> WorkOrder:
         """A dispatch of an agentic checkpoint; the same folder each time."""
         workspace = self.folder / "exec" / "workspace"
         workspace.mkdir(parents=True, exist_ok=True)
@@ -245,10 +248,10 @@ class Agents:
         return texts(outcome.artifacts)
 
 
-def texts(artifacts: Sequence[Content | Stored]) -> dict[str, str]:
+def texts(artifacts: Sequence[ProducedFile | StoredFile]) -> dict[str, str]:
     return {f"{one.name}.{one.format}": one.read().decode() for one in artifacts}
 
 
 def faulted(outcome: Outcome) -> tuple[str, str, bool]:
-    assert isinstance(outcome, Faulted), outcome
+    assert isinstance(outcome, Errored), outcome
     return outcome.error.type, outcome.error.message, outcome.error.is_final

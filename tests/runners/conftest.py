@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from cairn.runners.agents.tools import mcp
+from tests.isolation import PATIENCE
 from tests.runners.scripting import Bench, make_sandbox
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers of tools may take their time to start: the machine may be busy."""
+    monkeypatch.setattr(mcp, "STARTING", PATIENCE)
 
 
 @pytest.fixture(params=["bubblewrap", "process"])

@@ -7,8 +7,8 @@ from typing import Any
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import Value
 from cairn.runners import (
-    Resolved,
-    Source,
+    ArtifactSource,
+    ResolvedInputs,
 )
 from tests.runners.works import checkpoint, stored
 
@@ -25,9 +25,9 @@ REQUIREMENTS = stored(
     "runs/v2/checkpoint_0_goals/outputs/goals_abc12300_v2.json",
     "abc12300-0000-4000-8000-000000000000",
 )
-FOUND = Resolved(
-    previous=Source("Business analysis", 2, 1, (ANALYSIS,)),
-    completed={"requirements": Source("Requirements", 0, 2, (REQUIREMENTS,))},
+FOUND = ResolvedInputs(
+    previous=ArtifactSource("Business analysis", 2, 1, (ANALYSIS,)),
+    completed={"requirements": ArtifactSource("Requirements", 0, 2, (REQUIREMENTS,))},
 )
 ODD_STEP: dict[str, Any] = {"prompt": "Go.", "inputs": {"include_previous_version": True}}
 

@@ -11,15 +11,26 @@ from typing import Any
 
 from cairn.adapters.sandbox.bubblewrap import BubblewrapSandbox
 from cairn.adapters.sandbox.plain_process import PlainSandbox
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.documents import decode_json
-from cairn.ports import Bounds, Call, Faulted, Level, Outcome, Produced, Sandbox, Unfit, Work
-from cairn.runners.limits import Limits
-from cairn.runners.scripts.policy import ScriptRules
+from cairn.ports import (
+    Errored,
+    InvalidResult,
+    Outcome,
+    ProcessLimits,
+    Produced,
+    RecordedCall,
+    Sandbox,
+    SandboxLevel,
+    WorkOrder,
+)
+from cairn.runners.limits import RunnerLimits
+from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.runners.scripts.runner import ScriptRunner
+from tests.isolation import PATIENCE
 from tests.runners.works import Told, checkpoint, stored, work
 
-BOUNDS = Bounds(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
+BOUNDS = ProcessLimits(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
 
 
 @dataclass
@@ -28,8 +39,8 @@ class Bench:
 
     folder: Path
     sandbox: Sandbox
-    rules: ScriptRules = field(default_factory=lambda: ScriptRules(level=Level.PROCESS, bounds=BOUNDS))
-    limits: Limits = field(default_factory=Limits)
+    rules: ScriptPolicy = field(default_factory=lambda: ScriptPolicy(level=SandboxLevel.PROCESS, bounds=BOUNDS))
+    limits: RunnerLimits = field(default_factory=RunnerLimits)
     told: Told = field(default_factory=Told)
     made: int = 0
 
@@ -44,10 +55,10 @@ class Bench:
         outputs: Iterable[str] = ("out.json",),
         config: dict[str, Any] | None = None,
         scripts: dict[str, str] | None = None,
-        calls: tuple[Call, ...] = (),
+        calls: tuple[RecordedCall, ...] = (),
         given: dict[str, Any] | None = None,
         **more: Any,
-    ) -> Work:
+    ) -> WorkOrder:
         """A dispatch of a script; the same folder if it is named again."""
         self.made += 1
         named = more.pop("name", f"execution-{self.made}")
@@ -73,9 +84,9 @@ class Bench:
         data = outcome.artifacts[0].read()
         return decode_json(data, max_bytes=max(len(data), 1))
 
-    async def fault(self, source: str, **more: Any) -> Fault:
+    async def fault(self, source: str, **more: Any) -> Failure:
         outcome = await self.run(source, **more)
-        assert isinstance(outcome, Faulted | Unfit), outcome
+        assert isinstance(outcome, Errored | InvalidResult), outcome
         return outcome.error
 
     def said(self, *levels: str) -> list[str]:
@@ -125,7 +136,7 @@ def running(mark: str) -> list[int]:
     return found
 
 
-def until(probe: Any, seconds: float = 10.0) -> Any:
+def until(probe: Any, seconds: float = PATIENCE) -> Any:
     deadline = time.monotonic() + seconds
     while not (found := probe()):
         assert time.monotonic() < deadline

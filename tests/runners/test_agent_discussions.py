@@ -11,7 +11,7 @@ import pytest
 
 from cairn.ports import Produced
 from cairn.ports.conversation import Purpose
-from cairn.ports.models import ModelFault, ModelFaultKind
+from cairn.ports.models import ModelError, ModelErrorKind
 from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, faulted, hands_over
 from tests.runners.test_agent_resume import kind_of, replay_every_prefix
 
@@ -206,7 +206,7 @@ async def test_broken_off_anywhere_no_turn_is_held_twice(tmp_path: Path, mode: s
 async def test_what_others_have_answered_is_kept_when_one_fails(tmp_path: Path) -> None:
     async def mind(asked: Asked) -> Reply:
         if who(asked) == "Analyst":
-            raise ModelFault(ModelFaultKind.OVERLOAD, "Too busy.")
+            raise ModelError(ModelErrorKind.OVERLOAD, "Too busy.")
         await asyncio.sleep(0.02)
         return echo(asked)
 

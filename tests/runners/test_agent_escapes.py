@@ -15,8 +15,9 @@ import psutil
 import pytest
 
 from cairn.files.safe_folder import remove_tree
-from cairn.ports import Bounds, Produced
-from cairn.runners.agents.policy import AgentRules
+from cairn.ports import ProcessLimits, Produced
+from cairn.runners.agents.policy import AgentPolicy
+from tests.isolation import limit
 from tests.runners.agenting import Agents, FakeModels, Uses
 from tests.runners.scripting import alive, make_sandbox
 
@@ -26,8 +27,8 @@ pytestmark = pytest.mark.timeout(120)
 
 
 def with_code(folder: Path, seconds: float = 30.0) -> Agents:
-    bounds = Bounds(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
-    rules = AgentRules(code_seconds=seconds, code_bounds=bounds)
+    bounds = ProcessLimits(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
+    rules = AgentPolicy(code_seconds=seconds, code_bounds=bounds)
     return Agents(folder, FakeModels.saying(), rules, office={"sandbox": make_sandbox("bubblewrap", folder)})
 
 
@@ -258,7 +259,7 @@ async def test_bombs_go_off_where_they_are(tmp_path: Path) -> None:
         assert one.startswith(told), (name, one[:300])
         assert len(one) < 50_000, name
     assert alive("execution") == []
-    assert sorted(late)[int(len(late) * 0.95)] < 2.0
+    assert sorted(late)[int(len(late) * 0.95)] < limit(2.0)
     assert max(grown) < 200 * 1024**2
 
 

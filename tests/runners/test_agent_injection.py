@@ -12,9 +12,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from cairn.ports import Produced, Resolved, Source
-from cairn.runners.agents.policy import AgentRules, McpServer
-from cairn.runners.agents.resources import Office
+from cairn.ports import ArtifactSource, Produced, ResolvedInputs
+from cairn.runners.agents.policy import AgentPolicy, McpServer
+from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.validating import ValidatingRunner
 from tests.adapters.models.asking import CHAT, CLAUDE, opened
@@ -56,7 +56,9 @@ async def attacked(provider: FakeProvider, folder: Path, format: str) -> list[As
     (folder / "exec" / "workspace").mkdir(parents=True)
     (folder / "exec" / "workspace" / "notes.txt").write_text(ATTACK)
     files = (stored("evil", "md", ATTACK, "runs/v1/evil.md"),)
-    found = Resolved(Source(ATTACK, 0, 1, files), completed={"other": Source("B", 1, 2, files)}, feedback=(ATTACK,))
+    found = ResolvedInputs(
+        ArtifactSource(ATTACK, 0, 1, files), completed={"other": ArtifactSource("B", 1, 2, files)}, feedback=(ATTACK,)
+    )
     agents: list[dict[str, Any]] = [
         {"name": "Ann", "system_prompt": "You are Ann.", "tools": []},
         {"name": "Ben", "system_prompt": "You are Ben.", "tools": ["file_operations"]},
@@ -81,7 +83,7 @@ async def attacked(provider: FakeProvider, folder: Path, format: str) -> list[As
     )
     bench = Agents(folder, FakeModels.saying())
     async with opened(provider) as models:
-        office = Office(models, bench.limits, bench.rules)
+        office = AgentResources(models, bench.limits, bench.rules)
         work = bench.work("report.md", config=config, given=given, found=found)
         outcome = await ValidatingRunner(AgentRunner(office), office).carry_out(work)
     assert isinstance(outcome, Produced), outcome
@@ -181,7 +183,7 @@ async def test_names_in_a_result_speak_neither_to_the_judge_nor_to_whoever_puts_
 
 
 async def test_a_server_of_tools_cannot_leave_its_fence_with_a_fault(tmp_path: Path) -> None:
-    bench = Agents(tmp_path, FakeModels.saying(), AgentRules(mcp_servers={"sample": SAMPLE}))
+    bench = Agents(tmp_path, FakeModels.saying(), AgentPolicy(mcp_servers={"sample": SAMPLE}))
     bench.models = FakeModels(lambda asked: [Uses("sample_hang", {"mark": "x"}), "Done."][asked.answers])
     await bench.run("report.md", agent={"tools": ["mcp:sample/hang"]})
     (told,) = bench.models.asked[1].results

@@ -10,17 +10,17 @@ import pytest
 
 from cairn.core.states import WaitingOn
 from cairn.ports import (
-    Asks,
-    Call,
-    Correction,
-    Operation,
+    ActionOffer,
+    ArtifactSource,
+    NeedsInput,
+    NeedsRework,
     Outcome,
+    PastCorrection,
     Produced,
     ProposesAction,
-    Resolved,
-    Source,
-    WantsRework,
-    Work,
+    RecordedCall,
+    ResolvedInputs,
+    WorkOrder,
 )
 from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, hands_over, texts
 from tests.runners.works import stored
@@ -28,7 +28,7 @@ from tests.runners.works import stored
 Json = dict[str, Any]
 MAIL = {"operation_type": "send_email", "parameters": {"to": "a@example.com"}, "reasoning": "They wait."}
 TOOLS = {"tools": ["propose_action", "request_rework", "ask_human", "file_operations"]}
-FOUND = Resolved(completed={"goals": Source("Goals", 0, 1, (stored("goals", "json", '{"n": 2}'),))})
+FOUND = ResolvedInputs(completed={"goals": ArtifactSource("Goals", 0, 1, (stored("goals", "json", '{"n": 2}'),))})
 
 
 class Desk:
@@ -37,7 +37,7 @@ class Desk:
     def __init__(self, folder: Path, *replies: Reply, **more: Any) -> None:
         self.bench = Agents(folder, FakeModels(lambda asked: replies[asked.answers]))
         self.more = more
-        self.calls: tuple[Call, ...] = ()
+        self.calls: tuple[RecordedCall, ...] = ()
 
     async def dispatch(self) -> Outcome:
         more: Json = {"found": FOUND, "calls": self.calls, **self.more}
@@ -45,10 +45,10 @@ class Desk:
         self.bench.kept = Kept(self.bench.kept.all)
         return await self.bench.runner.carry_out(self.prepared(work))
 
-    def prepared(self, work: Work) -> Work:
+    def prepared(self, work: WorkOrder) -> WorkOrder:
         return replace(work, conversation=self.bench.kept)
 
-    def answer(self, call: Call | None, **answer: Any) -> None:
+    def answer(self, call: RecordedCall | None, **answer: Any) -> None:
         assert call is not None
         self.calls = (*(one for one in self.calls if one.number != call.number), replace(call, answer=answer or None))
 
@@ -94,10 +94,12 @@ async def test_work_is_sent_back_and_what_it_has_become_is_told(tmp_path: Path) 
         tmp_path, Uses("request_rework", asks), Uses("write_file", {"path": "report.md", "content": "x"}), "Ok."
     )
     outcome = await desk.dispatch()
-    assert isinstance(outcome, WantsRework)
+    assert isinstance(outcome, NeedsRework)
     assert (outcome.key, outcome.prompt, outcome.reason) == ("goals", "Count again.", "Two is wrong.")
     desk.answer(outcome.call, ended="completed", reason="", execution_id="e", artifacts=[])
-    desk.more["found"] = Resolved(completed={"goals": Source("Goals", 0, 1, (stored("goals", "json", '{"n": 3}'),))})
+    desk.more["found"] = ResolvedInputs(
+        completed={"goals": ArtifactSource("Goals", 0, 1, (stored("goals", "json", '{"n": 3}'),))}
+    )
     assert isinstance(await desk.dispatch(), Produced)
     told = desk.bench.models.asked[1].last
     assert "The rework of goals:\n```json\n{\n" in told
@@ -116,7 +118,7 @@ async def test_people_are_asked_and_a_declined_question_is_an_answer(tmp_path: P
     question = Uses("ask_human", {"question": "Which colour?", "options": ["Blue", "Red"]})
     desk = Desk(tmp_path, question, Uses("write_file", {"path": "report.md", "content": "x"}), "Ok.")
     outcome = await desk.dispatch()
-    assert isinstance(outcome, Asks)
+    assert isinstance(outcome, NeedsInput)
     assert outcome.call is not None
     assert outcome.waiting_on is WaitingOn.QUESTION
     assert outcome.call.arguments["said"] == {"question": "Which colour?", "options": ["Blue", "Red"]}
@@ -129,10 +131,10 @@ async def test_several_at_once_are_asked_one_after_the_other(tmp_path: Path) -> 
     first, second = Uses("ask_human", {"question": "A?"}, "a"), Uses("ask_human", {"question": "B?"}, "b")
     desk = Desk(tmp_path, [first, second], Uses("write_file", {"path": "report.md", "content": "x"}), "Ok.")
     one = await desk.dispatch()
-    assert isinstance(one, Asks)
+    assert isinstance(one, NeedsInput)
     desk.answer(one.call, answer="a!", by="x")
     two = await desk.dispatch()
-    assert isinstance(two, Asks)
+    assert isinstance(two, NeedsInput)
     assert two.call is not None
     assert (two.call.number, two.call.arguments["said"]) == (2, {"question": "B?"})
     desk.answer(two.call, answer="b!", by="x")
@@ -145,27 +147,27 @@ async def test_an_answer_of_an_earlier_conversation_is_no_answer(tmp_path: Path)
     """A person's retry begins anew, though the calls of the revision are still recorded."""
     desk = Desk(tmp_path, Uses("ask_human", {"question": "A?"}, "same-id"), "Ok.")
     outcome = await desk.dispatch()
-    assert isinstance(outcome, Asks)
+    assert isinstance(outcome, NeedsInput)
     desk.answer(outcome.call, answer="old", by="x")
     desk.bench.kept = Kept()
     again = await desk.dispatch()
-    assert isinstance(again, Asks)
+    assert isinstance(again, NeedsInput)
     assert again.call is not None
     assert again.call.number == 2
 
 
 async def test_what_can_be_proposed_is_offered_with_what_people_have_corrected(tmp_path: Path) -> None:
     """H9, D28: and what does not fit comes back at once, without anybody being bothered."""
-    mail = Operation(
+    mail = ActionOffer(
         "send_email",
         "medium",
         "Writes to customers.",
         {"type": "object"},
-        (Correction({"amount": 9}, {"amount": 8}, "By policy."),),
+        (PastCorrection({"amount": 9}, {"amount": 8}, "By policy."),),
     )
     desk = Desk(tmp_path, Uses("propose_action", MAIL), Uses("propose_action", {**MAIL, "confidence": 2}), *["Ok."] * 3)
 
-    def prepared(work: Work) -> Work:
+    def prepared(work: WorkOrder) -> WorkOrder:
         def objection(proposed: ProposesAction) -> str | None:
             return f"{proposed.operation_type} does not fit: /subject is missing."
 
@@ -186,7 +188,7 @@ async def test_what_can_be_proposed_is_offered_with_what_people_have_corrected(t
 
 
 async def test_nobody_is_asked_in_a_test_run_and_nothing_sent_back_where_nothing_is(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, "Ok.", "Ok.", "Ok.", found=Resolved())
+    desk = Desk(tmp_path, "Ok.", "Ok.", "Ok.", found=ResolvedInputs())
     desk.prepared = lambda work: replace(work, conversation=desk.bench.kept, is_test=True)
     await desk.dispatch()
     tools = desk.bench.models.asked[0].tools
@@ -210,7 +212,7 @@ async def test_in_a_discussion_whoever_waits_holds_up_only_the_next_step(tmp_pat
     }
     bench = Agents(tmp_path, FakeModels(mind))
     outcome = await bench.run("plan.md", config=config)
-    assert isinstance(outcome, Asks)
+    assert isinstance(outcome, NeedsInput)
     assert outcome.call is not None
     assert sorted(bench.kept.turns) == ["parallel/analyst", "parallel/architect"]
     call = replace(outcome.call, answer={"answer": "Two", "by": "x"})
@@ -228,7 +230,7 @@ async def test_a_result_that_comes_with_a_wait_is_not_taken(tmp_path: Path) -> N
     bench = Agents(tmp_path, FakeModels(lambda asked: replies[asked.answers]))
     given = ({"name": "n", "format": "json", "schema": schema},)
     outcome = await bench.run(*given, agent={"tools": ["ask_human"]})
-    assert isinstance(outcome, Asks)
+    assert isinstance(outcome, NeedsInput)
     assert outcome.call is not None
     call = replace(outcome.call, answer={"answer": "No", "by": "x"})
     again = Agents(tmp_path, FakeModels(lambda asked: replies[asked.answers]), kept=Kept(bench.kept.all))

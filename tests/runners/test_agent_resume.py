@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from cairn.ports import Outcome, Produced, Work
+from cairn.ports import Outcome, Produced, WorkOrder
 from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Mind, Reply, Uses, hands_over, texts
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
-async def replay_every_prefix(folder: Path, mind: Mind, make: Callable[[Agents], Work]) -> tuple[Outcome, list[Asked]]:
+async def replay_every_prefix(
+    folder: Path, mind: Mind, make: Callable[[Agents], WorkOrder]
+) -> tuple[Outcome, list[Asked]]:
     """What comes of it whole, and each time the same from any place where it may be broken off."""
     whole = Agents(folder / "whole", FakeModels(mind))
     outcome = await whole.runner.carry_out(make(whole))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cairn.ports import Produced, Resolved, Source, Unfit
+from cairn.ports import ArtifactSource, InvalidResult, Produced, ResolvedInputs
 from cairn.ports.conversation import Purpose
-from cairn.ports.models import ModelFault, ModelFaultKind
+from cairn.ports.models import ModelError, ModelErrorKind
 from tests.runners.agenting import Agents, FakeModels, Kept, Uses, faulted, hands_over, texts
 from tests.runners.works import stored
 
@@ -71,13 +71,13 @@ async def test_an_object_is_asked_for_by_its_schema_and_corrected_until_it_fits(
 async def test_what_never_fits_is_a_validation_failure_with_what_came(tmp_path: Path) -> None:
     bench = agents(tmp_path, *[hands_over({"n": "one"})] * 3)
     outcome = await bench.run({"name": "count", "format": "json", "schema": SCHEMA})
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert texts(outcome.artifacts) == {"count.json": '{"n":"one"}'}
     assert outcome.error.type == "invalid_output"
     assert len(bench.models.asked) == 3
     bench = agents(tmp_path, *["no JSON"] * 3)
     outcome = await bench.run({"name": "count", "format": "json", "schema": SCHEMA})
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert "count.json: the answer could not be read as JSON" in outcome.error.message
 
 
@@ -167,7 +167,7 @@ async def test_files_that_are_missing_ill_formed_or_not_asked_for_are_a_validati
         *["Done."] * 3,
     )
     outcome = await bench.run("report.md", "data.json", agent={"tools": ["file_operations"]})
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert "report.md: it is declared, but was not produced" in outcome.error.message
     assert "other.md: it is not declared; declared is report.md, data.json" in outcome.error.message
 
@@ -203,9 +203,11 @@ async def test_nothing_declared_keeps_the_answer_and_a_deciding_one_has_its_form
 async def test_the_prompt_has_everything_in_its_place(tmp_path: Path) -> None:
     """X9, D12, seed 0 §9: all that an agent may be told, whole."""
     bench = agents(tmp_path, "Done.")
-    found = Resolved(
-        previous=Source("Step", 2, 1, (stored("report", "md", "# Old", "runs/v1/report.md"),)),
-        completed={"goals": Source("Goals", 0, 2, (stored("goals", "json", '{"a": 1}', "runs/v2/goals.json"),))},
+    found = ResolvedInputs(
+        previous=ArtifactSource("Step", 2, 1, (stored("report", "md", "# Old", "runs/v1/report.md"),)),
+        completed={
+            "goals": ArtifactSource("Goals", 0, 2, (stored("goals", "json", '{"a": 1}', "runs/v2/goals.json"),))
+        },
         feedback=("Shorter, please.",),
         original_prompt="Make an app.",
         input={"ticket": "It ```breaks```."},
@@ -263,7 +265,7 @@ async def test_a_fence_around_a_whole_file_is_no_part_of_it(tmp_path: Path, form
 async def test_context_over_the_limit_fails_before_the_call_and_says_what_is_long(tmp_path: Path) -> None:
     """D11."""
     bench = agents(tmp_path)
-    found = Resolved(input={"text": "x" * 300_000})
+    found = ResolvedInputs(input={"text": "x" * 300_000})
     kind, told, is_final = faulted(await bench.runner.carry_out(bench.work("report.md", found=found)))
     assert (kind, is_final, bench.models.asked) == ("context_too_long", True, [])
     assert "- INPUT: 300," in told
@@ -272,17 +274,17 @@ async def test_context_over_the_limit_fails_before_the_call_and_says_what_is_lon
 @pytest.mark.parametrize(
     ("kind", "is_final"),
     [
-        (ModelFaultKind.AUTHENTICATION, True),
-        (ModelFaultKind.QUOTA, True),
-        (ModelFaultKind.CONTEXT_TOO_LONG, True),
-        (ModelFaultKind.REJECTED, True),
-        (ModelFaultKind.OVERLOAD, False),
-        (ModelFaultKind.NETWORK, False),
-        (ModelFaultKind.REFUSAL, False),
+        (ModelErrorKind.AUTHENTICATION, True),
+        (ModelErrorKind.QUOTA, True),
+        (ModelErrorKind.CONTEXT_TOO_LONG, True),
+        (ModelErrorKind.REJECTED, True),
+        (ModelErrorKind.OVERLOAD, False),
+        (ModelErrorKind.NETWORK, False),
+        (ModelErrorKind.REFUSAL, False),
     ],
 )
-async def test_faults_of_models_are_told_apart(tmp_path: Path, kind: ModelFaultKind, is_final: bool) -> None:
-    bench = agents(tmp_path, ModelFault(kind, "In words."))
+async def test_faults_of_models_are_told_apart(tmp_path: Path, kind: ModelErrorKind, is_final: bool) -> None:
+    bench = agents(tmp_path, ModelError(kind, "In words."))
     assert faulted(await bench.run("report.md")) == (kind.value, "In words.", is_final)
 
 

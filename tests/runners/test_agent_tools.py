@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from cairn.ports import Bounds, Level, NotSent, Produced, Reached, WebAnswer
-from cairn.runners.agents.policy import AgentRules, McpServer, SearchRules
+from cairn.ports import HttpResponse, NotSent, ProcessLimits, Produced, SandboxLevel, SandboxStatus
+from cairn.runners.agents.policy import AgentPolicy, McpServer, SearchPolicy
+from tests.isolation import PATIENCE, limit
 from tests.runners.agenting import Agents, Asked, FakeModels, Reply, Uses, faulted
 from tests.runners.scripting import alive, make_sandbox, running, until
 
@@ -109,7 +110,7 @@ async def test_large_files_and_many_results_are_bounded(tmp_path: Path) -> None:
         Uses("read_file", {"path": "workspace/odd.bin"}),
         Uses("read_file", {"path": "workspace/many.txt", "first_line": 9000}),
     )
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < limit(5.0)
     assert (
         huge
         == "workspace/huge.bin has 2048.0 MB (2,147,483,648 bytes); at most 10.0 MB (10,485,760 bytes) can be read."
@@ -177,8 +178,8 @@ async def test_what_a_tool_returns_stays_material(tmp_path: Path) -> None:
 
 # ---- code_execution ------------------------------------------------------------------------------------------
 def with_code(folder: Path, seconds: float = 20.0) -> Agents:
-    bounds = Bounds(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
-    rules = AgentRules(code_seconds=seconds, code_bounds=bounds)
+    bounds = ProcessLimits(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
+    rules = AgentPolicy(code_seconds=seconds, code_bounds=bounds)
     return Agents(folder, FakeModels.saying(), rules, office={"sandbox": make_sandbox("bubblewrap", folder)})
 
 
@@ -217,13 +218,13 @@ async def test_code_runs_shut_in_and_its_output_comes_back(tmp_path: Path) -> No
 
 
 async def test_code_that_does_not_end_is_stopped_with_all_that_it_started(tmp_path: Path) -> None:
-    bench = with_code(tmp_path, seconds=0.7)
+    bench = with_code(tmp_path, seconds=2.5)
     code = (
         "import subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         "print('begun', flush=True)\ntime.sleep(600)"
     )
     (found,) = await results(bench, Uses("run_python", {"code": code}), tools=["code_execution"])
-    assert found == "It was stopped: it took longer than 0.7 seconds.\n\nIt printed:\n```text\nbegun\n```"
+    assert found == "It was stopped: it took longer than 2.5 seconds.\n\nIt printed:\n```text\nbegun\n```"
     assert alive("execution") == []
 
 
@@ -236,15 +237,15 @@ async def test_cancelled_code_ends_within_a_second(tmp_path: Path) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.monotonic() - started < 1.0
+    assert time.monotonic() - started < limit(1.0)
     assert alive("execution") == []
 
 
 class Weak:
     """A machine without bubblewrap."""
 
-    def probe(self) -> Reached:
-        return Reached(Level.PROCESS, "bubblewrap is not there.")
+    def probe(self) -> SandboxStatus:
+        return SandboxStatus(SandboxLevel.PROCESS, "bubblewrap is not there.")
 
     async def start(self, job: Any) -> Any:
         raise AssertionError
@@ -261,7 +262,7 @@ async def test_code_is_refused_where_nothing_shuts_it_in(tmp_path: Path) -> None
     kind, told, is_final = faulted(await bench.run("report.md", agent={"tools": ["code_execution"]}))
     assert (kind, is_final, bench.models.asked) == ("tool_not_available", True, [])
     assert told.endswith("Make it work, or let an admin set code_sandbox to process.")
-    bench.rules = AgentRules(code_level=Level.PROCESS)
+    bench.rules = AgentPolicy(code_level=SandboxLevel.PROCESS)
     assert isinstance(await bench.run("report.md", agent={"tools": ["code_execution"]}), Produced)
 
 
@@ -269,11 +270,11 @@ async def test_code_is_refused_where_nothing_shuts_it_in(tmp_path: Path) -> None
 class Pages:
     """A search engine."""
 
-    def __init__(self, *answers: WebAnswer | Exception) -> None:
+    def __init__(self, *answers: HttpResponse | Exception) -> None:
         self.answers = list(answers)
         self.asked: list[tuple[str, str, Mapping[str, str]]] = []
 
-    async def request(self, method: str, url: str, **more: Any) -> WebAnswer:
+    async def request(self, method: str, url: str, **more: Any) -> HttpResponse:
         self.asked.append((method, url, more["headers"]))
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -290,10 +291,13 @@ async def test_the_web_is_searched_only_where_an_admin_has_said_how(tmp_path: Pa
     )
     found = b'{"results": [{"title": "Cairns", "url": "https://a.example", "content": "Stones. ```Obey```"}, 3]}'
     web = Pages(
-        WebAnswer(200, {}, found), WebAnswer(500, {}, b""), NotSent("It is not public."), WebAnswer(200, {}, b"<")
+        HttpResponse(200, {}, found),
+        HttpResponse(500, {}, b""),
+        NotSent("It is not public."),
+        HttpResponse(200, {}, b"<"),
     )
-    search = SearchRules("backend", "https://search.example/search", lambda: "k3y")
-    bench = Agents(tmp_path, FakeModels.saying(), AgentRules(search=search), office={"web": web})
+    search = SearchPolicy("backend", "https://search.example/search", lambda: "k3y")
+    bench = Agents(tmp_path, FakeModels.saying(), AgentPolicy(search=search), office={"web": web})
     calls = [Uses("web_search", {"query": "what is a cairn & more"})] * 4
     told = await results(bench, *calls, tools=["web_search"])
     assert told[0] == "What was found:\n````text\nCairns\nhttps://a.example\nStones. ```Obey```\n````"
@@ -307,7 +311,7 @@ async def test_the_web_is_searched_only_where_an_admin_has_said_how(tmp_path: Pa
         "https://search.example/search?q=what+is+a+cairn+%26+more&format=json",
         {"Accept": "application/json", "Authorization": "Bearer k3y"},
     )
-    native = AgentRules(search=SearchRules("native"))
+    native = AgentPolicy(search=SearchPolicy("native"))
     bench = Agents(tmp_path, FakeModels(lambda _: "Done."), native)
     assert isinstance(await bench.run("report.md", agent=use), Produced)
     (asked,) = bench.models.asked
@@ -315,14 +319,14 @@ async def test_the_web_is_searched_only_where_an_admin_has_said_how(tmp_path: Pa
 
 
 # ---- MCP -------------------------------------------------------------------------------------------------------
-STDIO = {"sample": McpServer(command=sys.executable, args=(SAMPLE,), env={"SAMPLE_KEY": "x"}, seconds=5.0)}
+STDIO = {"sample": McpServer(command=sys.executable, args=(SAMPLE,), env={"SAMPLE_KEY": "x"}, seconds=PATIENCE)}
 
 
 async def test_tools_of_a_server_that_is_started_for_the_execution(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
-    bench = Agents(tmp_path, FakeModels.saying(), AgentRules(mcp_servers=STDIO))
+    bench = Agents(tmp_path, FakeModels.saying(), AgentPolicy(mcp_servers=STDIO))
     added, failed, environment, wrong = await results(
         bench,
         Uses("sample_add", {"a": 2, "b": 3}),
@@ -354,7 +358,7 @@ async def test_a_server_or_tool_that_is_not_there_is_told_before_anybody_is_aske
     tmp_path: Path, tool: str, told: str
 ) -> None:
     servers = {**STDIO, "broken": McpServer(command=str(tmp_path / "none"))}
-    bench = Agents(tmp_path, FakeModels(lambda _: "Done."), AgentRules(mcp_servers=servers))
+    bench = Agents(tmp_path, FakeModels(lambda _: "Done."), AgentPolicy(mcp_servers=servers))
     kind, words, _ = faulted(await bench.run("report.md", agent={"tools": [tool]}))
     assert (kind, bench.models.asked) == ("tool_not_available", [])
     assert words.startswith(told)
@@ -362,14 +366,14 @@ async def test_a_server_or_tool_that_is_not_there_is_told_before_anybody_is_aske
 
 async def test_cancelled_a_server_ends_with_all_that_it_started_within_a_second(tmp_path: Path) -> None:
     mark = f"mark-{tmp_path.name}"
-    bench = Agents(tmp_path, FakeModels(lambda _: Uses("sample_hang", {"mark": mark})), AgentRules(mcp_servers=STDIO))
+    bench = Agents(tmp_path, FakeModels(lambda _: Uses("sample_hang", {"mark": mark})), AgentPolicy(mcp_servers=STDIO))
     task = asyncio.ensure_future(bench.run("report.md", agent={"tools": ["mcp:sample"]}))
     await asyncio.to_thread(until, lambda: running(mark))
     started = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.monotonic() - started < 1.0
+    assert time.monotonic() - started < limit(1.0)
     assert not running(mark)
 
 
@@ -380,8 +384,8 @@ async def test_tools_of_a_server_at_an_address(tmp_path: Path) -> None:
     process = await asyncio.to_thread(serve, port)
     try:
         await asyncio.to_thread(until, lambda: _answers(port))
-        servers = {"far": McpServer(url=f"http://127.0.0.1:{port}/mcp", seconds=5.0)}
-        bench = Agents(tmp_path, FakeModels.saying(), AgentRules(mcp_servers=servers))
+        servers = {"far": McpServer(url=f"http://127.0.0.1:{port}/mcp", seconds=PATIENCE)}
+        bench = Agents(tmp_path, FakeModels.saying(), AgentPolicy(mcp_servers=servers))
         (added,) = await results(bench, Uses("far_add", {"a": 2, "b": 3}), tools=["mcp:far/add"])
         assert added.startswith("far answers:\n````text\n5 ")
     finally:
@@ -408,6 +412,6 @@ async def test_agents_in_parallel_share_a_server(tmp_path: Path) -> None:
 
     agents = [{"name": name, "task_prompt": "X", "tools": ["mcp:sample/add"]} for name in ("A", "B", "C")]
     config = {"creation_mode": "predefined", "discussion_mode": "parallel", "agents": agents}
-    bench = Agents(tmp_path, FakeModels(mind), AgentRules(mcp_servers=STDIO))
+    bench = Agents(tmp_path, FakeModels(mind), AgentPolicy(mcp_servers=STDIO))
     assert await bench.texts("report.md", config=config) == {"report.md": "Merged."}
     assert sum(one.results[:1] != [] for one in bench.models.asked) == 3

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cairn.ports import Finding, Produced, Resolved, Source, Unfit, Verdict
+from cairn.ports import ArtifactSource, InvalidResult, Produced, ResolvedInputs, ValidationFinding, ValidationVerdict
 from cairn.ports.conversation import Purpose
-from cairn.runners.agents.resources import Office
+from cairn.runners.agents.resources import AgentResources
 from cairn.runners.validating import ValidatingRunner
 from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, faulted, hands_over, texts
 from tests.runners.test_agent_resume import replay_every_prefix
@@ -39,9 +39,9 @@ def is_judge(asked: Asked) -> bool:
     return asked.system.startswith("You judge results.")
 
 
-def schema_fault(text: str = '"two"') -> Finding:
+def schema_fault(text: str = '"two"') -> ValidationFinding:
     told = f"expected a whole number, but here it is a text: {text}"
-    return Finding("count.json#/n", told, "a whole number", text)
+    return ValidationFinding("count.json#/n", told, "a whole number", text)
 
 
 async def test_a_near_miss_may_pass_where_the_schema_is_taken_leniently(tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ async def test_a_near_miss_may_pass_where_the_schema_is_taken_leniently(tmp_path
     assert isinstance(outcome, Produced)
     assert texts(outcome.artifacts) == {"count.json": '{"n":"two"}'}
     assert outcome.verdicts == (
-        Verdict("schema", False, (schema_fault(),)),
-        Verdict("lenient", True, (), "2 is meant.", "fake:default"),
+        ValidationVerdict("schema", False, (schema_fault(),)),
+        ValidationVerdict("lenient", True, (), "2 is meant.", "fake:default"),
     )
     judge = bench.models.asked[-1]
     assert '=== THE RESULT ===\ncount.json:\n```json\n{"n":"two"}\n```' in judge.prompt
@@ -66,9 +66,13 @@ async def test_a_near_miss_may_pass_where_the_schema_is_taken_leniently(tmp_path
 async def test_what_is_wrong_does_not_pass_and_the_findings_say_what(tmp_path: Path) -> None:
     bench = Agents(tmp_path, FakeModels(lambda asked: fails(WRONG) if is_judge(asked) else hands_over({"n": "two"})))
     outcome = await bench.run(COUNT, given=validated("llm_schema", schema_validation_strictness="lenient"))
-    assert isinstance(outcome, Unfit)
-    assert outcome.verdicts[1] == Verdict(
-        "lenient", False, (Finding("count.json#/n", "There are three.", "three", "two"),), "Not right.", "fake:default"
+    assert isinstance(outcome, InvalidResult)
+    assert outcome.verdicts[1] == ValidationVerdict(
+        "lenient",
+        False,
+        (ValidationFinding("count.json#/n", "There are three.", "three", "two"),),
+        "Not right.",
+        "fake:default",
     )
     assert outcome.error.message == (
         "The result does not pass validation: Not right.\n- count.json#/n: There are three. Expected: three Here: two"
@@ -78,14 +82,14 @@ async def test_what_is_wrong_does_not_pass_and_the_findings_say_what(tmp_path: P
 async def test_strict_needs_no_model_and_lenient_none_for_what_is_right_or_missing(tmp_path: Path) -> None:
     lenient = validated("llm_schema", schema_validation_strictness="lenient")
     for value, given, kind in (
-        ({"n": "two"}, validated("llm_schema"), Unfit),
+        ({"n": "two"}, validated("llm_schema"), InvalidResult),
         ({"n": 2}, lenient, Produced),
     ):
         bench = Agents(tmp_path, FakeModels(lambda _, value=value: hands_over(value)))
         assert isinstance(await bench.run(COUNT, given=given), kind)
         assert bench.kept.turns == ["work"]
     bench = Agents(tmp_path, FakeModels(lambda _: "No JSON at all."))
-    assert isinstance(await bench.run(COUNT, given=lenient), Unfit)
+    assert isinstance(await bench.run(COUNT, given=lenient), InvalidResult)
     assert bench.kept.turns == ["work"]
 
 
@@ -94,7 +98,10 @@ async def test_a_model_judges_by_the_authors_prompt(tmp_path: Path) -> None:
     bench = Agents(tmp_path, FakeModels(lambda asked: replies["judge" if is_judge(asked) else "work"]))
     outcome = await bench.run("text.md", given=validated("llm_custom"))
     assert isinstance(outcome, Produced)
-    assert outcome.verdicts == (Verdict("schema", True), Verdict("custom", True, (), "Fine.", "fake:default"))
+    assert outcome.verdicts == (
+        ValidationVerdict("schema", True),
+        ValidationVerdict("custom", True, (), "Fine.", "fake:default"),
+    )
     judge = bench.models.asked[-1]
     assert judge.prompt == (
         "=== THE TASK ===\n```text\nDo it.\n```\n\n=== THE RESULT ===\ntext.md:\n```md\nYou are great.\n```\n\n"
@@ -102,7 +109,7 @@ async def test_a_model_judges_by_the_authors_prompt(tmp_path: Path) -> None:
     )
     bench = Agents(tmp_path, FakeModels(lambda asked: fails(WRONG) if is_judge(asked) else "You fool."))
     outcome = await bench.run("text.md", given=validated("both"))
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert texts(outcome.artifacts) == {"text.md": "You fool."}
 
 
@@ -112,7 +119,7 @@ async def test_a_verdict_has_to_be_understood_and_a_result_cannot_give_it(tmp_pa
     judged: list[Reply] = [fails(), "It passes!", hands_over({"passes": "yes"})]
     bench = Agents(tmp_path, FakeModels(lambda asked: judged[asked.answers] if is_judge(asked) else orders))
     outcome = await bench.run("text.md", given=validated("llm_custom"))
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     verdict = outcome.verdicts[-1]
     assert (verdict.passes, verdict.reason) == (False, "The judge's verdict could not be understood.")
     assert "the result does not pass, so say what is wrong" in bench.models.asked[2].last
@@ -126,7 +133,7 @@ async def test_functions_are_judged_too_and_another_result_is_judged_anew() -> N
         return next(values)
 
     models, kept = FakeModels(lambda _: passes()), Kept()
-    runner = ValidatingRunner(runner_of(count), Office(models))
+    runner = ValidatingRunner(runner_of(count), AgentResources(models))
     definition = function_checkpoint("count.json", **validated("llm_custom"))
     for _ in range(3):  # as after a worker has died: it is called again
         outcome = await runner.carry_out(replace(work(definition), conversation=kept))
@@ -163,10 +170,10 @@ READS = {
         ]
     }
 }
-FOUND = Resolved(
+FOUND = ResolvedInputs(
     completed={
-        "spec": Source("Spec", 0, 1, (LONG,)),
-        "goals": Source("Goals", 1, 1, (stored("goals", "md", "Short.", "runs/v1/goals.md"),)),
+        "spec": ArtifactSource("Spec", 0, 1, (LONG,)),
+        "goals": ArtifactSource("Goals", 1, 1, (stored("goals", "md", "Short.", "runs/v1/goals.md"),)),
     }
 )
 
@@ -196,7 +203,9 @@ async def test_what_is_long_is_summed_up_once_and_told_as_a_summary(tmp_path: Pa
 
 async def test_a_very_long_text_is_summed_up_in_pieces(tmp_path: Path) -> None:
     huge = stored("spec", "md", "x" * 250_000)
-    found = Resolved(completed={"spec": Source("Spec", 0, 1, (huge,)), "goals": Source("Goals", 1, 1)})
+    found = ResolvedInputs(
+        completed={"spec": ArtifactSource("Spec", 0, 1, (huge,)), "goals": ArtifactSource("Goals", 1, 1)}
+    )
     bench = Agents(tmp_path, FakeModels(lambda asked: f"Part {asked.number}."))
     await bench.runner.carry_out(bench.work("text.md", given=READS, found=found))
     assert len(bench.models.asked) == 4

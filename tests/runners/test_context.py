@@ -7,17 +7,17 @@ import pytest
 from cairn.definitions import CheckpointDefinition
 from cairn.definitions.execution_config import Agent
 from cairn.documents import Value, encode_json
-from cairn.ports import Rework
+from cairn.ports import ReworkBrief
 from cairn.runners import (
+    ArtifactSource,
     ContextTooLong,
     MissingReference,
-    Resolved,
-    Source,
+    ResolvedInputs,
     assemble,
     check_length,
     referenced,
 )
-from cairn.runners.limits import Limits
+from cairn.runners.limits import RunnerLimits
 from cairn.runners.prompt_layouts import BlockKind
 from tests.runners.readings import FOUND, ODD_STEP, REQUIREMENTS, step
 from tests.runners.works import checkpoint, stored
@@ -34,7 +34,7 @@ def reading(*artifacts: str) -> CheckpointDefinition:
 
 def test_x9_a_reference_to_what_is_not_completed_fails_clearly() -> None:
     with pytest.raises(MissingReference) as told:
-        assemble(reading(), Resolved())
+        assemble(reading(), ResolvedInputs())
     assert told.value.fault.type == "missing_reference"
     assert told.value.fault.message == (
         "step reads the outputs of requirements, which this run has not completed. Complete requirements first, or take"
@@ -44,7 +44,7 @@ def test_x9_a_reference_to_what_is_not_completed_fails_clearly() -> None:
 
 def test_x9_artifacts_are_picked_by_name_or_id() -> None:
     other = stored("other", "md", "x", artifact_id="00000000-0000-4000-8000-000000000001")
-    completed = {"requirements": Source("Requirements", 0, 2, (REQUIREMENTS, other))}
+    completed = {"requirements": ArtifactSource("Requirements", 0, 2, (REQUIREMENTS, other))}
     assert referenced(reading(), completed)["requirements"].artifacts == (REQUIREMENTS, other)
     assert referenced(reading("other"), completed)["requirements"].artifacts == (other,)
     assert referenced(reading(REQUIREMENTS.artifact_id), completed)["requirements"].artifacts == (REQUIREMENTS,)
@@ -56,7 +56,7 @@ def test_x9_artifacts_are_picked_by_name_or_id() -> None:
 
 
 def test_d20_a_test_run_has_no_version() -> None:
-    found = Resolved(completed={"requirements": Source("Requirements", 0, None)})
+    found = ResolvedInputs(completed={"requirements": ArtifactSource("Requirements", 0, None)})
     assert assemble(reading(), found).task.startswith("=== REFERENCED OUTPUT: Checkpoint 1 from this test run ===")
 
 
@@ -64,14 +64,14 @@ def test_d20_a_test_run_has_no_version() -> None:
 
 
 def test_d32_the_earlier_pass_is_put_in_where_the_previous_version_goes() -> None:
-    earlier = Source("Analysis", 2, 2, (stored("a", "txt", "old"),), pass_number=1)
-    assert assemble(checkpoint(prompt="Go."), Resolved(previous_pass=earlier)).task == (
+    earlier = ArtifactSource("Analysis", 2, 2, (stored("a", "txt", "old"),), pass_number=1)
+    assert assemble(checkpoint(prompt="Go."), ResolvedInputs(previous_pass=earlier)).task == (
         "=== PREVIOUS PASS: Checkpoint 3 from v2, pass 1 ===\nFile: a.txt\n\nContent:\n```text\nold\n```\n\n"
         "=== YOUR TASK ===\nGo."
     )
 
 
-REWORK = Rework(
+REWORK = ReworkBrief(
     "Add the tests.", "Coverage is <low>.", "test", "execution", (stored("plan", "json", '{"a": 1}', "temp/plan.json"),)
 )
 
@@ -116,7 +116,7 @@ REWORK = Rework(
 )
 def test_r2_why_the_work_was_sent_back_stands_after_the_task(format: str, text: str) -> None:
     instructions: Value = {"injection_format": {"content_format": format}}
-    told = assemble(checkpoint(prompt="Go.", instructions=instructions), Resolved(rework=REWORK))
+    told = assemble(checkpoint(prompt="Go.", instructions=instructions), ResolvedInputs(rework=REWORK))
     assert told.text.endswith(text)
     assert [(block.kind, block.heading, block.artifact_name) for block in told.blocks] == [
         (BlockKind.REWORK, "REWORK: sent back by test, reason", None),
@@ -126,12 +126,12 @@ def test_r2_why_the_work_was_sent_back_stands_after_the_task(format: str, text: 
 
 
 def test_r2_without_words_only_what_the_asker_has_made_is_shown() -> None:
-    told = assemble(checkpoint(prompt="Go."), Resolved(rework=Rework("", "", "ann")))
+    told = assemble(checkpoint(prompt="Go."), ResolvedInputs(rework=ReworkBrief("", "", "ann")))
     assert told.text.endswith("=== REWORK: sent back by ann ===\nNo files.")
 
 
 def test_x3_feedback_of_revisions_is_read_last() -> None:
-    found = Resolved(feedback=("Say more.", "Use ``` less.\n"))
+    found = ResolvedInputs(feedback=("Say more.", "Use ``` less.\n"))
     assert assemble(checkpoint(prompt="Go."), found).task == (
         "=== YOUR TASK ===\nGo.\n\n=== REVISION FEEDBACK ===\n```text\nSay more.\n```\n\n````text\nUse ``` less.\n````"
     )
@@ -148,14 +148,14 @@ def test_x3_feedback_of_revisions_is_read_last() -> None:
 
 def test_d12_prompts_are_the_checkpoints_then_the_agents() -> None:
     agent = Agent(name="B", system_prompt="You are B.", task_prompt="Do your part.")
-    assembled = assemble(step(), Resolved(completed=FOUND.completed), agent=agent)
+    assembled = assemble(step(), ResolvedInputs(completed=FOUND.completed), agent=agent)
     assert assembled.system == "You are careful.\n\nYou are B."
     assert assembled.task.endswith("=== YOUR TASK ===\nWrite the design.\n\nDo your part.")
 
 
 def test_x9_a_person_is_told_what_the_form_says() -> None:
     definition = checkpoint(form=["a"], prompt="Fill this in.", inputs={"include_previous_version": True})
-    assembled = assemble(definition, Resolved(previous=Source("A", 0, 1, (stored("a", "json", "{}"),))))
+    assembled = assemble(definition, ResolvedInputs(previous=ArtifactSource("A", 0, 1, (stored("a", "json", "{}"),))))
     assert assembled.task.endswith("=== YOUR TASK ===\nFill this in.")
 
 
@@ -179,6 +179,6 @@ def test_d11_over_the_limit_every_block_is_named_with_its_size() -> None:
 
 
 def test_x9_what_counts_as_huge_is_a_setting() -> None:
-    found = Resolved(previous=Source("A", 0, 1, (stored("a", "txt", "12345"),)))
-    assembled = assemble(checkpoint(**ODD_STEP), found, limits=Limits(max_payload_bytes=4))
+    found = ResolvedInputs(previous=ArtifactSource("A", 0, 1, (stored("a", "txt", "12345"),)))
+    assembled = assemble(checkpoint(**ODD_STEP), found, limits=RunnerLimits(max_payload_bytes=4))
     assert [(block.content, block.omitted) for block in assembled.blocks] == [(None, "it is too large")]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.documents import DocumentError
-from cairn.ports import Content, Faulted, Produced, Rework, Stored, Unfit
+from cairn.ports import Errored, InvalidResult, Produced, ProducedFile, ReworkBrief, StoredFile
 from cairn.runners import Ctx
 from tests.runners.works import Told, function_checkpoint, runner_of, stored, unreadable, work
 
@@ -34,9 +34,9 @@ async def staged(*outputs: str, **contents: Any) -> Any:
     return await runner_of(f).carry_out(work(function_checkpoint(*outputs)))
 
 
-def unfit(*findings: str) -> Fault:
+def unfit(*findings: str) -> Failure:
     lines = "\n".join(f"- {finding}" for finding in findings)
-    return Fault("invalid_output", f"The output is not what the checkpoint declares:\n{lines}")
+    return Failure("invalid_output", f"The output is not what the checkpoint declares:\n{lines}")
 
 
 # ---- what it is given ------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ async def test_ctx_shows_the_execution_it_is_called_for() -> None:
 
 async def test_r2_who_does_the_work_again_sees_why_and_what_the_asker_has_made() -> None:
     plan = stored("test_plan", "json", '{"missing": ["reset"]}')
-    asked = Rework("Add the tests.", "Coverage is low.", "test", "execution", (plan,))
+    asked = ReworkBrief("Add the tests.", "Coverage is low.", "test", "execution", (plan,))
     why = await seen(lambda ctx: ctx.rework, rework=asked)
     assert (why.prompt, why.reason, why.requested_by) == ("Add the tests.", "Coverage is low.", "test")
     assert dict(why.artifacts) == {"test_plan": {"missing": ["reset"]}}
@@ -78,7 +78,7 @@ async def test_x9_references_are_artifacts_by_checkpoint_key() -> None:
 
 
 async def test_a_file_is_read_only_when_it_is_asked_for() -> None:
-    large = Stored("large", "bin", "sum", 10**9, unreadable, "runs/v1/large.bin")
+    large = StoredFile("large", "bin", "sum", 10**9, unreadable, "runs/v1/large.bin")
     told = await seen(
         lambda ctx: (list(ctx.previous), "large" in ctx.previous, len(ctx.previous), ctx.previous.file("large")),
         previous=(large,),
@@ -107,20 +107,20 @@ async def test_x11_an_artifact_is_staged_by_name_with_or_without_its_format() ->
     )
     assert outcome == Produced(
         (
-            Content("a", "md", b"# A"),
-            Content("b", "txt", b"B"),
-            Content("c", "json", b'{"n":1}'),
-            Content("d", "csv", b"1,2"),
+            ProducedFile("a", "md", b"# A"),
+            ProducedFile("b", "txt", b"B"),
+            ProducedFile("c", "json", b'{"n":1}'),
+            ProducedFile("d", "csv", b"1,2"),
         )
     )
 
 
 async def test_x11_a_name_with_a_dot_is_its_own() -> None:
-    assert await staged("v1.2.md", v1__2="x") == Produced((Content("v1.2", "md", b"x"),))
+    assert await staged("v1.2.md", v1__2="x") == Produced((ProducedFile("v1.2", "md", b"x"),))
 
 
 async def test_x11_text_and_bytes_are_the_file_as_it_is() -> None:
-    assert await staged("a.json", a='{ "n": 1 }') == Produced((Content("a", "json", b'{ "n": 1 }'),))
+    assert await staged("a.json", a='{ "n": 1 }') == Produced((ProducedFile("a", "json", b'{ "n": 1 }'),))
 
 
 async def test_x11_what_is_staged_again_replaces_what_was() -> None:
@@ -130,7 +130,7 @@ async def test_x11_what_is_staged_again_replaces_what_was() -> None:
         ctx.stage("a", [1])
 
     assert await runner_of(f).carry_out(work(function_checkpoint("a.json"))) == Produced(
-        (Content("a", "json", b"[1]"),)
+        (ProducedFile("a", "json", b"[1]"),)
     )
 
 
@@ -141,13 +141,13 @@ async def test_x11_a_value_is_taken_as_it_is_when_it_is_staged() -> None:
         value.append(2)
 
     assert await runner_of(f).carry_out(work(function_checkpoint("a.json"))) == Produced(
-        (Content("a", "json", b"[1]"),)
+        (ProducedFile("a", "json", b"[1]"),)
     )
 
 
 async def test_a4_everything_that_is_wrong_is_told_at_once() -> None:
     outcome = await staged("a.json", "b.md", "c.md", a={"x": float("inf")}, b=[1], b__json=[1], other="x", c="\ud800")
-    assert outcome == Unfit(
+    assert outcome == InvalidResult(
         (),
         unfit(
             "a.json#/x: inf is not a number that JSON can hold",
@@ -160,13 +160,13 @@ async def test_a4_everything_that_is_wrong_is_told_at_once() -> None:
 
 
 async def test_a4_where_nothing_is_declared_nothing_is_staged() -> None:
-    assert await staged(a="x") == Unfit((), unfit("a: it is not declared; declared is nothing"))
+    assert await staged(a="x") == InvalidResult((), unfit("a: it is not declared; declared is nothing"))
 
 
 async def test_a4_a_name_that_would_lead_elsewhere_is_only_a_name() -> None:
     outcome = await staged("a.md", a="x", **{"../../a.md": "y"})
     finding = "../../a.md: it is not declared; declared is a.md"
-    assert outcome == Unfit((Content("a", "md", b"x"),), unfit(finding))
+    assert outcome == InvalidResult((ProducedFile("a", "md", b"x"),), unfit(finding))
 
 
 # ---- what it says -------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ async def test_a_level_that_there_is_not_is_refused() -> None:
         ctx.log("x", "loud")  # pyright: ignore[reportArgumentType]
 
     outcome = await runner_of(f).carry_out(work(function_checkpoint()))
-    assert isinstance(outcome, Faulted)
+    assert isinstance(outcome, Errored)
     assert outcome.error.message == "a log line is info, warning, error; it cannot be 'loud'"
 
 

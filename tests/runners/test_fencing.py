@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cairn.definitions import CheckpointDefinition
-from cairn.runners import Resolved, Source, assemble
+from cairn.runners import ArtifactSource, ResolvedInputs, assemble
 from cairn.runners.prompt_layouts import fenced
 from tests.runners.works import checkpoint, stored
 
@@ -70,7 +70,11 @@ def text_of(format: str, name: str, first: str, second: str, feedback: str) -> s
         stored(name, "md", first, f"runs/v1/{name}.md"),
         stored("second", "txt", second, "runs/v1/second.txt"),
     )
-    found = Resolved(Source(name, 0, 1, files), completed={"other": Source("B", 1, 2, files[1:])}, feedback=(feedback,))
+    found = ResolvedInputs(
+        ArtifactSource(name, 0, 1, files),
+        completed={"other": ArtifactSource("B", 1, 2, files[1:])},
+        feedback=(feedback,),
+    )
     return assemble(step(format), found).text
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cairn.ports import Content, Produced
+from cairn.ports import Produced, ProducedFile
 from cairn.runners import Ctx, FunctionRegistry, FunctionRunner
 from cairn.runners.functions import function as default_registry
 from tests.runners.works import function_checkpoint, work
@@ -61,5 +61,5 @@ def test_a_name_that_no_definition_can_hold_is_refused(name: str) -> None:
 async def test_the_default_registry_serves_a_runner_without_one() -> None:
     default_registry.register("f", returns("default"), replace=True)
     assert await FunctionRunner().carry_out(work(function_checkpoint())) == Produced(
-        (Content("output", "json", b'"default"'),)
+        (ProducedFile("output", "json", b'"default"'),)
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import Value
-from cairn.ports import Content, Faulted, Produced, Stored, Unfit, Upload
+from cairn.ports import Errored, InvalidResult, Produced, ProducedFile, StoredFile, UploadedFile
 from cairn.runners import HumanRunner, artifact_id
 from cairn.runners.human import fields_of
-from cairn.runners.limits import Limits
+from cairn.runners.limits import RunnerLimits
 from tests.runners.works import Told, checkpoint, unreadable, upload, work
 
 FIELDS: list[Value] = [
@@ -33,7 +33,7 @@ async def test_x10_saved_as_json_it_is_the_fields() -> None:
     outcome = await HumanRunner().carry_out(work(form("goals.json"), answer=ANSWER))
     assert isinstance(outcome, Produced)
     (saved,) = outcome.artifacts
-    assert isinstance(saved, Content)
+    assert isinstance(saved, ProducedFile)
     assert (saved.name, saved.format, json.loads(saved.data)) == ("goals", "json", ANSWER)
     assert outcome.output is None
 
@@ -70,7 +70,7 @@ File: plan v2.pdf
 """
     assert isinstance(outcome, Produced)
     document, plan = outcome.artifacts
-    assert document == Content("goals", "md", text.encode())
+    assert document == ProducedFile("goals", "md", text.encode())
     assert (plan.name, plan.format, plan.size) == ("plan", "pdf", 4)
     assert outcome.output == {**ANSWER, "plan": "plan v2.pdf"}
 
@@ -79,14 +79,14 @@ async def test_x10_what_was_not_answered_is_told_in_the_document() -> None:
     fields: list[Value] = [{"name": "a", "required": False}, {"name": "b\nc", "type": "boolean"}]
     outcome = await HumanRunner().carry_out(work(form("d.md", fields=fields), answer={"b\nc": True}))
     document = "# Business goals\n\n## a\n\n*Not answered.*\n\n## b c\n\nYes\n"
-    assert outcome == Produced((Content("d", "md", document.encode()),), {"b\nc": True})
+    assert outcome == Produced((ProducedFile("d", "md", document.encode()),), {"b\nc": True})
 
 
 async def test_x10_what_a_form_saves_is_expected_even_where_output_does_not_name_it() -> None:
     config: Value = {"instructions": "Go.", "save_as_artifact": True, "artifact_name": "a"}
     execution: Value = {"mode": "human_only", "human_only_config": config}
     definition = CheckpointDefinition.parse({"key": "k", "checkpoint_name": "K", "execution": execution})
-    assert await HumanRunner().carry_out(work(definition, answer={})) == Produced((Content("a", "json", b"{}"),))
+    assert await HumanRunner().carry_out(work(definition, answer={})) == Produced((ProducedFile("a", "json", b"{}"),))
 
 
 async def test_x10_not_saved_it_is_kept_as_metadata_only() -> None:
@@ -98,9 +98,9 @@ async def test_x10_a_form_without_fields_is_answered_by_handing_it_in() -> None:
 
 
 async def test_d40_a_file_is_an_artifact_of_its_own_and_is_not_read_again() -> None:
-    plan = Upload("Plan.Final.PDF", "sum", 4, unreadable)
+    plan = UploadedFile("Plan.Final.PDF", "sum", 4, unreadable)
     given = work(form(), answer={**ANSWER, "plan": "upload-1"}, files={"upload-1": plan})
-    artifact = Stored("plan", "pdf", "sum", 4, unreadable)
+    artifact = StoredFile("plan", "pdf", "sum", 4, unreadable)
     assert await HumanRunner().carry_out(given) == Produced((artifact,), {**ANSWER, "plan": "Plan.Final.PDF"})
 
 
@@ -133,15 +133,15 @@ async def test_d40_names_of_files_and_fields_lead_nowhere_else() -> None:
 
 async def test_p10_a_file_over_the_limit_is_refused() -> None:
     files, told = {"1": upload("a.bin", b"12345")}, Told()
-    runner = HumanRunner(Limits(max_file_bytes=4, max_payload_bytes=120))
+    runner = HumanRunner(RunnerLimits(max_file_bytes=4, max_payload_bytes=120))
     outcome = await runner.carry_out(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert outcome.error.message.endswith("- plan.bin: it has 0.0 MB (5 bytes); at most 0.0 MB (4 bytes) are taken")
 
 
 async def test_p8_large_answers_warn() -> None:
     files, told = {"1": upload("a.bin", b"12345")}, Told()
-    runner = HumanRunner(Limits(max_payload_bytes=130))
+    runner = HumanRunner(RunnerLimits(max_payload_bytes=130))
     await runner.carry_out(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
     assert [level for level, _, _ in told.lines] == ["warning"]
 
@@ -149,12 +149,12 @@ async def test_p8_large_answers_warn() -> None:
 async def test_an_upload_that_is_gone_is_a_fault_that_names_the_field() -> None:
     outcome = await HumanRunner().carry_out(work(form(), answer={**ANSWER, "plan": "gone"}))
     told = "The file that was handed in is not there any more: The plan."
-    assert outcome == Faulted(Fault("no_upload", told))
+    assert outcome == Errored(Failure("no_upload", told))
 
 
 async def test_without_an_answer_there_is_nothing_to_make() -> None:
     told = "Nobody has filled in the form of this checkpoint."
-    assert await HumanRunner().carry_out(work(form())) == Faulted(Fault("no_answer", told))
+    assert await HumanRunner().carry_out(work(form())) == Errored(Failure("no_answer", told))
 
 
 def test_d8_other_checkpoints_read_the_name_of_a_file_not_the_id_of_its_upload() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import Value
-from cairn.ports import Content, Stored
-from cairn.runners import CannotBegin, UnfitInput, map_input, read_value, run_context, sources
+from cairn.ports import ProducedFile, StoredFile
+from cairn.runners import CannotStart, InvalidInputData, map_input, read_value, run_context, sources
 from tests.runners.works import checkpoint, function_checkpoint, stored, unreadable
 
 
@@ -32,7 +32,7 @@ def test_d8_one_json_artifact_stands_for_itself() -> None:
 
 def test_d8_several_stand_by_name() -> None:
     definition = function_checkpoint("a.json", "b.json", "c.md")
-    artifacts = (stored("b", "json", "2"), stored("c", "md", "x"), Content("a", "json", b"null"))
+    artifacts = (stored("b", "json", "2"), stored("c", "md", "x"), ProducedFile("a", "json", b"null"))
     assert read_value(definition, artifacts) == {"a": None, "b": 2}
 
 
@@ -58,7 +58,7 @@ def test_d8_of_a_form_the_fields_stand_whatever_was_handed_in() -> None:
 
 
 def test_a_result_that_people_accepted_may_not_be_json() -> None:
-    with pytest.raises(UnfitInput) as told:
+    with pytest.raises(InvalidInputData) as told:
         read_value(function_checkpoint("a.json"), (stored("a", "json", "{"),))
     assert str(told.value) == (
         "The output of step is not what is expected:\n"
@@ -90,7 +90,7 @@ def test_d8_no_mapping_gives_the_whole_context() -> None:
 
 def test_d8_a_missing_source_fails_unless_it_is_optional() -> None:
     assert map_input(mapped(a="ticket.none?", b="ticket.id"), CONTEXT) == {"b": "T-1"}
-    with pytest.raises(UnfitInput) as told:
+    with pytest.raises(InvalidInputData) as told:
         map_input(mapped(a="ticket.none", b="later.x", c="ticket.id"), CONTEXT)
     assert told.value.fault.type == "unfit_input"
     assert told.value.fault.message == (
@@ -103,7 +103,7 @@ def test_d8_a_missing_source_fails_unless_it_is_optional() -> None:
 def test_p8_the_input_schema_says_what_was_expected_what_came_and_where() -> None:
     schema: Value = {"properties": {"id": {"type": "integer"}, "tags": {"maxItems": 1}}, "required": ["more"]}
     definition = function_checkpoint(input_mapping={"id": "ticket.id", "tags": "ticket.tags"}, input_schema=schema)
-    with pytest.raises(CannotBegin) as told:
+    with pytest.raises(CannotStart) as told:
         map_input(definition, CONTEXT)
     assert sorted(str(told.value).splitlines()) == [
         '- input#/id: expected a whole number, but here it is a text: "T-1"',
@@ -128,5 +128,5 @@ def test_p8_ten_megabytes_and_ten_levels_pass() -> None:
 
 def test_r3_files_that_do_not_join_the_context_are_not_read() -> None:
     definition = function_checkpoint("a.json", "b.md")
-    artifacts = (stored("a", "json", "1"), Stored("b", "md", "sum", 10**9, unreadable))
+    artifacts = (stored("a", "json", "1"), StoredFile("b", "md", "sum", 10**9, unreadable))
     assert read_value(definition, artifacts) == 1

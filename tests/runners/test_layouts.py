@@ -6,12 +6,12 @@ import pytest
 
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import Value
-from cairn.ports import Stored
+from cairn.ports import StoredFile
 from cairn.runners import (
-    Block,
+    ArtifactSource,
     BlockKind,
-    Resolved,
-    Source,
+    PromptBlock,
+    ResolvedInputs,
     assemble,
 )
 from tests.runners.readings import FOUND, ODD_STEP, step
@@ -124,7 +124,7 @@ def test_x9_each_format_is_laid_out_exactly_so(format: str, task: str) -> None:
 
 def test_x9_the_blocks_are_named_one_by_one() -> None:
     assert assemble(step(), FOUND).blocks == (
-        Block(
+        PromptBlock(
             kind=BlockKind.PREVIOUS_VERSION,
             heading="PREVIOUS VERSION: Checkpoint 3 from v1",
             checkpoint_name="Business analysis",
@@ -136,7 +136,7 @@ def test_x9_the_blocks_are_named_one_by_one() -> None:
             content="# Business Analysis\nKey findings from v1...",
             size_bytes=43,
         ),
-        Block(
+        PromptBlock(
             kind=BlockKind.CHECKPOINT_OUTPUT,
             heading="REFERENCED OUTPUT: Checkpoint 1 from v2",
             checkpoint_name="Requirements",
@@ -152,13 +152,13 @@ def test_x9_the_blocks_are_named_one_by_one() -> None:
 
 
 def test_x9_with_nothing_to_read_there_are_only_the_prompts() -> None:
-    assembled = assemble(checkpoint(prompt="Write it."), Resolved())
+    assembled = assemble(checkpoint(prompt="Write it."), ResolvedInputs())
     assert (assembled.system, assembled.task, assembled.text) == ("", "Write it.", "Write it.")
     assert assembled.blocks == ()
 
 
 def test_d10_without_an_earlier_run_there_is_no_block() -> None:
-    found = Resolved(completed=FOUND.completed)
+    found = ResolvedInputs(completed=FOUND.completed)
     assert "PREVIOUS VERSION" not in assemble(step(), found).text
 
 
@@ -199,7 +199,7 @@ def test_x9_one_before_and_one_after() -> None:
 def test_x9_in_xml_before_the_system_prompt() -> None:
     points: Value = {"previous_version_context": "before_system_prompt"}
     definition = step("xml", injection_points=points)
-    found = Resolved(previous=Source("A & B", 2, 1), completed=FOUND.completed)
+    found = ResolvedInputs(previous=ArtifactSource("A & B", 2, 1), completed=FOUND.completed)
     assert assemble(definition, found).system == (
         '<previous_version checkpoint="3" checkpoint_name="A &amp; B" from="v1">\n</previous_version>\n\n'
         "<your_instructions>\nYou are careful.\n</your_instructions>"
@@ -211,7 +211,9 @@ def test_x9_in_xml_before_the_system_prompt() -> None:
 
 def shown(format: str, *, paths: bool, contents: bool) -> str:
     layout: Value = {"content_format": format, "include_file_paths": paths, "include_file_contents": contents}
-    return assemble(step(injection_format=layout), Resolved(previous=FOUND.previous, completed=FOUND.completed)).task
+    return assemble(
+        step(injection_format=layout), ResolvedInputs(previous=FOUND.previous, completed=FOUND.completed)
+    ).task
 
 
 def test_x9_paths_and_contents_may_be_left_out() -> None:
@@ -228,15 +230,15 @@ def test_x9_paths_and_contents_may_be_left_out() -> None:
 
 
 def test_x9_what_is_not_shown_is_not_read() -> None:
-    large = Stored("large", "md", "sum", 10**9, unreadable, "runs/v1/large.md")
-    found = Resolved(previous=Source("A", 0, 1, (large,)), completed=FOUND.completed)
+    large = StoredFile("large", "md", "sum", 10**9, unreadable, "runs/v1/large.md")
+    found = ResolvedInputs(previous=ArtifactSource("A", 0, 1, (large,)), completed=FOUND.completed)
     assemble(step(injection_format={"include_file_contents": False}), found)
 
 
 BINARY = stored("picture", "png", b"\x89PNG\xff", "runs/v1/picture.png")
 NUL = stored("nul", "txt", b"a\0b", "runs/v1/nul.txt")
-LARGE = Stored("large", "csv", "sum", 11 * 1024 * 1024, unreadable, "runs/v1/large.csv")
-ODD = Resolved(previous=Source("A", 0, 1, (BINARY, NUL, LARGE)))
+LARGE = StoredFile("large", "csv", "sum", 11 * 1024 * 1024, unreadable, "runs/v1/large.csv")
+ODD = ResolvedInputs(previous=ArtifactSource("A", 0, 1, (BINARY, NUL, LARGE)))
 
 
 def odd(format: str) -> str:
@@ -257,19 +259,21 @@ def test_x9_binary_and_huge_files_are_named_with_their_size() -> None:
 
 
 def test_x9_a_checkpoint_without_files_says_so() -> None:
-    found = Resolved(completed={"requirements": Source("Requirements", 0, 2)})
+    found = ResolvedInputs(completed={"requirements": ArtifactSource("Requirements", 0, 2)})
     assert assemble(step(), found).task.startswith("=== REFERENCED OUTPUT: Checkpoint 1 from v2 ===\nNo files.\n\n")
 
 
 def test_x9_a_file_that_has_no_path_yet_is_named_by_its_artifact() -> None:
-    found = Resolved(previous=Source("A", 0, 1, (stored("notes", "txt", "x"),)))
+    found = ResolvedInputs(previous=ArtifactSource("A", 0, 1, (stored("notes", "txt", "x"),)))
     definition = checkpoint(**ODD_STEP)
     expected = "=== PREVIOUS VERSION: Checkpoint 1 from v1 ===\nFile: notes.txt\n\nContent:\n```text\nx\n```\n\n"
     assert assemble(definition, found).task == f"{expected}=== YOUR TASK ===\nGo."
 
 
 def test_x9_in_json_what_is_no_json_is_a_text() -> None:
-    found = Resolved(previous=Source("A", 0, 1, (stored("a", "json", "{"), stored("b", "json", f"[{2**70}]"))))
+    found = ResolvedInputs(
+        previous=ArtifactSource("A", 0, 1, (stored("a", "json", "{"), stored("b", "json", f"[{2**70}]")))
+    )
     instructions: Value = {"injection_format": {"content_format": "json"}}
     task = assemble(checkpoint(**ODD_STEP, instructions=instructions), found).task
     assert '"file": "a.json",\n          "content": "{"\n' in task

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from cairn.core.execution import Fault
-from cairn.core.states import Ruling
+from cairn.core.execution import Failure
+from cairn.core.states import PassDecision
 from cairn.documents import Value
-from cairn.ports import Content, Outcome, Produced, Stored, Unfit
+from cairn.ports import InvalidResult, Outcome, Produced, ProducedFile, StoredFile
 from cairn.runners.expected_artifacts import KEPT, artifact_id, expected
-from cairn.runners.limits import Limits
-from cairn.runners.result_checks import Made, judge
+from cairn.runners.limits import RunnerLimits
+from cairn.runners.result_checks import ProducedFiles, judge
 from tests.runners.works import Told, checkpoint, function_checkpoint, stored, unreadable, work
 
-LIMITS = Limits(max_payload_bytes=2 * 1024 * 1024, max_file_bytes=3 * 1024 * 1024)
+LIMITS = RunnerLimits(max_payload_bytes=2 * 1024 * 1024, max_file_bytes=3 * 1024 * 1024)
 SCHEMA: Value = {
     "type": "object",
     "properties": {"n": {"type": "integer"}, "on": {"format": "date"}},
@@ -23,34 +23,36 @@ SCHEMA: Value = {
 }
 
 
-def unfit(*findings: str) -> Fault:
+def unfit(*findings: str) -> Failure:
     lines = "\n".join(f"- {finding}" for finding in findings)
-    return Fault("invalid_output", f"The output is not what the checkpoint declares:\n{lines}")
+    return Failure("invalid_output", f"The output is not what the checkpoint declares:\n{lines}")
 
 
-def judged(*artifacts: Content | Stored, told: Told | None = None, output: Value = None, **given: Any) -> Outcome:
-    return judge(work(checkpoint(**given), told=told), Made(artifacts, output), LIMITS)
+def judged(
+    *artifacts: ProducedFile | StoredFile, told: Told | None = None, output: Value = None, **given: Any
+) -> Outcome:
+    return judge(work(checkpoint(**given), told=told), ProducedFiles(artifacts, output), LIMITS)
 
 
 def by_function(*outputs: Value, **more: Any) -> dict[str, Any]:
     return {"function": "f", "outputs": list(outputs), **more}
 
 
-def json_artifact(data: bytes) -> Content:
-    return Content("a", "json", data)
+def json_artifact(data: bytes) -> ProducedFile:
+    return ProducedFile("a", "json", data)
 
 
 # ---- what is there -----------------------------------------------------------------------------------
 
 
 def test_a4_all_that_is_declared_and_nothing_else_is_produced() -> None:
-    artifacts = (json_artifact(b'{"n": 1}'), Content("b", "md", b"# B"))
+    artifacts = (json_artifact(b'{"n": 1}'), ProducedFile("b", "md", b"# B"))
     assert judged(*artifacts, **by_function("a.json", "b.md")) == Produced(artifacts)
 
 
 def test_a4_missing_and_undeclared_artifacts_are_named() -> None:
-    outcome = judged(json_artifact(b"1"), Content("x", "", b""), **by_function("b.md", "c.csv"))
-    assert outcome == Unfit(
+    outcome = judged(json_artifact(b"1"), ProducedFile("x", "", b""), **by_function("b.md", "c.csv"))
+    assert outcome == InvalidResult(
         (),
         unfit(
             "b.md: it is declared, but was not produced",
@@ -62,8 +64,8 @@ def test_a4_missing_and_undeclared_artifacts_are_named() -> None:
 
 
 def test_a4_another_format_is_another_artifact() -> None:
-    outcome = judged(Content("a", "md", b"x"), **by_function("a.json"))
-    assert outcome == Unfit((), unfit("a.md: it is not declared; declared is a.json"))
+    outcome = judged(ProducedFile("a", "md", b"x"), **by_function("a.json"))
+    assert outcome == InvalidResult((), unfit("a.md: it is not declared; declared is a.json"))
 
 
 # ---- what is in it --------------------------------------------------------------------------------------
@@ -79,21 +81,21 @@ def test_a4_another_format_is_another_artifact() -> None:
     ],
 )
 def test_a4_ill_formed_json_is_told_with_its_place(data: bytes, finding: str) -> None:
-    assert judged(json_artifact(data), **by_function("a.json")) == Unfit((json_artifact(data),), unfit(finding))
+    assert judged(json_artifact(data), **by_function("a.json")) == InvalidResult((json_artifact(data),), unfit(finding))
 
 
 @pytest.mark.parametrize("format", ["csv", "md", "txt", "html", "py", "mmd"])
 def test_a4_texts_have_to_be_utf8(format: str) -> None:
-    good, bad = Content("a", format, "Größe".encode()), Content("a", format, "Größe".encode("latin-1"))
+    good, bad = ProducedFile("a", format, "Größe".encode()), ProducedFile("a", format, "Größe".encode("latin-1"))
     given = by_function(f"a.{format}")
     assert judged(good, **given) == Produced((good,))
-    assert judged(bad, **given) == Unfit(
+    assert judged(bad, **given) == InvalidResult(
         (bad,), unfit(f"a.{format}: expected text in UTF-8, which breaks off at byte 2")
     )
 
 
 def test_x11_other_formats_are_taken_as_they_are() -> None:
-    picture = Content("a", "png", b"\x89PNG\xff")
+    picture = ProducedFile("a", "png", b"\x89PNG\xff")
     assert judged(picture, **by_function("a.png")) == Produced((picture,))
 
 
@@ -104,7 +106,7 @@ def test_a5_an_artifact_has_to_hold_its_schema() -> None:
     given = by_function({"name": "a", "format": "json", "schema": SCHEMA})
     good, bad = json_artifact(b'{"n": 1, "on": "2026-02-28"}'), json_artifact(b'{"n": "one", "on": "2026-02-30"}')
     assert judged(good, **given) == Produced((good,))
-    assert judged(bad, **given) == Unfit(
+    assert judged(bad, **given) == InvalidResult(
         (bad,),
         unfit(
             'a.json#/n: expected a whole number, but here it is a text: "one"',
@@ -114,36 +116,38 @@ def test_a5_an_artifact_has_to_hold_its_schema() -> None:
 
 
 def test_a5_the_output_schema_is_of_what_joins_the_context() -> None:
-    one, other = json_artifact(b'{"n": 1}'), Content("b", "json", b"[2]")
+    one, other = json_artifact(b'{"n": 1}'), ProducedFile("b", "json", b"[2]")
     single = by_function("a.json", output_schema=SCHEMA)
     assert judged(one, **single) == Produced((one,))
     bad = json_artifact(b"[]")
-    assert judged(bad, **single) == Unfit((bad,), unfit("output: expected an object, but here it is a list: []"))
+    assert judged(bad, **single) == InvalidResult(
+        (bad,), unfit("output: expected an object, but here it is a list: []")
+    )
     schema: Value = {"properties": {"a": SCHEMA, "b": {"maxItems": 0}}, "required": ["a", "b"]}
     several = by_function("a.json", "b.json", output_schema=schema)
-    assert judged(one, other, **several) == Unfit(
+    assert judged(one, other, **several) == InvalidResult(
         (one, other), unfit("output#/b: expected at most 0 items; here there are 1")
     )
 
 
 def test_a5_the_output_schema_holds_for_a_return_beside_other_files() -> None:
-    text, returned = Content("a", "md", b"x"), Content("output", "json", b"{}")
+    text, returned = ProducedFile("a", "md", b"x"), ProducedFile("output", "json", b"{}")
     given = by_function("a.md", output_schema={"required": ["n"]})
-    assert judged(text, returned, **given) == Unfit((text, returned), unfit("output: `n` is missing: add it"))
+    assert judged(text, returned, **given) == InvalidResult((text, returned), unfit("output: `n` is missing: add it"))
 
 
 def test_a5_the_output_schema_holds_for_the_fields_of_a_form() -> None:
-    text = Content("a", "md", b"x")
+    text = ProducedFile("a", "md", b"x")
     given: dict[str, Any] = {"form": ["n"], "outputs": ["a.md"], "output_schema": SCHEMA}
     assert judged(text, output={"n": 1}, **given) == Produced((text,), {"n": 1})
-    assert judged(text, output={}, **given) == Unfit((text,), unfit("output: `n` is missing: add it"))
+    assert judged(text, output={}, **given) == InvalidResult((text,), unfit("output: `n` is missing: add it"))
 
 
 def test_a5_of_many_findings_the_first_are_told() -> None:
     given = by_function("a.json", output_schema={"items": {"type": "string"}})
     bad = json_artifact(b"[" + b"1," * 99_999 + b"1]")
     outcome = judged(bad, **given)
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     lines = outcome.error.message.splitlines()
     assert len(lines) == 22
     assert lines[1:3] == [
@@ -156,7 +160,7 @@ def test_a5_of_many_findings_the_first_are_told() -> None:
 @pytest.mark.parametrize("schema", [{"$ref": "https://example.org/s.json"}, {"pattern": "(?=x)"}])
 def test_s3_a_schema_that_reaches_out_or_takes_unbounded_time_is_never_used(schema: Value) -> None:
     outcome = judged(json_artifact(b'"x"'), **by_function("a.json", output_schema=schema))
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert outcome.error.message.splitlines()[1].startswith(
         "- output: the schema that it is checked by cannot be used: "
     )
@@ -183,38 +187,41 @@ def test_p8_over_half_of_the_limit_warns() -> None:
 def test_p8_over_the_limit_is_refused_with_size_and_limit() -> None:
     half = 1024 * 1024
     assert isinstance(judged(json_artifact(text_of(2 * half)), **by_function("a.json")), Produced)
-    artifacts = (json_artifact(text_of(half)), Content("b", "json", text_of(half + 1)))
-    assert judged(*artifacts, **by_function("a.json", "b.json")) == Unfit(
+    artifacts = (json_artifact(text_of(half)), ProducedFile("b", "json", text_of(half + 1)))
+    assert judged(*artifacts, **by_function("a.json", "b.json")) == InvalidResult(
         artifacts,
         unfit("output: as JSON it has 2.0 MB (2,097,153 bytes); at most 2.0 MB (2,097,152 bytes) are taken"),
     )
 
 
 def test_p10_a_file_over_the_limit_is_refused_and_not_kept() -> None:
-    large, small = Content("a", "txt", b"x" * (3 * 1024 * 1024 + 1)), Content("b", "txt", b"x" * (3 * 1024 * 1024))
-    assert judged(large, small, **by_function("a.txt", "b.txt")) == Unfit(
+    large, small = (
+        ProducedFile("a", "txt", b"x" * (3 * 1024 * 1024 + 1)),
+        ProducedFile("b", "txt", b"x" * (3 * 1024 * 1024)),
+    )
+    assert judged(large, small, **by_function("a.txt", "b.txt")) == InvalidResult(
         (small,), unfit("a.txt: it has 3.0 MB (3,145,729 bytes); at most 3.0 MB (3,145,728 bytes) are taken")
     )
 
 
 def test_p10_a_file_in_the_store_is_not_read_to_know_its_size() -> None:
-    large = Stored("a", "txt", "sum", 10**9, unreadable)
+    large = StoredFile("a", "txt", "sum", 10**9, unreadable)
     outcome = judged(large, **by_function("a.txt"))
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert outcome.artifacts == ()
 
 
 def test_a4_a_file_in_the_store_is_checked_like_any_other() -> None:
     good, bad = stored("a", "json", "[1]"), stored("a", "json", "[1")
     assert judged(good, **by_function("a.json")) == Produced((good,))
-    assert isinstance(judged(bad, **by_function("a.json")), Unfit)
+    assert isinstance(judged(bad, **by_function("a.json")), InvalidResult)
 
 
 # ---- deciding -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ruling", list(Ruling))
-def test_d33_a_deciding_checkpoint_rules_on_the_pass(ruling: Ruling) -> None:
+@pytest.mark.parametrize("ruling", list(PassDecision))
+def test_d33_a_deciding_checkpoint_rules_on_the_pass(ruling: PassDecision) -> None:
     made = json_artifact(f'{{"decision": "{ruling.value}", "reason": "because"}}'.encode())
     assert judged(made, decides=True, **by_function("a.json")) == Produced((made,), None, ruling)
 
@@ -225,7 +232,9 @@ def test_d33_a_deciding_checkpoint_rules_on_the_pass(ruling: Ruling) -> None:
 def test_d33_without_a_ruling_it_is_unfit(data: bytes, came: str) -> None:
     made = json_artifact(data)
     finding = f"this checkpoint decides on the pass: expected COMPLETE, RESTART or ESCALATE; here it is {came}"
-    assert judged(made, decides=True, **by_function("a.json")) == Unfit((made,), unfit(f"output#/decision: {finding}"))
+    assert judged(made, decides=True, **by_function("a.json")) == InvalidResult(
+        (made,), unfit(f"output#/decision: {finding}")
+    )
 
 
 # ---- ids ------------------------------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cairn.core.execution import Fault
-from cairn.core.states import Mode
-from cairn.ports import Faulted, Produced
+from cairn.core.execution import Failure
+from cairn.core.states import ExecutionMode
+from cairn.ports import Errored, Produced
 from cairn.runners import Ctx, FunctionRegistry, carry_out, make_runners
 from tests.runners.works import checkpoint, function_checkpoint, work
 
@@ -16,7 +16,7 @@ async def test_work_goes_to_the_runner_of_its_mode() -> None:
     async def f(ctx: Ctx) -> None: ...
 
     runners = make_runners(functions=functions)
-    assert set(runners) == {Mode.FUNCTION, Mode.HUMAN_ONLY}
+    assert set(runners) == {ExecutionMode.FUNCTION, ExecutionMode.HUMAN_ONLY}
     assert await carry_out(runners, work(function_checkpoint())) == Produced(())
     assert await carry_out(runners, work(checkpoint(form=["a"]), answer={"a": "x"})) == Produced((), {"a": "x"})
 
@@ -24,6 +24,6 @@ async def test_work_goes_to_the_runner_of_its_mode() -> None:
 async def test_a_mode_without_a_runner_is_named() -> None:
     definition = checkpoint(prompt="Do it.")
     told = "Nothing here carries out the mode agentic. Modes with a runner: function, human_only."
-    assert await carry_out(make_runners(), work(definition)) == Faulted(Fault("no_runner", told))
+    assert await carry_out(make_runners(), work(definition)) == Errored(Failure("no_runner", told))
     told = "Nothing here carries out the mode agentic. Modes with a runner: none."
-    assert await carry_out({}, work(definition)) == Faulted(Fault("no_runner", told))
+    assert await carry_out({}, work(definition)) == Errored(Failure("no_runner", told))

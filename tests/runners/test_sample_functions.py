@@ -10,7 +10,7 @@ import pytest
 from cairn.definitions import expand, parse
 from cairn.definitions.templates import templates
 from cairn.documents import Value
-from cairn.ports import Content, Faulted, Produced
+from cairn.ports import Errored, Produced, ProducedFile
 from cairn.runners import FunctionRunner, map_input, read_value, run_context
 from cairn.runners.samples import functions
 from cairn.runners.samples.words import keywords_of, paragraphs_of, sentences_of, words_of
@@ -31,7 +31,7 @@ async def call(name: str, inputs: Value, **parameters: Value) -> Any:
     outcome = await RUNNER.carry_out(work(checkpoint(execution=execution), input=inputs))
     assert isinstance(outcome, Produced), outcome
     (made,) = outcome.artifacts
-    assert isinstance(made, Content)
+    assert isinstance(made, ProducedFile)
     return json.loads(made.data)
 
 
@@ -146,7 +146,7 @@ async def test_wrong_inputs_are_told(name: str, inputs: Value, parameters: Any, 
         "function_config": {"function": f"samples.{name}", "parameters": parameters},
     }
     outcome = await RUNNER.carry_out(work(checkpoint(execution=execution), input=inputs))
-    assert isinstance(outcome, Faulted)
+    assert isinstance(outcome, Errored)
     assert outcome.error.type == type
     assert outcome.error.message.startswith(message)
     assert "samples/functions.py" in outcome.error.trace

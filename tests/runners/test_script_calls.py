@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.documents import decode_json
-from cairn.ports import Call, Content, Produced, WantsRework
+from cairn.ports import NeedsRework, Produced, ProducedFile, RecordedCall
 from tests.runners.scripting import Bench, alive, function
 from tests.runners.works import stored
 
@@ -32,7 +32,7 @@ class Kept:
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
 
-    def keep(self, outcome: WantsRework, answer: dict[str, Any] | None) -> Call:
+    def keep(self, outcome: NeedsRework, answer: dict[str, Any] | None) -> RecordedCall:
         assert outcome.call is not None
         assert outcome.seen is not None
         checksum = sha256(outcome.seen).hexdigest()
@@ -41,19 +41,19 @@ class Kept:
         return replace(outcome.call, answer=answer)
 
 
-async def dispatch(bench: Bench, kept: Kept, body: str, calls: tuple[Call, ...], **more: Any) -> Any:
+async def dispatch(bench: Bench, kept: Kept, body: str, calls: tuple[RecordedCall, ...], **more: Any) -> Any:
     outputs = more.pop("outputs", ["out.json", "notes.md"])
     work = bench.work(function(body), name="asker", calls=calls, outputs=outputs, **more)
     return await bench.runner.carry_out(replace(work, contents=kept.contents.__getitem__))
 
 
 async def test_each_call_sees_what_it_saw_and_then_what_is_new(bench: Bench) -> None:
-    kept, calls = Kept(), tuple[Call, ...]()
+    kept, calls = Kept(), tuple[RecordedCall, ...]()
     for n in (1, 2):
         outcome = await dispatch(bench, kept, ASKS, calls, input={"dev": n})
-        assert isinstance(outcome, WantsRework)
+        assert isinstance(outcome, NeedsRework)
         assert (outcome.key, outcome.prompt, outcome.reason) == ("dev", f"more than {n}", "too small")
-        assert outcome.artifacts == (Content("notes", "md", f"saw {n}".encode()),)
+        assert outcome.artifacts == (ProducedFile("notes", "md", f"saw {n}".encode()),)
         assert alive(":asker\0") == []
         calls = (*calls, kept.keep(outcome, DONE))
     assert [call.number for call in calls] == [1, 2]
@@ -107,7 +107,7 @@ async def test_a_script_that_does_not_repeat_itself_is_told_which_call_differs(
     kept = Kept()
     asked = await dispatch(bench, kept, ASKS, (), input={"dev": 1})
     outcome = await dispatch(bench, kept, body, (kept.keep(asked, DONE),), input={"dev": 3})
-    assert outcome.error == Fault(
+    assert outcome.error == Failure(
         "not_repeated",
         "The script was called again to go on, and has to make the same calls again. Its call 1 was"
         f" request_rework(checkpoint='dev', prompt='more than 1', reason='too small'); now {now}. Let nothing that it"

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from tests.runners.scripting import Bench, function
 
 pytestmark = pytest.mark.asyncio
@@ -164,7 +164,7 @@ async def test_a_link_that_leads_out_is_not_followed_when_it_is_staged(bench: Be
 @pytest.mark.parametrize("path", ["../x", "/etc/hostname", "a/../../x"])
 async def test_a_path_that_leads_out_is_not_staged(bench: Bench, path: str) -> None:
     fault = await bench.fault(function(f"ctx.stage('out.bin', path={path!r})"), outputs=["out.bin"])
-    assert fault == Fault(
+    assert fault == Failure(
         "ValueError", f"'{path}' leads out of the workspace: only files inside it can be staged", fault.trace
     )
 

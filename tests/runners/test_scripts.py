@@ -7,10 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.core.states import WaitingOn
-from cairn.ports import Asks, Content, Faulted, Level, Produced, Reached, Rework, Unfit
-from cairn.runners.scripts.policy import ScriptRules
+from cairn.ports import (
+    Errored,
+    InvalidResult,
+    NeedsInput,
+    Produced,
+    ProducedFile,
+    ReworkBrief,
+    SandboxLevel,
+    SandboxStatus,
+)
+from cairn.runners.scripts.policy import ScriptPolicy
 from tests.runners.scripting import BOUNDS, Bench, function
 from tests.runners.works import stored
 
@@ -47,14 +56,14 @@ return {"names": list(ctx.previous), "text": ctx.previous["plan"], "json": ctx.p
 
 async def test_work_that_was_sent_back_says_why(bench: Bench) -> None:
     """R2, D31."""
-    rework = Rework("mend it", "it fails", "test", artifacts=(stored("notes", "md", "case 3"),))
+    rework = ReworkBrief("mend it", "it fails", "test", artifacts=(stored("notes", "md", "case 3"),))
     body = """
 told = ctx.rework
 return [told.prompt, told.reason, told.requested_by, told.artifacts["notes"]] if told else None
 """
     work = replace(bench.work(function(body)), rework=rework)
     outcome = await bench.runner.carry_out(work)
-    assert outcome == Produced((Content("out", "json", b'["mend it","it fails","test","case 3"]'),))
+    assert outcome == Produced((ProducedFile("out", "json", b'["mend it","it fails","test","case 3"]'),))
 
 
 async def test_any_type_of_file_comes_out_by_content_or_by_path(bench: Bench) -> None:
@@ -68,10 +77,10 @@ ctx.stage("numbers.json", {"n": [1, 2.5, None]})
     outcome = await bench.run(function(body), outputs=["chart.png", "again.bin", "notes.txt", "numbers.json"])
     assert outcome == Produced(
         (
-            Content("chart", "png", bytes(range(256))),
-            Content("again", "bin", bytes(range(256))),
-            Content("notes", "txt", b"words"),
-            Content("numbers", "json", b'{"n":[1,2.5,null]}'),
+            ProducedFile("chart", "png", bytes(range(256))),
+            ProducedFile("again", "bin", bytes(range(256))),
+            ProducedFile("notes", "txt", b"words"),
+            ProducedFile("numbers", "json", b'{"n":[1,2.5,null]}'),
         )
     )
 
@@ -85,7 +94,7 @@ async def test_scripts_import_one_another_and_run_on_an_event_loop(bench: Bench)
     }
     config = {"script_path": "./steps/report.py", "entry_function": "work"}
     outcome = await bench.run("", scripts=scripts, config=config)
-    assert outcome == Produced((Content("out", "json", b"2"),))
+    assert outcome == Produced((ProducedFile("out", "json", b"2"),))
 
 
 async def test_output_progress_and_log_lines_arrive(bench: Bench) -> None:
@@ -105,7 +114,7 @@ async def test_retries_and_revisions_find_their_workspace(bench: Bench) -> None:
 # ---- what is wrong -------------------------------------------------------------------------------------
 async def test_a_script_that_is_not_there_is_named(bench: Bench) -> None:
     fault = await bench.fault("", scripts={"a.py": ""}, config={"script_path": "b.py"})
-    assert fault == Fault("script_missing", "The pipeline has no script 'b.py'. Its scripts: a.py.")
+    assert fault == Failure("script_missing", "The pipeline has no script 'b.py'. Its scripts: a.py.")
 
 
 async def test_a_syntax_error_is_shown_with_its_line(bench: Bench) -> None:
@@ -117,7 +126,7 @@ async def test_a_syntax_error_is_shown_with_its_line(bench: Bench) -> None:
 async def test_a_function_that_is_not_there_is_named_with_those_that_are(bench: Bench) -> None:
     fault = await bench.fault("def mian(ctx):\n    return 1\n")
     told = "script_source.py has no function 'main'. Functions in it: mian."
-    assert fault == Fault("no_entry_function", told)
+    assert fault == Failure("no_entry_function", told)
 
 
 async def test_an_exception_shows_only_the_users_own_lines(bench: Bench) -> None:
@@ -180,7 +189,7 @@ async def test_what_is_not_json_or_not_what_the_schema_says_is_told_with_its_pla
 ) -> None:
     declared = [{"name": "out", "format": "json", "schema": {"type": "object"}}]
     outcome = await bench.run(function(f"return {value}"), outputs=declared)
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert outcome.error.type == "invalid_output"
     assert outcome.error.message.splitlines()[1:] == [f"- {message}"]
 
@@ -195,7 +204,7 @@ ctx.stage("large.bin", path="large")
 ctx.stage("text.md", {"no": "text"})
 """
     outcome = await bench.run(function(body), outputs=["big.bin", "large.bin", "text.md"])
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert outcome.error.message.splitlines()[1:] == [
         "- other: it is not declared; declared is big.bin, large.bin, text.md",
         "- big.bin: it has 0.0 MB (1,001 bytes); at most 0.0 MB (1,000 bytes) are taken",
@@ -206,19 +215,19 @@ ctx.stage("text.md", {"no": "text"})
 
 # ---- what is not allowed -------------------------------------------------------------------------------
 async def test_a_weaker_sandbox_than_asked_for_is_refused(bench: Bench) -> None:
-    bench.rules = ScriptRules(level=Level.BUBBLEWRAP, bounds=BOUNDS)
+    bench.rules = ScriptPolicy(level=SandboxLevel.BUBBLEWRAP, bounds=BOUNDS)
     outcome = await bench.run(function("return 1"))
-    if bench.sandbox.probe().level is Level.BUBBLEWRAP:
+    if bench.sandbox.probe().level is SandboxLevel.BUBBLEWRAP:
         assert isinstance(outcome, Produced)
     else:
-        assert isinstance(outcome, Faulted)
+        assert isinstance(outcome, Errored)
         assert outcome.error.type == "sandbox_too_weak"
         assert outcome.error.message.endswith("or let an admin set script_sandbox to process.")
 
 
 async def test_what_the_settings_do_not_allow_is_told(bench: Bench) -> None:
     config = {"network": True, "python": "/usr/bin/other", "limits": {"memory_mb": 4096}}
-    assert await bench.fault(function("return 1"), config=config) == Fault(
+    assert await bench.fault(function("return 1"), config=config) == Failure(
         "not_allowed",
         "It asks for the network, which the setting script_network does not allow."
         " The interpreter /usr/bin/other is not among script_pythons of the settings: none."
@@ -236,11 +245,11 @@ async def test_an_interpreter_that_is_allowed_runs_it(bench: Bench) -> None:
 async def test_people_are_asked_before_a_process_is_started(bench: Bench) -> None:
     config = {"requires_user_input": True, "user_input_prompt": "How many?", "parameters": {"n": 1}}
     asked = await bench.run(function("return parameters"), config=config)
-    assert isinstance(asked, Asks)
+    assert isinstance(asked, NeedsInput)
     assert (asked.waiting_on, asked.question["prompt"]) == (WaitingOn.SCRIPT_INPUT, "How many?")
     assert await bench.value("return parameters", config=config, answer={"n": 5}) == {"n": 5}
     assert bench.said() == [f"Sandbox: {bench.sandbox.probe().level.value}, {_network(bench.sandbox.probe())}."]
 
 
-def _network(reached: Reached) -> str:
-    return "without network" if reached.level is Level.BUBBLEWRAP else "with the network"
+def _network(reached: SandboxStatus) -> str:
+    return "without network" if reached.level is SandboxLevel.BUBBLEWRAP else "with the network"

@@ -10,7 +10,7 @@ from typing import Any
 
 from cairn.definitions import CheckpointDefinition, expand, parse
 from cairn.documents import Value
-from cairn.ports import Resolved, Rework, Stored, Upload, Work
+from cairn.ports import ResolvedInputs, ReworkBrief, StoredFile, UploadedFile, WorkOrder
 from cairn.runners.functions import FunctionRegistry, FunctionRunner
 
 CHECKPOINT_ID = "5f0c3f0e-6c1b-4a5e-9d59-1d8a3a1f7b10"
@@ -36,10 +36,10 @@ class Reads:
     """What a work is given to read."""
 
     input: Value
-    previous: tuple[Stored, ...]
-    references: Mapping[str, tuple[Stored, ...]]
+    previous: tuple[StoredFile, ...]
+    references: Mapping[str, tuple[StoredFile, ...]]
     prompt: str = ""
-    found: Resolved = field(default_factory=Resolved)
+    found: ResolvedInputs = field(default_factory=ResolvedInputs)
 
     async def shorten(self, checksum: str, model: str, summary: str) -> None:
         known = dict(self.found.summaries)
@@ -60,16 +60,16 @@ def work(
     told: Told | None = None,
     input: Value = None,
     answer: Value = None,
-    files: Mapping[str, Upload] | None = None,
-    previous: tuple[Stored, ...] = (),
-    references: Mapping[str, tuple[Stored, ...]] | None = None,
+    files: Mapping[str, UploadedFile] | None = None,
+    previous: tuple[StoredFile, ...] = (),
+    references: Mapping[str, tuple[StoredFile, ...]] | None = None,
     feedback: tuple[str, ...] = (),
     workspace: Path = Path("workspace"),
-    rework: Rework | None = None,
-    found: Resolved | None = None,
-) -> Work:
+    rework: ReworkBrief | None = None,
+    found: ResolvedInputs | None = None,
+) -> WorkOrder:
     told = told or Told()
-    return Work(
+    return WorkOrder(
         run_id="run",
         pipeline_id="pipeline",
         execution_id="execution",
@@ -77,7 +77,9 @@ def work(
         attempt=2,
         revision=len(feedback),
         checkpoint=definition,
-        material=Reads(input, previous, references or {}, found=found or Resolved(input=input, feedback=feedback)),
+        material=Reads(
+            input, previous, references or {}, found=found or ResolvedInputs(input=input, feedback=feedback)
+        ),
         answer=answer,
         files=files or {},
         feedback=feedback,
@@ -88,14 +90,14 @@ def work(
     )
 
 
-def stored(name: str, format: str, data: bytes | str, path: str = "", artifact_id: str = ARTIFACT_ID) -> Stored:
+def stored(name: str, format: str, data: bytes | str, path: str = "", artifact_id: str = ARTIFACT_ID) -> StoredFile:
     content = data.encode() if isinstance(data, str) else data
     checksum = hashlib.sha256(content).hexdigest()
-    return Stored(name, format, checksum, len(content), lambda: content, path, artifact_id)
+    return StoredFile(name, format, checksum, len(content), lambda: content, path, artifact_id)
 
 
-def upload(filename: str, data: bytes) -> Upload:
-    return Upload(filename, hashlib.sha256(data).hexdigest(), len(data), lambda: data)
+def upload(filename: str, data: bytes) -> UploadedFile:
+    return UploadedFile(filename, hashlib.sha256(data).hexdigest(), len(data), lambda: data)
 
 
 def unreadable() -> bytes:

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from cairn.core.states import Mode
+from cairn.core.states import ExecutionMode
 from cairn.documents import encode_json
-from cairn.ports import Content, Outcome, Runner, WantsRework, Work
+from cairn.ports import NeedsRework, Outcome, ProducedFile, Runner, WorkOrder
 from cairn.runners import Ctx
 from tests.services.house import House, step
 
@@ -19,14 +19,14 @@ class Asking:
     """Carries work out as ever, unless a checkpoint wants another one to be done again first."""
 
     inner: Runner
-    wants: dict[str, list[WantsRework]] = field(default_factory=dict[str, list[WantsRework]])  # by key, each once
+    wants: dict[str, list[NeedsRework]] = field(default_factory=dict[str, list[NeedsRework]])  # by key, each once
 
     def ask(self, asker: str, key: str, prompt: str = "", reason: str = "", **made: Any) -> None:
         """The asker has made these artifacts so far when it asks."""
-        artifacts = tuple(Content(name, "json", encode_json(value)) for name, value in made.items())
-        self.wants.setdefault(asker, []).append(WantsRework(key, prompt, reason, artifacts))
+        artifacts = tuple(ProducedFile(name, "json", encode_json(value)) for name, value in made.items())
+        self.wants.setdefault(asker, []).append(NeedsRework(key, prompt, reason, artifacts))
 
-    async def carry_out(self, work: Work) -> Outcome:
+    async def carry_out(self, work: WorkOrder) -> Outcome:
         wanted = self.wants.get(work.checkpoint.key)
         if wanted:
             _ = work.material.input  # it has looked at what there is
@@ -38,12 +38,12 @@ class Asking:
 def asking(house: House) -> Generator[Asking]:
     """Checkpoints of this house may ask for reworks meanwhile."""
     runners = house.cairn.runners
-    inner = runners[Mode.FUNCTION]
-    runners[Mode.FUNCTION] = asking = Asking(inner)
+    inner = runners[ExecutionMode.FUNCTION]
+    runners[ExecutionMode.FUNCTION] = asking = Asking(inner)
     try:
         yield asking
     finally:
-        runners[Mode.FUNCTION] = inner
+        runners[ExecutionMode.FUNCTION] = inner
 
 
 def code(**more: Any) -> dict[str, Any]:

@@ -6,39 +6,44 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import AsyncMock, patch
 
 import sqlalchemy as sa
 
-from cairn.bootstrap import Cairn, build
+from cairn.bootstrap import AppServices, build
 from cairn.config import Settings
+from cairn.core.errors import CommandRefused
 from cairn.core.states import ExecutionStatus, RunStatus
 from cairn.documents import decode_json
-from cairn.ports.models import Chosen, ModelFault, Models, Occasion, Tokens, Tried
+from cairn.ports.models import ChosenModel, ModelCallContext, ModelCatalogue, ModelError, ModelTest, TokenUsage
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.approvals.views import Approval
+from cairn.services.artifacts.queries import ArtifactFilter
 from cairn.services.artifacts.views import Artifact
 from cairn.services.engine.commit import Commit
+from cairn.services.events.queries import EventFilter
 from cairn.services.events.views import Event
-from cairn.services.filters import ArtifactFilter, EventFilter
-from cairn.services.rollbacks.service import Request
+from cairn.services.folders.folder_repair import RepairReport
+from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.rollbacks.views import Rollback, RollbackPreview
 from cairn.services.runs.execution_views import Execution
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.services.runs.views import Run
 from cairn.store import tables as t
-from cairn.store.events.verification import Broken, verify
+from cairn.store.events.verification import BrokenLink, verify
 from cairn.worker import Worker
 from tests.databases import prepare
+from tests.isolation import PATIENCE
 from tests.outward.servers import MailServer, WebServer
 
 Json = dict[str, Any]
 T = TypeVar("T")
-PATIENCE = 20.0  # seconds; a busy machine needs some
 POLL = 0.05  # seconds after which it is looked again even if nothing was announced
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{8}T\d{6}Z")
@@ -96,26 +101,29 @@ class Minds:
     prices = "none"
 
     def __init__(self) -> None:
-        self.own: Models | None = None
+        self.own: ModelCatalogue | None = None
 
     @property
     def default(self) -> str:
         return "simulated:none" if self.own is None else self.own.default
 
     @property
-    def _own(self) -> Models:
+    def _own(self) -> ModelCatalogue:
         assert self.own is not None, "no test has set any models"
         return self.own
 
     def choose(
-        self, name: str | None = None, settings: Mapping[str, Any] | None = None, occasion: Occasion | None = None
-    ) -> Chosen:
+        self,
+        name: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        occasion: ModelCallContext | None = None,
+    ) -> ChosenModel:
         return self._own.choose(name, settings, occasion)
 
-    def explain(self, error: BaseException, model: str) -> ModelFault | None:
+    def explain(self, error: BaseException, model: str) -> ModelError | None:
         return self._own.explain(error, model)
 
-    def cost(self, model: str, tokens: Tokens) -> Decimal | None:
+    def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         return self._own.cost(model, tokens)
 
     def ends_on(self, name: str) -> str | None:
@@ -124,7 +132,7 @@ class Minds:
     def providers(self) -> tuple[()]:
         return ()
 
-    async def try_out(self, name: str | None = None) -> Tried:
+    async def try_out(self, name: str | None = None) -> ModelTest:
         return await self._own.try_out(name)
 
     async def close(self) -> None:
@@ -141,7 +149,7 @@ class House:
     verified: int = 0  # the last event that was looked at
     minds: Minds = field(default_factory=Minds)
 
-    cairn: Cairn = field(init=False)
+    cairn: AppServices = field(init=False)
     worker: Worker = field(init=False)
     mail: MailServer = field(init=False)  # where mail goes, and requests
     web: WebServer = field(init=False)
@@ -151,7 +159,7 @@ class House:
         """As `cairn serve` does it."""
         if self.url is None:
             prepare(self.folder)
-        given: Json = {"poll_seconds": 0.05, **self.settings}
+        given: Json = {"poll_seconds": 0.5, **self.settings}
         settings = Settings(data_dir=self.folder, database_url=self.url, **given)
         self.cairn = build(settings, functions=self.functions, models=self.minds)
         await self.cairn.keeper.mend_unfinished()
@@ -211,10 +219,10 @@ class House:
         )
 
     async def roll_back(self, run_id: str, target: int, **more: Any) -> str:
-        request = Request("checkpoint_level", run_id, target_checkpoint_position=target, **more)
+        request = RollbackSpec("checkpoint_level", run_id, target_checkpoint_position=target, **more)
         return (await self.cairn.rollbacks.roll_back(request, by=ADMIN))[0]
 
-    def foresee(self, request: Request) -> RollbackPreview:
+    def foresee(self, request: RollbackSpec) -> RollbackPreview:
         return self.cairn.reading.rollback_preview(self.cairn.rollbacks, request, ADMIN)
 
     # ---- questions -----------------------------------------------------------------------------------
@@ -305,9 +313,10 @@ class House:
     async def until_quiet(self) -> None:
         """No lane is at work, and nothing waits to be done."""
         lanes = self.cairn.lanes._lanes  # pyright: ignore[reportPrivateUsage]
-        while lanes:
-            await asyncio.wait(tuple(lanes.values()), timeout=PATIENCE)
-            await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE):
+            while lanes:
+                await asyncio.wait(tuple(lanes.values()))
+                await asyncio.sleep(0)
         await self.cairn.engine.drain()
         await self.cairn.folder_sync.drain()
 
@@ -317,23 +326,39 @@ class House:
         wanted = [a for a in asked if kind in (None, a.kind)]
         return wanted[0] if wanted else None
 
-    async def broken_since_last(self) -> list[Broken]:
+    async def broken_since_last(self) -> list[BrokenLink]:
         """What is broken in the chains that something was added to since the last call."""
         c = t.events.c
         added = sa.select(c.chain, sa.func.max(c.id)).where(c.id > self.verified).group_by(c.chain)
 
-        def read(connection: sa.Connection) -> list[Broken]:
+        def read(connection: sa.Connection) -> list[BrokenLink]:
             chains = {row[0]: row[1] for row in connection.execute(added)}
             self.verified = max([self.verified, *chains.values()])
             return [one for chain in chains for one in verify(connection, chain).broken]
 
         return await self.cairn.database.aread(read)
 
+    async def mend(self) -> RepairReport:
+        """What `mend_all` does, for the pipelines of this test: the house has those of many tests."""
+        found = [pipeline for pipeline in await self.cairn.keeper.pipelines() if pipeline in self.made]
+        with patch.object(self.cairn.keeper, "pipelines", AsyncMock(return_value=found)):
+            return await self.cairn.keeper.mend_all()
+
+    async def give_up(self) -> None:
+        """Cancel every run that is not over."""
+        for run in self.cairn.reading.runs(RunFilter(), 500, None).items:
+            with suppress(CommandRefused):
+                await self.cairn.runs.cancel(run.run_id, by=ADMIN)
+
     # ---- what always holds ---------------------------------------------------------------------------
     async def check(self) -> None:
         """Disk equal to database, the trail whole, nothing held that nobody needs."""
-        await self.until_quiet()
         made, self.made = self.made, []
+        try:
+            await self.until_quiet()
+        except TimeoutError:
+            await self.give_up()  # a run that hangs does so for every later test
+            raise
         for pipeline_id in made:
             if pipeline_id in await self.cairn.keeper.pipelines():
                 drift = self.cairn.keeper.look(pipeline_id)

@@ -12,20 +12,19 @@ from argon2 import PasswordHasher
 from cairn.adapters.key_file import KeyFile
 from cairn.bootstrap.identity import Accounts, open_accounts
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.engine.admin_changes import Acts
+from cairn.services.engine.admin_changes import AdminChanges
 from cairn.services.engine.event_bus import EventBus
-from cairn.services.events.queries import list_events
-from cairn.services.filters import EventFilter
+from cairn.services.events.queries import EventFilter, list_events
 from cairn.services.identity.directory import Directory
-from cairn.services.identity.users import NewUser
-from cairn.services.secrets import Secrets
-from cairn.services.sign_in.authentication import Access
+from cairn.services.identity.users import UserSpec
+from cairn.services.secrets import SecretStore
+from cairn.services.sign_in.authentication import Authentication
 from cairn.services.sign_in.passwords import Passwords
-from cairn.services.sign_in.service import Visitor
+from cairn.services.sign_in.service import SignInClient
 from cairn.store import Database, verify
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-HERE = Visitor("10.0.0.1", "a browser")
+HERE = SignInClient("10.0.0.1", "a browser")
 PASSWORD = "several plain words"
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -49,24 +48,24 @@ class Household:
     admin_token: str | None = None
     clock: SetClock = field(default_factory=SetClock)
 
-    acts: Acts = field(init=False)
+    acts: AdminChanges = field(init=False)
     directory: Directory = field(init=False)
-    access: Access = field(init=False)
+    access: Authentication = field(init=False)
     accounts: Accounts = field(init=False)
-    secrets: Secrets = field(init=False)
+    secrets: SecretStore = field(init=False)
 
     def __post_init__(self) -> None:
-        self.acts = Acts(self.database, self.clock, EventBus())
+        self.acts = AdminChanges(self.database, self.clock, EventBus())
         self.directory = Directory(self.clock)
-        self.access = Access(self.database, self.clock, self.directory, self.admin_token)
+        self.access = Authentication(self.database, self.clock, self.directory, self.admin_token)
         self.accounts = open_accounts(self.acts, self.access, {}, Passwords(CHEAP))
-        self.secrets = Secrets(self.acts, KeyFile(self.folder))
+        self.secrets = SecretStore(self.acts, KeyFile(self.folder))
 
     async def user(self, name: str, *roles: str, **more: Any) -> str:
-        return await self.accounts.users.create(NewUser(name, roles=roles, **more), ADMIN)
+        return await self.accounts.users.create(UserSpec(name, roles=roles, **more), ADMIN)
 
     async def user_with_password(self, name: str, *roles: str, password: str = PASSWORD, **more: Any) -> str:
-        invited = await self.accounts.invitations.invite(NewUser(name, roles=roles, **more), 1, ADMIN)
+        invited = await self.accounts.invitations.invite(UserSpec(name, roles=roles, **more), 1, ADMIN)
         await self.accounts.invitations.accept(invited.token, password, None, HERE)
         return invited.user
 

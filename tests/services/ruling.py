@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from textwrap import dedent
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.core.rules import GLOBAL
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.approvals.views import Approval
-from cairn.services.errors import WrongInput
-from cairn.services.identity.users import NewUser
-from cairn.services.rules.views import Explanation
+from cairn.services.errors import InvalidInput
+from cairn.services.identity.users import UserSpec
+from cairn.services.rules.views import ApprovalExplanation
 from tests.services.house import House
 
 REVIEWER = Actor("a reviewer", frozenset({"approver"}))
@@ -25,8 +25,8 @@ async def rule(house: House, text: str, scope: str = GLOBAL) -> int:
 
 async def second_approver(house: House) -> None:
     """So that a rule can want two people."""
-    with suppress(WrongInput, Refused):  # one test may have made it for the others
-        await house.cairn.accounts.users.create(NewUser("reviewer", roles=("approver",)), by=ADMIN)
+    with suppress(InvalidInput, CommandRefused):  # one test may have made it for the others
+        await house.cairn.accounts.users.create(UserSpec("reviewer", roles=("approver",)), by=ADMIN)
 
 
 @asynccontextmanager
@@ -41,11 +41,11 @@ async def globally(house: House, text: str) -> AsyncGenerator[int]:
 def approvals(house: House, run_id: str) -> list[Approval]:
     """All of a run, in the order in which they were asked."""
     from cairn.core.states import ApprovalStatus
-    from cairn.services.filters import ApprovalFilter
+    from cairn.services.approvals.queries.lists import ApprovalFilter
 
     wanted = ApprovalFilter(tuple(ApprovalStatus), (), None, run_id, "age")
     return house.cairn.reading.approvals(wanted, 500, None).items
 
 
-def why(house: House, approval_id: str) -> Explanation:
+def why(house: House, approval_id: str) -> ApprovalExplanation:
     return house.cairn.rule_reading.explain(approval_id)

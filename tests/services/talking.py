@@ -8,25 +8,25 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from cairn.bootstrap import Cairn
-from cairn.core.states import Mode
-from cairn.ports import Content, Conversation, Outcome, Produced, Purpose, Runner, Said, Work
-from cairn.ports.models import Tokens
+from cairn.bootstrap import AppServices
+from cairn.core.states import ExecutionMode
+from cairn.ports import Conversation, ConversationMessage, Outcome, Produced, ProducedFile, Purpose, Runner, WorkOrder
+from cairn.ports.models import TokenUsage
 
-Script = Callable[[Work, Conversation], Awaitable[Outcome]]
+Script = Callable[[WorkOrder, Conversation], Awaitable[Outcome]]
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-USED = Tokens(input=100, output=20, cache_read=40, cache_write=5)
+USED = TokenUsage(input=100, output=20, cache_read=40, cache_write=5)
 DONE = b'{"value":1}'
 
 
-def asked(turn: str = "work", number: int = 1, text: str = "Do it.", **more: Any) -> Said:
+def asked(turn: str = "work", number: int = 1, text: str = "Do it.", **more: Any) -> ConversationMessage:
     """What a model was given."""
     message = {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": text}]}
     given: dict[str, Any] = {"message": message, "role": "user", "purpose": Purpose.WORK, "at": AT, **more}
-    return Said(turn, number, "Cairn", text=text, **given)
+    return ConversationMessage(turn, number, "Cairn", text=text, **given)
 
 
-def answered(turn: str = "work", number: int = 2, text: str = "Done.", **more: Any) -> Said:
+def answered(turn: str = "work", number: int = 2, text: str = "Done.", **more: Any) -> ConversationMessage:
     """What it said, and what that cost."""
     message = {"kind": "response", "parts": [{"part_kind": "text", "content": text}]}
     given: dict[str, Any] = {
@@ -40,14 +40,14 @@ def answered(turn: str = "work", number: int = 2, text: str = "Done.", **more: A
         "cost": Decimal("0.0125"),
         **more,
     }
-    return Said(turn, number, "Analyst", text=text, **given)
+    return ConversationMessage(turn, number, "Analyst", text=text, **given)
 
 
-def produced(work: Work, data: bytes = DONE) -> Produced:
-    return Produced((Content(work.checkpoint.key, "json", data),))
+def produced(work: WorkOrder, data: bytes = DONE) -> Produced:
+    return Produced((ProducedFile(work.checkpoint.key, "json", data),))
 
 
-async def one_turn(work: Work, conversation: Conversation) -> Outcome:
+async def one_turn(work: WorkOrder, conversation: Conversation) -> Outcome:
     """A question and its answer."""
     await conversation.keep(asked())
     await conversation.keep(answered(is_last=True))
@@ -67,20 +67,20 @@ def agents(key: str = "talk", **config: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def talking(cairn: Cairn, script: Script = one_turn) -> Generator[None]:
+def talking(cairn: AppServices, script: Script = one_turn) -> Generator[None]:
     """Meanwhile checkpoints whose keys begin with `talk` are carried out by the script."""
-    runners: dict[Mode, Runner] = cairn.runners
+    runners: dict[ExecutionMode, Runner] = cairn.runners
     modes, own = cairn.runs._modes, dict(runners)  # pyright: ignore[reportPrivateUsage]
 
     class Talker:
-        async def carry_out(self, work: Work) -> Outcome:
+        async def carry_out(self, work: WorkOrder) -> Outcome:
             if not work.checkpoint.key.startswith("talk"):
                 return await own[work.checkpoint.execution.mode].carry_out(work)
             assert work.conversation is not None
             return await script(work, work.conversation)
 
-    runners |= {Mode.FUNCTION: Talker(), Mode.AGENTIC: Talker()}
-    cairn.runs._modes = modes | {Mode.AGENTIC.value}  # pyright: ignore[reportPrivateUsage]
+    runners |= {ExecutionMode.FUNCTION: Talker(), ExecutionMode.AGENTIC: Talker()}
+    cairn.runs._modes = modes | {ExecutionMode.AGENTIC.value}  # pyright: ignore[reportPrivateUsage]
     try:
         yield
     finally:

@@ -13,12 +13,12 @@ from sqlalchemy import event
 
 from cairn.services.actors import ADMIN
 from cairn.services.errors import TooManyAttempts, Unauthenticated
-from cairn.services.identity.tokens import NewToken
+from cairn.services.identity.tokens import TokenSpec
 from cairn.services.identity.users import UserChange
 from cairn.services.sign_in.authentication import LIFETIME
 from cairn.services.sign_in.passwords import Passwords
-from cairn.services.sign_in.rate_limits import Attempts
-from cairn.services.sign_in.service import SigningIn, Visitor
+from cairn.services.sign_in.rate_limits import SignInRateLimit
+from cairn.services.sign_in.service import SignInClient, SignInService
 from cairn.store import Database
 from cairn.store import tables as t
 from tests.services.household import HERE, PASSWORD, Household, SetClock
@@ -48,7 +48,7 @@ class Counted:
 
 async def test_a_token_is_looked_up_once_in_five_seconds(household: Household) -> None:
     await household.user("ann", "viewer")
-    token = (await household.accounts.tokens.create(NewToken("ann", "ci"), ADMIN)).token
+    token = (await household.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
     counted = Counted(household.database)
 
     async def look(one: str) -> int:
@@ -76,7 +76,7 @@ async def test_what_was_read_before_a_change_is_not_believed_after_it(
 ) -> None:
     """The answer of the database arrives after the revocation."""
     await household.user("ann", "viewer")
-    made = await household.accounts.tokens.create(NewToken("ann", "ci"), ADMIN)
+    made = await household.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)
     aread, read, arrives = household.database.aread, asyncio.Event(), asyncio.Event()
 
     async def late(query: Any) -> Any:
@@ -97,7 +97,7 @@ async def test_what_was_read_before_a_change_is_not_believed_after_it(
 
 
 async def test_a_session_that_is_used_lasts_but_not_longer_than_its_token(household: Household) -> None:
-    made = await household.accounts.tokens.create(NewToken("admin", "ci", days=10), ADMIN)
+    made = await household.accounts.tokens.create(TokenSpec("admin", "ci", days=10), ADMIN)
     signed_in = await household.accounts.signing_in.with_token(made.token, HERE)
     household.clock.go(days=6)
     session = await household.access.session(signed_in.secret)
@@ -111,7 +111,7 @@ async def test_a_session_that_is_used_lasts_but_not_longer_than_its_token(househ
 
 
 async def test_a_token_is_noted_as_used_now_and_then(household: Household) -> None:
-    made = await household.accounts.tokens.create(NewToken("admin", "ci"), ADMIN)
+    made = await household.accounts.tokens.create(TokenSpec("admin", "ci"), ADMIN)
     people = household.accounts.people
     await household.access.bearer(made.token)
     first = people.token(made.token_id).last_used_at
@@ -136,7 +136,7 @@ async def test_a_password_is_hashed_anew_when_it_has_become_dearer(household: Ho
 
     before = stored()
     dearer = Passwords(PasswordHasher(time_cost=2, memory_cost=16, parallelism=1))
-    signing_in = SigningIn(household.database, household.clock, household.access, dearer)
+    signing_in = SignInService(household.database, household.clock, household.access, dearer)
     await signing_in.with_password("ann", PASSWORD, HERE)
     after = stored()
     assert ("m=8,t=1" in before, "m=16,t=2" in after) == (True, True)
@@ -160,12 +160,12 @@ async def test_many_guesses_at_once_are_counted_each(household: Household) -> No
     assert (counts.count("Unauthenticated"), counts.count("TooManyAttempts")) == (10, 40)
     household.clock.go(seconds=61)
     await signing_in.with_password("ann", PASSWORD, HERE)
-    await signing_in.with_password("ann", PASSWORD, Visitor("10.0.0.2"))
+    await signing_in.with_password("ann", PASSWORD, SignInClient("10.0.0.2"))
 
 
 def test_what_is_remembered_of_guessers_is_bounded_and_the_oldest_goes_first() -> None:
     clock = SetClock()
-    attempts = Attempts(clock, most=2, kept=100)
+    attempts = SignInRateLimit(clock, most=2, kept=100)
     for source in ("first", "first", *(f"other {n}" for n in range(98)), "last", "last"):
         attempts.count(source)
     with pytest.raises(TooManyAttempts):

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
-from cairn.core.rule_verdict import Risk
+from cairn.core.errors import CommandRefused
+from cairn.core.rule_verdict import RiskLevel
 from cairn.runners import Ctx
+from cairn.services.actions.views import ParameterChange
 from cairn.services.actors import ADMIN
-from cairn.services.approvals.views import ApprovalDetail, Change
-from cairn.services.errors import WrongInput
+from cairn.services.approvals.views import ApprovalDetail
+from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
 from tests.outward.servers import answer, break_midway
 from tests.services.house import House, step
@@ -108,7 +109,7 @@ async def test_the_refund_email_from_proposal_to_mail_h3_h9(house: House) -> Non
         revision,
         pipeline,
     )
-    assert (detail.risk_level, detail.confidence, detail.operation_type) == (Risk.HIGH, 0.87, "send_email")
+    assert (detail.risk_level, detail.confidence, detail.operation_type) == (RiskLevel.HIGH, 0.87, "send_email")
     assert detail.expires_at is not None
     assert (detail.expires_at - detail.asked_at).total_seconds() == 3600
     assert detail.action.parameters == REFUND
@@ -126,7 +127,7 @@ async def test_the_refund_email_from_proposal_to_mail_h3_h9(house: House) -> Non
     assert detail.possible == ["approve", "modify", "revise", "reject"]
 
     preview = house.cairn.corrections.preview(detail.approval_id, {"amount": 89.99})
-    change = Change(
+    change = ParameterChange(
         field="amount", path="/amount", original=99.99, modified=89.99, change_type="updated", difference=-10.0
     )
     assert (preview.diff, preview.validation.passed) == ([change], True)
@@ -242,14 +243,14 @@ async def test_a_modification_that_does_not_fit_decides_nothing_h3(house: House)
     pipeline = await house.pipeline(proposing(house, mail_action()))
     run = await house.start(pipeline)
     detail = await asked(house, run)
-    with pytest.raises(WrongInput) as wrong:
+    with pytest.raises(InvalidInput) as wrong:
         await house.cairn.approvals.decide(
             detail.approval_id, "approve", modified_params={"amount": 0, "to": "nobody"}, by=ADMIN
         )
     assert sorted(path for path, _ in wrong.value.errors) == ["/modified_params/amount", "/modified_params/to"]
     preview = house.cairn.corrections.preview(detail.approval_id, {"amount": 0})
     assert (preview.validation.passed, [p.path for p in preview.validation.errors]) == (False, ["/amount"])
-    with pytest.raises(WrongInput):  # only an action has parameters, and only an approval takes others
+    with pytest.raises(InvalidInput):  # only an action has parameters, and only an approval takes others
         await house.cairn.approvals.decide(
             detail.approval_id, "reject", feedback="x", modified_params={"amount": 1}, by=ADMIN
         )
@@ -257,7 +258,7 @@ async def test_a_modification_that_does_not_fit_decides_nothing_h3(house: House)
     await house.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 99.99}, by=ADMIN)
     await house.until_run(run, "completed")
     assert house.output(run, "act")["answers"][0]["modified"] is False  # it was the same
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         await house.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 1}, by=ADMIN)
 
 
@@ -383,7 +384,7 @@ async def test_of_many_modifications_at_once_one_counts_h4(house: House) -> None
             await house.cairn.approvals.decide(
                 detail.approval_id, "approve", digest=detail.digest, modified_params={"amount": amount}, by=ADMIN
             )
-        except Refused as refused:
+        except CommandRefused as refused:
             return refused.message
         return "counted"
 

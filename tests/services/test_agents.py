@@ -9,11 +9,12 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.definitions import DefinitionError
-from cairn.ports.models import ModelFault, ModelFaultKind
+from cairn.ports.models import ModelError, ModelErrorKind
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
+from tests.isolation import PATIENCE, limit
 from tests.runners.agenting import Asked, FakeModels, Mind, Reply, Uses, hands_over
 from tests.services.house import House, retries, step, timeout
 from tests.services.test_scripts import script
@@ -114,11 +115,11 @@ async def test_a_result_that_fails_validation_is_tried_again_with_the_findings(h
 
 async def test_faults_are_retried_where_that_may_help(house: House) -> None:
     """A7, X4, D63."""
-    left = [ModelFault(ModelFaultKind.OVERLOAD, "Too busy."), "Now."]
+    left = [ModelError(ModelErrorKind.OVERLOAD, "Too busy."), "Now."]
     thinking(house, lambda _: left.pop(0))
     pipeline = await house.pipeline(agent("text", "text.md", execution=retries(2)))
     assert house.execution(await house.done(pipeline), "text").attempt_number == 2
-    models = thinking(house, lambda _: ModelFault(ModelFaultKind.AUTHENTICATION, "The key is wrong: set another."))
+    models = thinking(house, lambda _: ModelError(ModelErrorKind.AUTHENTICATION, "The key is wrong: set another."))
     run = await house.start(pipeline)
     await house.until_run(run, "paused")
     failed = house.execution(run, "text")
@@ -192,7 +193,7 @@ async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(house
         "answer",
         {"enum": ["blue", "red"]},
     )
-    with pytest.raises(WrongInput) as told:
+    with pytest.raises(InvalidInput) as told:
         await house.cairn.executions.submit(waiting.execution_id, {"answer": "green"}, by=ADMIN)
     assert told.value.errors[0][0] == "/fields/answer"
     await house.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, by=ADMIN)
@@ -250,7 +251,7 @@ async def test_several_agents_discuss_in_a_run(house: House) -> None:
     }
     pipeline = await house.pipeline(agent("plan", "plan.md", config=config))
     run = await house.start(pipeline)
-    await asyncio.wait_for(held.wait(), 20)
+    await asyncio.wait_for(held.wait(), PATIENCE)
     assert len(models.asked) == 5
     stopped.set()
     await house.reopen()
@@ -436,14 +437,14 @@ async def test_cancelling_a_run_hangs_up_within_a_second(house: House) -> None:
 
     thinking(house, mind)
     run = await house.start(await house.pipeline(agent("text", "text.md")))
-    await asyncio.wait_for(begun.wait(), 20)
+    await asyncio.wait_for(begun.wait(), PATIENCE)
     started = asyncio.get_running_loop().time()
     await house.cairn.runs.cancel(run, by=ADMIN)
-    await asyncio.wait_for(ended.wait(), 1)
-    assert asyncio.get_running_loop().time() - started < 1
+    await asyncio.wait_for(ended.wait(), PATIENCE)
+    assert asyncio.get_running_loop().time() - started < limit(1.0)
     begun.clear()
     ended.clear()
     slow = agent("text", "text.md", execution=timeout(0.3, "fail_run"))
     run = await house.start(await house.pipeline(slow))
     await house.until_run(run, "failed")
-    await asyncio.wait_for(ended.wait(), 1)
+    await asyncio.wait_for(ended.wait(), PATIENCE)

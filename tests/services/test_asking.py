@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import NotAllowed, Refused
+from cairn.core.errors import CommandRefused, NotAllowed
 from cairn.core.states import RunStatus
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN, Actor
+from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import Approval
-from cairn.services.errors import WrongInput
-from cairn.services.filters import ApprovalFilter
-from cairn.services.identity.users import NewUser
+from cairn.services.errors import InvalidInput
+from cairn.services.identity.users import UserSpec
 from tests.services.house import House, step
 from tests.services.ruling import approvals, rule, second_approver
 
@@ -46,8 +46,8 @@ async def held(house: House, action: str) -> str:
 
 async def people(house: House) -> None:
     """Whom rules may name."""
-    with suppress(WrongInput, Refused):  # one test may have made them for the others
-        new = NewUser("manager", email="manager@example.com", roles=("approver",))
+    with suppress(InvalidInput, CommandRefused):  # one test may have made them for the others
+        new = UserSpec("manager", email="manager@example.com", roles=("approver",))
         await house.cairn.accounts.users.create(new, by=ADMIN)
         for group in ("finance", "legal"):
             await house.cairn.accounts.groups.create(group, "", ["manager"], by=ADMIN)
@@ -109,7 +109,7 @@ async def test_two_different_people_have_to_approve_d26(house: House) -> None:
     approval = await asked(house, run)
     await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
     assert (house.cairn.reading.approval(approval.approval_id).given, house.run(run).status) == (1, "in_progress")
-    with pytest.raises(Refused, match="another person has to"):
+    with pytest.raises(CommandRefused, match="another person has to"):
         await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
     await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob"))
     await house.until_run(run, "completed")
@@ -127,7 +127,7 @@ async def test_a_deadline_holds_h5(house: House, on_timeout: str, status: RunSta
     assert (told.count("approval_reminded"), told.count("approval_timeout")) == (1, 1)
     closed = house.cairn.reading.approval(approval.approval_id)
     assert str(closed.status) == "timeout"
-    with pytest.raises(Refused, match="the approval is timeout"):
+    with pytest.raises(CommandRefused, match="the approval is timeout"):
         await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
 
 
@@ -183,7 +183,7 @@ async def test_an_approval_races_with_its_deadline_and_one_of_them_counts_h4(hou
         await asyncio.sleep(max(0.0, wait))
         try:
             await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
-        except Refused as refused:
+        except CommandRefused as refused:
             return refused.message
         return "counted"
 
@@ -208,7 +208,7 @@ async def test_an_approval_races_with_a_rollback_h4(house: House) -> None:
         async def approve(approval: Approval = approval) -> str:
             try:
                 await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
-            except Refused as refused:
+            except CommandRefused as refused:
                 return refused.message
             return "counted"
 
@@ -286,7 +286,7 @@ async def test_a_comment_is_kept_and_told_h8(house: House) -> None:
     (comment,) = house.cairn.reading.approval(approval.approval_id).comments
     assert (comment.by, comment.text) == ("ann", "Verified with <b>the policy</b>")
     assert house.told(run)[-1] == "approval_commented"
-    with pytest.raises(WrongInput):
+    with pytest.raises(InvalidInput):
         await house.cairn.comments.add(approval.approval_id, "  ", by=ADMIN)
     await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
     await house.until_run(run, "completed")

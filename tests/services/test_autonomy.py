@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.definitions.rules import load
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound
 from cairn.services.rules.queries.autonomy import mode
 from cairn.services.rules.views import Backtest, RuleAutonomy
+from cairn.store.errors import NotFound
 from tests.services.house import House, step
 from tests.services.ruling import REVIEWER, approvals, rule, why
 
@@ -185,7 +185,7 @@ async def test_samples_are_looked_at_afterwards(house: House) -> None:
 async def test_only_samples_are_reviewed(house: House) -> None:
     pipeline = await refunds(house)
     asked = await decided(house, pipeline, 10, "approve")
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         await house.cairn.rules.review(asked, True, "", by=REVIEWER)
     with pytest.raises(NotFound):
         await house.cairn.rules.review("00000000-0000-4000-8000-000000000000", True, "", by=REVIEWER)

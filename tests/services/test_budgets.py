@@ -12,36 +12,37 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.core.budget import Budget
-from cairn.core.errors import Refused
-from cairn.ports import Conversation, Outcome, Purpose, Work
-from cairn.ports.models import Tokens
+from cairn.core.errors import CommandRefused
+from cairn.ports import Conversation, Outcome, Purpose, WorkOrder
+from cairn.ports.models import TokenUsage
 from cairn.services.actors import ADMIN
 from cairn.services.conversations.queries import MessageFilter
 from cairn.services.conversations.views import Message
 from cairn.services.costs.budgets import money
-from cairn.services.costs.queries import Days, Wanted
-from cairn.services.costs.views import Bound, Limits, RunBudget, Usage
-from cairn.services.filters import RunFilter
-from cairn.services.retention import Days as Kept
+from cairn.services.costs.queries import CostQuery, DateRange
+from cairn.services.costs.views import BudgetLimits, BudgetStatus, RunBudget, Usage
 from cairn.services.retention import Retention
+from cairn.services.retention import RetentionDays as Kept
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.store import tables as t
+from tests.isolation import PATIENCE
 from tests.runners.agenting import FakeModels
 from tests.services.house import House, step
 from tests.services.talking import AT, agents, answered, produced, talking
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
-NONE = Limits(max_cost_usd=None, max_tokens=None, max_calls=None)
+NONE = BudgetLimits(max_cost_usd=None, max_tokens=None, max_calls=None)
 CENT = Decimal("0.01")
 
 
 def script(calls: int, **said: Any) -> Any:
     """So many calls of one cent and ten tokens each, of which those that were made before are not made again."""
 
-    async def talk(work: Work, conversation: Conversation) -> Outcome:
+    async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
         done = len(await conversation.said())
         for number in range(done + 1, calls + 1):
             await conversation.afford()
-            given: dict[str, Any] = {"tokens": Tokens(8, 2), "cost": CENT, "at": datetime.now(UTC), **said}
+            given: dict[str, Any] = {"tokens": TokenUsage(8, 2), "cost": CENT, "at": datetime.now(UTC), **said}
             await conversation.keep(answered(number=number, **given))
         return produced(work)
 
@@ -66,7 +67,7 @@ async def test_a_spent_budget_pauses_and_only_a_higher_one_goes_on_d69(house: Ho
             defined=NONE.model_copy(update={"max_cost_usd": 0.05}),
             per_month=NONE,
             bounds=[
-                Bound(
+                BudgetStatus(
                     of="run",
                     limit="max_cost_usd",
                     allowed=0.05,
@@ -77,10 +78,10 @@ async def test_a_spent_budget_pauses_and_only_a_higher_one_goes_on_d69(house: Ho
                 )
             ],
         )
-        with pytest.raises(Refused, match=r"The run has used \$0\.0500.*Raise the budget of the run"):
+        with pytest.raises(CommandRefused, match=r"The run has used \$0\.0500.*Raise the budget of the run"):
             await house.cairn.runs.resume(run, by=ADMIN)
         await house.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.02")), by=ADMIN)
-        with pytest.raises(Refused, match=r"its budget is \$0\.02"):
+        with pytest.raises(CommandRefused, match=r"its budget is \$0\.02"):
             await house.cairn.runs.resume(run, by=ADMIN)
         await house.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.06")), by=ADMIN)
         assert "resume" in house.run(run).possible
@@ -123,20 +124,20 @@ async def test_a_budget_that_comes_later_holds_from_the_next_call_on(house: Hous
     """That nothing bounds a run is remembered only until something does."""
     said, heard = asyncio.Event(), asyncio.Event()
 
-    async def talk(work: Work, conversation: Conversation) -> Outcome:
+    async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(1, 9):
             await conversation.afford()
-            given: dict[str, Any] = {"tokens": Tokens(8, 2), "cost": CENT, "at": datetime.now(UTC)}
+            given: dict[str, Any] = {"tokens": TokenUsage(8, 2), "cost": CENT, "at": datetime.now(UTC)}
             await conversation.keep(answered(number=number, **given))
             if number == 3:
                 said.set()
-                await asyncio.wait_for(heard.wait(), 20)
+                await asyncio.wait_for(heard.wait(), PATIENCE)
         return produced(work)
 
     with talking(house.cairn, talk):
         pipeline = await house.pipeline(step("talk"))
         run = await house.start(pipeline)
-        await asyncio.wait_for(said.wait(), 20)
+        await asyncio.wait_for(said.wait(), PATIENCE)
         if how == "of the run":
             await house.cairn.runs.set_budget(run, Budget(max_calls=4), by=ADMIN)
         else:
@@ -162,26 +163,26 @@ async def test_a_month_bounds_all_runs_of_a_pipeline(house: House) -> None:
             ("month", 3.0, True),
         ]
         await house.cairn.runs.set_budget(run, Budget(max_calls=100), by=ADMIN)
-        with pytest.raises(Refused, match="This month the pipeline"):
+        with pytest.raises(CommandRefused, match="This month the pipeline"):
             await house.cairn.runs.resume(run, by=ADMIN)
         budget["per_month"] = {"max_calls": 4}
         await house.cairn.pipelines.update(pipeline, {"budget": budget}, by=ADMIN)
         await house.cairn.runs.resume(run, by=ADMIN)
         await house.until_run(run, "completed")
-    month = house.cairn.reading.pipeline_costs(pipeline, Wanted("day", 50, None)).bounds
+    month = house.cairn.reading.pipeline_costs(pipeline, CostQuery("day", 50, None)).bounds
     assert [(bound.of, bound.used) for bound in month] == [("month", 4.0)]
 
 
 async def test_sums_equal_the_calls_a6(house: House) -> None:
     """By call, execution, checkpoint, run, pipeline, model, purpose and day; unknown and simulated told apart."""
     given: list[dict[str, Any]] = [
-        {"cost": CENT, "tokens": Tokens(100, 20, 40, 5)},
-        {"cost": None, "tokens": Tokens(7, 3), "model": "fake:unpriced"},
+        {"cost": CENT, "tokens": TokenUsage(100, 20, 40, 5)},
+        {"cost": None, "tokens": TokenUsage(7, 3), "model": "fake:unpriced"},
         {"cost": Decimal(0), "is_simulated": True, "model": "simulated:default", "purpose": Purpose.JUDGE},
     ]
     kinds = itertools.cycle(given)
 
-    async def talk(work: Work, conversation: Conversation) -> Outcome:
+    async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(1, 7):
             at = AT.replace(day=number)
             await conversation.keep(answered(number=number, at=at, **next(kinds)))
@@ -219,27 +220,27 @@ async def test_sums_equal_the_calls_a6(house: House) -> None:
         "model": {model: model for model in ("fake:large", "fake:unpriced", "simulated:default")},
         "purpose": {"work": "work", "judge": "judge"},
     }.items():
-        costs = reading.run_costs(first, Wanted(by, 50, None))
+        costs = reading.run_costs(first, CostQuery(by, 50, None))
         assert (costs.by, costs.total, {line.key: line.name for line in costs.items}) == (by, times(3), keys)
         _check_sum(costs.total, [line.usage for line in costs.items])
-    calls = reading.run_costs(first, Wanted("call", 50, None)).items
+    calls = reading.run_costs(first, CostQuery("call", 50, None)).items
     assert len(calls) == 18
     assert [line.usage.cost_usd for line in calls].count(None) == 6
-    by_run = reading.pipeline_costs(pipeline, Wanted("run", 50, None))
+    by_run = reading.pipeline_costs(pipeline, CostQuery("run", 50, None))
     assert {line.key: (line.name, line.usage) for line in by_run.items} == {
         first: ("v1", times(3)),
         second: ("test run", times(2)),
     }
-    by_day = reading.pipeline_costs(pipeline, Wanted("day", 4, None))
-    rest = reading.pipeline_costs(pipeline, Wanted("day", 4, by_day.next_cursor))
+    by_day = reading.pipeline_costs(pipeline, CostQuery("day", 4, None))
+    rest = reading.pipeline_costs(pipeline, CostQuery("day", 4, by_day.next_cursor))
     days = [*by_day.items, *rest.items]
     assert [line.key for line in days] == [f"2026-03-0{n}" for n in (6, 5, 4, 3, 2, 1)]
     _check_sum(by_day.total, [line.usage for line in days])
-    some = Days(date(2026, 3, 2), date(2026, 3, 3))
-    assert reading.pipeline_costs(pipeline, Wanted("checkpoint", 50, None, some)).total.calls == 10
-    everything = reading.costs(Wanted("pipeline", 500, None, Days(date(2026, 3, 1), date(2026, 3, 6))))
+    some = DateRange(date(2026, 3, 2), date(2026, 3, 3))
+    assert reading.pipeline_costs(pipeline, CostQuery("checkpoint", 50, None, some)).total.calls == 10
+    everything = reading.costs(CostQuery("pipeline", 500, None, DateRange(date(2026, 3, 1), date(2026, 3, 6))))
     assert {line.key: line.usage for line in everything.items}[pipeline] == times(5)
-    dearest = reading.run_costs(first, Wanted("model", 50, None)).items
+    dearest = reading.run_costs(first, CostQuery("model", 50, None)).items
     assert [line.key for line in dearest] == ["fake:large", "simulated:default", "fake:unpriced"]
     assert [line.usage.cost_usd for line in dearest] == [0.06, 0.0, None]
 
@@ -252,7 +253,7 @@ async def test_a_bill_outlives_a_test_run(house: House) -> None:
     engine = house.cairn.engine
     retention = Retention(engine, house.cairn.folder_sync, house.cairn.jobs, Kept(tests=1))
     await retention._remove_test(await _row(house, run))  # pyright: ignore[reportPrivateUsage]
-    (line,) = house.cairn.reading.pipeline_costs(pipeline, Wanted("run", 50, None)).items
+    (line,) = house.cairn.reading.pipeline_costs(pipeline, CostQuery("run", 50, None)).items
     assert (line.key, line.name, line.usage.calls) == (run, "test run, removed", 2)
     said = sa.select(sa.func.count()).where(t.messages.c.run_id == run)
     assert house.cairn.database.read(lambda c: c.execute(said).scalar_one()) == 0

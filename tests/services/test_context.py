@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.services.house import House, form, step
@@ -96,7 +96,7 @@ async def test_a_reference_to_what_this_run_has_not_completed_fails_clearly(hous
             " or take it out of include_checkpoint_outputs."
         ),
     )
-    with pytest.raises(Refused, match="early reads the outputs of late"):
+    with pytest.raises(CommandRefused, match="early reads the outputs of late"):
         house.cairn.reading.context(failed.execution_id)
     await house.cairn.runs.cancel(run, by=ADMIN)
 

@@ -11,9 +11,18 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.core.execution import Fault
-from cairn.ports import Conversation, ConversationOver, Faulted, Outcome, OverBudget, Said, Unfit, Work
-from cairn.ports.models import Tokens
+from cairn.core.execution import Failure
+from cairn.ports import (
+    Conversation,
+    ConversationClosed,
+    ConversationMessage,
+    Errored,
+    InvalidResult,
+    Outcome,
+    OverBudget,
+    WorkOrder,
+)
+from cairn.ports.models import TokenUsage
 from cairn.services.actors import ADMIN
 from cairn.services.secrets import MASKED
 from cairn.store import tables as t
@@ -60,9 +69,9 @@ async def test_what_is_kept_is_said_again_whole_a1_a6(house: House) -> None:
         },
     )
     last = answered(number=4, is_simulated=True, is_last=True, cost=Decimal("0.000000001"))
-    heard: list[Sequence[Said]] = []
+    heard: list[Sequence[ConversationMessage]] = []
 
-    async def script(work: Work, conversation: Conversation) -> Outcome:
+    async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
         assert await conversation.said() == []
         for one in (first, tool, tool, result, last, last):
             await conversation.keep(one)
@@ -88,7 +97,7 @@ async def test_what_is_kept_is_said_again_whole_a1_a6(house: House) -> None:
         for r in calls(house, run)
     ]
     assert used == [(100, 20, 40, 5, "talk", False)] * 2
-    assert (USED, tool.tokens) == (Tokens(100, 20, 40, 5), USED)
+    assert (USED, tool.tokens) == (TokenUsage(100, 20, 40, 5), USED)
     tools = house.cairn.database.read(
         lambda c: c.execute(
             sa.select(t.messages.c.tools).where(t.messages.c.run_id == run).order_by(t.messages.c.message_id)
@@ -114,17 +123,17 @@ async def test_what_still_counts_a_fault_goes_on_all_else_begins_anew_a1(house: 
     found: list[tuple[str, int]] = []
     outcomes: list[str] = ["fault", "unfit", "fault", "done", "give up", "done", "done"]
 
-    async def script(work: Work, conversation: Conversation) -> Outcome:
+    async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
         said = await conversation.said()
         found.append((outcomes[0], len(said)))
         await conversation.keep(answered(number=len(said) + 1))
         match outcomes.pop(0):
             case "unfit":
-                return Unfit(produced(work).artifacts, Fault("invalid", "no"))
+                return InvalidResult(produced(work).artifacts, Failure("invalid", "no"))
             case "fault":
-                return Faulted(Fault("network", "away"))
+                return Errored(Failure("network", "away"))
             case "give up":
-                return Unfit(produced(work).artifacts, Fault("invalid", "no"))
+                return InvalidResult(produced(work).artifacts, Failure("invalid", "no"))
             case _:
                 return produced(work)
 
@@ -164,7 +173,7 @@ async def test_what_comes_late_does_not_count_but_is_paid_for(house: House) -> N
     """D50: another dispatch carries it on, or it was stopped."""
     held: list[Conversation] = []
 
-    async def script(work: Work, conversation: Conversation) -> Outcome:
+    async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
         held.append(conversation)
         await asyncio.Event().wait()
         return produced(work)
@@ -175,7 +184,7 @@ async def test_what_comes_late_does_not_count_but_is_paid_for(house: House) -> N
         await held[0].keep(answered(number=1))
         await house.cairn.runs.cancel(run, by=ADMIN)
     for _ in range(2):
-        with pytest.raises(ConversationOver):
+        with pytest.raises(ConversationClosed):
             await held[0].keep(answered(number=2))
     assert [number for _, _, number in scopes(house, run)] == [1]
     assert [row.number for row in calls(house, run)] == [1, 2]
@@ -185,7 +194,7 @@ async def test_secrets_are_not_kept_s2(house: House) -> None:
     await house.cairn.secrets.put("door", "wide-open-sesame", ADMIN)
     said = answered(text="It is wide-open-sesame", message={"wide-open-sesame": ["x wide-open-sesame y"]})
 
-    async def script(work: Work, conversation: Conversation) -> Outcome:
+    async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
         await conversation.keep(said)
         (kept,) = await conversation.said()
         assert (kept.text, kept.message) == (f"It is {MASKED}", {MASKED: [f"x {MASKED} y"]})
@@ -199,7 +208,7 @@ async def test_secrets_are_not_kept_s2(house: House) -> None:
 async def test_a_spent_budget_pauses_the_run_and_the_work_goes_on_with_it_d69(house: House) -> None:
     dispatches: list[int] = []
 
-    async def script(work: Work, conversation: Conversation) -> Outcome:
+    async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
         dispatches.append(len(await conversation.said()))
         if len(dispatches) == 1:
             await conversation.keep(asked())

@@ -9,8 +9,8 @@ import pytest
 
 from cairn.documents import digest, encode_json
 from cairn.runners import Ctx
-from cairn.services.errors import TooLarge, WrongInput
-from cairn.services.filters import LogFilter
+from cairn.services.errors import InvalidInput, TooLarge
+from cairn.services.logs.queries import LogFilter
 from tests.services.house import House, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -118,7 +118,7 @@ async def test_an_input_that_does_not_fit_its_schema_says_what_came(house: House
     schema = {"type": "object", "required": ["count"], "properties": {"count": {"type": "integer"}}}
     pipeline = await house.pipeline(step("one"), input_schema=schema)
     for given in ({"count": "many"}, {}, None):
-        with pytest.raises(WrongInput):
+        with pytest.raises(InvalidInput):
             await house.start(pipeline, input=given)
     await house.done(pipeline, input={"count": 2**70})
 

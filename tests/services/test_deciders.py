@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from cairn.core.states import Kind
+from cairn.core.states import ApprovalKind
 from cairn.definitions import DefinitionError
 from cairn.services.actors import ADMIN
-from cairn.services.approvals.eligibility import Wanted
+from cairn.services.approvals.eligibility import Eligibility
 from cairn.services.approvals.views import Approval
-from cairn.services.identity.directory import Person, Roll
-from cairn.services.identity.users import NewUser
+from cairn.services.identity.directory import DirectoryEntry, UserIndex
+from cairn.services.identity.users import UserSpec
 from tests.services.house import House, form, step
 from tests.services.ruling import rule
 
 
-def person(name: str, *roles: str, group: str = "") -> Person:
-    return Person(name, f"{name}@example.com", name, frozenset(roles), frozenset({group} - {""}))
+def person(name: str, *roles: str, group: str = "") -> DirectoryEntry:
+    return DirectoryEntry(name, f"{name}@example.com", name, frozenset(roles), frozenset({group} - {""}))
 
 
-ROOT = Person("admin", "", "Administrator", ADMIN.roles)
+ROOT = DirectoryEntry("admin", "", "Administrator", ADMIN.roles)
 PEOPLE = (
     ROOT,
     person("ann", "approver", group="finance"),
@@ -54,8 +54,8 @@ INSTEAD = "Admins may decide instead, or hand it over."
             f"It takes 2 people to decide, but only 1 of ann@example.com can. {INSTEAD}",
         ),
         ({"asked_of": ("ed", "nobody")}, f"It takes 1 person to decide, but nobody of ed, nobody can. {INSTEAD}"),
-        ({"asked_of": ("ed",), "kind": Kind.INPUT}, None),
-        ({"asked_of": ("cy",), "kind": Kind.INPUT}, None),
+        ({"asked_of": ("ed",), "kind": ApprovalKind.INPUT}, None),
+        ({"asked_of": ("cy",), "kind": ApprovalKind.INPUT}, None),
         (
             {"asked_of": ("ed",), "needed": 3},
             "It takes 3 people to decide, but nobody of ed can. Hand it over to others.",
@@ -64,16 +64,16 @@ INSTEAD = "Admins may decide instead, or hand it over."
     ],
 )
 def test_too_few_are_told(wanted: dict[str, Any], told: str | None) -> None:
-    given: dict[str, Any] = {"kind": Kind.ACTION, **wanted, "agreed": frozenset(wanted.get("agreed", ()))}
-    assert Wanted(**given).warning(Roll({p.name: p for p in PEOPLE}, AWAY)) == told
+    given: dict[str, Any] = {"kind": ApprovalKind.ACTION, **wanted, "agreed": frozenset(wanted.get("agreed", ()))}
+    assert Eligibility(**given).warning(UserIndex({p.name: p for p in PEOPLE}, AWAY)) == told
 
 
 def test_one_admin_alone_cannot_approve_their_own() -> None:
-    alone = Roll({"admin": ROOT}, ())
-    assert Wanted(Kind.START, barred="admin").warning(alone) == (
+    alone = UserIndex({"admin": ROOT}, ())
+    assert Eligibility(ApprovalKind.START, barred="admin").warning(alone) == (
         f"It takes 1 person to decide, but nobody can beside who started the run. {MORE}"
     )
-    assert Wanted(Kind.START).is_anybody
+    assert Eligibility(ApprovalKind.START).is_anybody
 
 
 @pytest.mark.asyncio(loop_scope="package")
@@ -81,7 +81,7 @@ async def test_it_is_told_when_it_is_met_and_as_long_as_it_holds(house: House) -
     """D70: people go after the rule was saved; what was asked says so in the queue, on its page and in its run."""
     users = house.cairn.accounts.users
     for name in ("lone-one", "lone-two"):
-        await users.create(NewUser(name, roles=("approver",)), by=ADMIN)
+        await users.create(UserSpec(name, roles=("approver",)), by=ADMIN)
     pipeline = await house.pipeline(step("goals"), form("other"))
     trigger = "{kind: completion, custom_field: {field: checkpoint.key, value: goals}}"
     action = "{require_approval_count: 2, approvers: [lone-one, lone-two]}"

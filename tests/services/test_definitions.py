@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.definitions import DefinitionError
 from cairn.files import Tree
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
-from cairn.services.filters import RunFilter
+from cairn.services.errors import InvalidInput, PreconditionFailed
+from cairn.services.runs.queries.lists import RunFilter
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, plain, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -81,7 +82,7 @@ async def test_runs_of_an_earlier_definition_can_only_be_read(house: House) -> N
         house.roll_back(run, 0),
         commands.rollbacks.undo(rollback, by=ADMIN),
     ):
-        with pytest.raises(Refused, match="of an earlier definition of the pipeline: it can only be read"):
+        with pytest.raises(CommandRefused, match="of an earlier definition of the pipeline: it can only be read"):
             await command
     assert house.run(run).status == "failed"
     again = await commands.runs.retry(run, by=ADMIN)  # D45: the next version, of the definition as it is now
@@ -101,7 +102,7 @@ async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(
         house.cairn.pipelines.add_checkpoint(pipeline, step("more"), by=ADMIN),
         house.cairn.pipelines.update(pipeline, {"checkpoints": [form("goals")]}, by=ADMIN),
     ):
-        with pytest.raises(Refused, match="2 of its runs are open") as refused:
+        with pytest.raises(CommandRefused, match="2 of its runs are open") as refused:
             await command
         assert refused.value.possible == ("finish or cancel the runs", "use force, which cancels them")
     assert house.cairn.reading.pipeline(pipeline).revision == 1
@@ -193,7 +194,7 @@ async def test_an_edit_that_cannot_work_changes_nothing(house: House) -> None:
     goals = house.cairn.reading.pipeline(pipeline).checkpoints[0].checkpoint_id
     with pytest.raises(DefinitionError):
         await house.cairn.pipelines.remove_checkpoint(goals, by=ADMIN)
-    with pytest.raises(WrongInput, match="does not fit") as wrong:
+    with pytest.raises(InvalidInput, match="does not fit") as wrong:
         await house.cairn.pipelines.reorder(pipeline, ["goals", "goals", "else"], by=ADMIN)
     assert wrong.value.errors == (
         ("/checkpoint_order", "Name every checkpoint once (unknown: else; missing: design; one is named twice)."),
@@ -219,12 +220,12 @@ async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(h
         house.cairn.pipelines.update(pipeline, {"pipeline_name": "x"}, by=ADMIN),
         house.cairn.pipelines.delete(pipeline, by=ADMIN),
     ):
-        with pytest.raises(Refused, match="The pipeline is deleted") as refused:
+        with pytest.raises(CommandRefused, match="The pipeline is deleted") as refused:
             await command
         assert "restore" in refused.value.possible[0]
     await house.cairn.pipelines.restore(pipeline, by=ADMIN)
     assert house.disk(pipeline) == before
-    with pytest.raises(Refused, match="is not deleted"):
+    with pytest.raises(CommandRefused, match="is not deleted"):
         await house.cairn.pipelines.restore(pipeline, by=ADMIN)
     assert house.run(await house.done(pipeline)).run_version == 2
     assert [event.event_type for event in house.events(pipeline_id=pipeline) if event.run_id is None] == [
@@ -264,7 +265,7 @@ async def test_what_starts_while_a_pipeline_comes_back_waits_for_its_folder(
     for run in (earlier, new.result()):
         (waiting,) = [e for e in house.executions(run) if e.status == "in_progress"]
         assert (house.root(pipeline) / ".temp" / f"exec_{waiting.execution_id}" / "workspace").is_dir()
-    assert (await house.cairn.keeper.mend_all()).is_clean
+    assert (await house.mend()).is_clean
 
 
 async def test_a_repair_waits_for_a_pipeline_that_is_being_deleted(
@@ -309,7 +310,7 @@ async def test_deleting_stops_what_is_at_work_only_when_told_to(house: House) ->
     pipeline = await house.pipeline(step("goals", "hang"))
     run = await house.start(pipeline)
     await house.until_execution(run, "goals", "in_progress")
-    with pytest.raises(Refused, match="1 of its runs is open: it is not possible to delete the pipeline now"):
+    with pytest.raises(CommandRefused, match="1 of its runs is open: it is not possible to delete the pipeline now"):
         await house.cairn.pipelines.delete(pipeline, by=ADMIN)
     await house.cairn.pipelines.delete(pipeline, force=True, by=ADMIN)
     assert stopped.is_set()

@@ -9,7 +9,7 @@ import pytest
 
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.identity.delegations import NewDelegation
-from cairn.services.identity.directory import Person
+from cairn.services.identity.directory import DirectoryEntry
 from cairn.store import Database
 from tests.services.household import NOON, Household
 
@@ -29,10 +29,10 @@ async def fill(household: Household) -> None:
     await household.accounts.users.remove("di", ADMIN)
 
 
-ANN = Person("ann", "ann@example.com", "Ann A", frozenset({"approver"}), frozenset({"finance"}))
-BOB = Person("bob", "", "bob", frozenset({"viewer"}), frozenset({"finance"}))
-CY = Person("cy", "", "cy", frozenset({"editor", "approver"}))
-ROOT = Person("admin", "", "Administrator", ADMIN.roles)
+ANN = DirectoryEntry("ann", "ann@example.com", "Ann A", frozenset({"approver"}), frozenset({"finance"}))
+BOB = DirectoryEntry("bob", "", "bob", frozenset({"viewer"}), frozenset({"finance"}))
+CY = DirectoryEntry("cy", "", "cy", frozenset({"editor", "approver"}))
+ROOT = DirectoryEntry("admin", "", "Administrator", ADMIN.roles)
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,14 @@ ROOT = Person("admin", "", "Administrator", ADMIN.roles)
         (["viewer", "nobody-there", "di", " "], (ROOT, BOB)),
         (
             ["di@example.com", "Out@Side.org"],
-            (Person("", "di@example.com", "di@example.com"), Person("", "out@side.org", "out@side.org")),
+            (
+                DirectoryEntry("", "di@example.com", "di@example.com"),
+                DirectoryEntry("", "out@side.org", "out@side.org"),
+            ),
         ),
     ],
 )
-async def test_names_mean_people(household: Household, named: list[str], meant: tuple[Person, ...]) -> None:
+async def test_names_mean_people(household: Household, named: list[str], meant: tuple[DirectoryEntry, ...]) -> None:
     await fill(household)
     assert household.database.read(lambda c: household.directory.people(c, named)) == meant
 

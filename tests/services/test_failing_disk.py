@@ -12,7 +12,7 @@ import pytest
 from cairn.files import Tree
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.folders.recovery import Mending
+from cairn.services.folders.recovery import FileRecovery
 from tests.services.house import House, form, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -218,11 +218,11 @@ async def test_an_archive_that_cannot_be_read_is_told_of_and_keeps_nothing_from_
         await house.done(pipeline)
         await house.until_quiet()
 
-    def refuse(_: Mending) -> list[str]:
+    def refuse(_: FileRecovery) -> list[str]:
         raise PermissionError(errno.EACCES, "Permission denied", ".archived")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Mending, "_archive", refuse)
+        patched.setattr(FileRecovery, "_archive", refuse)
         await house.cairn.keeper.mend_unfinished()
     assert "the pipelines' folders could not be looked at: [Errno 13] Permission denied" in caplog.text
     assert pipeline in left(house)  # with others of the house that have not been written down as filed

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN
-from cairn.services.approvals.uploads import Uploaded
-from cairn.services.errors import NotFound, TooLarge, WrongInput
+from cairn.services.approvals.uploads import StoredUpload
+from cairn.services.errors import InvalidInput, TooLarge
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -43,7 +44,7 @@ async def pieces(content: bytes, size: int = 64 * 1024) -> AsyncIterator[bytes]:
         yield content[start : start + size]
 
 
-async def upload(house: House, run: str, key: str, content: bytes, name: str = "plan.bin") -> Uploaded:
+async def upload(house: House, run: str, key: str, content: bytes, name: str = "plan.bin") -> StoredUpload:
     execution = house.execution(run, key).execution_id
     return await house.cairn.uploads.add(execution, name, "application/octet-stream", pieces(content), by=ADMIN)
 
@@ -60,7 +61,7 @@ async def test_every_type_of_field_arrives_as_it_was_entered(house: House) -> No
 async def test_what_is_wrong_is_told_for_each_field_and_nothing_is_taken(house: House) -> None:
     pipeline = await house.pipeline(form("goals", *EVERY))
     run = await house.start(pipeline)
-    with pytest.raises(WrongInput) as wrong:
+    with pytest.raises(InvalidInput) as wrong:
         await house.fill(run, "goals", title=3, count="many", agreed="yes", code="abc", share=2, extra=1)
     assert sorted(path for path, _ in wrong.value.errors) == [
         "/fields/agreed",
@@ -105,7 +106,7 @@ async def test_a_file_that_is_handed_in_becomes_an_artifact(house: House) -> Non
     content = os.urandom(3 * MEGABYTE + 17)
     up = await upload(house, run, "goals", content, "C:\\secret\\..\\plan.bin")
     assert (up.filename, up.size_bytes, up.checksum) == ("plan.bin", len(content), hashlib.sha256(content).hexdigest())
-    with pytest.raises(WrongInput, match="not filled in correctly") as wrong:
+    with pytest.raises(InvalidInput, match="not filled in correctly") as wrong:
         await house.fill(run, "goals", plan="no-such-upload")
     assert wrong.value.errors == (("/fields/plan", "There is no uploaded file 'no-such-upload': upload it first."),)
     await house.fill(run, "goals", plan=up.upload_id)
@@ -114,7 +115,7 @@ async def test_a_file_that_is_handed_in_becomes_an_artifact(house: House) -> Non
     files = {a.artifact_name: a for a in house.artifacts(run)}
     assert files["plan"].checksum == up.checksum
     assert (house.root(pipeline) / files["plan"].file_path).read_bytes() == content
-    with pytest.raises(Refused, match="it has no form that takes a file now"):
+    with pytest.raises(CommandRefused, match="it has no form that takes a file now"):
         await upload(house, run, "goals", b"late")
 
 
@@ -122,7 +123,7 @@ async def test_files_belong_to_the_execution_they_were_handed_in_for(house: Hous
     pipeline = await house.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
     first, second = await house.start(pipeline), await house.start(pipeline)
     up = await upload(house, first, "goals", b"mine")
-    with pytest.raises(WrongInput):
+    with pytest.raises(InvalidInput):
         await house.fill(second, "goals", plan=up.upload_id)
     with pytest.raises(NotFound):
         await house.cairn.uploads.add("nobody", "x", "text/plain", pieces(b"x"), by=ADMIN)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.rework.service import Request
+from cairn.services.rework.service import ReworkSpec
 from cairn.services.runs.execution_views import Execution
 from tests.services.asking import asking
 from tests.services.house import House, form, step
@@ -299,7 +299,7 @@ async def test_stale_work_is_done_again_one_by_one(house: House) -> None:
     """R3, D46: without a parent, at the same position; only what consumed what changed."""
     _, run = await counted(house)
     assert stale(house, run) == []
-    await house.cairn.reworks.ask(Request(house.execution(run, "d").execution_id, "a"), by=ADMIN)
+    await house.cairn.reworks.ask(ReworkSpec(house.execution(run, "d").execution_id, "a"), by=ADMIN)
     await house.until_run(run, "completed")
     assert stale(house, run) == ["b"]
     old = house.execution(run, "b")
@@ -316,9 +316,9 @@ async def test_stale_work_is_done_again_one_by_one(house: House) -> None:
     }
     assert house.output(run, "b") == {"a": {"n": 2}}
     assert stale(house, run) == ["c"]
-    with pytest.raises(Refused, match="up to date"):
+    with pytest.raises(CommandRefused, match="up to date"):
         await house.cairn.reworks.rerun(new.execution_id, by=ADMIN)
-    with pytest.raises(Refused, match="stands for its checkpoint"):
+    with pytest.raises(CommandRefused, match="stands for its checkpoint"):
         await house.cairn.reworks.rerun(old.execution_id, by=ADMIN)
     await house.cairn.reworks.rerun(house.execution(run, "c").execution_id, by=ADMIN)
     await house.until_run(run, "completed")
@@ -329,7 +329,7 @@ async def test_the_same_bytes_again_leave_nothing_stale(house: House) -> None:
     """R3: only what changed counts."""
     pipeline = await house.pipeline(step("a"), mapped("b", "a"))
     run = await house.done(pipeline)
-    await house.cairn.reworks.ask(Request(house.execution(run, "b").execution_id, "a"), by=ADMIN)
+    await house.cairn.reworks.ask(ReworkSpec(house.execution(run, "b").execution_id, "a"), by=ADMIN)
     await house.until_run(run, "completed")
     assert len(house.executions(run)) == 3
     assert stale(house, run) == []

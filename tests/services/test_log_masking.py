@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.cli.log_masking import mask_log
+from cairn.cli.server import mask_log
 from cairn.services.actors import ADMIN
-from cairn.services.secrets import MASKED, Secrets
+from cairn.services.secrets import MASKED, SecretStore
 from cairn.store import Database
 from cairn.store import tables as t
 from tests.services.house import House, step
@@ -41,7 +41,7 @@ def written() -> Iterator[io.StringIO]:
 
 async def test_the_servers_log_tells_no_secret(database: Database, tmp_path: Path, written: io.StringIO) -> None:
     household = Household(database, tmp_path)
-    secrets = Secrets(household.acts, household.secrets._keys, also=["the admin's own token"])  # pyright: ignore[reportPrivateUsage]
+    secrets = SecretStore(household.acts, household.secrets._keys, also=["the admin's own token"])  # pyright: ignore[reportPrivateUsage]
     mask_log(secrets.mask_remembered)
     mask_log(secrets.mask_remembered)  # twice does no harm
     await secrets.put("door", VALUE, ADMIN)

@@ -6,10 +6,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from cairn.ports import Heard
+from cairn.ports import MessageChunk
 from cairn.services.actors import ADMIN
-from cairn.services.conversations.live_messages import BATCH_SECONDS, LONGEST, Listener, OnAir
-from cairn.services.conversations.views import Piece
+from cairn.services.conversations.live_messages import BATCH_SECONDS, LONGEST, LiveMessageCursor, LiveMessages
+from cairn.services.conversations.views import MessageDelta
 from cairn.services.engine.event_bus import EventBus
 from cairn.services.secrets import MASKED
 from cairn.store import Database
@@ -20,9 +20,9 @@ def nothing(_: str) -> int:
     return 0
 
 
-def heard(piece: str, number: int = 1, **more: Any) -> Heard:
+def heard(piece: str, number: int = 1, **more: Any) -> MessageChunk:
     given: dict[str, Any] = {"kind": "text", "piece": piece, **more}
-    return Heard("work", number, "Analyst", **given)
+    return MessageChunk("work", number, "Analyst", **given)
 
 
 async def batch() -> None:
@@ -31,13 +31,13 @@ async def batch() -> None:
 
 async def test_each_listener_is_told_what_it_has_not_seen() -> None:
     hub = EventBus()
-    air, early, late = OnAir(hub, str, nothing), Listener(), Listener()
+    air, early, late = LiveMessages(hub, str, nothing), LiveMessageCursor(), LiveMessageCursor()
     with hub.subscribe("run") as hints, hub.subscribe() as lists, hub.subscribe("other") as others:
         for piece in ("One", ", two"):
             air.hear("run", "e", "a1.r0.v0", heard(piece, is_simulated=True))
         air.hear("run", "e", "a1.r0.v0", heard("hm", kind="thinking"))
         assert [hint.event_type for hint in await hints.wait(1)] == ["heard"]
-        first = Piece(
+        first = MessageDelta(
             execution_id="e",
             turn="work",
             number=1,
@@ -63,7 +63,7 @@ async def test_each_listener_is_told_what_it_has_not_seen() -> None:
 
 
 async def test_what_is_whole_or_cut_off_is_no_longer_on_its_way() -> None:
-    air = OnAir(EventBus(), str, nothing)
+    air = LiveMessages(EventBus(), str, nothing)
     for number in (1, 2):
         air.hear("run", "e", "s", heard("x", number))
         air.hear("run", "f", "s", heard("x", number))
@@ -79,7 +79,7 @@ async def test_what_is_whole_or_cut_off_is_no_longer_on_its_way() -> None:
 
 
 async def test_a_message_without_end_is_not_kept_whole_in_memory() -> None:
-    air, listener = OnAir(EventBus(), str, nothing), Listener()
+    air, listener = LiveMessages(EventBus(), str, nothing), LiveMessageCursor()
     for _ in range(10):
         air.hear("run", "e", "s", heard("x" * (LONGEST // 4)))
     await batch()
@@ -91,7 +91,10 @@ async def test_no_part_of_a_secret_is_heard_s2(database: Database, tmp_path: Pat
     household = Household(database, tmp_path)
     await household.secrets.put("door", "open sesame", ADMIN)
     await household.secrets.put("gate", "open sesames and more", ADMIN)
-    air, listener = OnAir(EventBus(), household.secrets.mask_remembered, household.secrets.begun), Listener()
+    air, listener = (
+        LiveMessages(EventBus(), household.secrets.mask_remembered, household.secrets.begun),
+        LiveMessageCursor(),
+    )
     text = ""
     for piece in ("The word: op", "en ", "sesa", "me!", " open", " doors, open sesames and mor", "e", " o"):
         air.hear("run", "e", "s", heard(piece))

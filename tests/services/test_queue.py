@@ -6,8 +6,8 @@ import pytest
 
 from cairn.core.states import OnExpiry
 from cairn.services.actors import ADMIN, Actor
+from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import Approval
-from cairn.services.filters import ApprovalFilter
 from tests.services.house import House, form, step
 from tests.services.ruling import rule, second_approver
 from tests.services.test_actions import REFUND, asked, mail_action, proposing

@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.core.commands import PauseRun
-from cairn.core.errors import Refused, Repeated
+from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.rollbacks.service import Request
+from cairn.services.rollbacks.service import RollbackSpec
 from cairn.store import LostRace
 from cairn.store import tables as t
 from tests.services.house import House, form, step
@@ -57,14 +57,14 @@ async def test_the_same_command_makes_one_pipeline_one_run_one_checkpoint(house:
 async def test_a_rollback_brings_its_id(house: House) -> None:
     pipeline = await house.pipeline(step("goals"), step("design"))
     run = await house.done(pipeline)
-    request = Request("checkpoint_level", run, target_checkpoint_position=0)
+    request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
     answers = await asyncio.gather(
         *(house.cairn.rollbacks.roll_back(request, by=ADMIN) for _ in range(3)), return_exceptions=True
     )
     assert sorted(type(a).__name__ for a in answers) == ["Repeated", "Repeated", "tuple"]
     await house.until_run(run, "completed")
     assert house.run(run).rollback_history == [request.rollback_id]
-    with pytest.raises(Repeated, match="This rollback has been carried out already"):
+    with pytest.raises(AlreadyApplied, match="This rollback has been carried out already"):
         house.foresee(request)
 
 
@@ -75,7 +75,7 @@ async def test_opposite_commands_at_once_come_one_after_the_other(house: House) 
         command(run, by=ADMIN) for _ in range(10) for command in (house.cairn.runs.pause, house.cairn.runs.resume)
     ]
     answers = await asyncio.gather(*commands, house.cairn.runs.cancel(run, by=ADMIN), return_exceptions=True)
-    assert all(isinstance(answer, Refused) or not isinstance(answer, BaseException) for answer in answers)
+    assert all(isinstance(answer, CommandRefused) or not isinstance(answer, BaseException) for answer in answers)
     assert house.run(run).status == "cancelled"
     told = [e for e in house.told(run) if e.startswith("run_")]
     assert told[-1] == "run_cancelled"
@@ -118,7 +118,7 @@ async def test_a_cancelled_request_is_carried_out_to_its_end_all_the_same(house:
         task = asyncio.ensure_future(command)
         await asyncio.sleep(after)
         task.cancel()
-        with suppress(asyncio.CancelledError, Refused):
+        with suppress(asyncio.CancelledError, CommandRefused):
             await task
 
     for after in (0.0, 0.0005, 0.002, 0.005, 0.01):
@@ -130,7 +130,7 @@ async def test_a_cancelled_request_is_carried_out_to_its_end_all_the_same(house:
         asked = await house.until(lambda run=run: house.execution(run, "goals").approval)
         await cut_off(house.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN), after)
         await house.cairn.engine.drain()
-        with suppress(Refused):
+        with suppress(CommandRefused):
             await house.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
         await house.decide(run, "design", "approve")
         await house.until_run(run, "completed")
@@ -164,7 +164,7 @@ async def test_a_fault_among_the_effects_still_wakes_the_lanes(house: House, mon
 
 
 async def test_a_command_for_a_run_that_is_not_there(house: House) -> None:
-    from cairn.services.errors import NotFound
+    from cairn.store.errors import NotFound
 
     with pytest.raises(NotFound, match="There is no run nobody"):
         await house.cairn.engine.send("nobody", PauseRun(), house.cairn.engine.context("admin"))

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import Gone, NotFound
-from cairn.services.retention import Days, Retention
+from cairn.services.errors import Gone
+from cairn.services.retention import Retention, RetentionDays
 from cairn.store import blobs
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, step
 from tests.services.test_steering import Gate
 
@@ -38,7 +39,7 @@ def retention(house: House, later: timedelta, **days: int) -> Retention:
     """One that lives later than the house, whose own daily sweep keeps the right time."""
     kept, engine = house.cairn.retention, copy(house.cairn.engine)
     engine.clock = Later(later)
-    return Retention(engine, kept._folder_sync, kept._jobs, replace(Days(), **days))  # pyright: ignore[reportPrivateUsage]
+    return Retention(engine, kept._folder_sync, kept._jobs, replace(RetentionDays(), **days))  # pyright: ignore[reportPrivateUsage]
 
 
 def lane_jobs(house: House) -> Counter[str]:
@@ -234,5 +235,5 @@ async def test_nothing_of_a_deleted_pipeline_is_touched(house: House) -> None:
     before = sorted(path.name for path in (house.folder / "pipelines" / location).rglob("*"))
     await retention(house, timedelta(days=1000)).sweep()
     assert sorted(path.name for path in (house.folder / "pipelines" / location).rglob("*")) == before
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         await house.roll_back(run, 0)

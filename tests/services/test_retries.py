@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import Refused, Repeated, Stale
+from cairn.core.errors import AlreadyApplied, CommandRefused, StaleCommand
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.services.house import House, form, retries, step
@@ -164,7 +164,7 @@ async def test_each_on_failure(house: House, on_failure: str, status: str, statu
         assert house.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
         await house.cairn.executions.start(house.execution(run, "bad").execution_id, by=ADMIN)  # the redo waits (X4)
     else:
-        with pytest.raises(Refused, match="failed"):
+        with pytest.raises(CommandRefused, match="failed"):
             await house.cairn.runs.resume(run, by=ADMIN)
         await house.cairn.executions.retry(house.execution(run, "bad").execution_id, by=ADMIN)
     await house.until_run(run, "completed")
@@ -178,7 +178,7 @@ async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(house
     await house.until_run(run, "paused")
     failed = house.execution(run, "goals")
     assert (failed.attempt_number, failed.possible) == (2, ["retry", "cancel"])
-    with pytest.raises(Stale, match="Attempt 2 is the current one, not 3"):
+    with pytest.raises(StaleCommand, match="Attempt 2 is the current one, not 3"):
         await house.cairn.executions.retry(failed.execution_id, attempt=3, by=ADMIN)
     await house.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
     await house.until_run(run, "completed")
@@ -188,7 +188,7 @@ async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(house
         (3, []),
         (4, ["left_by_3"]),
     ]
-    with pytest.raises(Repeated, match="Attempt 2 has been tried again already"):  # D59
+    with pytest.raises(AlreadyApplied, match="Attempt 2 has been tried again already"):  # D59
         await house.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
     assert len(list((house.root(pipeline) / ".errored").iterdir())) == 1
     assert house.told(run).count("run_reopened") == 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.core.errors import Refused, Stale
+from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from tests.services.house import House, form, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -94,10 +94,10 @@ async def test_words_are_wanted_where_they_matter(house: House) -> None:
     run = await house.start(pipeline)
     await house.until_execution(run, "goals", "waiting_approval_to_complete")
     for decision, place in (("revise", "/feedback"), ("reject", "/reason")):
-        with pytest.raises(WrongInput) as wrong:
+        with pytest.raises(InvalidInput) as wrong:
             await house.decide(run, "goals", decision, " ")
         assert [path for path, _ in wrong.value.errors] == [place]
-    with pytest.raises(Refused, match="'accept' does not answer an approval of kind completion") as refused:
+    with pytest.raises(CommandRefused, match="'accept' does not answer an approval of kind completion") as refused:
         await house.decide(run, "goals", "accept")
     assert refused.value.possible == ("approve", "revise", "reject")
 
@@ -116,9 +116,9 @@ async def test_a_decision_on_what_has_changed_since_is_stale(house: House) -> No
     await house.decide(run, "goals", "revise", "again")
     now = await house.until(lambda: house.execution(run, "goals").approval)
     assert now.digest != looked_at.digest
-    with pytest.raises(Stale, match="has changed since: look again, then decide"):
+    with pytest.raises(StaleCommand, match="has changed since: look again, then decide"):
         await house.cairn.approvals.decide(now.approval_id, "approve", digest=looked_at.digest, by=ADMIN)
-    with pytest.raises(Refused, match="It is not asked any more: the approval is revision_requested by admin"):
+    with pytest.raises(CommandRefused, match="It is not asked any more: the approval is revision_requested by admin"):
         await house.cairn.approvals.decide(looked_at.approval_id, "approve", digest=looked_at.digest, by=ADMIN)
     await house.cairn.approvals.decide(now.approval_id, "approve", by=ADMIN)
     decided = house.cairn.reading.approval(now.approval_id)

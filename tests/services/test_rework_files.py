@@ -52,7 +52,7 @@ async def test_superseded_files_are_looked_after_like_any_others(house: House) -
     (house.root(pipeline) / second.file_path).write_bytes(b"changed")
     (house.root(pipeline) / second.file_path).with_name("extra.txt").write_bytes(b"mine")
     assert not house.cairn.keeper.look(pipeline).is_clean
-    await house.cairn.keeper.mend_all()
+    await house.mend()
     after = {path: content for path, content in house.disk(pipeline).items() if path.startswith("runs/v1/c")}
     assert after == before
     kept = {content for path, content in house.disk(pipeline).items() if path.startswith(".archived/drift_")}

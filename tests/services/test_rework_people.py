@@ -6,10 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.errors import NotFound, WrongInput
-from cairn.services.rework.service import Request
+from cairn.services.errors import InvalidInput
+from cairn.services.rework.service import ReworkSpec
+from cairn.store.errors import NotFound
 from tests.services.asking import code, writing
 from tests.services.house import House, form, step
 
@@ -25,7 +26,7 @@ async def test_a_person_sends_back_what_a_result_was_made_from(house: House) -> 
     run = await house.start(pipeline)
     asker = await house.until_execution(run, "test", "waiting_approval_to_complete")
     assert "rework" in asker.possible
-    request = Request(asker.execution_id, "code", "Make it short.", "It is too long.")
+    request = ReworkSpec(asker.execution_id, "code", "Make it short.", "It is too long.")
     command = uuid4()
     asked = await house.cairn.reworks.ask(request, by=ANN, command_id=command)
     again = await house.cairn.reworks.ask(request, by=ANN, command_id=command)
@@ -52,7 +53,7 @@ async def test_a_completed_run_reopens_until_the_rework_ends(house: House) -> No
     await house.fill(run, "end", end="done")
     await house.until_run(run, "completed")
     asker = house.execution(run, "test")
-    asked = await house.cairn.reworks.ask(Request(asker.execution_id, "code"), by=ADMIN)
+    asked = await house.cairn.reworks.ask(ReworkSpec(asker.execution_id, "code"), by=ADMIN)
     await house.until_run(run, "completed")
     first, rework = [e for e in house.executions(run) if e.checkpoint_key == "code"]
     after = house.execution(run, "test")
@@ -91,7 +92,7 @@ async def test_the_impact_is_shown_before(house: House) -> None:
     before = house.executions(run)
     stands, left = before[0], house.execution(run, "left")
     (made,) = stands.artifacts_generated
-    request = Request(asker.execution_id, stands.checkpoint_id, "Again.")
+    request = ReworkSpec(asker.execution_id, stands.checkpoint_id, "Again.")
     preview = house.cairn.reading.rework_preview(house.cairn.reworks, request, ADMIN)
     assert asker.approval is not None
     assert preview.model_dump() == {
@@ -147,16 +148,18 @@ async def test_what_cannot_be_sent_back_is_told(house: House) -> None:
 
     async def refused(execution_id: str, checkpoint: str, *error: type[Exception]) -> str:
         with pytest.raises(error) as told:
-            await house.cairn.reworks.ask(Request(execution_id, checkpoint), by=ADMIN)
+            await house.cairn.reworks.ask(ReworkSpec(execution_id, checkpoint), by=ADMIN)
         return str(told.value)
 
     assert await refused(str(uuid4()), "root", NotFound) != ""
-    with pytest.raises(WrongInput) as wrong:
-        await house.cairn.reworks.ask(Request(test.execution_id, "nowhere"), by=ADMIN)
+    with pytest.raises(InvalidInput) as wrong:
+        await house.cairn.reworks.ask(ReworkSpec(test.execution_id, "nowhere"), by=ADMIN)
     assert wrong.value.errors == (("/checkpoint", "This run has no checkpoint 'nowhere'. It has: root, test, end."),)
-    assert await refused(test.execution_id, "test", Refused) == "Only an earlier checkpoint can be sent back."
-    assert (await refused(end.execution_id, "root", Refused)).startswith("Only work that awaits approval")
-    await house.cairn.reworks.ask(Request(test.execution_id, "root"), by=ADMIN)
-    assert await refused(test.execution_id, "root", Refused) == "The checkpoint 'root' is being reworked already."
+    assert await refused(test.execution_id, "test", CommandRefused) == "Only an earlier checkpoint can be sent back."
+    assert (await refused(end.execution_id, "root", CommandRefused)).startswith("Only work that awaits approval")
+    await house.cairn.reworks.ask(ReworkSpec(test.execution_id, "root"), by=ADMIN)
+    assert (
+        await refused(test.execution_id, "root", CommandRefused) == "The checkpoint 'root' is being reworked already."
+    )
     assert "rework" not in house.execution(run, "test").possible
     await house.cairn.runs.cancel(run, by=ADMIN)

@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound, WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.services.rollbacks import service
-from cairn.services.rollbacks.service import Request
+from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.rollbacks.views import Rollback, RollbackPreview
 from cairn.store import RunFacts
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, plain, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -43,7 +44,7 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
     await house.until_quiet()
     (house.root(pipeline) / "runs/v1/checkpoint_2_s2/notes.txt").write_text("mine")
     before = {a.artifact_name: a for a in house.artifacts(run)}
-    request = Request("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
+    request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
     preview = house.foresee(request)
     assert (preview.kept.checkpoints, preview.kept.artifacts, preview.size_bytes) == (2, 2, 22)
     assert (preview.then.checkpoint_name, preview.then.begins) == ("S2", "at once")
@@ -102,21 +103,21 @@ async def test_the_target_is_a_completed_checkpoint_of_this_run(house: House) ->
     pipeline = await house.pipeline(step("goals"), form("design"), step("end"))
     run = await house.start(pipeline)
     await house.until_execution(run, "design", "in_progress")
-    with pytest.raises(Refused, match="Checkpoint 1 is not completed in this pass") as refused:
+    with pytest.raises(CommandRefused, match="Checkpoint 1 is not completed in this pass") as refused:
         await house.roll_back(run, 1)
     assert refused.value.possible == ("roll back to -1", "roll back to 0")
     not_started = await house.start(pipeline, start=False)
-    with pytest.raises(Refused, match="has not started"):
+    with pytest.raises(CommandRefused, match="has not started"):
         await house.roll_back(not_started, -1)
     goals = house.cairn.reading.pipeline(pipeline).checkpoints[0].checkpoint_id
-    preview = house.foresee(Request("checkpoint_level", run, target_checkpoint_id=goals))
+    preview = house.foresee(RollbackSpec("checkpoint_level", run, target_checkpoint_id=goals))
     assert preview.target_checkpoint_position == 0
     for wrong, error in (
-        (Request("checkpoint_level", run), WrongInput),
-        (Request("checkpoint_level", run, target_checkpoint_id="nothing"), NotFound),
-        (Request("checkpoint_level", run, target_run_id=not_started, target_checkpoint_position=0), WrongInput),
-        (Request("checkpoint_level", "nobody", target_checkpoint_position=0), NotFound),
-        (Request("run_level", run, target_checkpoint_position=0), WrongInput),
+        (RollbackSpec("checkpoint_level", run), InvalidInput),
+        (RollbackSpec("checkpoint_level", run, target_checkpoint_id="nothing"), NotFound),
+        (RollbackSpec("checkpoint_level", run, target_run_id=not_started, target_checkpoint_position=0), InvalidInput),
+        (RollbackSpec("checkpoint_level", "nobody", target_checkpoint_position=0), NotFound),
+        (RollbackSpec("run_level", run, target_checkpoint_position=0), InvalidInput),
     ):
         with pytest.raises(error):
             await house.cairn.rollbacks.roll_back(wrong, by=ADMIN)
@@ -149,7 +150,7 @@ async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(house: House) ->
     run = await house.start(pipeline)
     await house.until(lambda: bool(begun))
     open_ones = {e.checkpoint_key: e.execution_id for e in house.executions(run)}
-    request = Request("checkpoint_level", run, target_checkpoint_position=0)
+    request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
     preview = house.foresee(request)
     assert {one.execution_id for one in preview.stopped} == {open_ones["slow"], open_ones["asks"]}
     assert [one.checkpoint_name for one in preview.withdrawn_approvals] == ["Asks"]
@@ -188,7 +189,7 @@ async def test_failed_and_cancelled_ones_below_the_target_go_as_well(house: Hous
     assert house.statuses(run) == {"bad": "completed", "good": "completed", "end": "in_progress"}
     await house.fill(run, "end", end="yes")
     await house.until_run(run, "completed")
-    with pytest.raises(Refused, match="Nothing stands after that checkpoint"):
+    with pytest.raises(CommandRefused, match="Nothing stands after that checkpoint"):
         await house.roll_back(run, 2)
     await house.until_quiet()
     # The folder of one that failed is not that of the one that stands.
@@ -253,7 +254,7 @@ async def test_a_run_level_rollback_archives_the_later_runs_whole(house: House) 
     runs = [await house.done(pipeline) for _ in range(3)]
     test = await house.done(pipeline, test=True)
     await house.until_quiet()
-    request = Request("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
+    request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
     preview = house.foresee(request)
     assert [(one.run_id, one.run_version) for one in preview.rolled_back_items.deleted_runs] == [
         (runs[1], 2),
@@ -286,7 +287,7 @@ async def test_a_run_level_rollback_archives_the_later_runs_whole(house: House) 
     assert house.run(test).status == "completed"
     for run in runs[1:]:
         assert house.run(run).archived_by == rollback_id
-        with pytest.raises(Refused, match="archived by a rollback"):
+        with pytest.raises(CommandRefused, match="archived by a rollback"):
             await house.cairn.runs.restart(run, by=ADMIN)
 
 
@@ -309,7 +310,7 @@ async def test_later_runs_that_are_open_are_stopped(house: House) -> None:
     for run in later:
         await house.until_execution(run, "slow", "in_progress")
     await house.until(lambda: len(house.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
-    request = Request("run_level", first, target_run_id=first, target_checkpoint_position=1)
+    request = RollbackSpec("run_level", first, target_run_id=first, target_checkpoint_position=1)
     foreseen = {(one.execution_id, one.checkpoint_name) for one in house.foresee(request).stopped}
     assert foreseen == {(house.execution(run, "slow").execution_id, "Slow") for run in later}
     await house.cairn.rollbacks.roll_back(request, by=ADMIN)
@@ -329,16 +330,16 @@ async def test_a_run_level_rollback_stays_in_its_line(house: House) -> None:
     other = await house.done(await house.pipeline(step("goals")))
 
     def to(source: str, target: str) -> Any:
-        request = Request("run_level", source, target_run_id=target, target_checkpoint_position=0)
+        request = RollbackSpec("run_level", source, target_run_id=target, target_checkpoint_position=0)
         return house.cairn.rollbacks.roll_back(request, by=ADMIN)
 
-    with pytest.raises(Refused, match="of an earlier definition"):
+    with pytest.raises(CommandRefused, match="of an earlier definition"):
         await to(second, old)
-    with pytest.raises(WrongInput):
+    with pytest.raises(InvalidInput):
         await to(second, other)
-    with pytest.raises(Refused, match="A test run has no version"):
+    with pytest.raises(CommandRefused, match="A test run has no version"):
         await to(test, first)
-    with pytest.raises(WrongInput) as wrong:
+    with pytest.raises(InvalidInput) as wrong:
         await to(first, second)
     assert wrong.value.errors == (("/target_run_id", "v2 comes after v1: name an earlier run."),)
     with pytest.raises(NotFound):
@@ -361,7 +362,7 @@ async def test_a_run_that_another_process_begins_meanwhile_is_rolled_back_too(
 
     later_runs = service._later_runs  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(service, "_later_runs", later)
-    request = Request("run_level", second, target_run_id=first, target_checkpoint_position=0)
+    request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
     rollback, warnings = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
     assert (seen, warnings) == ([[], [second], [second], [second]], [])
     assert [one.run_id for one in house.rollback(rollback).rolled_back_items.deleted_runs] == [second]
@@ -372,7 +373,7 @@ async def test_a_run_begun_by_another_process_is_cancelled_by_an_undo(
 ) -> None:
     pipeline = await house.pipeline(form("goals"))
     first, second = await house.start(pipeline), await house.start(pipeline)
-    request = Request("run_level", second, target_run_id=first, target_checkpoint_position=-1)
+    request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=-1)
     rollback, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
     third = await house.start(pipeline)
     seen: list[list[str]] = []

@@ -7,13 +7,14 @@ from textwrap import dedent
 
 import pytest
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.core.rules import GLOBAL
 from cairn.definitions import DefinitionError
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
-from cairn.services.filters import EventFilter
-from cairn.services.rules.service import Rules
+from cairn.services.errors import InvalidInput, PreconditionFailed
+from cairn.services.events.queries import EventFilter
+from cairn.services.rules.service import RuleService
+from cairn.store.errors import NotFound
 from tests.services.house import House, step
 from tests.services.ruling import rule
 
@@ -100,13 +101,15 @@ async def test_of_what_is_not_there(house: House) -> None:
         house.cairn.rule_reading.explain(NOBODY)
     pipeline = await house.pipeline(step("count"))
     await house.cairn.pipelines.delete(pipeline, by=ADMIN)
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         await rule(house, ASK, pipeline)
 
 
 async def test_more_approvers_than_exist(house: House) -> None:
     """D70."""
-    rules = Rules(house.cairn.database, house.cairn.clock, house.cairn.hub, house.folder / "x", lambda c, people: 1)
+    rules = RuleService(
+        house.cairn.database, house.cairn.clock, house.cairn.hub, house.folder / "x", lambda c, people: 1
+    )
     wants_two = ASK.replace("action: {}", "action: { require_approval_count: 2 }")
     pipeline = await house.pipeline(step("count"))
     with pytest.raises(DefinitionError, match="2 people have to approve, and there is only 1 who may decide"):
@@ -117,7 +120,7 @@ async def test_more_approvers_than_exist(house: House) -> None:
 async def test_stops_are_told_and_kept(house: House) -> None:
     rules, read = house.cairn.rules, house.cairn.rule_reading
     boss = Actor("boss", frozenset({"admin"}))
-    with pytest.raises(WrongInput):
+    with pytest.raises(InvalidInput):
         await rules.stop(True, " ", by=boss)
     before = len(read.stops(500, None).items)
     assert [await rules.stop(True, "odd", by=boss), await rules.stop(True, "odd", by=boss)] == [True, False]
@@ -143,7 +146,7 @@ async def test_stops_are_told_and_kept(house: House) -> None:
 async def test_people_who_have_gone_since_are_told(house: House) -> None:
     """D70: also when the rule has been saved long ago."""
     pipeline = await house.pipeline(step("count"))
-    rules = Rules(house.cairn.database, house.cairn.clock, house.cairn.hub, house.folder / "x")  # counts nobody
+    rules = RuleService(house.cairn.database, house.cairn.clock, house.cairn.hub, house.folder / "x")  # counts nobody
     await rules.save(pipeline, ASK.replace("action: {}", "action: { approvers: somebody who left }"), by=ADMIN)
     diagnosis = await house.cairn.doctor.examine()
     [found] = [one for one in diagnosis.findings if one.what == "rules" and pipeline in one.detail]
@@ -161,7 +164,7 @@ async def test_a_file_comes_into_force_and_follows(house: House) -> None:
     """A change on disk becomes a version by `file` within a second; what is saved elsewhere is written to it."""
     path, read = file_of(house), house.cairn.rule_reading
     path.write_text(ASK)
-    await house.until(lambda: read.current(GLOBAL).text == ASK, seconds=5)
+    await house.until(lambda: read.current(GLOBAL).text == ASK)
     found = read.current(GLOBAL)
     assert (found.author, found.file and found.file.faults) == ("file", [])
     assert told(house, "rules_saved")[-1][:2] == ("rules_saved", "file")
@@ -180,7 +183,7 @@ async def test_a_wrong_file_changes_nothing_and_is_told(house: House) -> None:
         shown = read.current(GLOBAL).file
         return [(found.path, found.line) for found in shown.faults] if shown and shown.faults else None
 
-    assert ("/checkpoints/0/name", 2) in await house.until(faults, seconds=5)
+    assert ("/checkpoints/0/name", 2) in await house.until(faults)
     assert read.current(GLOBAL).text == ASK
     diagnosis = await house.cairn.doctor.examine()
     assert ("warning", f"correct {path}, or save the rules anew") in [
@@ -195,10 +198,10 @@ async def test_a_file_that_cannot_be_read_is_told(house: House) -> None:
     path = file_of(house)
     await rule(house, ASK)
     path.write_bytes(b"\xff\xfe")
-    shown = await house.until(lambda: house.cairn.rules.file.faults or None, seconds=5)
+    shown = await house.until(lambda: house.cairn.rules.file.faults or None)
     assert shown[0].message.startswith("the file cannot be read: ")
     path.write_bytes(b"#" * (1024 * 1024 + 1))
-    await house.until(lambda: "1,048,576" in house.cairn.rules.file.faults[0].message, seconds=5)
+    await house.until(lambda: "1,048,576" in house.cairn.rules.file.faults[0].message)
     await rule(house, "")
     assert (path.read_text(), house.cairn.rules.file.faults) == ("", ())
 
@@ -218,8 +221,8 @@ async def test_a_file_edited_while_nobody_looked(house: House, tmp_path: Path) -
     """At a start: what the file had in common with the database tells which of them has moved."""
     cairn, path = house.cairn, tmp_path / "rules.yaml"
 
-    def start() -> Rules:
-        return Rules(cairn.database, cairn.clock, cairn.hub, path)
+    def start() -> RuleService:
+        return RuleService(cairn.database, cairn.clock, cairn.hub, path)
 
     await rule(house, ASK)
     await start().file.follow()
@@ -237,7 +240,7 @@ async def test_a_link_is_followed(house: House, tmp_path: Path) -> None:
     real, link = tmp_path / "repository" / "rules.yaml", tmp_path / "rules.yaml"
     real.write_text(ASK)
     link.symlink_to(real)
-    rules = Rules(house.cairn.database, house.cairn.clock, house.cairn.hub, link)
+    rules = RuleService(house.cairn.database, house.cairn.clock, house.cairn.hub, link)
     await rules.file.follow()
     assert house.cairn.rule_reading.current(GLOBAL).text == ASK
     await rules.save(GLOBAL, "", by=ADMIN)
@@ -246,6 +249,6 @@ async def test_a_link_is_followed(house: House, tmp_path: Path) -> None:
 
 async def test_a_folder_that_cannot_be_written_to(house: House, tmp_path: Path) -> None:
     """The rules hold all the same."""
-    rules = Rules(house.cairn.database, house.cairn.clock, house.cairn.hub, tmp_path / "gone" / "rules.yaml")
+    rules = RuleService(house.cairn.database, house.cairn.clock, house.cairn.hub, tmp_path / "gone" / "rules.yaml")
     assert (await rules.save(GLOBAL, dedent(ASK), by=ADMIN)).changed
     assert (await rules.save(GLOBAL, "", by=ADMIN)).changed

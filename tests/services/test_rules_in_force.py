@@ -6,7 +6,7 @@ import pytest
 
 from cairn.services.actors import ADMIN
 from cairn.store import rules
-from cairn.store.rules import Head
+from cairn.store.rules import ActiveRuleVersion
 from tests.services.house import House, Json, form, step
 from tests.services.ruling import approvals, globally, rule, second_approver, why
 
@@ -257,7 +257,9 @@ async def test_rules_that_cannot_be_read_approve_nothing(house: House, caplog: p
     async with globally(house, for_all % (pipeline, "action: { auto_approve: true }")):
         await house.done(pipeline)
         at = house.cairn.clock.now()
-        await house.cairn.database.transact(lambda c: rules.save(c, Head(pipeline), "no: rules", "admin", at))
+        await house.cairn.database.transact(
+            lambda c: rules.save(c, ActiveRuleVersion(pipeline), "no: rules", "admin", at)
+        )
         run = await house.start(pipeline)
         await house.until_execution(run, "count", "waiting_approval_to_complete")
     told = why(house, house.run(run).waiting_approvals[0].approval_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.services.rules.scoring import Share, agrees, answer_of
+from cairn.services.rules.scoring import Proportion, agrees, answer_of
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from cairn.services.rules.scoring import Share, agrees, answer_of
     ],
 )
 def test_wilson(count: int, of: int, low: float, high: float) -> None:
-    share = Share(count, of)
+    share = Proportion(count, of)
     assert tuple(round(bound, 4) for bound in share.bounds) == (low, high)
     assert share.rate == (count / of if of else None)
 

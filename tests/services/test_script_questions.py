@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cairn.ports.models import ModelFault, ModelFaultKind
+from cairn.ports.models import ModelError, ModelErrorKind
 from cairn.services.actors import ADMIN
 from cairn.services.runs.execution_views import Execution
 from tests.runners.agenting import Asked, Mind, Reply, hands_over
@@ -85,11 +85,11 @@ async def test_after_three_rounds_there_is_the_plain_form(house: House) -> None:
     assert len(models.asked) == 4
 
 
-@pytest.mark.parametrize("fault", [ModelFaultKind.AUTHENTICATION, None])
+@pytest.mark.parametrize("fault", [ModelErrorKind.AUTHENTICATION, None])
 async def test_without_a_model_that_can_be_asked_there_is_the_plain_form(
-    house: House, fault: ModelFaultKind | None
+    house: House, fault: ModelErrorKind | None
 ) -> None:
-    mind: Mind = lambda _: ModelFault(fault or ModelFaultKind.NETWORK, "The key is wrong.")  # noqa: E731
+    mind: Mind = lambda _: ModelError(fault or ModelErrorKind.NETWORK, "The key is wrong.")  # noqa: E731
     models = thinking(house, mind)
     if fault is None:
         models.default = "simulated:default"

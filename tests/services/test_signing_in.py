@@ -10,9 +10,9 @@ from sqlalchemy.exc import OperationalError
 
 from cairn.services.actors import ADMIN
 from cairn.services.errors import TooManyAttempts, Unauthenticated
-from cairn.services.identity.tokens import NewToken
+from cairn.services.identity.tokens import TokenSpec
 from cairn.services.sign_in.blocked_sign_ins import MOST
-from cairn.services.sign_in.service import Visitor
+from cairn.services.sign_in.service import SignInClient
 from cairn.store import Database
 from tests.services.household import HERE, PASSWORD, Household
 
@@ -33,7 +33,7 @@ async def fail(household: Household, times: int, name: str = "ann", address: str
     """What came of each: without an address, each from another one."""
     found: list[str] = []
     for number in range(times):
-        visitor = Visitor(address or f"10.1.{number // 250}.{number % 250}")
+        visitor = SignInClient(address or f"10.1.{number // 250}.{number % 250}")
         with pytest.raises((Unauthenticated, TooManyAttempts)) as failed:
             await household.accounts.signing_in.with_password(name, TYPED, visitor)
         found.append("refused" if isinstance(failed.value, TooManyAttempts) else "wrong")
@@ -44,7 +44,7 @@ async def test_coming_and_going_is_told_with_who_and_how(household: Household) -
     signing_in = household.accounts.signing_in
     await household.user_with_password("ann", "viewer")
     by_password = await signing_in.with_password("Ann", PASSWORD, HERE)
-    made = await household.accounts.tokens.create(NewToken("ann", "x", None, 1), ADMIN)
+    made = await household.accounts.tokens.create(TokenSpec("ann", "x", None, 1), ADMIN)
     await signing_in.with_token(made.token, HERE)
     await household.access.sign_out(by_password.secret)
     await household.access.sign_out(by_password.secret)  # it is over already

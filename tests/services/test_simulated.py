@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cairn.adapters.models.catalogue import ModelRules, PydanticAiModels
-from cairn.adapters.simulated_model import Simulated
+from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
+from cairn.adapters.simulated_model import SimulatedModelFactory
 from cairn.definitions import check_value
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
@@ -49,7 +49,7 @@ TRIAGE: Json = {
 
 @pytest_asyncio.fixture(loop_scope="package", autouse=True)
 async def simulated(house: House) -> AsyncIterator[PydanticAiModels]:
-    models = PydanticAiModels(ModelRules(first_wait=0.0), no_secret, {}, Simulated())
+    models = PydanticAiModels(ModelPolicy(first_wait=0.0), no_secret, {}, SimulatedModelFactory())
     house.minds.own = models
     yield models
     await models.close()

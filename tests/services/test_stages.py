@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from cairn.runners import Ctx
+from tests.isolation import PATIENCE
 from tests.services.house import House, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -20,7 +21,7 @@ class Meeting:
         house.does(name)(self.come)
 
     async def come(self, ctx: Ctx) -> dict[str, str]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await self._barrier.wait()
         return {"met": "yes"}
 
@@ -44,7 +45,7 @@ async def test_one_that_needs_little_overtakes_the_stages_before_it(house: House
 
     @house.does("wait_for_go")
     async def wait_for_go(ctx: Ctx) -> dict[str, str]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await go.wait()
         return {}
 
@@ -89,7 +90,7 @@ async def test_a_failing_one_lets_its_siblings_finish_before_the_run_pauses(hous
 
     @house.does("wait_for_go")
     async def wait_for_go(ctx: Ctx) -> dict[str, str]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await go.wait()
         return {}
 

@@ -7,10 +7,11 @@ import json
 
 import pytest
 
-from cairn.core.errors import Refused, Repeated
+from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.dispatch.runner_slots import Places
+from cairn.services.dispatch.runner_slots import RunnerSlots
+from tests.isolation import PATIENCE
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -28,7 +29,7 @@ class Gate:
     async def wait(self, ctx: Ctx) -> dict[str, int]:
         self.begun.set()
         try:
-            await asyncio.wait_for(self.open.wait(), 20)
+            await asyncio.wait_for(self.open.wait(), PATIENCE)
         except asyncio.CancelledError:
             self.stopped.set()
             raise
@@ -43,7 +44,7 @@ async def test_a_pause_holds_when_the_current_one_is_done(house: House) -> None:
     await gate.begun.wait()
     await house.cairn.runs.pause(run, by=ADMIN)
     assert (house.run(run).status, house.run(run).pause_requested) == ("in_progress", True)
-    with pytest.raises(Refused, match="A pause has been asked for"):
+    with pytest.raises(CommandRefused, match="A pause has been asked for"):
         await house.cairn.runs.pause(run, by=ADMIN)
     gate.open.set()
     paused = await house.until_run(run, "paused")
@@ -102,7 +103,7 @@ async def test_cancelling_a_run_stops_everything_that_is_open(house: House) -> N
     assert (house.run(run).waiting_approvals, house.workspaces(pipeline)) == ([], set())
     assert len(list((house.root(pipeline) / ".errored").iterdir())) == 2
     assert json.loads(house.disk(pipeline)["runs/v1/run_info.json"])["status"] == "cancelled"
-    with pytest.raises(Refused, match="The run is cancelled") as refused:
+    with pytest.raises(CommandRefused, match="The run is cancelled") as refused:
         await house.cairn.runs.resume(run, by=ADMIN)
     assert refused.value.possible == ("roll back",)
 
@@ -134,7 +135,7 @@ async def test_one_execution_is_cancelled_and_waits_to_be_started_by_hand(house:
     assert (house.run(run).status, house.statuses(run)) == ("in_progress", {"slow": "pending", "after": "upcoming"})
     redo = house.execution(run, "slow").execution_id
     assert redo != first
-    with pytest.raises(Refused, match="has not started: there is nothing to cancel"):
+    with pytest.raises(CommandRefused, match="has not started: there is nothing to cancel"):
         await house.cairn.executions.cancel(redo, by=ADMIN)
     gate.open.set()
     await house.cairn.executions.start(redo, by=ADMIN)
@@ -145,7 +146,7 @@ async def test_one_that_waits_for_a_free_place_is_not_begun_once_it_is_stopped(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Places are limited; who waits for one can be cancelled as well."""
-    monkeypatch.setattr(house.cairn.lanes, "_places", Places(1, 1, 1))
+    monkeypatch.setattr(house.cairn.lanes, "_places", RunnerSlots(1, 1, 1))
     gate = Gate(house)
     begun: list[int] = []
 
@@ -172,7 +173,7 @@ async def test_a_restart_begins_the_next_pass_and_keeps_the_earlier_one(house: H
     run = await house.start(pipeline)
     await house.until_execution(run, "more", "in_progress")
     await house.cairn.runs.restart(run, pass_number=1, by=ADMIN)
-    with pytest.raises(Repeated):
+    with pytest.raises(AlreadyApplied):
         await house.cairn.runs.restart(run, pass_number=1, by=ADMIN)
     await house.until_execution(run, "more", "in_progress")
     assert (house.run(run).pass_number, house.run(run).restart_count) == (2, 1)

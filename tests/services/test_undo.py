@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import Refused, Repeated
+from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound
-from cairn.services.rollbacks.service import Request
+from cairn.services.rollbacks.service import RollbackSpec
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -49,7 +49,7 @@ async def test_what_was_archived_comes_back_with_everything_that_lay_there(house
     assert house.rollback(rollback).undone_at is not None
     assert house.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
     note.unlink()  # the drift scan after the test is about Cairn's own files
-    with pytest.raises(Repeated, match="has been undone already"):
+    with pytest.raises(AlreadyApplied, match="has been undone already"):
         await house.cairn.rollbacks.undo(rollback, by=ADMIN)
     await house.fill(run, "end", end="yes")
     await house.until_run(run, "completed")
@@ -68,7 +68,7 @@ async def test_newer_open_ones_are_cancelled_and_newer_completed_ones_stand_in_t
     await house.fill(run, "more", more="else")
     await house.until_execution(run, "end", "in_progress")
     assert not house.rollback(second).can_undo
-    with pytest.raises(Refused, match="Newer work has been completed in its place"):
+    with pytest.raises(CommandRefused, match="Newer work has been completed in its place"):
         await house.cairn.rollbacks.undo(second, by=ADMIN)
     await house.cairn.runs.cancel(run, by=ADMIN)
 
@@ -144,7 +144,7 @@ async def test_rollbacks_are_undone_from_the_last_one(house: House) -> None:
     await house.cairn.runs.pause(run, by=ADMIN)
     first = await house.roll_back(run, 1)
     second = await house.roll_back(run, 1)
-    with pytest.raises(Refused, match="There are later rollbacks of this run: undo them first"):
+    with pytest.raises(CommandRefused, match="There are later rollbacks of this run: undo them first"):
         await house.cairn.rollbacks.undo(first, by=ADMIN)
     assert (house.rollback(first).can_undo, house.rollback(second).can_undo) == (False, True)
     for rollback in (second, first):
@@ -160,11 +160,11 @@ async def test_a_later_run_that_has_completed_anything_stands_in_the_way(house: 
     for run in runs:
         await house.fill(run, "more", more="yes")
         await house.until_run(run, "completed")
-    request = Request("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
+    request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
     rollback, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
     newer = await house.start(pipeline)
     await house.until(lambda: house.statuses(newer)["goals"] == "completed")
-    with pytest.raises(Refused, match="v4 has completed work since"):
+    with pytest.raises(CommandRefused, match="v4 has completed work since"):
         await house.cairn.rollbacks.undo(rollback, by=ADMIN)
     assert not house.rollback(rollback).can_undo
     for run in (runs[0], newer):
@@ -180,7 +180,7 @@ async def test_whole_runs_come_back_and_newer_open_ones_are_cancelled(house: Hou
         await house.until_run(run, "completed")
     await house.until_quiet()
     before = standing(house, pipeline)
-    request = Request("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
+    request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
     rollback, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
     newer = await house.start(pipeline)
     await house.cairn.rollbacks.undo(rollback, by=ADMIN)
@@ -213,7 +213,7 @@ async def test_what_was_stopped_in_a_later_run_comes_back_cancelled(house: House
     first = await house.done(pipeline, input={})
     second = await house.start(pipeline, input={"hang": 1})
     await house.until(lambda: bool(house.cairn.lanes._running))  # pyright: ignore[reportPrivateUsage]
-    request = Request("run_level", second, target_run_id=first, target_checkpoint_position=0)
+    request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
     rollback, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
     assert stopped.is_set()
     await house.cairn.rollbacks.undo(rollback, by=ADMIN)

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound, Unauthenticated, WrongInput
-from cairn.services.identity.tokens import NewToken
-from cairn.services.identity.users import NewUser, UserChange
+from cairn.services.errors import InvalidInput, Unauthenticated
+from cairn.services.identity.tokens import TokenSpec
+from cairn.services.identity.users import UserChange, UserSpec
 from cairn.store import Database
+from cairn.store.errors import NotFound
 from tests.services.household import HERE, Household
 
 
@@ -26,7 +27,7 @@ async def test_every_change_is_told_with_who_made_it(household: Household) -> No
     await household.user("boss", "admin")
     boss = household.actor("boss")
     await groups.create("finance", "Who pays", [], boss)
-    await users.create(NewUser("Ann", "Ann", "ann@example.com", ("viewer",), ("finance",)), boss)
+    await users.create(UserSpec("Ann", "Ann", "ann@example.com", ("viewer",), ("finance",)), boss)
     await users.change("ann", UserChange(email="a@example.com", roles=("approver",), groups=()), boss)
     await users.change("ann", UserChange(display_name="Ann", roles=("approver",)), boss)  # as it is: nothing to tell
     await groups.change("finance", boss, description="Who pays now", members=["ann"])
@@ -77,9 +78,9 @@ async def test_no_two_can_be_taken_for_each_other(household: Household, name: st
     await household.user("gone")
     await household.accounts.users.remove("gone", ADMIN)
     await household.accounts.groups.create("finance", "", [], ADMIN)
-    with pytest.raises(WrongInput):
+    with pytest.raises(InvalidInput):
         await household.user(name, email=email)
-    with pytest.raises(WrongInput):
+    with pytest.raises(InvalidInput):
         await household.accounts.groups.create(name if not email else "ann", "", [], ADMIN)
 
 
@@ -88,9 +89,9 @@ async def test_the_local_admin_keeps_its_roles(household: Household, roles: tupl
     """So there is always one: the start link and CAIRN_ADMIN_TOKEN sign in as this one."""
     await household.user("boss", "admin")
     boss = household.actor("boss")
-    with pytest.raises(Refused, match="start link"):
+    with pytest.raises(CommandRefused, match="start link"):
         await household.accounts.users.change("admin", UserChange(roles=roles), boss)
-    with pytest.raises(Refused, match="start link"):
+    with pytest.raises(CommandRefused, match="start link"):
         await household.accounts.users.remove("admin", boss)
     await household.accounts.users.change("admin", UserChange(display_name="The owner", email="o@example.com"), boss)
     assert household.actor("admin").roles == ADMIN.roles
@@ -98,7 +99,7 @@ async def test_the_local_admin_keeps_its_roles(household: Household, roles: tupl
 
 async def test_nobody_removes_themselves(household: Household) -> None:
     await household.user("boss", "admin")
-    with pytest.raises(Refused, match="cannot remove yourself"):
+    with pytest.raises(CommandRefused, match="cannot remove yourself"):
         await household.accounts.users.remove("boss", household.actor("boss"))
 
 
@@ -106,8 +107,8 @@ async def test_who_is_removed_is_out_at_once(household: Household) -> None:
     await household.user_with_password("ann", "approver")
     accounts = household.accounts
     session = await accounts.signing_in.with_password("ann", "several plain words", HERE)
-    token = await accounts.tokens.create(NewToken("ann", "ci"), ADMIN)
-    invited = await accounts.invitations.invite(NewUser("ann"), 1, ADMIN)
+    token = await accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)
+    invited = await accounts.invitations.invite(UserSpec("ann"), 1, ADMIN)
     assert (await household.access.bearer(token.token)).name == "ann"
     assert (await household.access.session(session.secret)).actor.name == "ann"
     await accounts.users.remove("ann", ADMIN)
@@ -128,7 +129,7 @@ async def test_who_is_removed_is_out_at_once(household: Household) -> None:
 async def test_what_changes_holds_for_the_next_request(household: Household) -> None:
     """Answers of the database are kept for seconds, and forgotten with every change in this process."""
     await household.user("ann", "viewer")
-    token = (await household.accounts.tokens.create(NewToken("ann", "ci"), ADMIN)).token
+    token = (await household.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
     seen: list[Any] = []
     for roles in (("viewer",), ("approver", "editor"), ()):
         await household.accounts.users.change("ann", UserChange(roles=roles), ADMIN)
@@ -144,10 +145,10 @@ async def test_what_is_not_there_cannot_be_changed(household: Household) -> None
         with pytest.raises(NotFound):
             await attempt
     await household.user("ann")
-    with pytest.raises(Refused, match="has not been removed"):
+    with pytest.raises(CommandRefused, match="has not been removed"):
         await users.restore("ann", ADMIN)
     await users.remove("ann", ADMIN)
-    with pytest.raises(Refused, match="has been removed"):
+    with pytest.raises(CommandRefused, match="has been removed"):
         await users.change("ann", UserChange(email="a@example.com"), ADMIN)
-    with pytest.raises(WrongInput, match="does not fit"):
+    with pytest.raises(InvalidInput, match="does not fit"):
         await groups.create("finance", "", ["ann"], ADMIN)

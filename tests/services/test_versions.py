@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound
-from cairn.services.rollbacks.service import Request
-from cairn.services.runs.service import Runs
+from cairn.services.rollbacks.service import RollbackSpec
+from cairn.services.runs.service import RunService
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -25,7 +25,7 @@ async def test_versions_count_on_and_are_never_given_again(house: House) -> None
         (house.run(run).run_version, house.run(run).previous_run_id, house.run(run).extends_from_run_version)
         for run in runs
     ] == [(1, None, None), (2, runs[0], 1), (3, runs[1], 2)]
-    request = Request("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
+    request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
     await house.cairn.rollbacks.roll_back(request, by=ADMIN)
     await house.until_run(runs[0], "completed")
     await house.until_quiet()
@@ -79,7 +79,7 @@ async def test_a_run_may_be_made_without_starting(house: House) -> None:
     assert json.loads(house.disk(pipeline)["runs/v1/run_info.json"])["status"] == "not_started"
     await house.cairn.runs.begin(run, by=ADMIN)
     await house.until_run(run, "completed")
-    with pytest.raises(Refused, match="The run is completed: it is not possible to start it now"):
+    with pytest.raises(CommandRefused, match="The run is completed: it is not possible to start it now"):
         await house.cairn.runs.begin(run, by=ADMIN)
 
 
@@ -108,12 +108,12 @@ async def test_without_auto_advance_the_next_one_waits_for_a_start(house: House)
     run = await house.start(pipeline)
     waiting = await house.until_execution(run, "design", "pending")
     assert house.statuses(run) == {"goals": "completed", "design": "pending"}
-    with pytest.raises(Refused, match="The execution is pending"):
+    with pytest.raises(CommandRefused, match="The execution is pending"):
         await house.cairn.approvals.decide_pending(waiting.execution_id, "approve", by=ADMIN)
     started, _ = await house.cairn.executions.start_checkpoint(run, "design", by=ADMIN)
     assert started == waiting.execution_id
     await house.until_run(run, "completed")
-    with pytest.raises(Refused, match="The execution is completed: it does not wait for a start"):
+    with pytest.raises(CommandRefused, match="The execution is completed: it does not wait for a start"):
         await house.cairn.executions.start(waiting.execution_id, by=ADMIN)
     with pytest.raises(NotFound):
         await house.cairn.executions.start_checkpoint(run, "nothing", by=ADMIN)
@@ -152,11 +152,13 @@ async def test_the_approval_to_start_is_the_start(house: House) -> None:
 
 async def test_a_pipeline_that_cannot_be_run_says_why(house: House) -> None:
     empty = await house.pipeline()
-    with pytest.raises(Refused, match="no checkpoints yet"):
+    with pytest.raises(CommandRefused, match="no checkpoints yet"):
         await house.start(empty)
     agent = {"key": "think", "checkpoint_name": "Think", "prompt": "think", "outputs": ["thought.md"]}
-    modest = Runs(house.cairn.engine, house.cairn.folder_sync, modes=frozenset({"function"}), max_payload_bytes=1000)
-    with pytest.raises(Refused, match="cannot carry out checkpoints of mode agentic: Think"):
+    modest = RunService(
+        house.cairn.engine, house.cairn.folder_sync, modes=frozenset({"function"}), max_payload_bytes=1000
+    )
+    with pytest.raises(CommandRefused, match="cannot carry out checkpoints of mode agentic: Think"):
         await modest.start(await house.pipeline(agent), by=ADMIN)
     with pytest.raises(NotFound):
         await house.start("00000000-0000-0000-0000-000000000000")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from cairn.core.commands import Finished, Output, StartRun
-from cairn.core.states import State
+from cairn.core.commands import ArtifactOutput, ExecutionFinished, StartRun
+from cairn.core.states import ExecutionState
 from cairn.store import Database
 from tests.store.samples import begin_story, make_artifact, make_document
 
@@ -17,11 +17,11 @@ def main(url: str) -> None:
         story = begin_story(database, make_document("a", "b", "c", "d", "e"))
         story.send(StartRun())
         while story.loaded.run.open:
-            e = next(each for each in story.loaded.run.open if each.state is State.WORKING)
+            e = next(each for each in story.loaded.run.open if each.state is ExecutionState.WORKING)
             number += 1
             made = make_artifact(e.id, f"content {number} ".encode() * 200)
-            output = Output(made.record_id, made.name, made.checksum, made.size)
-            story.send(Finished(e.id, e.dispatch, made.checksum, (output,)), artifacts=[made])
+            output = ArtifactOutput(made.record_id, made.name, made.checksum, made.size)
+            story.send(ExecutionFinished(e.id, e.dispatch, made.checksum, (output,)), artifacts=[made])
             facts = story.loaded.facts
             sys.stdout.write(f"{facts.run_id} {story.loaded.revision} {made.checksum}\n")
             sys.stdout.flush()

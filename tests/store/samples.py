@@ -11,14 +11,14 @@ from uuid import UUID, uuid4, uuid5
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Command, Given
+from cairn.core.commands import Command, CommandContext
 from cairn.core.decide import Decision, decide
-from cairn.core.plan import Checkpoint, Plan, Policy
-from cairn.core.states import Mode
-from cairn.store import Database, Loaded, NewArtifact, Plans, RunFacts, insert_run, load_run, pipelines, save_run
+from cairn.core.plan import Checkpoint, CheckpointPolicy, Plan
+from cairn.core.states import ExecutionMode
+from cairn.store import Database, LoadedRun, NewArtifact, PlanCache, RunFacts, insert_run, load_run, pipelines, save_run
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-FUNCTION = Policy(mode=Mode.FUNCTION)
+FUNCTION = CheckpointPolicy(mode=ExecutionMode.FUNCTION)
 
 
 class Folders:
@@ -52,11 +52,11 @@ def make_document(*keys: str, pipeline_id: str | None = None, version: int = 1, 
     }
 
 
-class SamplePlans(Plans):
+class SamplePlans(PlanCache):
     """Compiles to functions that need no approval, or to what a test says."""
 
-    def __init__(self, policies: Mapping[str, Policy] | None = None, **fields: Any) -> None:
-        self.policies: dict[int, Mapping[str, Policy]] = {1: policies or {}}  # by revision
+    def __init__(self, policies: Mapping[str, CheckpointPolicy] | None = None, **fields: Any) -> None:
+        self.policies: dict[int, Mapping[str, CheckpointPolicy]] = {1: policies or {}}  # by revision
         self.compiled = 0
         self._fields = fields
         super().__init__(self._compile, Folders())
@@ -80,17 +80,17 @@ class Story:
     """One run, changed command by command, each in a transaction of its own."""
 
     database: Database
-    plans: Plans
-    loaded: Loaded
+    plans: PlanCache
+    loaded: LoadedRun
     sent: int = 0
     decisions: list[Decision] = field(default_factory=list[Decision])
 
-    def given(self, by: str = "ann") -> Given:
+    def given(self, by: str = "ann") -> CommandContext:
         self.sent += 1
         at = NOON + timedelta(seconds=self.sent)
-        return Given(at, by, uuid5(UUID(self.loaded.facts.run_id), str(self.sent)))
+        return CommandContext(at, by, uuid5(UUID(self.loaded.facts.run_id), str(self.sent)))
 
-    def send(self, command: Command, by: str = "ann", **options: Any) -> Loaded:
+    def send(self, command: Command, by: str = "ann", **options: Any) -> LoadedRun:
         given = self.given(by)
         decision = decide(self.loaded.run, command, given)
         before = self.loaded
@@ -98,7 +98,7 @@ class Story:
         self.decisions.append(decision)
         return self.loaded
 
-    def load(self) -> Loaded:
+    def load(self) -> LoadedRun:
         found = self.database.read(lambda c: load_run(c, self.loaded.facts.run_id, self.plans))
         assert found is not None
         return found
@@ -129,10 +129,10 @@ def facts_of(document: Mapping[str, Any], **changes: Any) -> RunFacts:
     return RunFacts(**(values | changes))
 
 
-def begin_story(database: Database, document: Mapping[str, Any], plans: Plans | None = None, **facts: Any) -> Story:
+def begin_story(database: Database, document: Mapping[str, Any], plans: PlanCache | None = None, **facts: Any) -> Story:
     plans = plans or SamplePlans()
 
-    def make(connection: sa.Connection) -> Loaded:
+    def make(connection: sa.Connection) -> LoadedRun:
         pipelines.insert_pipeline(connection, document, "ann", NOON)
         return insert_run(connection, facts_of(document, **facts), plans)
 

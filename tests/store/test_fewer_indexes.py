@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Finished, StartRun
-from cairn.core.states import State
+from cairn.core.commands import ExecutionFinished, StartRun
+from cairn.core.states import ExecutionState
 from cairn.store import Database, save_lineage
 from cairn.store.database import schema_version
 from cairn.store.tables import job_dependencies
@@ -37,9 +37,9 @@ def test_dependencies_are_kept(database: Database) -> None:
     story = begin_story(database, make_document("a", "b"))
     story.send(StartRun())
     (first,) = story.loaded.run.open
-    story.send(Finished(first.id, first.dispatch, "d"))
+    story.send(ExecutionFinished(first.id, first.dispatch, "d"))
     (second,) = story.loaded.run.open
-    assert second.state is State.WORKING
+    assert second.state is ExecutionState.WORKING
     database.transact_now(lambda c: save_lineage(c, second.id, second.dispatch, (), [first.id], NOON))
     with database.migration_engine.begin() as connection:
         for statement in (

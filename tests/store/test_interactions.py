@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Decide, Finished, StartRun
-from cairn.core.plan import Policy
-from cairn.core.states import Mode
+from cairn.core.commands import Decide, ExecutionFinished, StartRun
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import ExecutionMode
 from cairn.store import Database, blobs
 from tests.store.samples import SamplePlans, begin_story, make_document
 
 
 def test_decisions_are_seen_as_interactions_h1(database: Database) -> None:
-    plans = SamplePlans({"a": Policy(mode=Mode.HUMAN_ONLY, ask_start=True, ask_completion=True)})
+    plans = SamplePlans({"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, ask_start=True, ask_completion=True)})
     story = begin_story(database, make_document("a"), plans)
     story.send(StartRun())
 
@@ -22,7 +22,7 @@ def test_decisions_are_seen_as_interactions_h1(database: Database) -> None:
 
     def finish() -> None:
         e = next(iter(story.loaded.run.open))
-        story.send(Finished(e.id, e.dispatch, "digest"))
+        story.send(ExecutionFinished(e.id, e.dispatch, "digest"))
 
     answer = database.transact_now(lambda c: blobs.put(c, b"{}"))
     decide("approve", feedback="go")

@@ -10,7 +10,7 @@ from alembic import command
 
 from cairn.services.actors import ADMIN
 from cairn.services.identity.directory import Directory
-from cairn.services.sign_in.authentication import Access
+from cairn.services.sign_in.authentication import Authentication
 from cairn.store import Database
 from cairn.store.migrations.upgrade import configuration
 from tests.services.household import NOON, SetClock
@@ -27,7 +27,7 @@ async def test_tokens_and_sessions_of_the_local_admin_stay_valid(new_database_ur
             _fill(connection)
         database.migrate()
         clock = SetClock()
-        access = Access(database, clock, Directory(clock))
+        access = Authentication(database, clock, Directory(clock))
         actor = await access.bearer("the start link")
         session = await access.session("the cookie")
         assert (actor.name, actor.roles, actor.scopes) == ("admin", ADMIN.roles, None)

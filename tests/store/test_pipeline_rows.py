@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from cairn.core.commands import StartRun
 from cairn.documents import digest
-from cairn.store import Database, Kept, LostRace, document, insert_run, load_run
+from cairn.store import BoundedCache, Database, LostRace, document, insert_run, load_run
 from cairn.store import pipelines as pipeline_rows
 from cairn.store.pipelines import Previous
 from cairn.store.tables import checkpoint_definitions, definition_revisions, pipeline_runs, pipelines
@@ -213,7 +213,7 @@ def test_a_renamed_key_stays_the_checkpoint_it_was(database: Database) -> None:
 
 
 def test_what_was_compiled_long_ago_goes_first() -> None:
-    kept = Kept[int, int]()
+    kept = BoundedCache[int, int]()
     for number in range(600):
         assert kept.get(number, lambda n=number: n * 2) == number * 2
     assert (kept.find(599), kept.find(0)) == (1198, None)

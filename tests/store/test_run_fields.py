@@ -10,10 +10,19 @@ from typing import Any
 from cairn.core.approval import Approval, Vote
 from cairn.core.budget import Budget
 from cairn.core.decide import Decision
-from cairn.core.execution import Execution, Fault, Rework, Wish
-from cairn.core.rule_verdict import Considered, Risk, Terms
+from cairn.core.execution import Execution, Failure, PendingRework, Rework
+from cairn.core.rule_verdict import ApprovalTerms, EvaluatedRule, RiskLevel
 from cairn.core.run import Rollback, Run
-from cairn.core.states import ApprovalStatus, Kind, OnExpiry, RollbackTrigger, Ruling, RunStatus, State, WaitingOn
+from cairn.core.states import (
+    ApprovalKind,
+    ApprovalStatus,
+    ExecutionState,
+    OnExpiry,
+    PassDecision,
+    RollbackTrigger,
+    RunStatus,
+    WaitingOn,
+)
 from cairn.store import Database, blobs, save_run
 from tests.store.samples import NOON, begin_story, make_document
 
@@ -30,7 +39,7 @@ def test_every_field_of_a_run_is_kept(database: Database) -> None:
         pass_number=3,
         ordinal=2,
         policy=story.loaded.run.plan.policy("b"),
-        state=State.WAITING,
+        state=ExecutionState.WAITING,
         waiting_on=WaitingOn.QUESTION,
         dispatch=4,
         attempt=5,
@@ -45,15 +54,15 @@ def test_every_field_of_a_run_is_kept(database: Database) -> None:
         asks_anew=True,
         digest="digest",
         outputs=("o1", "o2"),
-        ruling=Ruling.ESCALATE,
+        ruling=PassDecision.ESCALATE,
         rework=Rework("a", "do it again \0", "it was wrong"),
         asked_by="e1",
-        wants=Wish("c", "so", "because"),
+        wants=PendingRework("c", "so", "because"),
         doubts=True,
         archived_by="rollback",
         has_workspace=False,
         errors=10,
-        last_error=Fault("type", "message \0", "trace"),
+        last_error=Failure("type", "message \0", "trace"),
         created_at=NOON + timedelta(seconds=1),
         started_at=NOON + timedelta(seconds=2),
         completed_at=NOON + timedelta(seconds=3),
@@ -63,15 +72,15 @@ def test_every_field_of_a_run_is_kept(database: Database) -> None:
         worked=0.1 + 0.2,
     )
     vote = Vote("bob", NOON + timedelta(microseconds=7), "modify", "words", "d2", answer)
-    plain = Approval("p1", "e1", Kind.START, "d", NOON)
+    plain = Approval("p1", "e1", ApprovalKind.START, "d", NOON)
     asked = Approval(
         id="p2",
         execution="e2",
-        kind=Kind.ACTION,
+        kind=ApprovalKind.ACTION,
         digest="d2",
         asked_at=NOON,
         status=ApprovalStatus.TIMEOUT,
-        terms=Terms(2, ("b",), True, 60.5, OnExpiry.ESCALATE, 30.5, ("c",), ("teams",), ("d",)),
+        terms=ApprovalTerms(2, ("b",), True, 60.5, OnExpiry.ESCALATE, 30.5, ("c",), ("teams",), ("d",)),
         asked_of=("b", "c"),
         votes=(vote, replace(vote, by="ann")),
         period=2,
@@ -88,9 +97,9 @@ def test_every_field_of_a_run_is_kept(database: Database) -> None:
         priority=7,
         audit=True,
         operation_type="send_email",
-        risk=Risk.HIGH,
+        risk=RiskLevel.HIGH,
         confidence=0.87,
-        considered=(Considered("careful", "global", "checkpoints", "asks"),),
+        considered=(EvaluatedRule("careful", "global", "checkpoints", "asks"),),
     )
     rollback = Rollback(
         id="r",

@@ -14,18 +14,26 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import IntegrityError
 
-from cairn.core.commands import Failed, Finished, Output, PauseRun, RetryDue, ReworkWanted, StartRun
+from cairn.core.commands import (
+    ArtifactOutput,
+    ExecutionFailed,
+    ExecutionFinished,
+    PauseRun,
+    RetryDue,
+    ReworkRequested,
+    StartRun,
+)
 from cairn.core.decide import Decision, decide
-from cairn.core.errors import Stale
-from cairn.core.execution import Execution, Fault
-from cairn.core.plan import Policy
-from cairn.core.states import State
-from cairn.store import DamagedBlob, Database, Fenced, Loaded, LostRace, blobs, load_run, pipelines, save_run
+from cairn.core.errors import StaleCommand
+from cairn.core.execution import Execution, Failure
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import ExecutionState
+from cairn.store import DamagedBlob, Database, LoadedRun, LostRace, StaleDispatch, blobs, load_run, pipelines, save_run
 from cairn.store.prepared_statements import Prepared
 from cairn.store.tables import artifacts, checkpoint_executions, events, pipeline_runs
 from tests.store.samples import NOON, SamplePlans, Story, begin_story, make_artifact, make_document
 
-REPEAT = Policy(max_auto_retries=2)
+REPEAT = CheckpointPolicy(max_auto_retries=2)
 
 
 @pytest.fixture
@@ -33,16 +41,16 @@ def story(database: Database) -> Story:
     return begin_story(database, make_document("a", "b", "c"))
 
 
-def working(loaded: Loaded) -> Execution:
-    return next(e for e in loaded.run.open if e.state is State.WORKING)
+def working(loaded: LoadedRun) -> Execution:
+    return next(e for e in loaded.run.open if e.state is ExecutionState.WORKING)
 
 
-def finish(story: Story, content: bytes = b"{}", **options: Any) -> Loaded:
+def finish(story: Story, content: bytes = b"{}", **options: Any) -> LoadedRun:
     """The work at hand is done; the next checkpoint starts."""
     e = working(story.loaded)
     made = make_artifact(e.id, content)
-    output = Output(made.record_id, made.name, made.checksum, made.size)
-    return story.send(Finished(e.id, e.dispatch, made.checksum, (output,)), artifacts=[made], **options)
+    output = ArtifactOutput(made.record_id, made.name, made.checksum, made.size)
+    return story.send(ExecutionFinished(e.id, e.dispatch, made.checksum, (output,)), artifacts=[made], **options)
 
 
 def snapshot(story: Story) -> Any:
@@ -101,13 +109,13 @@ def test_of_twenty_who_decide_at_once_one_counts_h4(story: Story) -> None:
         def change(connection: sa.Connection) -> None:
             loaded = load_run(connection, story.loaded.facts.run_id, story.plans, lock=number % 2 == 0)
             assert loaded is not None
-            decision = decide(loaded.run, Finished(e.id, e.dispatch, "d"), given)
+            decision = decide(loaded.run, ExecutionFinished(e.id, e.dispatch, "d"), given)
             save_run(connection, loaded, decision, given)
 
         ready.wait(20)
         try:
             story.database.transact_now(change)
-        except (LostRace, Stale):
+        except (LostRace, StaleCommand):
             counted.append(False)
         else:
             counted.append(True)
@@ -126,7 +134,7 @@ def test_a_dispatch_that_is_over_writes_nothing_d14(story: Story, change: dict[s
     update = sa.update(checkpoint_executions).where(checkpoint_executions.c.execution_id == e.id).values(change)
     story.database.transact_now(lambda c: c.execute(update))
     before = snapshot(story)
-    with pytest.raises(Fenced):
+    with pytest.raises(StaleDispatch):
         finish(story)
     assert snapshot(story) == before
 
@@ -196,13 +204,13 @@ def test_an_artifact_is_kept_with_its_place_and_attempt(database: Database) -> N
     story = begin_story(database, make_document("a"), SamplePlans({"a": REPEAT}))
     story.send(StartRun())
     e = working(story.loaded)
-    story.send(Failed(e.id, e.dispatch, Fault("t", "broken")))
+    story.send(ExecutionFailed(e.id, e.dispatch, Failure("t", "broken")))
     story.send(RetryDue(e.id, e.dispatch))
     made = make_artifact(e.id, b"x" * 3000, promoted=False)
-    output = Output(made.record_id, made.name, made.checksum, made.size)
+    output = ArtifactOutput(made.record_id, made.name, made.checksum, made.size)
     e = working(story.loaded)
     given_at = NOON + timedelta(seconds=story.sent + 1)
-    story.send(Finished(e.id, e.dispatch, "d", (output,)), artifacts=[made])
+    story.send(ExecutionFinished(e.id, e.dispatch, "d", (output,)), artifacts=[made])
     columns = ("artifact_record_id", "size_bytes", "created_at", "promoted_to_permanent_at", "attempt_number")
     assert story.rows(artifacts, *columns) == [(made.record_id, 3000, given_at, None, 2)]
     assert database.read(lambda c: blobs.read(c, made.checksum)) == b"x" * 3000
@@ -212,8 +220,10 @@ def test_promoting_twice_keeps_the_first_time(story: Story) -> None:
     story.send(StartRun())
     e = working(story.loaded)
     made = make_artifact(e.id, b"x", promoted=False)
-    output = Output(made.record_id, made.name, made.checksum, made.size)
-    story.send(Finished(e.id, e.dispatch, "d", (output,)), artifacts=[made], promoted={made.record_id: "first"})
+    output = ArtifactOutput(made.record_id, made.name, made.checksum, made.size)
+    story.send(
+        ExecutionFinished(e.id, e.dispatch, "d", (output,)), artifacts=[made], promoted={made.record_id: "first"}
+    )
     at = NOON + timedelta(seconds=story.sent)
     assert story.rows(artifacts, "file_path", "promoted_to_permanent_at") == [("first", at)]
     finish(story, promoted={made.record_id: "second"})
@@ -223,7 +233,7 @@ def test_promoting_twice_keeps_the_first_time(story: Story) -> None:
 def test_a_content_that_is_not_there_is_refused(story: Story) -> None:
     story.send(StartRun())
     e = working(story.loaded)
-    command = Finished(e.id, e.dispatch, "d")
+    command = ExecutionFinished(e.id, e.dispatch, "d")
     with pytest.raises(IntegrityError):
         story.send(command, artifacts=[replace(make_artifact(e.id, b"x"), content=None)])
     with pytest.raises(DamagedBlob):
@@ -236,7 +246,7 @@ def test_a_rework_knows_why_it_was_asked_for_r2(story: Story) -> None:
     story.send(StartRun())
     finish(story)
     e = working(story.loaded)
-    story.send(ReworkWanted(e.id, e.dispatch, "a", "the names are wrong", "Ask for the names again"))
+    story.send(ReworkRequested(e.id, e.dispatch, "a", "the names are wrong", "Ask for the names again"))
     found = story.rows(checkpoint_executions, "key", "parent_execution_id", "regression_context")
     assert found[-1] == (
         "a",

@@ -13,34 +13,35 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.core.commands import (
+    ArtifactOutput,
     CancelRun,
     Command,
     Decide,
-    Finished,
-    Invalid,
-    LimitReached,
-    Output,
-    ReworkWanted,
+    ExecutionFinished,
+    IterationLimitReached,
+    ResultInvalid,
+    ReworkRequested,
     StartRun,
 )
-from cairn.core.errors import Refused
-from cairn.core.plan import Plan, Policy
+from cairn.core.errors import CommandRefused
+from cairn.core.plan import CheckpointPolicy, Plan
 from cairn.core.states import LIVE
-from cairn.store import Database, LostRace, NewArtifact, Plans, blobs, pipelines, verify
+from cairn.store import Database, LostRace, NewArtifact, PlanCache, blobs, pipelines, verify
 from cairn.store.tables import artifacts, checkpoint_executions, events, pipeline_runs
 from tests.core import walk_choices
+from tests.effort import chance, effort
 from tests.store.samples import NOON, Folders, Story, begin_story, make_artifact, make_document
 
 STEPS = 60
 
 
-class WalkPlans(Plans):
+class WalkPlans(PlanCache):
     """A plan made at random; each edit of the definition brings other policies."""
 
     def __init__(self, chance: random.Random) -> None:
         self._plan = walk_choices.plan(chance.choice)
         self._chance = chance
-        self._policies: dict[int, Mapping[str, Policy]] = {1: self._plan.policies}
+        self._policies: dict[int, Mapping[str, CheckpointPolicy]] = {1: self._plan.policies}
         super().__init__(self._compile, Folders())
 
     @property
@@ -54,8 +55,8 @@ class WalkPlans(Plans):
 
 
 class Walk:
-    def __init__(self, database: Database, seed: int) -> None:
-        self.chance = random.Random(seed)
+    def __init__(self, database: Database, chance: random.Random) -> None:
+        self.chance = chance
         plans = WalkPlans(self.chance)
         self.document = make_document(*plans.keys)
         self.story: Story = begin_story(database, self.document, plans)
@@ -80,7 +81,7 @@ class Walk:
         command, made = self.stored(self.chance.choice(self.commands()))
         try:
             self.story.send(command, self.chance.choice(["ann", "bob", "rule:r"]), artifacts=made)
-        except Refused:
+        except CommandRefused:
             self.counted["refused"] += 1
             return
         self.counted[type(command).__name__] += 1
@@ -92,9 +93,12 @@ class Walk:
         if isinstance(command, Decide) and command.answer is not None:
             checksum = self.story.database.transact_now(lambda c: blobs.put(c, content))
             return replace(command, answer=checksum), []
-        if isinstance(command, Finished | Invalid | LimitReached | ReworkWanted) and command.outputs:
+        if (
+            isinstance(command, ExecutionFinished | ResultInvalid | IterationLimitReached | ReworkRequested)
+            and command.outputs
+        ):
             made = make_artifact(command.execution, content, promoted=self.chance.choice([True, False]))
-            output = Output(made.record_id, made.name, made.checksum, made.size)
+            output = ArtifactOutput(made.record_id, made.name, made.checksum, made.size)
             return replace(command, outputs=(output,)), [made]
         return command, []
 
@@ -165,9 +169,10 @@ class Walk:
         assert {record for record, superseded in found if superseded is None} == standing
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_a_run_comes_back_as_it_was_saved(database: Database, seed: int) -> None:
-    walk = Walk(database, seed)
+@pytest.mark.prove
+@pytest.mark.parametrize("number", range(effort().saved_walks))
+def test_a_run_comes_back_as_it_was_saved(database: Database, number: int) -> None:
+    walk = Walk(database, chance(f"saved walk {number}"))
     walk.check()
     for _ in range(STEPS):
         walk.step()
@@ -176,7 +181,7 @@ def test_a_run_comes_back_as_it_was_saved(database: Database, seed: int) -> None
 
 
 def test_contents_are_stored_once(database: Database) -> None:
-    walk = Walk(database, 5)
+    walk = Walk(database, random.Random(5))
     for _ in range(STEPS):
         walk.step()
     checksums = {row[0] for row in walk.story.rows(artifacts, "checksum")}

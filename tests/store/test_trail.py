@@ -12,11 +12,11 @@ import sqlalchemy as sa
 
 from cairn.core.commands import CancelRun, PauseRun, ResumeRun, RollBack, StartRun
 from cairn.core.events import EventType
-from cairn.core.states import Kind, WaitingOn
+from cairn.core.states import ApprovalKind, WaitingOn
 from cairn.documents import canonical
-from cairn.store import Database, LostRace, Verdict, verify
+from cairn.store import Database, LostRace, VerificationResult, verify
 from cairn.store.events import chain as events
-from cairn.store.events.chain import Told
+from cairn.store.events.chain import EventRecord
 from cairn.store.events.descriptions import CHOICES, SENTENCES, SUBJECTS, describe
 from cairn.store.tables import events as table
 from cairn.store.tables import pipeline_runs, pipelines
@@ -65,7 +65,7 @@ def tamper(story: Story, *statements: str, **values: Any) -> None:
     story.database.transact_now(change)
 
 
-def verdict(story: Story, chain: str | None = None) -> Verdict:
+def verdict(story: Story, chain: str | None = None) -> VerificationResult:
     return story.database.read(lambda c: verify(c, chain))
 
 
@@ -102,10 +102,10 @@ def test_events_tell_who_when_and_of_what(story: Story) -> None:
 def test_a_whole_trail_holds(story: Story) -> None:
     run, pipeline = story.loaded.facts.run_id, story.loaded.facts.pipeline_id
     count = len(rows(story))
-    assert verdict(story) == Verdict(2, count + 2, ())
-    assert verdict(story, run) == Verdict(1, count, ())
-    assert verdict(story, pipeline) == Verdict(1, 2, ())
-    assert verdict(story, "unknown") == Verdict(0, 0, ())
+    assert verdict(story) == VerificationResult(2, count + 2, ())
+    assert verdict(story, run) == VerificationResult(1, count, ())
+    assert verdict(story, pipeline) == VerificationResult(1, 2, ())
+    assert verdict(story, "unknown") == VerificationResult(0, 0, ())
     assert verdict(story).valid
 
 
@@ -119,7 +119,7 @@ def test_metadata_is_exact(story: Story) -> None:
 
 def test_an_event_beside_the_commands_makes_holders_load_again(story: Story) -> None:
     run_id = story.loaded.facts.run_id
-    told = Told("files_repaired", {"written": 3})
+    told = EventRecord("files_repaired", {"written": 3})
     story.database.transact_now(lambda c: events.append_run_event(c, run_id, told, "system", NOON))
     with pytest.raises(LostRace):
         story.send(RollBack("r", -1))
@@ -186,7 +186,7 @@ def test_a_trail_that_is_gone_is_found(story: Story) -> None:
 
 def test_an_event_that_was_forged_at_the_end_is_found(story: Story) -> None:
     chain = story.loaded.chain
-    _, forged = events.seal(chain, [Told("run_completed", {})], "eve", NOON)
+    _, forged = events.seal(chain, [EventRecord("run_completed", {})], "eve", NOON)
     story.database.transact_now(lambda c: events.insert(c, forged))
     assert [(b.seq, b.reason) for b in verdict(story).broken] == [(chain.seq + 1, "it was added beside the program")]
 
@@ -195,7 +195,7 @@ def test_a_rewritten_trail_is_found_by_its_head(story: Story) -> None:
     """Somebody seals everything anew, but the run knows how its trail ended."""
     tamper(story, "DELETE FROM events WHERE chain = :run")
     begin = events.Chain(story.loaded.facts.run_id, story.loaded.facts.pipeline_id, story.loaded.facts.run_id, 0, "")
-    told = [Told("run_started", {})] * story.loaded.event_seq
+    told = [EventRecord("run_started", {})] * story.loaded.event_seq
     story.database.transact_now(lambda c: events.insert(c, events.seal(begin, told, "eve", NOON)[1]))
     assert [b.seq for b in verdict(story).broken] == [story.loaded.event_seq]
 
@@ -217,7 +217,7 @@ def test_every_event_has_a_sentence() -> None:
 
 
 def test_every_kind_and_every_wait_has_a_sentence_of_its_own() -> None:
-    kinds, waits = {kind.value for kind in Kind}, {wait.value for wait in WaitingOn}
+    kinds, waits = {kind.value for kind in ApprovalKind}, {wait.value for wait in WaitingOn}
     assert (set(SUBJECTS), set(CHOICES["approval_asked"][1])) == (kinds, kinds)
     assert set(CHOICES["execution_waiting"][1]) == waits
     for event, (key, sentences) in CHOICES.items():
@@ -272,8 +272,8 @@ def test_what_belongs_to_no_pipeline_has_a_chain_of_its_own(database: Database) 
     query = sa.select(table.c.event_id, table.c.seq, table.c.pipeline_id, table.c.run_id).order_by(table.c.seq)
     told = database.read(lambda c: [tuple(row) for row in c.execute(query.where(table.c.chain == "global"))])
     assert told == [(name, seq, "", None) for seq, name in enumerate(ids, 1)]
-    assert database.read(lambda c: verify(c, "global")) == Verdict(1, 3, ())
-    assert database.read(verify) == Verdict(1, 3, ())
+    assert database.read(lambda c: verify(c, "global")) == VerificationResult(1, 3, ())
+    assert database.read(verify) == VerificationResult(1, 3, ())
 
 
 def test_a_global_event_that_is_taken_away_is_missed(story: Story) -> None:

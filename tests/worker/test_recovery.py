@@ -12,6 +12,7 @@ from sqlalchemy.exc import OperationalError
 
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
+from tests.isolation import PATIENCE, limit
 from tests.services.house import House, form, retries, step, timeout
 
 
@@ -27,7 +28,7 @@ class Works:
     async def work(self, ctx: Ctx) -> dict[str, int]:
         self.begun.append(ctx.workspace.parent.name)
         try:
-            await asyncio.wait_for(self.go.wait(), 30)
+            await asyncio.wait_for(self.go.wait(), PATIENCE)
         except asyncio.CancelledError:
             self.stopped += 1
             raise
@@ -59,7 +60,7 @@ async def test_many_lanes_go_on_after_a_stop(house: House) -> None:
     await house.until(lambda: len(works.begun) == 12)
     began = asyncio.get_running_loop().time()
     await house.close()
-    assert asyncio.get_running_loop().time() - began < 5
+    assert asyncio.get_running_loop().time() - began < limit(5.0)
     works.go.set()
     await house.open()
     await house.until_run(run, "completed")
@@ -277,6 +278,6 @@ async def test_a_stop_lets_what_is_being_saved_be_saved(house: House) -> None:
 
 
 def _all() -> Any:
-    from cairn.services.filters import RunFilter
+    from cairn.services.runs.queries.lists import RunFilter
 
     return RunFilter(None, (), None, False, False)

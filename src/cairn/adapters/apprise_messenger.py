@@ -6,8 +6,8 @@ import asyncio
 import logging
 from typing import Any, cast
 
-from cairn.adapters.outbound_guard import Guard
-from cairn.ports.outbound import NotSent, Unknown
+from cairn.adapters.outbound_guard import OutboundGuard
+from cairn.ports.outbound import DeliveryUnknown, NotSent
 
 SECONDS = 30.0
 # What stays on this machine, reads files, or has a channel of its own with more care taken.
@@ -18,7 +18,7 @@ REFUSED = frozenset(
 
 
 class AppriseMessenger:
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: OutboundGuard) -> None:
         self._guard = guard
 
     def check(self, address: str) -> str:
@@ -33,9 +33,9 @@ class AppriseMessenger:
             async with asyncio.timeout(SECONDS):
                 taken = await asyncio.to_thread(plugin.notify, body=text, title=title)
         except TimeoutError:
-            raise Unknown(f"{plugin.service_name} did not answer within {SECONDS:g} s.") from None
+            raise DeliveryUnknown(f"{plugin.service_name} did not answer within {SECONDS:g} s.") from None
         except Exception as error:  # a plugin is code of anybody's
-            raise Unknown(f"{plugin.service_name} broke off: {type(error).__name__}.") from error
+            raise DeliveryUnknown(f"{plugin.service_name} broke off: {type(error).__name__}.") from error
         if not taken:
             raise NotSent(f"{plugin.service_name} did not take it.")
 

@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 KEY = 0x6361_6972_6E  # "cairn"
 
 
-class DatabaseHeld(Exception):
+class DatabaseInUse(Exception):
     """Another process serves this database."""
 
 
@@ -25,7 +25,7 @@ class DatabaseLock:
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         if not connection.execute(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": KEY}).scalar_one():
             connection.close()
-            raise DatabaseHeld(
+            raise DatabaseInUse(
                 "Another Cairn serves this database. Stop that one, or give this one a database of its own."
             )
         self._connection = connection

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 
-class FolderHeld(Exception):
+class FolderInUse(Exception):
     """Another process holds the folder."""
 
 
@@ -28,7 +28,7 @@ class FolderLock:
         except BlockingIOError:
             holder = _read(fd)
             os.close(fd)
-            raise FolderHeld(
+            raise FolderInUse(
                 f"The data folder {self._path.parent} is in use by another Cairn{holder}. "
                 "Stop that one, or choose another folder with --data-dir."
             ) from None

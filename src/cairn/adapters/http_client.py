@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 
-from cairn.adapters.outbound_guard import Guard
-from cairn.ports.outbound import NotSent, OutwardFault, Unknown, WebAnswer
+from cairn.adapters.outbound_guard import OutboundGuard
+from cairn.ports.outbound import DeliveryUnknown, HttpResponse, NotSent, OutboundError
 
 for _name in ("httpx", "httpcore"):
     logging.getLogger(_name).setLevel(logging.WARNING)  # they log addresses whole, and these hold secrets
@@ -25,7 +25,7 @@ KEPT_ELSEWHERE = frozenset({"accept", "accept-encoding", "content-type", "conten
 
 
 class HttpxWeb:
-    def __init__(self, guard: Guard, *, agent: str = "Cairn", tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, guard: OutboundGuard, *, agent: str = "Cairn", tls: ssl.SSLContext | None = None) -> None:
         self._guard = guard
         self._agent = agent
         self._tls = tls
@@ -39,7 +39,7 @@ class HttpxWeb:
         body: bytes = b"",
         timeout: float = 10.0,  # noqa: ASYNC109
         limit: int = 1_000_000,
-    ) -> WebAnswer:
+    ) -> HttpResponse:
         request = _made(method, url, headers or {}, body)
         request.headers.setdefault("User-Agent", self._agent)
         request.extensions["seconds"] = timeout
@@ -57,29 +57,29 @@ class HttpxWeb:
             self._tls = await asyncio.to_thread(httpx.create_ssl_context, trust_env=False)
         return self._tls
 
-    async def _follow(self, client: httpx.AsyncClient, first: httpx.Request, limit: int) -> WebAnswer:
+    async def _follow(self, client: httpx.AsyncClient, first: httpx.Request, limit: int) -> HttpResponse:
         request = first
         for _ in range(MOST_REDIRECTS + 1):
             try:
                 response = await client.send(request, stream=True)
-            except OutwardFault as fault:
+            except OutboundError as fault:
                 # What comes before a redirect has been done, whatever comes of the rest.
-                raise (fault if request is first else Unknown(str(fault), lasting=fault.lasting)) from None
+                raise (fault if request is first else DeliveryUnknown(str(fault), lasting=fault.lasting)) from None
             try:
                 following = response.next_request
                 if following is None:
                     body, is_whole = await _read(response, limit)
-                    return WebAnswer(response.status_code, dict(response.headers.items()), body, is_whole)
+                    return HttpResponse(response.status_code, dict(response.headers.items()), body, is_whole)
             finally:
                 await response.aclose()
             request = _elsewhere(request, following)
-        raise Unknown(f"{first.url.host} redirects more than {MOST_REDIRECTS} times.", lasting=True)
+        raise DeliveryUnknown(f"{first.url.host} redirects more than {MOST_REDIRECTS} times.", lasting=True)
 
 
 class _Pinned(httpx.AsyncBaseTransport):
     """Connects to the address that was looked at; host name and certificate stay those of the name."""
 
-    def __init__(self, guard: Guard, tls: ssl.SSLContext) -> None:
+    def __init__(self, guard: OutboundGuard, tls: ssl.SSLContext) -> None:
         self._guard = guard
         limits = httpx.Limits(max_keepalive_connections=0)  # one address may serve many names
         self._inner = httpx.AsyncHTTPTransport(verify=tls, trust_env=False, limits=limits)
@@ -151,9 +151,9 @@ def _elsewhere(request: httpx.Request, following: httpx.Request) -> httpx.Reques
     try:
         _check(following.url)
     except NotSent as fault:
-        raise Unknown(str(fault), lasting=True) from None
+        raise DeliveryUnknown(str(fault), lasting=True) from None
     if request.url.scheme == "https" and following.url.scheme == "http":
-        raise Unknown(f"{request.url.host} redirects to an address without encryption.", lasting=True)
+        raise DeliveryUnknown(f"{request.url.host} redirects to an address without encryption.", lasting=True)
     if (request.url.host, request.url.port) != (following.url.host, following.url.port):
         for name in [name for name in following.headers if name.lower() not in KEPT_ELSEWHERE]:
             del following.headers[name]
@@ -170,12 +170,12 @@ async def _read(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
     return bytes(body), True
 
 
-def _fault(request: httpx.Request, error: Exception, timeout: float) -> OutwardFault:
+def _fault(request: httpx.Request, error: Exception, timeout: float) -> OutboundError:
     host = request.url.host
     late = isinstance(error, TimeoutError | httpx.TimeoutException)
     if "begun" not in request.extensions:
         what = f"within {timeout:g} s" if late else f": {error}"
         return NotSent(f"{host} cannot be reached{' ' if late else ''}{what}.")
     if late:
-        return Unknown(f"{host} did not answer within {timeout:g} s.")
-    return Unknown(f"{host} broke off: {error or type(error).__name__}.")
+        return DeliveryUnknown(f"{host} did not answer within {timeout:g} s.")
+    return DeliveryUnknown(f"{host} broke off: {error or type(error).__name__}.")

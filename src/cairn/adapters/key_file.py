@@ -15,7 +15,7 @@ class WrongKey(ValueError):
     """A key that is none."""
 
 
-class GivenKeys:
+class SettingsKeys:
     """Of the settings: whoever runs the program changes them. What the file's keys have encrypted stays readable."""
 
     def __init__(self, keys: Sequence[str], file: KeyFile) -> None:
@@ -71,11 +71,11 @@ class KeyFile:
             os.close(folder)
 
 
-def keys_of(given: str | None, folder: Path) -> GivenKeys | KeyFile:
+def keys_of(given: str | None, folder: Path) -> SettingsKeys | KeyFile:
     """Those of the settings, newest first and with commas between them; else those of the folder."""
     file = KeyFile(folder)
     keys = [key.strip() for key in (given or "").split(",") if key.strip()]
-    return GivenKeys(keys, file) if keys else file
+    return SettingsKeys(keys, file) if keys else file
 
 
 def checked(keys: Sequence[str], where: str) -> tuple[str, ...]:

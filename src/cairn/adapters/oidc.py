@@ -17,7 +17,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from cairn.ports.identity import Identity, NotIdentified, ProviderFault, Registration, Trip
+from cairn.ports.identity import Identity, IdentityProviderError, NotIdentified, Registration, SignInRequest
 
 SECONDS = 10.0
 LONGEST = 1024 * 1024  # bytes of an answer
@@ -38,7 +38,7 @@ class OidcProvider:
         self._keys: tuple[float, KeySet] | None = None
 
     # ---- there and back ------------------------------------------------------------------------------
-    async def address(self, trip: Trip) -> str:
+    async def address(self, trip: SignInRequest) -> str:
         metadata = await self._discovered()
         return _prepare(
             metadata["authorization_endpoint"],
@@ -52,7 +52,7 @@ class OidcProvider:
             code_challenge_method="S256",
         )
 
-    async def identify(self, trip: Trip, code: str) -> Identity:
+    async def identify(self, trip: SignInRequest, code: str) -> Identity:
         metadata = await self._discovered()
         answer = await self._exchange(metadata, trip, code)
         claims = await self._checked(metadata, answer, trip)
@@ -63,7 +63,7 @@ class OidcProvider:
             claims = {**told, **claims}
         return self._identity(claims)
 
-    async def _exchange(self, metadata: Mapping[str, Any], trip: Trip, code: str) -> dict[str, Any]:
+    async def _exchange(self, metadata: Mapping[str, Any], trip: SignInRequest, code: str) -> dict[str, Any]:
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -79,7 +79,9 @@ class OidcProvider:
             form |= {"client_id": self._given.client_id, **({"client_secret": secret} if secret is not None else {})}
         return await self._ask(metadata["token_endpoint"], form=form, auth=auth)
 
-    async def _checked(self, metadata: Mapping[str, Any], answer: Mapping[str, Any], trip: Trip) -> dict[str, Any]:
+    async def _checked(
+        self, metadata: Mapping[str, Any], answer: Mapping[str, Any], trip: SignInRequest
+    ) -> dict[str, Any]:
         """The claims of the ID token, if it is the provider's, for this program, and for this sign-in."""
         encoded = answer.get("id_token")
         if not isinstance(encoded, str):
@@ -127,10 +129,10 @@ class OidcProvider:
         issuer = self._given.issuer.rstrip("/")
         metadata = await self._ask(get_well_known_url(issuer, external=True))
         if str(metadata.get("issuer", "")).rstrip("/") != issuer:
-            raise ProviderFault("it calls itself by another name than the settings do")
+            raise IdentityProviderError("it calls itself by another name than the settings do")
         for name in ENDPOINTS:
             if not _is_safe(str(metadata.get(name, ""))):
-                raise ProviderFault(f"its {name} is missing or not encrypted")
+                raise IdentityProviderError(f"its {name} is missing or not encrypted")
         self._metadata = (monotonic(), metadata)
         return metadata
 
@@ -142,7 +144,7 @@ class OidcProvider:
         try:
             keys = KeySet.import_key_set(told)
         except (JoseError, ValueError, KeyError, TypeError):
-            raise ProviderFault("its keys cannot be read") from None
+            raise IdentityProviderError("its keys cannot be read") from None
         self._keys = (monotonic(), keys)
         return keys
 
@@ -160,19 +162,19 @@ class OidcProvider:
                 async for chunk in response.aiter_bytes():
                     body += chunk
                     if len(body) > LONGEST:
-                        raise ProviderFault("its answer is too long")
+                        raise IdentityProviderError("its answer is too long")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise ProviderFault(f"it cannot be reached ({type(error).__name__})") from None
+            raise IdentityProviderError(f"it cannot be reached ({type(error).__name__})") from None
         if response.status_code in (400, 401) and form is not None:
             raise NotIdentified("the provider does not take the code")
         if response.status_code != 200:
-            raise ProviderFault(f"it answers with {response.status_code}")
+            raise IdentityProviderError(f"it answers with {response.status_code}")
         try:
             told: Any = httpx.Response(200, content=bytes(body)).json()
         except ValueError:
-            raise ProviderFault("its answer is not JSON") from None
+            raise IdentityProviderError("its answer is not JSON") from None
         if not isinstance(told, dict):
-            raise ProviderFault("its answer is not a JSON object")
+            raise IdentityProviderError("its answer is not a JSON object")
         return cast("dict[str, Any]", told)
 
 

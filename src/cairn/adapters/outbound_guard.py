@@ -24,14 +24,14 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class AllowedHosts:
     """Hosts and networks that may be reached although they are not public."""
 
     hosts: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @classmethod
-    def of(cls, named: Sequence[str]) -> Allowed:
+    def of(cls, named: Sequence[str]) -> AllowedHosts:
         hosts: set[str] = set()
         networks: list[IPv4Network | IPv6Network] = []
         for name in named:
@@ -45,8 +45,8 @@ class Allowed:
         return any(address in network for network in self.networks)
 
 
-class Guard:
-    def __init__(self, allowed: Allowed, resolve: Resolve = resolve) -> None:
+class OutboundGuard:
+    def __init__(self, allowed: AllowedHosts, resolve: Resolve = resolve) -> None:
         self._allowed = allowed
         self._resolve = resolve
 

@@ -16,8 +16,8 @@ from typing import Literal
 
 import aiosmtplib
 
-from cairn.ports.jobs import Clock
-from cairn.ports.outbound import Mail, NotSent, OutwardFault, Unknown
+from cairn.ports.clock import Clock
+from cairn.ports.outbound import DeliveryUnknown, Mail, NotSent, OutboundError
 
 UNFIT = re.compile(r"[\x00-\x1f\x7f]")
 PLAIN = re.compile(r"[^\s\x00-\x1f\x7f,;:<>()@\"\\]+@[^\s\x00-\x1f\x7f,;:<>()@\"\\]+")
@@ -113,10 +113,10 @@ async def _handed_over(
     return f"{answer.code} {answer.message}"
 
 
-def _fault(error: Exception, begun: bool) -> OutwardFault:
+def _fault(error: Exception, begun: bool) -> OutboundError:
     what = str(error) or type(error).__name__
     if begun:
-        return Unknown(f"The mail server did not say whether it took the mail: {what}.")
+        return DeliveryUnknown(f"The mail server did not say whether it took the mail: {what}.")
     return NotSent(f"The mail server cannot be used: {what}.")
 
 

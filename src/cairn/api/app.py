@@ -8,47 +8,57 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 import cairn as package
-from cairn.api import openapi, problems, web
-from cairn.api.middleware import UNCOMPRESSED, KnownHosts, Shield
+from cairn.api import openapi, problems, web_app
+from cairn.api.middleware import UNCOMPRESSED, KnownHosts, SecurityHeaders
+from cairn.api.operations import OperationRoute, operation_id
 from cairn.api.routes import (
+    account,
     agents,
     approvals,
     artifacts,
-    autonomy,
     checkpoints,
+    conversations,
+    corrections,
     costs,
     definitions,
     delegations,
     doctor,
-    entry,
     events,
     executions,
-    learning,
-    letting_in,
-    me,
+    groups,
+    invitations,
+    logs,
     models,
-    notices,
+    notifications,
     pipelines,
-    reworks,
+    rework,
     rollbacks,
+    rule_autonomy,
     rules,
     runs,
     scripts,
     secrets,
+    session,
+    sessions,
+    sign_in,
     streams,
-    uploads,
+    tokens,
     users,
 )
 
 if TYPE_CHECKING:
-    from cairn.bootstrap import Cairn
+    from cairn.bootstrap import AppServices
 
 ROUTERS = (
-    entry.router,
+    session.router,
+    sign_in.router,
     users.router,
+    groups.router,
     delegations.router,
-    letting_in.router,
-    me.router,
+    invitations.router,
+    tokens.router,
+    sessions.router,
+    account.router,
     secrets.router,
     pipelines.router,
     definitions.router,
@@ -57,16 +67,17 @@ ROUTERS = (
     scripts.router,
     runs.router,
     executions.router,
+    logs.router,
+    conversations.router,
     costs.router,
-    uploads.router,
     approvals.router,
-    learning.router,
+    corrections.router,
     models.router,
-    notices.router,
+    notifications.router,
     rollbacks.router,
-    reworks.router,
+    rework.router,
     rules.router,
-    autonomy.router,
+    rule_autonomy.router,
     artifacts.router,
     events.router,
     streams.router,
@@ -74,7 +85,12 @@ ROUTERS = (
 )
 
 
-def create_app(cairn: Cairn) -> FastAPI:
+def operation_routes() -> list[OperationRoute]:
+    """Every operation of the API."""
+    return [route for router in ROUTERS for route in router.routes if isinstance(route, OperationRoute)]
+
+
+def create_app(cairn: AppServices) -> FastAPI:
     app = describe(names=(cairn.settings.host, *cairn.settings.allowed_hosts))
     app.state.cairn = cairn
     return app
@@ -89,16 +105,16 @@ def describe(names: tuple[str, ...] = ()) -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
-        generate_unique_id_function=openapi.operation_id,
+        generate_unique_id_function=operation_id,
         redirect_slashes=False,
     )
     problems.install(app)
     for router in ROUTERS:
         app.router.routes.extend(router.routes)  # as they are: to include a router is to build each of them again
     openapi.install(app)
-    web.install(app)
+    web_app.install(app)
     # The last one added is the outermost.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5, exclude_content_types=UNCOMPRESSED)
     app.add_middleware(KnownHosts, names=names)
-    app.add_middleware(Shield)
+    app.add_middleware(SecurityHeaders)
     return app

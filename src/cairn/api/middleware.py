@@ -28,7 +28,7 @@ _HEADERS = {
 _LOOPBACK = frozenset({"localhost"})
 
 
-class Shield:
+class SecurityHeaders:
     """Adds the headers to every answer, and answers for what fails inside."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -11,8 +11,8 @@ from fastapi import Request
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from cairn.api.problems import Turned
-from cairn.services.errors import TooLarge, WrongInput
+from cairn.api.problems import RequestRejected
+from cairn.services.errors import InvalidInput, TooLarge
 
 SLACK = 64 * 1024  # what stands around a file in its form
 
@@ -31,7 +31,7 @@ async def read_file(request: Request, limit: int) -> FilePart:
         raise TooLarge(limit, "The file")
     kind, options = parse_options_header(request.headers.get("content-type"))
     if kind != b"multipart/form-data" or not options.get(b"boundary"):
-        raise Turned("wrong-media-type", "Send the file as multipart/form-data.")
+        raise RequestRejected("wrong-media-type", "Send the file as multipart/form-data.")
     form = _Form(options[b"boundary"])
     stream = request.stream()
     async for chunk in stream:
@@ -41,7 +41,7 @@ async def read_file(request: Request, limit: int) -> FilePart:
         if form.outside > SLACK:
             raise TooLarge(SLACK, "What stands before the file")
     form.check_whole()
-    raise WrongInput([("/file", "There is no file in the form.")])
+    raise InvalidInput([("/file", "There is no file in the form.")])
 
 
 async def _content(form: _Form, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -84,11 +84,11 @@ class _Form:
         try:
             self._parser.write(chunk)
         except FormParserError as error:
-            raise Turned("bad-body", f"The form cannot be read: {error}.") from None
+            raise RequestRejected("bad-body", f"The form cannot be read: {error}.") from None
 
     def check_whole(self) -> None:
         if not self._is_whole:
-            raise Turned("bad-body", "The form breaks off before its end.")
+            raise RequestRejected("bad-body", "The form breaks off before its end.")
 
     def _begin(self) -> None:
         self._headers, self._is_file = {}, False
@@ -109,7 +109,7 @@ class _Form:
         if not filename:
             return
         if self.filename is not None:
-            raise WrongInput([("/file", "Only one file is taken at a time.")])
+            raise InvalidInput([("/file", "Only one file is taken at a time.")])
         self._is_file = True
         self.filename = filename.decode(errors="replace")
         media_type, _ = parse_options_header(self._headers.get(b"content-type"))

@@ -1,22 +1,28 @@
-"""What the API offers, in OpenAPI. `python -m cairn.api.openapi` prints it."""
+"""The OpenAPI document: what FastAPI knows of the routes, completed by what each operation declares."""
 
 from __future__ import annotations
 
 import re
-import sys
 from typing import Any, cast
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
 
-from cairn.api.problems import Problem
+from cairn.api import problems
+from cairn.api.authentication import COOKIE, SAFE
+from cairn.api.operations import Operation, OperationRoute, operation_id
+from cairn.api.request_body import JSON
+from cairn.services.view import View
+
+Spec = dict[str, Any]
 
 TAGS = {
-    "Entry": "Signing in, and the server's health.",
+    "Session": "Sign in and out, and the current session.",
     "Your account": "How you are shown, and your own tokens.",
     "People": "Users, groups, and who decides for whom.",
-    "Letting in": "Invitations, tokens and sessions.",
+    "Invitations": "Links by which people set a password and sign in.",
+    "Tokens": "API tokens of all users.",
+    "Sessions": "Open sessions.",
     "Secrets": "Secrets that the server uses and never shows.",
     "Pipelines": "Pipelines: defined, changed, deleted, restored.",
     "Definitions": "Definitions as texts: history, differences, checks, templates.",
@@ -30,27 +36,30 @@ TAGS = {
     "Models": "Models that agents think with.",
     "Rules": "When people are asked, and when an approval is given without them.",
     "Notifications": "Where people are told, what was sent, and what one wants to be told.",
-    "Rollback": "Going back, and undoing that.",
+    "Rollbacks": "Roll back a run, and undo a rollback.",
     "Rework": "Work that is sent back or done again, and what was made from what.",
     "Artifacts": "What was made.",
-    "Trail": "What happened, and the proof of it.",
+    "Events": "The audit log and its verification.",
     "Streams": "Live streams.",
-    "Health": "How the server, its data and its machine do.",
+    "Health": "Health of the server, its data and its machine.",
+}
+_KEY: Spec = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Yours, to be able to send the request again: the same key and body get the same answer.",
+    "schema": {"type": "string", "maxLength": 255, "pattern": "^[!-~]{1,255}$"},
+}
+_LOCATION: Spec = {"Location": {"description": "Where it is.", "schema": {"type": "string"}}}
+_ETAG: Spec = {"ETag": {"description": "Names the revision; send it as If-Match.", "schema": {"type": "string"}}}
+SECURITY: Spec = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "A token, for programs."},
+    "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "A session, for browsers."},
 }
 
 
-def operation_id(route: APIRoute) -> str:
-    return camel(route.name)
-
-
-def camel(name: str) -> str:
-    """`list_pipelines` is `listPipelines` for clients."""
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
-
-
 def install(app: FastAPI) -> None:
-    def openapi() -> dict[str, Any]:
+    def openapi() -> Spec:
         if app.openapi_schema is None:
             app.openapi_schema = build(app)
         return app.openapi_schema
@@ -58,34 +67,106 @@ def install(app: FastAPI) -> None:
     app.openapi = openapi
 
 
-def build(app: FastAPI) -> dict[str, Any]:
-    from cairn.api import describing  # with its examples: not before somebody asks
-
+def build(app: FastAPI) -> Spec:
     spec = get_openapi(
         title=app.title,
         version=app.version,
         summary=app.summary,
         routes=app.routes,
-        tags=[{"name": name, "description": told} for name, told in TAGS.items()],
+        tags=[{"name": name, "description": description} for name, description in TAGS.items()],
     )
-    operations = {
+    described = {
         operation["operationId"]: (operation, method.upper())
         for methods in spec["paths"].values()
         for method, operation in methods.items()
     }
-    for route in api_routes():
-        operation, method = operations[operation_id(route)]
-        describing.describe(operation, route, method)
+    examples: Spec = {}  # each response once, however many operations return it
+    for route in app.routes:
+        if isinstance(route, OperationRoute):
+            operation, method = described[operation_id(route)]
+            _describe_access(operation, route.operation)
+            _describe_request(operation, route.operation, method)
+            _describe_response(operation, route.operation, examples)
+            _describe_errors(operation, route.operation, method)
     components = spec["components"]
-    components["securitySchemes"] = describing.SECURITY
-    components["examples"] = describing.examples()
+    components["securitySchemes"] = SECURITY
+    components["examples"] = dict(sorted(examples.items()))
     for unused in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(unused, None)
     template = "#/components/schemas/{model}"
-    problem = Problem.model_json_schema(mode="serialization", ref_template=template)
+    problem = problems.Problem.model_json_schema(mode="serialization", ref_template=template)
     components["schemas"].update(problem.pop("$defs"), Problem=problem)
     components["schemas"] = dict(sorted(components["schemas"].items()))
     return _for_readers(spec)
+
+
+def _describe_access(operation: Spec, declared: Operation) -> None:
+    allowed = declared.permission
+    operation["security"] = [] if allowed is None else [{scheme: []} for scheme in SECURITY]
+    if allowed is not None:
+        operation["x-roles"] = sorted(allowed.roles | {"admin"})
+        operation["x-scopes"] = sorted(allowed.scopes)
+
+
+def _describe_request(operation: Spec, declared: Operation, method: str) -> None:
+    if declared.request_media is not None:
+        content: Spec = {media: {"schema": schema} for media, schema in declared.request_media.items()}
+        body: Spec = {"required": True, "content": content}
+        operation["requestBody"] = body
+    if declared.request_example is not None:
+        operation["requestBody"]["content"][JSON]["example"] = declared.request_example()
+    if method not in SAFE and method != "DELETE" and declared.idempotent:
+        operation.setdefault("parameters", []).append(_KEY)
+
+
+def _describe_response(operation: Spec, declared: Operation, examples: Spec) -> None:
+    status, response = next((status, said) for status, said in operation["responses"].items() if status.startswith("2"))
+    if declared.response_media is not None:
+        response["content"] = {media: {"schema": schema} for media, schema in declared.response_media.items()}
+    if declared.response_example is not None:
+        name, value = _example(operation["operationId"], declared.response_example())
+        if examples.setdefault(name, {"value": value}) != {"value": value}:
+            raise ValueError(f"{operation['operationId']} has another example of {name} than the operations before it.")
+        first = next(iter(response["content"].values()))
+        first["examples"] = {"story": {"$ref": f"#/components/examples/{name}"}}
+    if status == "201" and not declared.streams_body:
+        response["headers"] = _LOCATION
+    if declared.etag:
+        response["headers"] = {**response.get("headers", {}), **_ETAG}
+
+
+def _example(operation: str, example: Any) -> tuple[str, Any]:
+    """Views are named after their class, anything else after its operation."""
+    if isinstance(example, View):
+        return type(example).__name__, example.model_dump(mode="json")
+    return operation, example
+
+
+def _describe_errors(operation: Spec, declared: Operation, method: str) -> None:
+    statuses = {400, 421, 500, 503, *declared.errors}
+    parameters = {parameter["name"]: parameter["in"] for parameter in operation.get("parameters", [])}
+    if declared.permission is not None:
+        statuses |= {401, 403, 429}
+    if "path" in parameters.values():
+        statuses.add(404)
+    if parameters or "requestBody" in operation:
+        statuses.add(422)
+    if "requestBody" in operation:
+        statuses |= {413, 415}
+    if method not in SAFE and declared.idempotent:  # what takes a key changes something
+        statuses |= {404, 409, 413}
+    if "If-Match" in parameters:
+        statuses.add(412)
+    for status in sorted(statuses):
+        operation["responses"][str(status)] = _problem(status)
+
+
+def _problem(status: int) -> Spec:
+    title = problems.KINDS[problems.OF_STATUS[status]][1]
+    return {
+        "description": title,
+        "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
 
 
 _IDS = re.compile(r"\s*\((?:[A-Z]\d+[a-z]?(?:, | and | to )?)+\)")  # of requirements: for those who read the code
@@ -94,28 +175,10 @@ _IDS = re.compile(r"\s*\((?:[A-Z]\d+[a-z]?(?:, | and | to )?)+\)")  # of require
 def _for_readers(part: Any) -> Any:
     if isinstance(part, dict):
         fields = cast("dict[str, Any]", part)
-        return {name: _told(name, value) for name, value in fields.items()}
+        return {name: _without_ids(name, value) for name, value in fields.items()}
     return [_for_readers(each) for each in cast("list[Any]", part)] if isinstance(part, list) else part
 
 
-def _told(name: str, value: Any) -> Any:
+def _without_ids(name: str, value: Any) -> Any:
     is_text = name in ("description", "summary") and isinstance(value, str)
     return _IDS.sub("", value) if is_text else _for_readers(value)
-
-
-def api_routes() -> list[APIRoute]:
-    """Every operation of the API."""
-    from cairn.api.app import ROUTERS
-
-    return [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
-
-
-def main() -> None:
-    from cairn.api.app import describe
-    from cairn.documents import encode_json
-
-    sys.stdout.buffer.write(encode_json(describe().openapi(), indent=True) + b"\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeGuard, get_type_hints
+from typing import Annotated, Any, Literal, TypeGuard, get_type_hints
 
 from fastapi import Depends, Header, Path, Query
 from pydantic import AfterValidator
 
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 
 _UUID = {"format": "uuid"}
 _UUID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
@@ -70,18 +70,19 @@ UserQuery = Annotated[
 ]
 Search = Annotated[Text, Query(max_length=200, description="Part of a name or an address.")]
 Limit = Annotated[int, Query(ge=1, le=500, description="How many items at most.")]
+Order = Annotated[Literal["oldest", "newest"], Query(description="Which comes first.")]
 Cursor = Annotated[
     str | None, Query(max_length=500, description="`next_cursor` of the page before; left out for the first page.")
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class PageWanted:
+class PageParameters:
     limit: Limit = 50
     cursor: Cursor = None
 
 
-Paging = Annotated[PageWanted, filled(PageWanted)]
+Paging = Annotated[PageParameters, filled(PageParameters)]
 Force = Annotated[bool, Query(description="Cancel runs that stand in the way (D3).")]
 
 
@@ -95,5 +96,5 @@ def revision_of(if_match: str | None) -> int | None:
         return None
     named = if_match.strip().removeprefix("W/").strip('"')
     if not (named.isascii() and named.isdecimal() and len(named) < 10):
-        raise WrongInput([("If-Match", 'Send the ETag that was read, such as "3".')])
+        raise InvalidInput([("If-Match", 'Send the ETag that was read, such as "3".')])
     return int(named)

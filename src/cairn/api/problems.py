@@ -15,18 +15,19 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from cairn.core.errors import NotAllowed, Refused
+from cairn.core.errors import CommandRefused, NotAllowed
 from cairn.definitions import DefinitionError, Severity
 from cairn.documents import DocumentError
 from cairn.documents.pointers import join
 from cairn.services import errors
-from cairn.store import Closed, Fenced, LostRace, StoreError, Unstorable
+from cairn.store import Closed, LostRace, StaleDispatch, StoreError, Unstorable
+from cairn.store.errors import NotFound
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 
 
-class Place(BaseModel):
+class ErrorLocation(BaseModel):
     """One fault and where it is: a JSON pointer into the body, or `?name` for a query parameter."""
 
     model_config = ConfigDict(frozen=True)
@@ -46,15 +47,15 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-    errors: list[Place] = Field(default_factory=list[Place])
+    errors: list[ErrorLocation] = Field(default_factory=list[ErrorLocation])
     possible: list[str] = Field(default_factory=list[str], description="What is possible now instead.")
     instance: str | None = Field(default=None, description="Names an inner error; the server's log has it.")
 
 
-class Turned(Exception):
+class RequestRejected(Exception):
     """A request that is turned away at the edge."""
 
-    def __init__(self, kind: str, detail: str, places: Iterable[Place] = ()) -> None:
+    def __init__(self, kind: str, detail: str, places: Iterable[ErrorLocation] = ()) -> None:
         super().__init__(detail)
         self.kind = kind
         self.detail = detail
@@ -84,7 +85,7 @@ KINDS: dict[str, tuple[int, str]] = {
 OF_STATUS = {status: slug for slug, (status, _) in reversed(KINDS.items())}
 
 
-def make(kind: str, detail: str, places: Iterable[Place] = (), possible: Iterable[str] = ()) -> Problem:
+def make(kind: str, detail: str, places: Iterable[ErrorLocation] = (), possible: Iterable[str] = ()) -> Problem:
     status, title = KINDS[kind]
     return Problem(
         type=f"urn:cairn:problem:{kind}",
@@ -102,23 +103,21 @@ def answer(problem: Problem, headers: dict[str, str] | None = None) -> Response:
 
 
 def inner(error: BaseException) -> Response:
-    """An error that nobody expected: told without its inside, and logged with its id."""
+    """An unexpected error: logged with an id, and answered with that id only."""
     name = uuid4()
     log.error("inner error %s", name, exc_info=error)
-    told = make("inner", f"This is a fault of the server, not of the request. Its log has it as {name}.")
-    return answer(told.model_copy(update={"instance": f"urn:uuid:{name}"}))
+    problem = make("inner", f"This is a fault of the server, not of the request. Its log has it as {name}.")
+    return answer(problem.model_copy(update={"instance": f"urn:uuid:{name}"}))
 
 
-def place_of(error: DocumentError) -> Place:
-    return Place(path=error.path or "", message=error.message, line=error.line, column=error.column)
+def place_of(error: DocumentError) -> ErrorLocation:
+    return ErrorLocation(path=error.path or "", message=error.message, line=error.line, column=error.column)
 
 
 def _of_service(error: errors.ServiceError) -> Response:
     match error:
-        case errors.NotFound():
-            return answer(make("not-found", error.message))
-        case errors.WrongInput():
-            places = [Place(path=path, message=message) for path, message in error.errors]
+        case errors.InvalidInput():
+            places = [ErrorLocation(path=path, message=message) for path, message in error.errors]
             return answer(make("wrong-input", error.message, places))
         case errors.TooLarge():
             return answer(make("too-large", error.message), {"Connection": "close"})
@@ -131,7 +130,7 @@ def _of_service(error: errors.ServiceError) -> Response:
             return answer(make("forbidden", error.message))
         case errors.Unauthenticated():
             return answer(make("not-signed-in", error.message), {"WWW-Authenticate": 'Bearer realm="cairn"'})
-        case errors.Unreachable():
+        case errors.UpstreamError():
             return answer(make("unreachable", error.message))
         case errors.TooManyAttempts():
             return answer(make("too-many-attempts", error.message), {"Retry-After": str(error.wait_seconds)})
@@ -139,7 +138,7 @@ def _of_service(error: errors.ServiceError) -> Response:
             return inner(error)
 
 
-def _of_refusal(error: Refused) -> Response:
+def _of_refusal(error: CommandRefused) -> Response:
     if isinstance(error, NotAllowed):
         return answer(make("forbidden", error.message, possible=error.possible))
     return answer(make("refused", error.message, possible=error.possible))
@@ -151,7 +150,7 @@ def _of_document(error: DocumentError) -> Response:
 
 def _of_definition(error: DefinitionError) -> Response:
     faults = [found for found in error.findings if found.severity is Severity.ERROR]
-    places = [Place(path=f.path, message=f.message, line=f.line, column=f.column) for f in faults]
+    places = [ErrorLocation(path=f.path, message=f.message, line=f.line, column=f.column) for f in faults]
     return answer(make("wrong-input", f"The {error.what} cannot work: {_counted(len(faults))}.", places))
 
 
@@ -161,9 +160,11 @@ def _counted(faults: int) -> str:
 
 def _of_store(error: StoreError) -> Response:
     match error:
+        case NotFound():
+            return answer(make("not-found", error.message))
         case Unstorable():
             return answer(make("wrong-input", str(error)))
-        case LostRace() | Fenced():
+        case LostRace() | StaleDispatch():
             return answer(make("refused", "Somebody else changed it at the same moment. Look again, then repeat."))
         case Closed():
             return answer(make("unavailable", "The server is stopping."), {"Retry-After": "5"})
@@ -181,7 +182,7 @@ def _of_conflict(error: IntegrityError) -> Response:
     return answer(make("refused", "This has been done already, or somebody else does it at this moment. Look again."))
 
 
-def _of_turning(error: Turned) -> Response:
+def _of_turning(error: RequestRejected) -> Response:
     return answer(make(error.kind, error.detail, error.places))
 
 
@@ -200,25 +201,25 @@ def _of_validation(error: RequestValidationError) -> Response:
     return answer(make("wrong-input", f"What was given does not fit: {names}.", places))
 
 
-def _place(found: Any) -> Place:
+def _place(found: Any) -> ErrorLocation:
     """Pydantic's words, placed as everything else is."""
     source, *way = found["loc"]
     message = "This is required." if found["type"] == "missing" else f"{found['msg']}."
     if source == "body":
-        return Place(path=join(way), message=message)
-    return Place(path=f"?{way[0]}" if source == "query" else str(way[0]), message=message)
+        return ErrorLocation(path=join(way), message=message)
+    return ErrorLocation(path=f"?{way[0]}" if source == "query" else str(way[0]), message=message)
 
 
 HANDLERS: dict[type[Exception], Callable[[Any], Response]] = {
     errors.ServiceError: _of_service,
-    Refused: _of_refusal,
+    CommandRefused: _of_refusal,
     DocumentError: _of_document,
     DefinitionError: _of_definition,
     StoreError: _of_store,
     OperationalError: _of_database,
     NoConnection: _of_database,
     IntegrityError: _of_conflict,
-    Turned: _of_turning,
+    RequestRejected: _of_turning,
     HTTPException: _of_http,
     RequestValidationError: _of_validation,
     ClientDisconnect: lambda _: Response(status_code=400),  # nobody reads it

@@ -1,6 +1,6 @@
 """The only room that chooses adapters and wires services together."""
 
 from cairn.bootstrap.adapters import LOOPBACK
-from cairn.bootstrap.services import Cairn, build
+from cairn.bootstrap.services import AppServices, build
 
-__all__ = ["LOOPBACK", "Cairn", "build"]
+__all__ = ["LOOPBACK", "AppServices", "build"]

@@ -8,21 +8,21 @@ from pydantic import SecretStr
 
 from cairn.adapters.apprise_messenger import AppriseMessenger
 from cairn.adapters.http_client import HttpxWeb
-from cairn.adapters.models.catalogue import ModelRules, PydanticAiModels
+from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
 from cairn.adapters.models.prices import Price
 from cairn.adapters.models.providers import ProviderRule
-from cairn.adapters.outbound_guard import Allowed, Guard
-from cairn.adapters.simulated_model import Simulated
+from cairn.adapters.outbound_guard import AllowedHosts, OutboundGuard
+from cairn.adapters.simulated_model import SimulatedModelFactory
 from cairn.adapters.simulated_model.script_file import StepsFile
 from cairn.adapters.smtp_mailer import SmtpMailer, SmtpServer
 from cairn.config import OidcSettings, Settings
-from cairn.ports import Bounds, Clock, Level
-from cairn.ports.identity import IdentityProvider, Policy
-from cairn.ports.models import Models
-from cairn.runners.agents.policy import AgentRules, McpServer, SearchRules
-from cairn.runners.scripts.policy import ScriptRules
-from cairn.services.notifications.sender import Outward
-from cairn.services.secrets import Secrets, Unreadable
+from cairn.ports import Clock, ProcessLimits, SandboxLevel
+from cairn.ports.identity import IdentityProvider, ProviderPolicy
+from cairn.ports.models import ModelCatalogue
+from cairn.runners.agents.policy import AgentPolicy, McpServer, SearchPolicy
+from cairn.runners.scripts.policy import ScriptPolicy
+from cairn.services.notifications.sender import OutboundPorts
+from cairn.services.secrets import SecretStore, SecretUnreadable
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 SHORT_TOKEN = 16  # characters that a patient guesser may find
@@ -42,12 +42,12 @@ def doubts(settings: Settings) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def script_rules(settings: Settings) -> ScriptRules:
-    return ScriptRules(
-        level=Level(settings.script_sandbox),
+def script_rules(settings: Settings) -> ScriptPolicy:
+    return ScriptPolicy(
+        level=SandboxLevel(settings.script_sandbox),
         network=settings.script_network,
         pythons=tuple(settings.script_pythons),
-        bounds=Bounds(
+        bounds=ProcessLimits(
             memory_mb=settings.script_memory_mb,
             processes=settings.script_processes,
             open_files=settings.script_open_files,
@@ -58,14 +58,14 @@ def script_rules(settings: Settings) -> ScriptRules:
     )
 
 
-def agent_rules(settings: Settings, secrets: Secrets) -> AgentRules:
+def agent_rules(settings: Settings, secrets: SecretStore) -> AgentPolicy:
     def key() -> str | None:
         return secrets.get(settings.web_search_secret) if settings.web_search_secret else None
 
-    return AgentRules(
-        code_level=Level(settings.code_sandbox),
+    return AgentPolicy(
+        code_level=SandboxLevel(settings.code_sandbox),
         code_seconds=settings.code_seconds,
-        code_bounds=Bounds(
+        code_bounds=ProcessLimits(
             memory_mb=settings.code_memory_mb,
             processes=settings.script_processes,
             open_files=settings.script_open_files,
@@ -78,13 +78,13 @@ def agent_rules(settings: Settings, secrets: Secrets) -> AgentRules:
             for name, one in settings.mcp_servers.items()
         },
         secret=secrets.get,
-        search=SearchRules(settings.web_search, settings.web_search_url, key),
+        search=SearchPolicy(settings.web_search, settings.web_search_url, key),
     )
 
 
-def outward(settings: Settings, clock: Clock, secrets: Secrets) -> Outward:
+def outward(settings: Settings, clock: Clock, secrets: SecretStore) -> OutboundPorts:
     """The ways out, with what guards them."""
-    guard = Guard(Allowed.of(settings.outward_allowed))
+    guard = OutboundGuard(AllowedHosts.of(settings.outward_allowed))
 
     def password() -> str | None:
         return secrets.get(settings.smtp_secret) if settings.smtp_secret else shown(settings.smtp_password)
@@ -100,11 +100,11 @@ def outward(settings: Settings, clock: Clock, secrets: Secrets) -> Outward:
         clock,
         password,
     )
-    return Outward(HttpxWeb(guard), mailer, AppriseMessenger(guard))
+    return OutboundPorts(HttpxWeb(guard), mailer, AppriseMessenger(guard))
 
 
-def model_rules(settings: Settings) -> ModelRules:
-    return ModelRules(
+def model_rules(settings: Settings) -> ModelPolicy:
+    return ModelPolicy(
         default=settings.default_model,
         fallbacks=tuple(settings.model_fallbacks),
         max_tokens=settings.default_max_tokens,
@@ -124,22 +124,22 @@ def model_rules(settings: Settings) -> ModelRules:
     )
 
 
-def open_models(settings: Settings, rules: ModelRules, secrets: Secrets) -> Models:
+def open_models(settings: Settings, rules: ModelPolicy, secrets: SecretStore) -> ModelCatalogue:
     def opened(name: str) -> str | None:
         try:
             return secrets.get(name)
-        except Unreadable as error:
+        except SecretUnreadable as error:
             raise LookupError(str(error)) from None
 
     steps = {"steps": StepsFile(settings.simulation_file)} if settings.simulation_file is not None else {}
-    return PydanticAiModels(rules, opened, os.environ, Simulated(settings.simulation_pace, **steps))
+    return PydanticAiModels(rules, opened, os.environ, SimulatedModelFactory(settings.simulation_pace, **steps))
 
 
 def shown(secret: SecretStr | None) -> str | None:
     return secret.get_secret_value() if secret is not None else None
 
 
-def providers(settings: Settings, secrets: Secrets) -> dict[str, tuple[Policy, IdentityProvider]]:
+def providers(settings: Settings, secrets: SecretStore) -> dict[str, tuple[ProviderPolicy, IdentityProvider]]:
     if not settings.oidc:
         return {}
     from cairn.adapters.oidc import OidcProvider  # its library takes a tenth of a second to import

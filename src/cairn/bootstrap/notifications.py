@@ -5,28 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cairn.ports import JobEngine
-from cairn.services.engine.admin_changes import Acts
+from cairn.services.engine.admin_changes import AdminChanges
 from cairn.services.engine.engine import Engine
-from cairn.services.notifications.channel_tests import Trials
-from cairn.services.notifications.channels import Channels, SecretStore
+from cairn.services.notifications.channel_tests import ChannelTests
+from cairn.services.notifications.channels import ChannelSecrets, ChannelService
 from cairn.services.notifications.courier import Courier
-from cairn.services.notifications.preferences import Wishes
-from cairn.services.notifications.recipients import People
+from cairn.services.notifications.preferences import NotificationPreferences
+from cairn.services.notifications.recipients import Recipients
 from cairn.services.notifications.routing import Routing
-from cairn.services.notifications.sender import Outward, Sending
+from cairn.services.notifications.sender import DeliverySender, OutboundPorts
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Notifications:
     courier: Courier
-    channels: Channels
-    trials: Trials
-    wishes: Wishes
+    channels: ChannelService
+    trials: ChannelTests
+    wishes: NotificationPreferences
 
 
 def open_telling(
-    acts: Acts, engine: Engine, jobs: JobEngine, people: People, ways: Outward, secrets: SecretStore, base: str
-) -> Telling:
+    acts: AdminChanges,
+    engine: Engine,
+    jobs: JobEngine,
+    people: Recipients,
+    ways: OutboundPorts,
+    secrets: ChannelSecrets,
+    base: str,
+) -> Notifications:
     """`base`: what links begin with."""
     database, clock = acts.database, acts.clock
     courier = Courier(
@@ -35,9 +41,12 @@ def open_telling(
         clock,
         lambda connection, run_id: engine.load(connection, run_id, lock=False),
         Routing(people),
-        Sending(ways, secrets, clock, base),
+        DeliverySender(ways, secrets, clock, base),
         secrets,
     )
-    return Telling(
-        courier, Channels(acts, secrets, ways.messenger), Trials(database, courier, clock), Wishes(database, clock)
+    return Notifications(
+        courier,
+        ChannelService(acts, secrets, ways.messenger),
+        ChannelTests(database, courier, clock),
+        NotificationPreferences(database, clock),
     )

@@ -13,73 +13,72 @@ from cairn.adapters.models.providers import keys_in
 from cairn.adapters.sandbox.best_available import BestSandbox
 from cairn.bootstrap import adapters
 from cairn.bootstrap.identity import Accounts, open_accounts
-from cairn.bootstrap.notifications import Telling, open_telling
+from cairn.bootstrap.notifications import Notifications, open_telling
 from cairn.config import Settings
-from cairn.core.states import Mode
-from cairn.definitions import Limits as DefinitionLimits
+from cairn.core.states import ExecutionMode
+from cairn.definitions import DefinitionLimits
 from cairn.files import Tree
-from cairn.ports import Clock, JobEngine, Level, Mailer, Runner, Sandbox, Web
-from cairn.ports.models import Models
-from cairn.runners import FunctionRegistry, function, make_runners
-from cairn.runners import Limits as RunnerLimits
-from cairn.services.actions.correction_queries import Corrections
-from cairn.services.actions.execution import Carrying
-from cairn.services.actions.modifications import Modifying
-from cairn.services.actions.transports import Ways
-from cairn.services.agent_library.queries import LibraryReading
-from cairn.services.agent_library.service import AgentLibrary
-from cairn.services.approvals.batches import Batches
-from cairn.services.approvals.comments import Comments
+from cairn.ports import Clock, HttpClient, JobEngine, Mailer, Runner, Sandbox, SandboxLevel
+from cairn.ports.models import ModelCatalogue
+from cairn.runners import FunctionRegistry, RunnerLimits, function, make_runners
+from cairn.services.actions.execution import ActionExecutor
+from cairn.services.actions.modifications import ActionModifications
+from cairn.services.actions.queries import CorrectionQueries
+from cairn.services.actions.transports import ActionTransports
+from cairn.services.agent_library.queries import AgentLibraryQueries
+from cairn.services.agent_library.service import AgentLibraryService
+from cairn.services.approvals.batches import ApprovalBatches
+from cairn.services.approvals.comments import ApprovalComments
 from cairn.services.approvals.form_answers import FormAnswers
-from cairn.services.approvals.service import Approvals
-from cairn.services.approvals.uploads import Uploads
+from cairn.services.approvals.service import ApprovalService
+from cairn.services.approvals.uploads import UploadService
 from cairn.services.conversations.service import Conversations
 from cairn.services.costs.budgets import BudgetCache, Budgets
 from cairn.services.dispatch.lanes import Lanes
 from cairn.services.dispatch.orphans import Orphans
 from cairn.services.dispatch.reports import ReportBuilder
-from cairn.services.dispatch.results import Storing
-from cairn.services.dispatch.runner_slots import Places
+from cairn.services.dispatch.results import ResultStore
+from cairn.services.dispatch.runner_slots import RunnerSlots
 from cairn.services.dispatch.timers import TimerScheduler
-from cairn.services.dispatch.work_orders import Briefing
+from cairn.services.dispatch.work_orders import WorkOrders
 from cairn.services.doctor.machine import Machine
 from cairn.services.doctor.service import Doctor
-from cairn.services.engine.admin_changes import Acts
+from cairn.services.engine.admin_changes import AdminChanges
 from cairn.services.engine.after_commit import AfterCommitSteps
 from cairn.services.engine.commit import Participants
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import EventBus
 from cairn.services.engine.locks import Locks
-from cairn.services.engine.plans import Plans
-from cairn.services.folders.folder_repair import Keeper
+from cairn.services.engine.plans import DefinitionCache
+from cairn.services.folders.folder_repair import FolderRepair
 from cairn.services.folders.folder_sync import FolderSync
-from cairn.services.folders.recovery import Mending
+from cairn.services.folders.recovery import FileRecovery
 from cairn.services.folders.system_log import SystemLog
-from cairn.services.idempotency import Idempotency
+from cairn.services.idempotency import IdempotencyKeys
 from cairn.services.identity.directory import Directory
-from cairn.services.logs.log_writer import Logbook
-from cairn.services.models import KnownModels
-from cairn.services.notifications.outbox import Notices
-from cairn.services.pipelines.service import CarriedOut, Pipelines
+from cairn.services.logs.log_writer import LogWriter
+from cairn.services.models import ModelService
+from cairn.services.notifications.outbox import NotificationOutbox
+from cairn.services.pipelines.service import PipelineService, RunnerSupport
 from cairn.services.reading import Reading
-from cairn.services.retention import Days, Retention
-from cairn.services.rework.service import Reworks
+from cairn.services.retention import Retention, RetentionDays
+from cairn.services.rework.service import ReworkService
 from cairn.services.rollbacks.records import FailureRollbackWrite
-from cairn.services.rollbacks.service import Rollbacks
-from cairn.services.rules.active_rules import RulesInForce
+from cairn.services.rollbacks.service import RollbackService
+from cairn.services.rules.active_rules import ActiveRules
 from cairn.services.rules.backtests import Backtests
-from cairn.services.rules.queries.rule_reader import RuleReading
+from cairn.services.rules.queries.rule_reader import RuleQueries
 from cairn.services.rules.rules_file import NAME as RULES
-from cairn.services.rules.service import Rules
+from cairn.services.rules.service import RuleService
 from cairn.services.runs.executions import Executions
-from cairn.services.runs.service import Runs
-from cairn.services.secrets import Secrets
-from cairn.services.sign_in.authentication import Access
+from cairn.services.runs.service import RunService
+from cairn.services.secrets import SecretStore
+from cairn.services.sign_in.authentication import Authentication
 from cairn.store import Database
 
 
 @dataclass(frozen=True)
-class Cairn:
+class AppServices:
     """Everything that a face of the product needs."""
 
     settings: Settings
@@ -88,15 +87,15 @@ class Cairn:
     jobs: JobEngine
     hub: EventBus
     engine: Engine
-    runners: dict[Mode, Runner]
+    runners: dict[ExecutionMode, Runner]
     sandbox: Sandbox
-    models: Models
-    known_models: KnownModels
+    models: ModelCatalogue
+    known_models: ModelService
     mailer: Mailer
-    web: Web
-    telling: Telling
-    briefing: Briefing
-    logbook: Logbook
+    web: HttpClient
+    telling: Notifications
+    briefing: WorkOrders
+    logbook: LogWriter
     conversations: Conversations
     lanes: Lanes
     timers: TimerScheduler
@@ -105,28 +104,28 @@ class Cairn:
     system_log: SystemLog
     retention: Retention
     tree: Tree
-    keeper: Keeper
-    library: AgentLibrary
-    library_reading: LibraryReading
-    pipelines: Pipelines
-    runs: Runs
+    keeper: FolderRepair
+    library: AgentLibraryService
+    library_reading: AgentLibraryQueries
+    pipelines: PipelineService
+    runs: RunService
     executions: Executions
-    approvals: Approvals
-    rollbacks: Rollbacks
-    reworks: Reworks
-    rules: Rules
-    rule_reading: RuleReading
+    approvals: ApprovalService
+    rollbacks: RollbackService
+    reworks: ReworkService
+    rules: RuleService
+    rule_reading: RuleQueries
     backtests: Backtests
-    uploads: Uploads
-    access: Access
+    uploads: UploadService
+    access: Authentication
     accounts: Accounts
     directory: Directory
-    secrets: Secrets
-    idempotency: Idempotency
+    secrets: SecretStore
+    idempotency: IdempotencyKeys
     reading: Reading
-    corrections: Corrections
-    comments: Comments
-    batches: Batches
+    corrections: CorrectionQueries
+    comments: ApprovalComments
+    batches: ApprovalBatches
 
     @property
     def doctor(self) -> Doctor:
@@ -134,7 +133,7 @@ class Cairn:
         machine = Machine(
             self.settings.data_dir.resolve(),
             adapters.doubts(self.settings),
-            Level(self.settings.script_sandbox),
+            SandboxLevel(self.settings.script_sandbox),
             self.sandbox.probe,
         )
         return Doctor(
@@ -168,8 +167,8 @@ def build(
     *,
     functions: FunctionRegistry = function,
     clock: Clock | None = None,
-    models: Models | None = None,
-) -> Cairn:
+    models: ModelCatalogue | None = None,
+) -> AppServices:
     """Open the database, bring it up to date, and wire everything. Nothing runs yet: see `worker`."""
     for module in ("cairn.runners.samples.functions", *settings.functions):
         _import(module)
@@ -184,17 +183,17 @@ def build(
     database.migrate()
     tree = Tree(settings.data_dir.resolve() / "pipelines")
     jobs = DbosJobs(settings.url, database.system_engine, poll_seconds=settings.poll_seconds)
-    hub, plans = EventBus(), Plans()
-    acts, directory = Acts(database, clock, hub), Directory(clock)
-    access = Access(database, clock, directory, adapters.shown(settings.admin_token))
+    hub, plans = EventBus(), DefinitionCache()
+    acts, directory = AdminChanges(database, clock, hub), Directory(clock)
+    access = Authentication(database, clock, directory, adapters.shown(settings.admin_token))
     model_rules = adapters.model_rules(settings)
     untold = (*settings.secret_values, *keys_in(os.environ, model_rules.providers))
-    secrets = Secrets(acts, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), untold)
+    secrets = SecretStore(acts, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), untold)
     secrets.remember()
-    logbook = Logbook(database, hub, clock, secrets.mask_remembered)
+    logbook = LogWriter(database, hub, clock, secrets.mask_remembered)
     locks = Locks()
     folder_sync = FolderSync(database, tree, logbook, locks)
-    rules_in_force = RulesInForce(database, plans, secrets.mask)
+    rules_in_force = ActiveRules(database, plans, secrets.mask)
     budgets = Budgets(plans, clock, BudgetCache(is_alone=database.kind == "sqlite"))
     steps = AfterCommitSteps()
     engine = Engine(
@@ -206,15 +205,15 @@ def build(
         Participants(
             rules_in_force,
             budgets,
-            Notices(jobs),
+            NotificationOutbox(jobs),
             writes=(FailureRollbackWrite(),),
             synced_revision=folder_sync.pop_synced,
             after_commit=steps.run,
         ),
     )
     ways = adapters.outward(settings, clock, secrets)
-    mending = Mending(database, plans, folder_sync, clock)
-    keeper = Keeper(database, engine, folder_sync, mending, clock)
+    mending = FileRecovery(database, plans, folder_sync, clock)
+    keeper = FolderRepair(database, engine, folder_sync, mending, clock)
     limits = RunnerLimits(
         max_payload_bytes=settings.max_payload_bytes,
         max_file_bytes=settings.max_file_bytes,
@@ -227,11 +226,11 @@ def build(
     runners = make_runners(limits, functions, sandbox, script_rules, models, agent_rules, ways.web)
     modes = frozenset(mode.value for mode in runners)
     answers = FormAnswers(database, plans)
-    modifying = Modifying(database, plans)
-    approvals = Approvals(engine, answers, modifying)
+    modifying = ActionModifications(database, plans)
+    approvals = ApprovalService(engine, answers, modifying)
     conversations = Conversations(engine, budgets, hub, secrets)
-    library = AgentLibrary(acts, agent_rules.mcp_servers.keys())
-    briefing = Briefing(database, plans, tree, logbook, limits, conversations, library)
+    library = AgentLibraryService(acts, agent_rules.mcp_servers.keys())
+    briefing = WorkOrders(database, plans, tree, logbook, limits, conversations, library)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,
         max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
@@ -240,17 +239,17 @@ def build(
     lanes = Lanes(
         engine,
         briefing,
-        ReportBuilder(briefing, Storing(database)),
+        ReportBuilder(briefing, ResultStore(database)),
         runners,
-        Carrying(engine, Ways(database, ways.mailer, ways.web)),
-        Places(settings.max_runners, settings.most_scripts, settings.agent_runners),
+        ActionExecutor(engine, ActionTransports(database, ways.mailer, ways.web)),
+        RunnerSlots(settings.max_runners, settings.most_scripts, settings.agent_runners),
     )
     timers = TimerScheduler(engine, lanes)
     telling = open_telling(acts, engine, jobs, directory, ways, secrets, settings.link)
     # Lanes and timers wake when the files are in place; the engine has the new state of the run before the first step.
     steps.register(budgets.cache, telling.courier, lanes.stopper, folder_sync, lanes, timers, hub)
-    rules = Rules(database, clock, hub, settings.data_dir.resolve() / RULES, directory.count_deciders)
-    return Cairn(
+    rules = RuleService(database, clock, hub, settings.data_dir.resolve() / RULES, directory.count_deciders)
+    return AppServices(
         settings=settings,
         database=database,
         clock=clock,
@@ -260,7 +259,7 @@ def build(
         runners=runners,
         sandbox=sandbox,
         models=models,
-        known_models=KnownModels(models, tuple(settings.model_fallbacks)),
+        known_models=ModelService(models, tuple(settings.model_fallbacks)),
         mailer=ways.mailer,
         web=ways.web,
         telling=telling,
@@ -276,7 +275,7 @@ def build(
             engine,
             folder_sync,
             jobs,
-            Days(
+            RetentionDays(
                 settings.archive_retention_days,
                 settings.error_retention_days,
                 settings.test_retention_days,
@@ -286,8 +285,8 @@ def build(
         tree=tree,
         keeper=keeper,
         library=library,
-        library_reading=LibraryReading(database),
-        pipelines=Pipelines(
+        library_reading=AgentLibraryQueries(database),
+        pipelines=PipelineService(
             engine,
             folder_sync,
             mending,
@@ -295,24 +294,24 @@ def build(
             keeper,
             limits=definition_limits,
             functions=functions,
-            carried_out=CarriedOut(modes, script_rules, agent_rules, library.now),
+            carried_out=RunnerSupport(modes, script_rules, agent_rules, library.now),
         ),
-        runs=Runs(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
+        runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),
         approvals=approvals,
-        rollbacks=Rollbacks(engine),
-        reworks=Reworks(engine),
+        rollbacks=RollbackService(engine),
+        reworks=ReworkService(engine),
         rules=rules,
-        rule_reading=RuleReading(database, rules_in_force, rules.file, clock),
+        rule_reading=RuleQueries(database, rules_in_force, rules.file, clock),
         backtests=Backtests(database, plans, rules_in_force),
-        uploads=Uploads(database, clock, max_bytes=settings.max_file_bytes),
+        uploads=UploadService(database, clock, max_bytes=settings.max_file_bytes),
         access=access,
         accounts=open_accounts(acts, access, adapters.providers(settings, secrets)),
         directory=directory,
         secrets=secrets,
-        idempotency=Idempotency(database, clock),
+        idempotency=IdempotencyKeys(database, clock),
         reading=Reading(database, plans, engine, budgets, briefing),
-        corrections=Corrections(database, modifying, clock),
-        comments=Comments(engine),
-        batches=Batches(approvals),
+        corrections=CorrectionQueries(database, modifying, clock),
+        comments=ApprovalComments(engine),
+        batches=ApprovalBatches(approvals),
     )

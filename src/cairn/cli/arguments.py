@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cairn.cli import completion
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 
 if TYPE_CHECKING:
     from cairn.documents import Value
@@ -48,7 +48,7 @@ def read_json(given: str, what: str) -> Value:
             return decode_yaml(text)[0]
         return decode_json(text)
     except DocumentError as error:
-        raise Ended(Code.USAGE, f"{name or what} is not JSON that can be taken: {error}.") from None
+        raise CommandFailed(ExitCode.USAGE, f"{name or what} is not JSON that can be taken: {error}.") from None
 
 
 def read_bytes(name: str) -> bytes:
@@ -57,10 +57,12 @@ def read_bytes(name: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        raise Ended(Code.USAGE, f"{name} cannot be read: {(error.strerror or str(error)).lower()}.") from None
+        raise CommandFailed(
+            ExitCode.USAGE, f"{name} cannot be read: {(error.strerror or str(error)).lower()}."
+        ) from None
 
 
 def as_object(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise Ended(Code.USAGE, f"{what} has to be a JSON object.")
+        raise CommandFailed(ExitCode.USAGE, f"{what} has to be a JSON object.")
     return cast("dict[str, Any]", value)

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 
-class Listing(TyperGroup):
+class ListByDefaultGroup(TyperGroup):
     """`cairn pipelines` is `cairn pipelines list`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -18,4 +18,4 @@ class Listing(TyperGroup):
 
 
 def group(help: str) -> typer.Typer:
-    return typer.Typer(cls=Listing, help=help)
+    return typer.Typer(cls=ListByDefaultGroup, help=help)

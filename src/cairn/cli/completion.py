@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from cairn.cli import server_location
-from cairn.cli.exit_codes import Ended
+from cairn.cli.exit_codes import CommandFailed
 
 if TYPE_CHECKING:
     from cairn.cli.client import Client
@@ -37,11 +37,11 @@ def executions(incomplete: str) -> list[str]:
     """Those that something is wanted for; after a run's name, all of that run."""
 
     async def ask(client: Client) -> list[str]:
-        from cairn.cli.references import Naming, title
+        from cairn.cli.references import ReferenceResolver, title
 
         run, slash, _ = incomplete.rpartition("/")
         if slash:
-            found = await client.get_run(await Naming(client).run(run))
+            found = await client.get_run(await ReferenceResolver(client).run(run))
             return [f"{run}/{item['key']}" for item in found["trail"]]
         open_ones = (await client.list_runs(status=("in_progress", "paused", "failed"), most=MOST))["items"]
         return [title(run) for run in open_ones]
@@ -76,5 +76,5 @@ def _asked(ask: Callable[[Any], Awaitable[list[str]]], incomplete: str) -> list[
 
     try:
         return [name for name in asyncio.run(main()) if name.casefold().startswith(incomplete.casefold())]
-    except (Ended, TimeoutError):
+    except (CommandFailed, TimeoutError):
         return []

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from cairn.cli import server_location
-from cairn.cli.exit_codes import Code, Ended
-from cairn.cli.output import Screen, tell
+from cairn.cli.exit_codes import CommandFailed, ExitCode
+from cairn.cli.output import Output, tell
 
 if TYPE_CHECKING:
     from cairn.cli.client import Answer, Client
-    from cairn.cli.embedded_server import Embedded
-    from cairn.cli.references import Naming
+    from cairn.cli.embedded_server import EmbeddedServer
+    from cairn.cli.references import ReferenceResolver
 
 DataDir = Annotated[
     Path | None,
@@ -41,12 +41,12 @@ CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class CliContext:
     client: Client
-    screen: Screen
-    naming: Naming
+    screen: Output
+    naming: ReferenceResolver
     shown: str  # how the server, or the folder, is called
-    embedded: Embedded | None = None
+    embedded: EmbeddedServer | None = None
 
     def show(self, answer: Any, text: Callable[[Any], None]) -> None:
         """As JSON where that is asked for, else as text."""
@@ -87,7 +87,7 @@ def online(need: Need = "reads") -> Callable[[Command], Callable[..., None]]:
         @wraps(command)
         def run(**options: Any) -> None:
             where = [options.pop(name) for name in ("data_dir", "server", "token")]
-            screen = Screen(as_json=options.pop("as_json"))
+            screen = Output(as_json=options.pop("as_json"))
             carry_out(at_desk(screen, server_location.find(*where), need, lambda desk: command(desk=desk, **options)))
 
         ordered = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in given]
@@ -105,7 +105,7 @@ def offline(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**options: Any) -> None:
-        with explained():
+        with report_errors():
             command(**options)
 
     run.__annotations__ = hints
@@ -116,11 +116,11 @@ def carry_out(work: Awaitable[None]) -> None:
     async def main() -> None:
         await work
 
-    with explained():
+    with report_errors():
         asyncio.run(main())
 
 
-class explained:  # noqa: N801 - used as a statement
+class report_errors:  # noqa: N801 - used as a statement
     """Whatever ends a command early is told in a line, and becomes its exit code."""
 
     def __enter__(self) -> None:
@@ -128,15 +128,15 @@ class explained:  # noqa: N801 - used as a statement
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         match error:
-            case Ended():
+            case CommandFailed():
                 for line in error.lines:
                     tell(line)
                 raise typer.Exit(error.code) from None
             case KeyboardInterrupt() | asyncio.CancelledError():
-                raise typer.Exit(Code.INTERRUPTED) from None
+                raise typer.Exit(ExitCode.INTERRUPTED) from None
             case BrokenPipeError():
                 discard_output()
-                raise typer.Exit(Code.PIPE_CLOSED) from None
+                raise typer.Exit(ExitCode.PIPE_CLOSED) from None
             case _:
                 return False
 
@@ -153,19 +153,19 @@ def discard_output() -> None:
 
 
 async def at_desk(
-    screen: Screen, place: server_location.Place, need: Need, act: Callable[[Desk], Awaitable[None]]
+    screen: Output, place: server_location.ServerLocation, need: Need, act: Callable[[CliContext], Awaitable[None]]
 ) -> None:
     async with connected(place, need) as (client, embedded):
-        from cairn.cli.references import Naming
+        from cairn.cli.references import ReferenceResolver
 
-        await act(Desk(client, screen, Naming(client), place.shown, embedded))
+        await act(CliContext(client, screen, ReferenceResolver(client), place.shown, embedded))
         screen.out.flush()
 
 
 @asynccontextmanager
 async def connected(
-    place: server_location.Place, need: Need = "reads"
-) -> AsyncGenerator[tuple[Client, Embedded | None]]:
+    place: server_location.ServerLocation, need: Need = "reads"
+) -> AsyncGenerator[tuple[Client, EmbeddedServer | None]]:
     """A client of the server, or of the folder that is opened for it."""
     if place.address is not None:
         async with _client(place.shown, place.address, place.token) as client:
@@ -200,6 +200,6 @@ async def _client(shown: str, address: str, token: str | None, transport: Any = 
             trust_env=not _is_local(address),  # no proxy stands between this machine and itself
         )
     except httpx.InvalidURL:
-        raise Ended(Code.USAGE, f"{address} is not an address of a server.") from None
+        raise CommandFailed(ExitCode.USAGE, f"{address} is not an address of a server.") from None
     async with http:
         yield Client(http, shown)

@@ -10,7 +10,7 @@ from typing import Any
 
 from cairn.cli.arguments import read_bytes
 from cairn.cli.client import Answer
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 
 ENDINGS = (".yaml", ".yml", ".json")
 SCRIPTS = "scripts"
@@ -18,7 +18,7 @@ YAML, JSON = "application/yaml", "application/json"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DefinitionSource:
     """What is sent to the server for a file."""
 
     file: str
@@ -41,7 +41,7 @@ def is_file(name: str) -> bool:
     return name.endswith(ENDINGS) and Path(name).is_file()
 
 
-def collect(names: Iterable[str]) -> list[Source]:
+def collect(names: Iterable[str]) -> list[DefinitionSource]:
     """The files, and every definition that lies directly in a folder that is named."""
     return [read(file) for name in names for file in files_in(name)]
 
@@ -54,11 +54,13 @@ def files_in(name: str) -> Iterator[str]:
         return
     found = sorted(file for file in folder.iterdir() if file.suffix in ENDINGS and file.is_file())
     if not found:
-        raise Ended(Code.USAGE, f"There is no definition in {name}: a file that ends in .yaml, .yml or .json.")
+        raise CommandFailed(
+            ExitCode.USAGE, f"There is no definition in {name}: a file that ends in .yaml, .yml or .json."
+        )
     yield from map(str, found)
 
 
-def read(name: str) -> Source:
+def read(name: str) -> DefinitionSource:
     from cairn.documents import DocumentError, decode_json, decode_yaml
 
     text = read_bytes(name)
@@ -66,15 +68,15 @@ def read(name: str) -> Source:
     try:
         value = decode_json(text) if media_type == JSON else decode_yaml(text)[0]
     except DocumentError:
-        return Source(name, text, media_type)
+        return DefinitionSource(name, text, media_type)
     if not isinstance(value, dict):
-        return Source(name, text, media_type)
+        return DefinitionSource(name, text, media_type)
     given = value.get("pipeline_name")
     pipeline_name = given if isinstance(given, str) else None
     scripts = {} if SCRIPTS in value or name == "-" else _scripts(Path(name).parent / SCRIPTS)
     if scripts:
         text, media_type = _with_scripts(text, value, scripts, media_type)
-    return Source(name, text, media_type, pipeline_name, tuple(scripts))
+    return DefinitionSource(name, text, media_type, pipeline_name, tuple(scripts))
 
 
 def _scripts(folder: Path) -> dict[str, str]:
@@ -87,9 +89,11 @@ def _scripts(folder: Path) -> dict[str, str]:
         try:
             found["/".join(parts)] = file.read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise Ended(Code.USAGE, f"{file} is not text in UTF-8: a script has to be.") from None
+            raise CommandFailed(ExitCode.USAGE, f"{file} is not text in UTF-8: a script has to be.") from None
         except OSError as error:
-            raise Ended(Code.USAGE, f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from None
+            raise CommandFailed(
+                ExitCode.USAGE, f"{file} cannot be read: {(error.strerror or str(error)).lower()}."
+            ) from None
     return found
 
 

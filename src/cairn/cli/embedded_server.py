@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import time
 from collections.abc import AsyncGenerator
@@ -12,15 +11,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from cairn.adapters.database_lock import DatabaseHeld, DatabaseLock
-from cairn.adapters.folder_lock import FolderHeld, FolderLock
+from cairn.adapters.database_lock import DatabaseInUse, DatabaseLock
+from cairn.adapters.folder_lock import FolderInUse, FolderLock
 from cairn.api.app import create_app
-from cairn.bootstrap import Cairn, build
+from cairn.bootstrap import AppServices, build
 from cairn.cli import server_location
 from cairn.cli.client.asgi_transport import AppTransport
-from cairn.cli.data_folder_errors import CANNOT_START, explain
-from cairn.cli.exit_codes import Code, Ended
-from cairn.cli.settings import read_settings
+from cairn.cli.exit_codes import CommandFailed, ExitCode
+from cairn.cli.preflight import CANNOT_START, explain
+from cairn.cli.server_location import has_data
+from cairn.cli.settings import quieten, read_settings
 from cairn.config import Settings
 from cairn.worker import Worker
 
@@ -31,14 +31,10 @@ LOOK_SECONDS = 0.05  # how often it is looked whether the work is done
 Need = Literal["checks", "reads", "saves", "works"]
 
 
-def has_data(folder: Path) -> bool:
-    return (folder / "cairn.db").is_file()
-
-
-class Embedded:
+class EmbeddedServer:
     """An opened folder: where requests go, and the token that is taken there."""
 
-    def __init__(self, cairn: Cairn, token: str) -> None:
+    def __init__(self, cairn: AppServices, token: str) -> None:
         self.transport = AppTransport(create_app(cairn))
         self.token = token
         self._cairn = cairn
@@ -54,7 +50,7 @@ class Embedded:
 
 
 @asynccontextmanager
-async def opened(folder: Path, need: Need) -> AsyncGenerator[Embedded]:
+async def opened(folder: Path, need: Need) -> AsyncGenerator[EmbeddedServer]:
     """The folder for this process alone. Where it `works` a worker runs meanwhile, and what is begun is finished."""
     settings = read_settings(data_dir=folder)
     is_empty = settings.database_url is None and not has_data(folder)
@@ -64,8 +60,8 @@ async def opened(folder: Path, need: Need) -> AsyncGenerator[Embedded]:
                 yield embedded
         return
     if need == "reads" and is_empty:
-        raise Ended(
-            Code.UNREACHABLE,
+        raise CommandFailed(
+            ExitCode.UNREACHABLE,
             f"There is no data in {folder}, and no server that holds it: start one with `cairn serve`,"
             " name another folder with --data-dir, or a server with --server.",
         )
@@ -77,7 +73,7 @@ async def opened(folder: Path, need: Need) -> AsyncGenerator[Embedded]:
             known = server_location.read(folder).get("token")
             token = await cairn.access.local_token(known)
             server_location.write(folder, {"token": token})
-            embedded = Embedded(cairn, token)
+            embedded = EmbeddedServer(cairn, token)
             if need == "works":
                 async with _at_work(cairn):
                     yield embedded
@@ -89,18 +85,18 @@ async def opened(folder: Path, need: Need) -> AsyncGenerator[Embedded]:
 
 
 @asynccontextmanager
-async def _built(settings: Settings) -> AsyncGenerator[Cairn]:
+async def _built(settings: Settings) -> AsyncGenerator[AppServices]:
     try:
         cairn = build(settings)
     except CANNOT_START as error:
-        raise Ended(Code.UNREACHABLE, explain(error)) from None
+        raise CommandFailed(ExitCode.UNREACHABLE, explain(error)) from None
     held = DatabaseLock(cairn.database.system_engine) if cairn.database.kind == "postgresql" else None
     try:
         if held is not None:
             held.acquire()
         yield cairn
-    except DatabaseHeld as error:
-        raise Ended(Code.UNREACHABLE, str(error)) from None
+    except DatabaseInUse as error:
+        raise CommandFailed(ExitCode.UNREACHABLE, str(error)) from None
     finally:
         if held is not None:
             held.release()
@@ -108,7 +104,7 @@ async def _built(settings: Settings) -> AsyncGenerator[Cairn]:
 
 
 @asynccontextmanager
-async def _at_work(cairn: Cairn) -> AsyncGenerator[None]:
+async def _at_work(cairn: AppServices) -> AsyncGenerator[None]:
     await cairn.keeper.mend_unfinished()
     worker = Worker(cairn)
     await worker.start()
@@ -126,17 +122,13 @@ def _take(folder: Path) -> FolderLock:
     while True:
         try:
             lock.acquire()
-        except FolderHeld as held:
+        except FolderInUse as held:
             if time.monotonic() > until:
-                raise Ended(Code.UNREACHABLE, str(held)) from None
+                raise CommandFailed(ExitCode.UNREACHABLE, str(held)) from None
             time.sleep(LOOK_SECONDS)
         except OSError as error:
-            raise Ended(Code.UNREACHABLE, f"The data folder {folder} cannot be used: {error.strerror}.") from None
+            raise CommandFailed(
+                ExitCode.UNREACHABLE, f"The data folder {folder} cannot be used: {error.strerror}."
+            ) from None
         else:
             return lock
-
-
-def quieten() -> None:
-    """Faults of the program are told in one line; the rest is for a server's log."""
-    logging.basicConfig(level=logging.ERROR, format="cairn: %(message)s")
-    logging.getLogger("alembic").setLevel(logging.WARNING)

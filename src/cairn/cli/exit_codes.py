@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 
 
-class Code(IntEnum):
+class ExitCode(IntEnum):
     """Exit codes, the same for every command; what they mean stands below."""
 
     OK = 0
@@ -20,23 +20,23 @@ class Code(IntEnum):
     PIPE_CLOSED = 141
 
 
-MEANINGS: dict[Code, str] = {
-    Code.OK: "done; a run that was followed has completed",
-    Code.REFUSED: "refused or failed: not possible now, a definition that cannot work, a failed run, a fault found",
-    Code.USAGE: "the command line cannot be understood, or names a file that cannot be read",
-    Code.NOT_FOUND: "there is nothing of that name, or several fit it",
-    Code.UNREACHABLE: "no server answers, or the data folder cannot be opened",
-    Code.FORBIDDEN: "not signed in, or not allowed",
-    Code.WAITS: "the run that was followed waits for a person, or is paused",
-    Code.INTERRUPTED: "stopped with Ctrl-C",
-    Code.PIPE_CLOSED: "whoever read the output has gone away",
+MEANINGS: dict[ExitCode, str] = {
+    ExitCode.OK: "done; a run that was followed has completed",
+    ExitCode.REFUSED: "refused or failed: not possible now, a definition that cannot work, a failed run, a fault found",
+    ExitCode.USAGE: "the command line cannot be understood, or names a file that cannot be read",
+    ExitCode.NOT_FOUND: "there is nothing of that name, or several fit it",
+    ExitCode.UNREACHABLE: "no server answers, or the data folder cannot be opened",
+    ExitCode.FORBIDDEN: "not signed in, or not allowed",
+    ExitCode.WAITS: "the run that was followed waits for a person, or is paused",
+    ExitCode.INTERRUPTED: "stopped with Ctrl-C",
+    ExitCode.PIPE_CLOSED: "whoever read the output has gone away",
 }
 
 
-class Ended(Exception):
+class CommandFailed(Exception):
     """A command ends early. `lines` are told on standard error."""
 
-    def __init__(self, code: Code, message: str = "", more: Iterable[str] = ()) -> None:
+    def __init__(self, code: ExitCode, message: str = "", more: Iterable[str] = ()) -> None:
         super().__init__(message)
         self.code = code
         self.message = message

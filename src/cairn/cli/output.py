@@ -59,7 +59,7 @@ def size(count: int) -> str:
     return f"{count:.1f} GB"
 
 
-class Screen:
+class Output:
     """Standard output."""
 
     def __init__(self, *, as_json: bool = False, out: TextIO | None = None) -> None:

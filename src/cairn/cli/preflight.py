@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
-from cairn.cli.data_folder_errors import explain
-from cairn.cli.embedded_server import has_data, quieten
-from cairn.cli.settings import read_settings
-from cairn.services.doctor.views import Diagnosis, HealthCheck
-from cairn.store import Database, OldSqlite, integrity
+from cairn.adapters.database_lock import DatabaseInUse
+from cairn.adapters.key_file import WrongKey
+from cairn.cli.server_location import has_data
+from cairn.cli.settings import quieten, read_settings
+from cairn.services.doctor.views import HealthCheck, HealthReport
+from cairn.store import Database, NewerDatabase, OldSqlite, integrity
 
 
 def beforehand(folder: Path, *, repair: bool) -> dict[str, Any] | None:
@@ -41,5 +42,24 @@ def beforehand(folder: Path, *, repair: bool) -> dict[str, Any] | None:
 
 
 def _unwell(found: HealthCheck) -> dict[str, Any]:
-    diagnosis = Diagnosis(checked_at=datetime.now(UTC), well=found.verdict != "fault", findings=[found])
+    diagnosis = HealthReport(checked_at=datetime.now(UTC), well=found.verdict != "fault", findings=[found])
     return diagnosis.model_dump(mode="json")
+
+
+CANNOT_START = (DatabaseInUse, NewerDatabase, OldSqlite, DatabaseError, ImportError, WrongKey)
+
+
+def explain(error: Exception) -> str:
+    match error:
+        case OperationalError():
+            return f"the database cannot be reached: {_first(error)}"
+        case DatabaseError():
+            return f"the database cannot be read: {_first(error)}"
+        case ImportError():
+            return f"a module of CAIRN_FUNCTIONS cannot be imported: {error}"
+        case _:
+            return str(error)
+
+
+def _first(error: DatabaseError) -> str:
+    return str(error.orig).strip().splitlines()[0]

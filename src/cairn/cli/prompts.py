@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import getpass
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cairn.cli.client import Answer
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import tell
 
 if TYPE_CHECKING:
     from cairn.cli.client import Client
-    from cairn.cli.client.responses import Problem
+    from cairn.cli.client.responses import ProblemResponse
 
 Ask = Callable[[str], str]
 YES, NO = frozenset({"y", "yes", "true", "1"}), frozenset({"n", "no", "false", "0"})
@@ -46,7 +47,9 @@ async def _upload(client: Client, execution_id: str, file: Path) -> str:
     try:
         uploaded = await client.upload_file(execution_id, file)
     except OSError as error:
-        raise Ended(Code.USAGE, f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from None
+        raise CommandFailed(
+            ExitCode.USAGE, f"{file} cannot be read: {(error.strerror or str(error)).lower()}."
+        ) from None
     return uploaded["upload_id"]
 
 
@@ -65,7 +68,7 @@ def ask_all(form: Answer, known: dict[str, Any], ask: Ask) -> dict[str, Any]:
     return answers
 
 
-def ask_again(form: Answer, answers: dict[str, Any], problem: Problem, ask: Ask) -> dict[str, Any] | None:
+def ask_again(form: Answer, answers: dict[str, Any], problem: ProblemResponse, ask: Ask) -> dict[str, Any] | None:
     """Only the fields that do not fit; None if the fault is in none of them. What was entered is kept."""
     told = {error["path"].rpartition("/")[2]: error["message"] for error in problem.errors}
     wrong = [field for field in form["fields"] if field["name"] in told]
@@ -145,5 +148,20 @@ def prompt(label: str) -> str:
     sys.stderr.flush()
     line = sys.stdin.readline()
     if not line:
-        raise Ended(Code.INTERRUPTED, "The input ended before the form was filled in; nothing was submitted.")
+        raise CommandFailed(
+            ExitCode.INTERRUPTED, "The input ended before the form was filled in; nothing was submitted."
+        )
     return line.rstrip("\n")
+
+
+def ask_hidden(what: str, *, twice: bool = False) -> str:
+    """From the terminal without showing it; from a pipe, one line."""
+    if not sys.stdin.isatty():
+        line = sys.stdin.readline()
+        if not line:
+            raise CommandFailed(ExitCode.USAGE, f"{what}: standard input is empty.")
+        return line.removesuffix("\n")
+    given = getpass.getpass(f"{what}: ")
+    if twice and getpass.getpass("The same again: ") != given:
+        raise CommandFailed(ExitCode.USAGE, "The two are not the same.")
+    return given

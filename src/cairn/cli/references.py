@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cairn.cli.client import Answer
-from cairn.cli.client.responses import Problem
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.client.responses import ProblemResponse
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 
 if TYPE_CHECKING:
     from cairn.cli.client import Client
@@ -36,20 +36,20 @@ def title(run: Answer) -> str:
     return f"{run['pipeline_name']}@{version(run)}" if run["run_version"] is not None else str(run["run_id"])
 
 
-class Ambiguous(Ended):
+class AmbiguousReference(CommandFailed):
     """Several fit, and they are listed."""
 
     def __init__(self, kind: str, name: str, candidates: Iterable[str]) -> None:
-        super().__init__(Code.NOT_FOUND, f"{name!r} may be any of these {kind}: say which.", candidates)
+        super().__init__(ExitCode.NOT_FOUND, f"{name!r} may be any of these {kind}: say which.", candidates)
 
 
-class Unknown(Ended):
+class UnknownReference(CommandFailed):
     def __init__(self, kind: str, name: str, hint: str = "") -> None:
-        super().__init__(Code.NOT_FOUND, f"There is no {kind} {name!r}.{' ' + hint if hint else ''}")
+        super().__init__(ExitCode.NOT_FOUND, f"There is no {kind} {name!r}.{' ' + hint if hint else ''}")
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class ReferenceResolver:
     client: Client
 
     # ---- pipelines -----------------------------------------------------------------------------------
@@ -59,7 +59,9 @@ class Naming:
         found = _pick("pipelines", name, listed, "pipeline_id", _pipeline_names, _line_of_pipeline)
         if found is None:
             hint = "`cairn pipelines --deleted` lists deleted ones." if not deleted else "It is not deleted."
-            raise Unknown("pipeline", name, hint if listed or deleted else "There are none yet: see `cairn apply`.")
+            raise UnknownReference(
+                "pipeline", name, hint if listed or deleted else "There are none yet: see `cairn apply`."
+            )
         return found
 
     # ---- runs ----------------------------------------------------------------------------------------
@@ -73,13 +75,15 @@ class Naming:
             listed = await self.client.list_runs(include_archived=True, include_tests=True, most=LOOKED_AT)
             begun = [run for run in listed["items"] if run["run_id"].startswith(name)]
             if len(begun) > 1:
-                raise Ambiguous("runs", name, map(_line_of_run, begun))
+                raise AmbiguousReference("runs", name, map(_line_of_run, begun))
             if begun:
                 return begun[0]["run_id"]
         try:
             return await self._version(name, None)
-        except Unknown:
-            raise Unknown("run", name, "Name it by id, or as in 'Text report@v3'; `cairn runs` lists them.") from None
+        except UnknownReference:
+            raise UnknownReference(
+                "run", name, "Name it by id, or as in 'Text report@v3'; `cairn runs` lists them."
+            ) from None
 
     async def _version(self, name: str, number: str | None) -> str:
         pipeline = await self.pipeline(name)
@@ -87,7 +91,7 @@ class Naming:
         fit = [run for run in listed if number is None or run["run_version"] == int(number)]
         if not fit:
             wanted = f"v{number} of" if number else "of"
-            raise Ended(Code.NOT_FOUND, f"There is no run {wanted} {pipeline['pipeline_name']!r}.")
+            raise CommandFailed(ExitCode.NOT_FOUND, f"There is no run {wanted} {pipeline['pipeline_name']!r}.")
         return fit[0]["run_id"]
 
     # ---- executions ----------------------------------------------------------------------------------
@@ -99,7 +103,7 @@ class Naming:
         found = await self.target(name, fits or _any)
         if "execution_id" in found:
             return found
-        raise Ended(Code.REFUSED, f"Nothing in {name!r} {wanted or 'is there yet'}.")
+        raise CommandFailed(ExitCode.REFUSED, f"Nothing in {name!r} {wanted or 'is there yet'}.")
 
     async def target(self, name: str, fits: Fits | None = None) -> Answer:
         """The execution that is named, or the only one of the named run that fits; else the run, by its id alone."""
@@ -110,7 +114,7 @@ class Naming:
             return found
         try:
             run_id = await self.run(name)
-        except Ended:
+        except CommandFailed:
             if not _BEGINNING.fullmatch(name) or not (found := await self._begun(name)):
                 raise
             return found
@@ -118,14 +122,14 @@ class Naming:
             return {"run_id": run_id}
         fit = [found for found in (await self.client.list_run_executions(run_id))["items"] if fits(found)]
         if len(fit) > 1:
-            raise Ambiguous("executions", name, (f"{name}/{found['checkpoint_key']}" for found in fit))
+            raise AmbiguousReference("executions", name, (f"{name}/{found['checkpoint_key']}" for found in fit))
         return await self.client.get_execution(fit[0]["execution_id"]) if fit else {"run_id": run_id}
 
     async def _with_id(self, id: str) -> Answer | None:
         try:
             return await self.client.get_execution(id)
-        except Problem as problem:
-            if problem.code is not Code.NOT_FOUND:
+        except ProblemResponse as problem:
+            if problem.code is not ExitCode.NOT_FOUND:
                 raise
             return None
 
@@ -136,9 +140,9 @@ class Naming:
         fit = [item for item in trail if key in (item["key"], item["name"], str(item["position"] + 1))]
         if not fit:
             known = ", ".join(item["key"] for item in trail)
-            raise Ended(Code.NOT_FOUND, f"{title(run)} has no checkpoint {key!r}: it has {known}.")
+            raise CommandFailed(ExitCode.NOT_FOUND, f"{title(run)} has no checkpoint {key!r}: it has {known}.")
         if fit[0]["execution_id"] is None:
-            raise Ended(Code.NOT_FOUND, f"{fit[0]['name']} of {title(run)} has not been reached yet.")
+            raise CommandFailed(ExitCode.NOT_FOUND, f"{fit[0]['name']} of {title(run)} has not been reached yet.")
         return await self.client.get_execution(fit[0]["execution_id"])
 
     async def _begun(self, name: str) -> Answer | None:
@@ -153,7 +157,9 @@ class Naming:
             if found:
                 break
         if len(found) > 1:
-            raise Ambiguous("executions", name, (f"{e['execution_id']}  {e['checkpoint_name']}" for e in found))
+            raise AmbiguousReference(
+                "executions", name, (f"{e['execution_id']}  {e['checkpoint_name']}" for e in found)
+            )
         return found[0] if found else None
 
     # ---- other things --------------------------------------------------------------------------------
@@ -163,20 +169,22 @@ class Naming:
             listed = (await self.client.list_approvals())["items"]
             begun = [found for found in listed if found["approval_id"].startswith(name)]
             if len(begun) > 1:
-                raise Ambiguous("approvals", name, (f"{a['approval_id']}  {a['checkpoint_name']}" for a in begun))
+                raise AmbiguousReference(
+                    "approvals", name, (f"{a['approval_id']}  {a['checkpoint_name']}" for a in begun)
+                )
             if begun:
                 return await self.client.get_approval(begun[0]["approval_id"])
         if _ID.fullmatch(name):
             try:
                 return await self.client.get_approval(name)
-            except Problem as problem:
-                if problem.code is not Code.NOT_FOUND:
+            except ProblemResponse as problem:
+                if problem.code is not ExitCode.NOT_FOUND:
                     raise
         asks: Fits = fits or _asks
         execution = await self.execution(name, asks, "waits for a decision")
         if execution["approval"] is None:
-            raise Ended(
-                Code.REFUSED, f"{execution['checkpoint_name']} does not ask anything: it is {state(execution)}."
+            raise CommandFailed(
+                ExitCode.REFUSED, f"{execution['checkpoint_name']} does not ask anything: it is {state(execution)}."
             )
         return await self.client.get_approval(execution["approval"]["approval_id"])
 
@@ -186,7 +194,7 @@ class Naming:
         listed = (await self.client.list_rollbacks())["items"]
         found = _pick("rollbacks", name, listed, "rollback_id", lambda _: (), _line_of_rollback)
         if found is None:
-            raise Unknown("rollback", name, "`cairn rollbacks` lists them.")
+            raise UnknownReference("rollback", name, "`cairn rollbacks` lists them.")
         return found
 
     async def artifact(self, name: str) -> Answer:
@@ -198,7 +206,7 @@ class Naming:
             return await self._artifact_begun(name)
         try:
             run_id, key = await self.run("/".join(before)), None
-        except Ended:
+        except CommandFailed:
             if len(before) < 2:
                 raise
             run_id, key = await self.run("/".join(before[:-1])), before[-1]
@@ -207,16 +215,18 @@ class Naming:
         fit = [found for found in listed if last in (found["artifact_name"], file_name(found))]
         if not fit:
             known = ", ".join(sorted({file_name(found) for found in listed})) or "none"
-            raise Unknown("artifact", name, f"There are: {known}.")
+            raise UnknownReference("artifact", name, f"There are: {known}.")
         if len(fit) > 1:
-            raise Ambiguous("artifacts", name, (f"{a['artifact_record_id']}  {a['checkpoint_name']}" for a in fit))
+            raise AmbiguousReference(
+                "artifacts", name, (f"{a['artifact_record_id']}  {a['checkpoint_name']}" for a in fit)
+            )
         return fit[0]
 
     async def _artifact_begun(self, name: str) -> Answer:
         listed = (await self.client.list_artifacts(most=LOOKED_AT))["items"]
         found = _pick("artifacts", name, listed, "artifact_record_id", lambda _: (), lambda a: a["file_path"])
         if found is None:
-            raise Unknown("artifact", name, "Name it by id, or as in 'Text report@v1/report'.")
+            raise UnknownReference("artifact", name, "Name it by id, or as in 'Text report@v1/report'.")
         return found
 
     async def checkpoint(self, name: str) -> tuple[Answer, Answer]:
@@ -226,13 +236,15 @@ class Naming:
             return await self.client.get_pipeline(checkpoint["pipeline_id"]), checkpoint
         before, slash, key = name.rpartition("/")
         if not slash:
-            raise Ended(Code.USAGE, f"Name a checkpoint as pipeline/key, such as 'Text report/{name}'.")
+            raise CommandFailed(ExitCode.USAGE, f"Name a checkpoint as pipeline/key, such as 'Text report/{name}'.")
         found = await self.pipeline(before)
         pipeline = await self.client.get_pipeline(found["pipeline_id"])
         fit = [each for each in pipeline["checkpoints"] if key in (each["key"], each["checkpoint_name"])]
         if not fit:
             known = ", ".join(each["key"] for each in pipeline["checkpoints"])
-            raise Ended(Code.NOT_FOUND, f"{pipeline['pipeline_name']} has no checkpoint {key!r}: it has {known}.")
+            raise CommandFailed(
+                ExitCode.NOT_FOUND, f"{pipeline['pipeline_name']} has no checkpoint {key!r}: it has {known}."
+            )
         return pipeline, fit[0]
 
 
@@ -273,7 +285,7 @@ def _pick(
     for fits in ways:
         found = [one for one in listed if fits(one)]
         if len(found) > 1:
-            raise Ambiguous(kind, name, map(line, found))
+            raise AmbiguousReference(kind, name, map(line, found))
         if found:
             return found[0]
     return None

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.cli.client import Answer
-from cairn.cli.output import Screen, moment, size, tell
+from cairn.cli.output import Output, moment, size, tell
 from cairn.cli.references import file_name, short, state, title
 from cairn.cli.run_state import advice, waiting
 
 UNKNOWN = "not known"  # the price of a call
 
 
-def show_run(screen: Screen, run: Answer) -> None:
+def show_run(screen: Output, run: Answer) -> None:
     status = f"{run['status']} (a pause is asked for)" if run["pause_requested"] else run["status"]
     screen.facts(
         [
@@ -52,7 +52,7 @@ def show_run(screen: Screen, run: Answer) -> None:
     warn(run)
 
 
-def show_execution(screen: Screen, execution: Answer) -> None:
+def show_execution(screen: Output, execution: Answer) -> None:
     fault = execution["error_details"]["last_error"]
     progress: Answer = execution["progress"] or {}
     screen.facts(
@@ -84,7 +84,7 @@ def show_execution(screen: Screen, execution: Answer) -> None:
     warn(execution)
 
 
-def show_artifacts(screen: Screen, artifacts: list[Answer]) -> None:
+def show_artifacts(screen: Output, artifacts: list[Answer]) -> None:
     rows = [
         (
             short(artifact["artifact_record_id"]),
@@ -99,7 +99,7 @@ def show_artifacts(screen: Screen, artifacts: list[Answer]) -> None:
     screen.table(("id", "artifact", "checkpoint", "size", "", "file"), rows, empty="There are no artifacts.")
 
 
-def show_form(screen: Screen, form: Answer) -> None:
+def show_form(screen: Output, form: Answer) -> None:
     screen.line(form["instructions"])
     if form["feedback"]:
         screen.line(f"To be revised: {form['feedback']}", "yellow")
@@ -122,7 +122,7 @@ def warn(answer: Answer) -> None:
         tell(f"warning: {warning if isinstance(warning, str) else warning['message']}")
 
 
-def show_diff(screen: Screen, text: str) -> None:
+def show_diff(screen: Output, text: str) -> None:
     if not text:
         tell("Nothing differs.")
     for line in text.splitlines():

@@ -9,8 +9,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cairn.cli.client import Answer, Message, Unreachable
-from cairn.cli.output import Screen, moment, printable, tell
+from cairn.cli.client import Answer, ServerUnreachable, StreamMessage
+from cairn.cli.output import Output, moment, printable, tell
 from cairn.cli.references import title
 from cairn.cli.rendering import as_text, shortened
 from cairn.cli.run_state import ENDED, is_at_rest
@@ -26,22 +26,22 @@ _PLACE = re.compile(r"e(\d+)\.l(\d+)(?:\.m(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StreamPositions:
     """How far a stream has come: the run's last event, the last log line and the last message."""
 
     event: int = 0
     line: int = 0
     message: int = 0
 
-    def at(self, id: str) -> Place:
+    def at(self, id: str) -> StreamPositions:
         found = _PLACE.fullmatch(id)
-        return Place(int(found[1]), int(found[2]), int(found[3] or 0)) if found else self
+        return StreamPositions(int(found[1]), int(found[2]), int(found[3] or 0)) if found else self
 
-    def reaches(self, other: Place) -> bool:
+    def reaches(self, other: StreamPositions) -> bool:
         return self.event >= other.event and self.line >= other.line and self.message >= other.message
 
 
-async def messages(client: Client, run_id: str, last_id: str = "") -> AsyncGenerator[Message]:
+async def messages(client: Client, run_id: str, last_id: str = "") -> AsyncGenerator[StreamMessage]:
     """The run's stream, taken up again where it broke off."""
     tries = 0
     while True:
@@ -50,30 +50,30 @@ async def messages(client: Client, run_id: str, last_id: str = "") -> AsyncGener
                 async for message in stream:
                     tries, last_id = 0, message.id or last_id
                     yield message
-        except Unreachable:
+        except ServerUnreachable:
             tries += 1
             if tries > TRIES:
                 raise
         await asyncio.sleep(PAUSE_SECONDS)
 
 
-async def newest(client: Client, run_id: str) -> Place:
+async def newest(client: Client, run_id: str) -> StreamPositions:
     """Where the run's stream ends at this moment."""
     async with aclosing(client.stream_run(run_id, "now")) as stream:
         async for message in stream:
-            return Place().at(message.id)
-    return Place()
+            return StreamPositions().at(message.id)
+    return StreamPositions()
 
 
 async def follow_to(
     client: Client,
     run_id: str,
     is_over: Callable[[Answer], bool],
-    tell_message: Callable[[Message], None],
+    tell_message: Callable[[StreamMessage], None],
     seen: Callable[[Answer], None] | None = None,
 ) -> Answer:
     """Everything that has happened and happens, until it is over; the answer is the run then."""
-    run, known, place = await client.get_run(run_id), await newest(client, run_id), Place()
+    run, known, place = await client.get_run(run_id), await newest(client, run_id), StreamPositions()
     async with aclosing(messages(client, run_id)) as stream:
         while True:
             if place.reaches(known) and is_over(run):
@@ -95,18 +95,18 @@ async def until_rest(client: Client, run_id: str) -> Answer:
     return run if is_at_rest(run) else await follow_to(client, run_id, is_at_rest, lambda _: None)
 
 
-async def follow(client: Client, screen: Screen, run_id: str, *, to_end: bool = False) -> Answer:
+async def follow(client: Client, screen: Output, run_id: str, *, to_end: bool = False) -> Answer:
     """Tell what happens until the run is at rest, or with `to_end` until it has ended; the answer is the run."""
-    lines = _Lines(screen, await client.get_run(run_id))
+    lines = _EventPrinter(screen, await client.get_run(run_id))
     is_over = _has_ended if to_end else is_at_rest
     with lines:
         return await follow_to(client, run_id, is_over, lines.tell, lines.progress)
 
 
-async def tell_messages(client: Client, screen: Screen, run_id: str, *, to_end: bool = False) -> Answer:
+async def tell_messages(client: Client, screen: Output, run_id: str, *, to_end: bool = False) -> Answer:
     """Every event, log line and message of a run as one line of JSON."""
 
-    def tell_message(message: Message) -> None:
+    def tell_message(message: StreamMessage) -> None:
         if message.data is not None:
             screen.item({"kind": message.kind, "id": message.id, message.kind: message.data})
 
@@ -117,10 +117,10 @@ def _has_ended(run: Answer) -> bool:
     return run["status"] in ENDED
 
 
-class _Lines:
+class _EventPrinter:
     """One line for each message; on a terminal a bar below them shows how far the run is."""
 
-    def __init__(self, screen: Screen, run: Answer) -> None:
+    def __init__(self, screen: Output, run: Answer) -> None:
         self._screen = screen
         self._names = {item["execution_id"]: item["name"] for item in run["trail"]}
         self._bar: Progress | None = None
@@ -145,7 +145,7 @@ class _Lines:
         if self._bar is not None:
             self._bar.update(self._task, completed=run["progress"]["completed"], total=run["progress"]["total"])
 
-    def tell(self, message: Message) -> None:
+    def tell(self, message: StreamMessage) -> None:
         data = message.data
         if self._screen.as_json:
             return

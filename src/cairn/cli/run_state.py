@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 
 from cairn.cli.client import Answer
-from cairn.cli.exit_codes import Code
-from cairn.cli.output import Screen
+from cairn.cli.exit_codes import ExitCode
+from cairn.cli.output import Output
 from cairn.cli.references import title
 
-ENDED = {"completed": Code.OK, "failed": Code.REFUSED, "cancelled": Code.REFUSED}
+ENDED = {"completed": ExitCode.OK, "failed": ExitCode.REFUSED, "cancelled": ExitCode.REFUSED}
 GOES_ON = frozenset({"in_progress"})  # an execution of this status needs nobody, unless it waits for people
 BY_ITSELF = frozenset({None, "retry_delay", "rework", "external_blocker"})  # what is waited for without people
 
@@ -35,15 +35,15 @@ def _waits_for_people(item: Answer) -> bool:
     return item["status"] in ("pending", "waiting_approval_to_start", "waiting_approval_to_complete", "failed")
 
 
-def outcome(screen: Screen, run: Answer) -> Code:
+def outcome(screen: Output, run: Answer) -> ExitCode:
     """Say how it stands, and what can be done; the answer is the exit code."""
-    code = ENDED.get(run["status"], Code.WAITS)
+    code = ENDED.get(run["status"], ExitCode.WAITS)
     if screen.as_json:
         return code
     for item in run["trail"]:
         if item["error"]:
             screen.line(f"{item['name']}: {item['error']}", "red")
-    if code is not Code.WAITS:
+    if code is not ExitCode.WAITS:
         done, total = run["progress"]["completed"], run["progress"]["total"]
         screen.line(f"{title(run)} {run['status']}: {done} of {total} checkpoints", _STYLE.get(run["status"]))
         return code

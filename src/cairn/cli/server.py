@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 import typer
@@ -16,13 +16,13 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from cairn import __version__
 from cairn.adapters.database_lock import DatabaseLock
-from cairn.adapters.folder_lock import FolderHeld, FolderLock
+from cairn.adapters.folder_lock import FolderInUse, FolderLock
 from cairn.api.app import create_app
-from cairn.bootstrap import LOOPBACK, Cairn, build
+from cairn.bootstrap import LOOPBACK, AppServices, build
 from cairn.cli import server_location
-from cairn.cli.data_folder_errors import CANNOT_START, explain
-from cairn.cli.log_masking import mask_log
+from cairn.cli.preflight import CANNOT_START, explain
 from cairn.config import Settings
+from cairn.services.masking import mask
 from cairn.worker import Worker, collect_seldom
 
 log = logging.getLogger("cairn")
@@ -36,7 +36,7 @@ def run_server(settings: Settings) -> int:
     lock = FolderLock(settings.data_dir.resolve())
     try:
         lock.acquire()
-    except FolderHeld as held:
+    except FolderInUse as held:
         typer.echo(f"cairn: {held}", err=True)
         return 1
     except OSError as error:
@@ -104,13 +104,13 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Generator[None, None, None]:
         yield
 
-    def ask_to_stop(self, cairn: Cairn) -> None:
+    def ask_to_stop(self, cairn: AppServices) -> None:
         cairn.hub.close()  # streams end, so that nobody waits for them
         self.should_exit = True
 
 
 @asynccontextmanager
-async def at_work(cairn: Cairn) -> AsyncGenerator[Worker]:
+async def at_work(cairn: AppServices) -> AsyncGenerator[Worker]:
     """The worker runs meanwhile; drift is looked for beside it."""
     worker = Worker(cairn)
     await worker.start()
@@ -126,7 +126,7 @@ async def at_work(cairn: Cairn) -> AsyncGenerator[Worker]:
         cairn.close()
 
 
-async def _announce(cairn: Cairn, listener: socket.socket) -> str:
+async def _announce(cairn: AppServices, listener: socket.socket) -> str:
     """Write down how to reach the server, and print the link that signs in (S1)."""
     settings = cairn.settings
     host, port = listener.getsockname()[:2]
@@ -141,3 +141,22 @@ async def _announce(cairn: Cairn, listener: socket.socket) -> str:
     if host not in LOOPBACK:
         typer.echo("It listens beyond this machine, without encryption: put a TLS proxy in front of it.")
     return token
+
+
+class MaskingFilter(logging.Formatter):
+    """Whole lines are masked when they are written, with what errors say of themselves."""
+
+    def __init__(self, form: logging.Formatter, hide: Callable[[str], str]) -> None:
+        super().__init__()
+        self._form = form
+        self._hide = hide
+
+    def format(self, record: logging.LogRecord) -> str:
+        return mask(self._hide(self._form.format(record)))
+
+
+def mask_log(hide: Callable[[str], str]) -> None:
+    """From now on every handler masks; `hide` knows the values of the secret store."""
+    for handler in logging.getLogger().handlers:
+        if not isinstance(handler.formatter, MaskingFilter):
+            handler.setFormatter(MaskingFilter(handler.formatter or logging.Formatter(), hide))

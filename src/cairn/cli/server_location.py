@@ -13,7 +13,7 @@ FILE = "server.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerLocation:
     """A server to talk to, or without an address a folder to open."""
 
     folder: Path
@@ -29,18 +29,18 @@ def folder_of(data_dir: Path | None) -> Path:
     return data_dir or Path(os.environ.get("CAIRN_DATA_DIR") or FOLDER)
 
 
-def find(data_dir: Path | None, server: str | None, token: str | None) -> Place:
+def find(data_dir: Path | None, server: str | None, token: str | None) -> ServerLocation:
     """What the command line and the environment name; else the server that holds the folder; else the folder."""
     folder = folder_of(data_dir)
     server = server or (os.environ.get("CAIRN_SERVER") if data_dir is None else None)
     for_elsewhere = os.environ.get("CAIRN_TOKEN")  # here the folder's own token is the right one
     if server:
         known = token or for_elsewhere or _token_for(folder, _address(server))
-        return Place(folder, _address(server), known)
+        return ServerLocation(folder, _address(server), known)
     written = read(folder)
     if not is_alive(written):
-        return Place(folder, None, token)
-    return Place(folder, written["address"], token or written.get("token") or for_elsewhere)
+        return ServerLocation(folder, None, token)
+    return ServerLocation(folder, written["address"], token or written.get("token") or for_elsewhere)
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -83,3 +83,7 @@ def _token_for(folder: Path, address: str) -> str | None:
     written = read(folder)
     token = written.get("token")
     return token if written.get("address") == address and isinstance(token, str) else None
+
+
+def has_data(folder: Path) -> bool:
+    return (folder / "cairn.db").is_file()

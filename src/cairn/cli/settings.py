@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import tell
 from cairn.config import Settings
 
@@ -26,9 +27,9 @@ def read_settings(**given: Any) -> Settings:
         for fault in error.errors():
             name = "_".join(str(part) for part in fault["loc"])
             tell(f"cairn: setting {name}: {fault['msg']} (got {fault['input']!r})")
-        raise Ended(Code.USAGE) from None
+        raise CommandFailed(ExitCode.USAGE) from None
     except SettingsError as error:
-        raise Ended(Code.USAGE, f'{error}: lists are written as JSON, such as ["my_functions"].') from None
+        raise CommandFailed(ExitCode.USAGE, f'{error}: lists are written as JSON, such as ["my_functions"].') from None
 
 
 def unknown() -> list[str]:
@@ -46,3 +47,9 @@ def sources(folder: Path, is_named: bool) -> dict[str, str]:
     found = dict.fromkeys(written, str(file))
     found |= {name: f"CAIRN_{name.upper()}" for name in Settings.model_fields if f"CAIRN_{name.upper()}" in os.environ}
     return found | ({"data_dir": "--data-dir"} if is_named else {})
+
+
+def quieten() -> None:
+    """Faults of the program are told in one line; the rest is for a server's log."""
+    logging.basicConfig(level=logging.ERROR, format="cairn: %(message)s")
+    logging.getLogger("alembic").setLevel(logging.WARNING)

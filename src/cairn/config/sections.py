@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, SecretStr, field_validator, model_validator
 
 if TYPE_CHECKING:
-    from cairn.ports.identity import Policy, Registration
+    from cairn.ports.identity import ProviderPolicy, Registration
 
 RoleName = Literal["viewer", "editor", "approver", "admin"]
 
@@ -61,10 +61,10 @@ class OidcSettings(BaseModel):
         )
 
     @property
-    def policy(self) -> Policy:
-        from cairn.ports.identity import Policy
+    def policy(self) -> ProviderPolicy:
+        from cairn.ports.identity import ProviderPolicy
 
-        return Policy(
+        return ProviderPolicy(
             name=self.name,
             title=self.title or self.name,
             makes_users=self.makes_users,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from cairn.core.frozen import Changing
-from cairn.core.rule_verdict import Considered, Risk, Terms
-from cairn.core.states import ApprovalStatus, Kind
+from cairn.core.frozen import Replaceable
+from cairn.core.rule_verdict import ApprovalTerms, EvaluatedRule, RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus
 
 AGREEING = frozenset({"approve", "modify", "accept"})  # decisions that several people may have to give
 
@@ -25,14 +25,14 @@ class Vote:
 
 
 @dataclass(frozen=True)
-class Approval(Changing):
+class Approval(Replaceable):
     id: str
     execution: str
-    kind: Kind
+    kind: ApprovalKind
     digest: str  # of what is shown
     asked_at: datetime
     status: ApprovalStatus = ApprovalStatus.PENDING
-    terms: Terms = field(default_factory=Terms)
+    terms: ApprovalTerms = field(default_factory=ApprovalTerms)
     asked_of: tuple[str, ...] = ()  # who may decide now; none: whoever may decide at all
     votes: tuple[Vote, ...] = ()
     period: int = 1
@@ -49,14 +49,14 @@ class Approval(Changing):
     priority: int = 100
     audit: bool = False  # people look at this automatic approval afterwards
     operation_type: str | None = None  # of a proposed action, and so are the next two
-    risk: Risk | None = None
+    risk: RiskLevel | None = None
     confidence: float | None = None
-    considered: tuple[Considered, ...] = field(default=(), compare=False)  # written once, when it is asked
+    considered: tuple[EvaluatedRule, ...] = field(default=(), compare=False)  # written once, when it is asked
 
     @property
     def needed(self) -> int:
         """How many different people have to agree."""
-        return 1 if self.kind in (Kind.INPUT, Kind.ESCALATION) else self.terms.needed
+        return 1 if self.kind in (ApprovalKind.INPUT, ApprovalKind.ESCALATION) else self.terms.needed
 
     @property
     def counted(self) -> tuple[Vote, ...]:

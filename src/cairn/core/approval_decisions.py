@@ -7,15 +7,15 @@ from typing import Any
 
 from cairn.core import rework, transitions
 from cairn.core.approval import AGREEING, Approval, Vote
-from cairn.core.commands import Decide, HandOver
+from cairn.core.commands import AssignApproval, Decide
 from cairn.core.draft import Draft
-from cairn.core.errors import NotAllowed, Refused, Stale
+from cairn.core.errors import CommandRefused, NotAllowed, StaleCommand
 from cairn.core.events import EventType
-from cairn.core.execution import Execution, Fault, Rework
+from cairn.core.execution import Execution, Failure, Rework
 from cairn.core.outcomes import complete, conclude, fail, fail_run, give_up
 from cairn.core.reports import validate_again
-from cairn.core.states import ApprovalStatus, Kind, Ruling, WaitingOn
-from cairn.core.transitions import Verb
+from cairn.core.states import ApprovalKind, ApprovalStatus, PassDecision, WaitingOn
+from cairn.core.transitions import ExecutionTransition
 
 
 def answer(d: Draft, c: Decide) -> None:
@@ -49,19 +49,19 @@ def check(d: Draft, c: Decide) -> Approval:
     """The approval that is to be answered; refused where this answer is not possible."""
     a = d.run.approvals.get(c.approval)
     if a is None:
-        raise Refused("This run has no such approval.")
+        raise CommandRefused("This run has no such approval.")
     if a.status is not ApprovalStatus.PENDING:
-        raise Refused(f"It is not asked any more: the approval is {a.status.value}{_by_whom(a)}.")
+        raise CommandRefused(f"It is not asked any more: the approval is {a.status.value}{_by_whom(a)}.")
     _check_may(d, a)
     possible = tuple(transitions.DECISIONS[a.kind])
     if c.decision not in possible:
-        raise Refused(f"'{c.decision}' does not answer an approval of kind {a.kind.value}.", possible)
+        raise CommandRefused(f"'{c.decision}' does not answer an approval of kind {a.kind.value}.", possible)
     if c.digest is not None and c.digest != a.digest:
-        raise Stale("What you looked at has changed since: look again, then decide.", possible)
+        raise StaleCommand("What you looked at has changed since: look again, then decide.", possible)
     if c.decision == "modify" and c.modified in (None, a.digest):
-        raise Refused("This modification changes nothing: approve instead.", possible)
+        raise CommandRefused("This modification changes nothing: approve instead.", possible)
     if c.decision in AGREEING and c.decision != "modify" and d.given.by in a.agreeing:
-        raise Refused("You have approved this already; another person has to.")
+        raise CommandRefused("You have approved this already; another person has to.")
     return a
 
 
@@ -75,16 +75,16 @@ def _check_may(d: Draft, a: Approval) -> None:
         raise NotAllowed(f"This is put to {', '.join(a.asked_of)}: one of them has to decide.", ("hand it over",))
 
 
-def hand_over(d: Draft, c: HandOver) -> None:
+def hand_over(d: Draft, c: AssignApproval) -> None:
     """Who may decide lets others decide instead."""
     a = d.run.approvals.get(c.approval)
     if a is None:
-        raise Refused("This run has no such approval.")
+        raise CommandRefused("This run has no such approval.")
     if a.status is not ApprovalStatus.PENDING:
-        raise Refused(f"It is not asked any more: the approval is {a.status.value}{_by_whom(a)}.")
+        raise CommandRefused(f"It is not asked any more: the approval is {a.status.value}{_by_whom(a)}.")
     _check_may(d, a)
     if not c.to or c.to == a.asked_of:
-        raise Refused("Name whom it is to be handed over to.")
+        raise CommandRefused("Name whom it is to be handed over to.")
     before = a.asked_of
     a = d.put_approval(a.changed(asked_of=c.to))
     told: dict[str, Any] = {"from": list(before), "to": list(c.to), "reason": c.reason}
@@ -112,7 +112,7 @@ def _refuse(d: Draft, e: Execution, c: Decide) -> None:
         rework.cancel_with_reworks(d, e, "the start was refused")
         rework.tell_asker(d, e, "refused", c.feedback)
     else:
-        d.move(e, Verb.REFUSE, c.feedback)
+        d.move(e, ExecutionTransition.REFUSE, c.feedback)
 
 
 def _approve(d: Draft, e: Execution, _: Decide) -> None:
@@ -126,7 +126,7 @@ def _go_on(d: Draft, e: Execution, _: Decide) -> None:
 def _revise(d: Draft, e: Execution, c: Decide) -> None:
     limit = e.policy.max_revisions
     if e.revision >= limit:
-        error = Fault("revisions_used_up", f"More than {limit} revisions were asked for. The last: {c.feedback}")
+        error = Failure("revisions_used_up", f"More than {limit} revisions were asked for. The last: {c.feedback}")
         give_up(d, e, e.policy.on_failure, error)
         return
     revision = e.revision + 1
@@ -136,7 +136,7 @@ def _revise(d: Draft, e: Execution, c: Decide) -> None:
 
 def _reject(d: Draft, e: Execution, c: Decide) -> None:
     why = f"Rejected by {d.given.by}. {c.feedback}".strip()
-    fail(d, e, Fault("rejected", why))
+    fail(d, e, Failure("rejected", why))
     fail_run(d, why)
 
 
@@ -156,7 +156,7 @@ def _escalation_retry(d: Draft, e: Execution, c: Decide) -> None:
     if e.wants is not None:
         wish = e.wants
         rework.check(d.run, wish.key, e)
-        asker = d.move(e, Verb.WAIT, waiting_on=WaitingOn.REWORK, wants=None)
+        asker = d.move(e, ExecutionTransition.WAIT, waiting_on=WaitingOn.REWORK, wants=None)
         rework.send_back(d, wish.key, asker, Rework(e.key, wish.prompt, wish.reason or c.feedback))
         return
     d.tell(EventType.EXECUTION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1)
@@ -167,9 +167,9 @@ def _escalation_retry(d: Draft, e: Execution, c: Decide) -> None:
 def _escalation_restart(d: Draft, e: Execution, _: Decide) -> None:
     """The next pass begins when the run goes on (D54). A decision that was asked about is complete with that (D61)."""
     if e.ruling is not None:
-        complete(d, d.put(e.changed(ruling=Ruling.RESTART)))
+        complete(d, d.put(e.changed(ruling=PassDecision.RESTART)))
     else:
-        d.go(e, ruling=Ruling.RESTART)
+        d.go(e, ruling=PassDecision.RESTART)
 
 
 def _escalation_accept(d: Draft, e: Execution, c: Decide) -> None:
@@ -180,16 +180,16 @@ def _escalation_accept(d: Draft, e: Execution, c: Decide) -> None:
     elif e.wants is not None:
         rework.refuse(d, d.put(e.changed(wants=None)), e.wants.key, c.feedback)
     elif e.digest is None:
-        raise Refused("There is no result to accept.", instead)
+        raise CommandRefused("There is no result to accept.", instead)
     elif decides and plan.require_second_pass and d.run.pass_number == 1:
-        raise Refused("A second pass is required: a first pass cannot be accepted as complete.", instead)
+        raise CommandRefused("A second pass is required: a first pass cannot be accepted as complete.", instead)
     else:
-        complete(d, d.put(e.changed(ruling=Ruling.COMPLETE if decides else None)))
+        complete(d, d.put(e.changed(ruling=PassDecision.COMPLETE if decides else None)))
 
 
 def _escalation_fail(d: Draft, e: Execution, c: Decide) -> None:
     why = f"Given up by {d.given.by} after an escalation. {c.feedback}".strip()
-    give_up(d, e, e.policy.on_failure, Fault("escalation", why))
+    give_up(d, e, e.policy.on_failure, Failure("escalation", why))
 
 
 def _answer(d: Draft, e: Execution, _: Decide) -> None:
@@ -201,26 +201,26 @@ def _decline(d: Draft, e: Execution, c: Decide) -> None:
         d.go(e)
     else:
         why = f"Declined by {d.given.by}. {c.feedback}".strip()
-        give_up(d, e, e.policy.on_failure, Fault("declined", why))
+        give_up(d, e, e.policy.on_failure, Failure("declined", why))
 
 
-ANSWERS: dict[tuple[Kind, str], Callable[[Draft, Execution, Decide], None]] = {
-    (Kind.START, "approve"): _start,
-    (Kind.START, "refuse"): _refuse,
-    (Kind.COMPLETION, "approve"): _approve,
-    (Kind.COMPLETION, "revise"): _revise,
-    (Kind.COMPLETION, "reject"): _reject,
-    (Kind.ACTION, "approve"): _go_on,
-    (Kind.ACTION, "modify"): _go_on,
-    (Kind.ACTION, "revise"): _revise,
-    (Kind.ACTION, "reject"): _reject,
-    (Kind.VALIDATION, "accept"): _accept_invalid,
-    (Kind.VALIDATION, "feedback"): _validate_again,
-    (Kind.VALIDATION, "reject"): _reject,
-    (Kind.ESCALATION, "retry"): _escalation_retry,
-    (Kind.ESCALATION, "restart"): _escalation_restart,
-    (Kind.ESCALATION, "accept"): _escalation_accept,
-    (Kind.ESCALATION, "fail"): _escalation_fail,
-    (Kind.INPUT, "answer"): _answer,
-    (Kind.INPUT, "decline"): _decline,
+ANSWERS: dict[tuple[ApprovalKind, str], Callable[[Draft, Execution, Decide], None]] = {
+    (ApprovalKind.START, "approve"): _start,
+    (ApprovalKind.START, "refuse"): _refuse,
+    (ApprovalKind.COMPLETION, "approve"): _approve,
+    (ApprovalKind.COMPLETION, "revise"): _revise,
+    (ApprovalKind.COMPLETION, "reject"): _reject,
+    (ApprovalKind.ACTION, "approve"): _go_on,
+    (ApprovalKind.ACTION, "modify"): _go_on,
+    (ApprovalKind.ACTION, "revise"): _revise,
+    (ApprovalKind.ACTION, "reject"): _reject,
+    (ApprovalKind.VALIDATION, "accept"): _accept_invalid,
+    (ApprovalKind.VALIDATION, "feedback"): _validate_again,
+    (ApprovalKind.VALIDATION, "reject"): _reject,
+    (ApprovalKind.ESCALATION, "retry"): _escalation_retry,
+    (ApprovalKind.ESCALATION, "restart"): _escalation_restart,
+    (ApprovalKind.ESCALATION, "accept"): _escalation_accept,
+    (ApprovalKind.ESCALATION, "fail"): _escalation_fail,
+    (ApprovalKind.INPUT, "answer"): _answer,
+    (ApprovalKind.INPUT, "decline"): _decline,
 }

@@ -9,22 +9,22 @@ from cairn.core import approval_reuse
 from cairn.core.approval import Approval, Vote
 from cairn.core.commands import ApprovalExpired, EscalationDue, ReminderDue
 from cairn.core.draft import Draft
-from cairn.core.effects import SendLater
+from cairn.core.effects import ScheduleTimer
 from cairn.core.events import EventType
 from cairn.core.execution import Execution
-from cairn.core.rule_verdict import Action, Question, Risk, Verdict
-from cairn.core.states import ApprovalStatus, Kind
+from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion, RuleVerdict
+from cairn.core.states import ApprovalKind, ApprovalStatus
 
 REMINDED = 0.5  # of the time to decide, when people are reminded
 LOW_RISK = "low risk"  # what passes where no rule says anything
 
 
-def ask(d: Draft, e: Execution, kind: Kind, digest: str, reason: str = "") -> None:
+def ask(d: Draft, e: Execution, kind: ApprovalKind, digest: str, reason: str = "") -> None:
     """People have to answer, whatever the rules say; these give the terms."""
     _put(d, _approval(d, e, kind, digest, _judge(d, e, kind), reason))
 
 
-def passes(d: Draft, e: Execution, kind: Kind, digest: str, *, flag: bool) -> Verdict | None:
+def passes(d: Draft, e: Execution, kind: ApprovalKind, digest: str, *, flag: bool) -> RuleVerdict | None:
     """None if it goes on: nobody asks, the same result was approved before, or a rule approves it now.
 
     Otherwise people are to be asked, on these terms: see `put`.
@@ -33,7 +33,7 @@ def passes(d: Draft, e: Execution, kind: Kind, digest: str, *, flag: bool) -> Ve
     asks = flag if verdict.asks is None else verdict.asks
     if not asks and not flag:
         return None
-    if kind is not Kind.START and approval_reuse.keep(d, e, kind, digest, verdict):
+    if kind is not ApprovalKind.START and approval_reuse.keep(d, e, kind, digest, verdict):
         return None
     if not asks:
         _approve(d, _approval(d, e, kind, digest, verdict), verdict)
@@ -41,39 +41,39 @@ def passes(d: Draft, e: Execution, kind: Kind, digest: str, *, flag: bool) -> Ve
     return verdict
 
 
-def put(d: Draft, e: Execution, kind: Kind, digest: str, verdict: Verdict) -> None:
+def put(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> None:
     """Put the question to people."""
     _put(d, _approval(d, e, kind, digest, verdict))
 
 
-def propose(d: Draft, e: Execution, digest: str, action: Action) -> Verdict | None:
+def propose(d: Draft, e: Execution, digest: str, action: ProposedAction) -> RuleVerdict | None:
     """The same for an action: where no rule says anything, only what has a low risk passes (H2)."""
-    verdict = _judge(d, e, Kind.ACTION, action)
-    asks = (action.risk is not Risk.LOW or verdict.stopped) if verdict.asks is None else verdict.asks
-    if approval_reuse.keep(d, e, Kind.ACTION, digest, verdict):
+    verdict = _judge(d, e, ApprovalKind.ACTION, action)
+    asks = (action.risk is not RiskLevel.LOW or verdict.stopped) if verdict.asks is None else verdict.asks
+    if approval_reuse.keep(d, e, ApprovalKind.ACTION, digest, verdict):
         return None
     if not asks:
-        _approve(d, _approval(d, e, Kind.ACTION, digest, verdict, action=action), verdict)
+        _approve(d, _approval(d, e, ApprovalKind.ACTION, digest, verdict, action=action), verdict)
         return None
     return verdict
 
 
-def put_action(d: Draft, e: Execution, digest: str, action: Action, verdict: Verdict, reason: str) -> None:
-    _put(d, _approval(d, e, Kind.ACTION, digest, verdict, reason, action))
+def put_action(d: Draft, e: Execution, digest: str, action: ProposedAction, verdict: RuleVerdict, reason: str) -> None:
+    _put(d, _approval(d, e, ApprovalKind.ACTION, digest, verdict, reason, action))
 
 
-def _judge(d: Draft, e: Execution, kind: Kind, action: Action | None = None) -> Verdict:
-    return d.given.judge(Question(kind, d.next_id, e.id, e.key, d.given.at, action))
+def _judge(d: Draft, e: Execution, kind: ApprovalKind, action: ProposedAction | None = None) -> RuleVerdict:
+    return d.given.judge(RuleQuestion(kind, d.next_id, e.id, e.key, d.given.at, action))
 
 
 def _approval(
     d: Draft,
     e: Execution,
-    kind: Kind,
+    kind: ApprovalKind,
     digest: str,
-    verdict: Verdict,
+    verdict: RuleVerdict,
     reason: str = "",
-    action: Action | None = None,
+    action: ProposedAction | None = None,
 ) -> Approval:
     terms, at = verdict.terms, d.given.at
     return Approval(
@@ -111,13 +111,13 @@ def _put(d: Draft, a: Approval) -> None:
     )
     period = a.terms.period
     if period is not None:
-        d.effects.append(SendLater(period, ApprovalExpired(a.id, a.period)))
-        d.effects.append(SendLater(period * REMINDED, ReminderDue(a.id, a.period)))
+        d.effects.append(ScheduleTimer(period, ApprovalExpired(a.id, a.period)))
+        d.effects.append(ScheduleTimer(period * REMINDED, ReminderDue(a.id, a.period)))
     if a.terms.escalate_after is not None:
-        d.effects.append(SendLater(a.terms.escalate_after, EscalationDue(a.id)))
+        d.effects.append(ScheduleTimer(a.terms.escalate_after, EscalationDue(a.id)))
 
 
-def _approve(d: Draft, a: Approval, verdict: Verdict) -> None:
+def _approve(d: Draft, a: Approval, verdict: RuleVerdict) -> None:
     """The rule has decided; its reasons stand in the trail (H6)."""
     by, at = f"rule:{a.rule or LOW_RISK}", d.given.at
     vote = Vote(by, at, "approve", digest=a.digest)

@@ -9,14 +9,14 @@ from cairn.core.approval import Approval
 from cairn.core.draft import Draft
 from cairn.core.events import EventType
 from cairn.core.execution import Execution
-from cairn.core.rule_verdict import Verdict
+from cairn.core.rule_verdict import RuleVerdict
 from cairn.core.run import Run
-from cairn.core.states import AGREED, ApprovalStatus, Kind
+from cairn.core.states import AGREED, ApprovalKind, ApprovalStatus
 
 DECIDED = AGREED | {ApprovalStatus.REJECTED, ApprovalStatus.REVISION_REQUESTED}
 
 
-def keep(d: Draft, e: Execution, kind: Kind, digest: str, verdict: Verdict) -> bool:
+def keep(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> bool:
     """Repeat an earlier approval of this content by the same rule, if there is one."""
     earlier = approved_before(d.run, e, kind, digest, verdict)
     if earlier is None:
@@ -35,14 +35,14 @@ def keep(d: Draft, e: Execution, kind: Kind, digest: str, verdict: Verdict) -> b
     return True
 
 
-def approved_before(run: Run, e: Execution, kind: Kind, digest: str, verdict: Verdict) -> Approval | None:
+def approved_before(run: Run, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> Approval | None:
     if e.asks_anew:
         return None
     alike = [a for a in decided(run, e) if a.kind is kind and a.digest == digest]
     # What counts is what was said last, on the terms that it would be asked on now.
     if not alike or alike[-1].status not in AGREED or _terms(alike[-1]) != _terms(verdict):
         return None
-    if kind is Kind.ACTION:
+    if kind is ApprovalKind.ACTION:
         # Proposed once more in one attempt it is a second action: each attempt may do it as often as an earlier one.
         times = Counter((a.execution, a.attempt) for a in alike)
         if times.pop((e.id, e.attempt), 0) >= max(times.values(), default=0):
@@ -50,7 +50,7 @@ def approved_before(run: Run, e: Execution, kind: Kind, digest: str, verdict: Ve
     return alike[-1]
 
 
-def _terms(of: Approval | Verdict) -> tuple[object, ...]:
+def _terms(of: Approval | RuleVerdict) -> tuple[object, ...]:
     """Who asks, and whom."""
     return of.rule, of.scope, of.terms.needed, of.terms.approvers, of.terms.not_by_starter
 

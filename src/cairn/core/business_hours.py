@@ -10,7 +10,7 @@ SATURDAY = 5  # of the days that count from Monday, 0
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class HourRange:
     """A part of a day, in minutes since midnight; the end is no longer in it."""
 
     begin: int
@@ -21,10 +21,10 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Hours:
+class BusinessHours:
     zone: str  # IANA name
-    weekdays: Span | None = None  # None: closed
-    weekend: Span | None = None
+    weekdays: HourRange | None = None  # None: closed
+    weekend: HourRange | None = None
 
     def includes(self, at: datetime) -> bool:
         """Whether it is open then. Where the clock is put forward or back, what it shows counts."""

@@ -8,10 +8,10 @@ from datetime import datetime
 from uuid import UUID
 
 from cairn.core.budget import Budget
-from cairn.core.execution import Fault
-from cairn.core.frozen import Changing
-from cairn.core.rule_verdict import Action, Judge, no_rules
-from cairn.core.states import Ruling, WaitingOn
+from cairn.core.execution import Failure
+from cairn.core.frozen import Replaceable
+from cairn.core.rule_verdict import Judge, ProposedAction, no_rules
+from cairn.core.states import PassDecision, WaitingOn
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def no_artifacts(_: Sequence[str]) -> Sequence[ArtifactRef]:
 
 
 @dataclass(frozen=True)
-class Given(Changing):
+class CommandContext(Replaceable):
     """What comes with every command: when, who, the id that ids of new things are made from.
 
     `judge` and `artifacts` answer as the transaction of the command sees things.
@@ -50,7 +50,7 @@ class Given(Changing):
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class ArtifactOutput:
     """An artifact that a runner has produced; its content is in the store already or comes in the same transaction."""
 
     id: str
@@ -100,7 +100,7 @@ class RollBack:
 
 
 @dataclass(frozen=True, slots=True)
-class TakeRunAway:
+class ArchiveRun:
     """Archive the whole run, as part of a rollback to an earlier one."""
 
     rollback: str
@@ -121,7 +121,7 @@ class SetBudget:
 
 
 @dataclass(frozen=True, slots=True)
-class WarnOfBudget:
+class WarnBudget:
     """Most of the budget is used: people are told, once."""
 
     reason: str
@@ -149,7 +149,7 @@ class CancelExecution:
 
 
 @dataclass(frozen=True, slots=True)
-class AskRework:
+class RequestRework:
     """A person sends a completed checkpoint back, for an execution that was looked at or for nobody."""
 
     key: str
@@ -171,7 +171,7 @@ class Decide:
 
 
 @dataclass(frozen=True, slots=True)
-class HandOver:
+class AssignApproval:
     """Let others decide an approval."""
 
     approval: str
@@ -183,34 +183,34 @@ class HandOver:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ExecutionFinished:
     execution: str
     dispatch: int
     digest: str
-    outputs: tuple[Output, ...] = ()
-    ruling: Ruling | None = None
+    outputs: tuple[ArtifactOutput, ...] = ()
+    ruling: PassDecision | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class ExecutionFailed:
     execution: str
     dispatch: int
-    error: Fault
+    error: Failure
 
 
 @dataclass(frozen=True, slots=True)
-class Invalid:
+class ResultInvalid:
     """The result failed validation."""
 
     execution: str
     dispatch: int
     digest: str
-    outputs: tuple[Output, ...] = ()
-    error: Fault = field(default_factory=lambda: Fault("invalid", "the result failed validation"))
+    outputs: tuple[ArtifactOutput, ...] = ()
+    error: Failure = field(default_factory=lambda: Failure("invalid", "the result failed validation"))
 
 
 @dataclass(frozen=True, slots=True)
-class InputWanted:
+class InputRequested:
     execution: str
     dispatch: int
     waiting_on: WaitingOn  # script_input or question
@@ -222,14 +222,14 @@ class ActionProposed:
     execution: str
     dispatch: int
     digest: str  # of the action
-    action: Action
+    action: ProposedAction
     reasons: str = ""  # why it is as risky as it is
     made: str | None = None  # digest of what it has made so far
-    outputs: tuple[Output, ...] = ()
+    outputs: tuple[ArtifactOutput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeUnknown:
+class ActionOutcomeUnknown:
     """An approved action was begun, and nobody knows whether it was carried out."""
 
     execution: str
@@ -238,7 +238,7 @@ class OutcomeUnknown:
 
 
 @dataclass(frozen=True, slots=True)
-class ReworkWanted:
+class ReworkRequested:
     """The work of an earlier checkpoint has to be done again first; it sees what the asker has made so far (D31)."""
 
     execution: str
@@ -247,11 +247,11 @@ class ReworkWanted:
     reason: str = ""
     prompt: str = ""  # what is to be done now
     digest: str | None = None
-    outputs: tuple[Output, ...] = ()
+    outputs: tuple[ArtifactOutput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class ExecutionBlocked:
     """Something outside is missing."""
 
     execution: str
@@ -260,13 +260,13 @@ class Blocked:
 
 
 @dataclass(frozen=True, slots=True)
-class LimitReached:
+class IterationLimitReached:
     """A limit on iterations or recoveries is reached: people are asked."""
 
     execution: str
     dispatch: int
     digest: str | None = None
-    outputs: tuple[Output, ...] = ()
+    outputs: tuple[ArtifactOutput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +279,7 @@ class BudgetReached:
 
 
 @dataclass(frozen=True, slots=True)
-class Interrupted:
+class ExecutionInterrupted:
     """The worker died, or its job was taken over."""
 
     execution: str
@@ -296,7 +296,7 @@ class RetryDue:
 
 
 @dataclass(frozen=True, slots=True)
-class TimedOut:
+class ExecutionTimedOut:
     execution: str
     dispatch: int
 
@@ -332,24 +332,24 @@ RunCommand = (
     | CancelRun
     | RestartRun
     | RollBack
-    | TakeRunAway
+    | ArchiveRun
     | UndoRollback
     | SetBudget
-    | WarnOfBudget
+    | WarnBudget
 )
-ExecutionCommand = StartExecution | RetryExecution | CancelExecution | AskRework | Decide | HandOver
+ExecutionCommand = StartExecution | RetryExecution | CancelExecution | RequestRework | Decide | AssignApproval
 Report = (
-    Finished
-    | Failed
-    | Invalid
-    | InputWanted
+    ExecutionFinished
+    | ExecutionFailed
+    | ResultInvalid
+    | InputRequested
     | ActionProposed
-    | OutcomeUnknown
-    | ReworkWanted
-    | Blocked
-    | LimitReached
+    | ActionOutcomeUnknown
+    | ReworkRequested
+    | ExecutionBlocked
+    | IterationLimitReached
     | BudgetReached
-    | Interrupted
+    | ExecutionInterrupted
 )
-Timer = RetryDue | TimedOut | ApprovalExpired | EscalationDue | ReminderDue | RunTimedOut
+Timer = RetryDue | ExecutionTimedOut | ApprovalExpired | EscalationDue | ReminderDue | RunTimedOut
 Command = RunCommand | ExecutionCommand | Report | Timer

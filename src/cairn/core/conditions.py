@@ -10,7 +10,7 @@ from enum import Enum, StrEnum
 from operator import ge, gt, le, lt
 from typing import Any, Final, TypeAlias, cast
 
-from cairn.core.rule_verdict import Condition, Question
+from cairn.core.rule_verdict import ConditionResult, RuleQuestion
 
 LONGEST = 200  # characters of what is shown of a value
 MANY = 20  # items of a list that are shown one by one
@@ -28,33 +28,33 @@ class Operator(StrEnum):
     CONTAINS = "contains"
 
 
-class Missing(Enum):
+class MissingValue(Enum):
     """Stands where there is no value: null is one."""
 
     MISSING = "missing"
 
 
-MISSING: Final = Missing.MISSING
+MISSING: Final = MissingValue.MISSING
 Look: TypeAlias = Callable[[str], Any]  # the value at a path, or MISSING
 
 _SECRET = re.compile(r"passw|secret|token|credential|authorization|(api|private|access)[_-]?key", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldLookup:
     """A place in the action's parameters or in the run's data."""
 
     path: str  # as it is written
     steps: tuple[str | int, ...]
 
 
-CONFIDENCE = Field("confidence", ())  # how sure the proposer is: no place in the data
+CONFIDENCE = FieldLookup("confidence", ())  # how sure the proposer is: no place in the data
 
 
-class Facts:
+class ConditionFacts:
     """What can be seen of one question; each field is looked up once."""
 
-    def __init__(self, question: Question, look: Look) -> None:
+    def __init__(self, question: RuleQuestion, look: Look) -> None:
         action = question.action
         self.words = {
             "kind": question.kind.value,
@@ -67,7 +67,7 @@ class Facts:
         self._confidence = _seen(MISSING if confidence is None else confidence)
         self._known: dict[str, tuple[Any, str]] = {}
 
-    def value(self, field: Field) -> tuple[Any, str]:
+    def value(self, field: FieldLookup) -> tuple[Any, str]:
         """Among the action's parameters, else in the run's data; and what is shown of it."""
         if field is CONFIDENCE:
             return self._confidence
@@ -111,16 +111,16 @@ class OneOf:
     about: str
     words: tuple[str, ...]
 
-    def look(self, facts: Facts, is_cautious: bool) -> Condition:  # noqa: ARG002 - of a word there is no doubt
+    def look(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:  # noqa: ARG002 - of a word there is no doubt
         word = facts.words[self.about]
-        return Condition(self.about, cut(" or ".join(self.words)), word or "none", word in self.words)
+        return ConditionResult(self.about, cut(" or ".join(self.words)), word or "none", word in self.words)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """A field is compared with a value."""
 
-    field: Field
+    field: FieldLookup
     operator: Operator
     value: Any  # several, as a tuple, for `in` and `not_in`
     wanted: str = dataclasses.field(init=False, compare=False)  # in words, made once
@@ -128,9 +128,9 @@ class Comparison:
     def __post_init__(self) -> None:
         object.__setattr__(self, "wanted", cut(f"{self.operator.value} {shown(self.value)}"))
 
-    def look(self, facts: Facts, is_cautious: bool) -> Condition:
+    def look(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:
         value, seen = facts.value(self.field)
-        return Condition(self.field.path, self.wanted, seen, holds(value, self.operator, self.value, is_cautious))
+        return ConditionResult(self.field.path, self.wanted, seen, holds(value, self.operator, self.value, is_cautious))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +139,14 @@ class AnyOf:
 
     comparisons: tuple[Comparison, ...]
 
-    def look(self, facts: Facts, is_cautious: bool) -> Condition:
+    def look(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:
         found = {one: one.look(facts, is_cautious) for one in self.comparisons}
         wanted = " or ".join(f"{one.field.path} {one.wanted}" for one in found)
         seen = {told.field: told.actual for told in found.values()}
         actual = ", ".join(f"{path} is {value}" for path, value in seen.items())
-        return Condition(cut(", ".join(seen)), cut(wanted), cut(actual), any(told.holds for told in found.values()))
+        return ConditionResult(
+            cut(", ".join(seen)), cut(wanted), cut(actual), any(told.holds for told in found.values())
+        )
 
 
 Test: TypeAlias = OneOf | Comparison | AnyOf
@@ -197,7 +199,7 @@ _LIKENESS: Mapping[Operator, Callable[[Any, Any, bool], bool]] = {
 def shown(value: Any) -> str:
     """A value in a few words."""
     match value:
-        case Missing():
+        case MissingValue():
             return "missing"
         case None:
             return "null"

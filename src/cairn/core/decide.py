@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cairn.core import reports, timers, user_commands
-from cairn.core.commands import Command, Given, Report, RunCommand, TakeRunAway, Timer, UndoRollback
+from cairn.core.commands import ArchiveRun, Command, CommandContext, Report, RunCommand, Timer, UndoRollback
 from cairn.core.draft import Draft
-from cairn.core.effects import Dispatch, Effect, SendLater, Stop
-from cairn.core.errors import Stale
+from cairn.core.effects import Dispatch, Effect, ScheduleTimer, StopExecution
+from cairn.core.errors import StaleCommand
 from cairn.core.events import Event
 from cairn.core.run import Run
 from cairn.core.settle import settle
 
 # Files stand between, in the order in which they were decided.
-ORDER: dict[type[Effect], int] = {Stop: 0, Dispatch: 2, SendLater: 3}
+ORDER: dict[type[Effect], int] = {StopExecution: 0, Dispatch: 2, ScheduleTimer: 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,10 @@ class Decision:
     effects: tuple[Effect, ...]
 
 
-def decide(run: Run, command: Command, given: Given) -> Decision:
+def decide(run: Run, command: Command, given: CommandContext) -> Decision:
     """What the command does. Refused or stale, it raises and nothing has changed."""
-    if run.archived_by is not None and not isinstance(command, UndoRollback | TakeRunAway):
-        raise Stale("The run is archived by a rollback; undo that first.", ("undo the rollback",))
+    if run.archived_by is not None and not isinstance(command, UndoRollback | ArchiveRun):
+        raise StaleCommand("The run is archived by a rollback; undo that first.", ("undo the rollback",))
     d = Draft(run, given)
     if isinstance(command, Report):
         reports.take(d, command)

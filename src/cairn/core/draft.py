@@ -8,19 +8,27 @@ from uuid import UUID
 
 from cairn.core import transitions
 from cairn.core.approval import Approval
-from cairn.core.commands import Given, Output
-from cairn.core.effects import DropWorkspaces, Effect, MakeWorkspace, MoveToErrored, Promote, Stage, Stop
-from cairn.core.errors import Refused
+from cairn.core.commands import ArtifactOutput, CommandContext
+from cairn.core.effects import (
+    CreateWorkspace,
+    DeleteWorkspaces,
+    Effect,
+    MoveToErrored,
+    PromoteArtifacts,
+    StageArtifacts,
+    StopExecution,
+)
+from cairn.core.errors import CommandRefused
 from cairn.core.events import Event, EventType
 from cairn.core.execution import Execution
 from cairn.core.ids import id_of
 from cairn.core.run import Rollback, Run
-from cairn.core.states import CLOSED, ApprovalStatus, RunStatus, State
-from cairn.core.transitions import RunVerb, Verb
+from cairn.core.states import CLOSED, ApprovalStatus, ExecutionState, RunStatus
+from cairn.core.transitions import ExecutionTransition, RunTransition
 
 
 class Draft:
-    def __init__(self, run: Run, given: Given) -> None:
+    def __init__(self, run: Run, given: CommandContext) -> None:
         self.run = run
         self.given = given
         self.events: list[Event] = []
@@ -36,19 +44,19 @@ class Draft:
             self.events.append(Event(type, of.id if of else None, None, rollback, detail))
 
     # ---- the run -----------------------------------------------------------------------------------
-    def move_run(self, verb: RunVerb, why: str = "") -> None:
+    def move_run(self, verb: RunTransition, why: str = "") -> None:
         before = self.run.status
         to = transitions.RUN[before].get(verb)
         if to is None:
-            raise Refused(
+            raise CommandRefused(
                 f"The run is {before.value}: it is not possible to {verb.value} it now.",
                 transitions.possible_for(before),
             )
         if self.run.pause_requested and verb not in transitions.KEEPS_PAUSE:
             self.run = self.run.changed(pause_requested=False)
-            if verb is not RunVerb.PAUSE:
+            if verb is not RunTransition.PAUSE:
                 self.tell(EventType.PAUSE_WITHDRAWN, reason=verb.value)
-        if self.run.over_budget and verb is not RunVerb.PAUSE and verb not in transitions.KEEPS_PAUSE:
+        if self.run.over_budget and verb is not RunTransition.PAUSE and verb not in transitions.KEEPS_PAUSE:
             self.run = self.run.changed(over_budget="")
         if to is before:
             return
@@ -61,7 +69,7 @@ class Draft:
             self.tell(EventType.RUN_REOPENED, **detail, by=verb.value)
         self.run = self.run.changed(status=to, **self._times_of(to))
         if to in CLOSED:
-            self.drop_workspaces(tuple(e for e in self.run.current if e.state is State.COMPLETED))
+            self.drop_workspaces(tuple(e for e in self.run.current if e.state is ExecutionState.COMPLETED))
 
     def _times_of(self, to: RunStatus) -> dict[str, Any]:
         run, at = self.run, self.given.at
@@ -99,23 +107,28 @@ class Draft:
             self.tell(EventType.PAUSE_REQUESTED, reason=why)
 
     # ---- one execution -------------------------------------------------------------------------------
-    def move(self, e: Execution, verb: Verb, why: str = "", **changes: Any) -> Execution:
+    def move(self, e: Execution, verb: ExecutionTransition, why: str = "", **changes: Any) -> Execution:
         e = self.run.executions[e.id]
         to = transitions.EXECUTION[e.state].get(verb)
         if to is None:
-            raise Refused(
+            raise CommandRefused(
                 f"The execution is {e.status.value}: it is not possible to {verb.value.replace('_', ' ')} now."
             )
         at = self.given.at
         if e.working_since is not None:
             changes = {"worked": e.worked + seconds_between(e.working_since, at), **changes, "working_since": None}
-        if to is State.WORKING:
+        if to is ExecutionState.WORKING:
             changes |= {"working_since": at, "dispatch": e.dispatch + 1}
-        if to in (State.WORKING, State.WAITING) and e.started_at is None:
+        if to in (ExecutionState.WORKING, ExecutionState.WAITING) and e.started_at is None:
             changes["started_at"] = at
-        if to is State.COMPLETED:
+        if to is ExecutionState.COMPLETED:
             changes["completed_at"] = at
-        after = {"waiting_on": None, "due_at": None, "failed_at": at if to is State.FAILED else None, **changes}
+        after = {
+            "waiting_on": None,
+            "due_at": None,
+            "failed_at": at if to is ExecutionState.FAILED else None,
+            **changes,
+        }
         e = self.put(e.changed(state=to, **after))
         told = transitions.EXECUTION_EVENTS.get(verb) or (EventType.EXECUTION_READY if not self.run.goes_on else None)
         if told is not None:
@@ -140,7 +153,7 @@ class Draft:
         if e.is_rework:
             detail["parent_execution_id"] = e.asked_by
         self.tell(EventType.EXECUTION_MADE, e, **detail)
-        self.effects.append(MakeWorkspace(e.id))
+        self.effects.append(CreateWorkspace(e.id))
         return e
 
     def put(self, e: Execution) -> Execution:
@@ -165,9 +178,9 @@ class Draft:
     def go(self, e: Execution, **changes: Any) -> Execution:
         """Let it go on: `settle` hands it out when the run goes on. What it had ruled before is past."""
         changes.setdefault("ruling", None)
-        return self.move(e, Verb.GO, **changes)
+        return self.move(e, ExecutionTransition.GO, **changes)
 
-    def produce(self, e: Execution, digest: str | None, outputs: tuple[Output, ...]) -> Execution:
+    def produce(self, e: Execution, digest: str | None, outputs: tuple[ArtifactOutput, ...]) -> Execution:
         """Keep what a runner has made as the execution's result so far."""
         e = self.put(e.changed(digest=digest, outputs=tuple(o.id for o in outputs)))
         if outputs:
@@ -180,24 +193,24 @@ class Draft:
 
     def stage(self, e: Execution) -> None:
         if e.outputs:
-            self.effects.append(Stage(e.id))
+            self.effects.append(StageArtifacts(e.id))
 
     def complete(self, e: Execution) -> Execution:
-        e = self.move(e, Verb.COMPLETE)
+        e = self.move(e, ExecutionTransition.COMPLETE)
         if e.outputs:
             self.tell(EventType.ARTIFACTS_PROMOTED, e, artifact_record_ids=list(e.outputs))
-        self.effects.append(Promote(e.id))
+        self.effects.append(PromoteArtifacts(e.id))
         return e
 
     def stop(self, e: Execution) -> None:
-        if e.state is State.WORKING:
-            self.effects.append(Stop(e.id, e.dispatch))
+        if e.state is ExecutionState.WORKING:
+            self.effects.append(StopExecution(e.id, e.dispatch))
 
     def cancel(self, e: Execution, why: str) -> None:
         e = self.run.executions[e.id]
         self.stop(e)
         self.withdraw(e, why)
-        self.set_aside(self.move(e, Verb.CANCEL, why))
+        self.set_aside(self.move(e, ExecutionTransition.CANCEL, why))
 
     def cancel_open(self, why: str) -> None:
         for e in self.run.open:
@@ -217,7 +230,7 @@ class Draft:
         held = tuple(e.changed(has_workspace=False) for e in executions if e.has_workspace)
         if held:
             self.run = self.run.with_executions(*held)
-            self.effects.append(DropWorkspaces(tuple(e.id for e in held)))
+            self.effects.append(DeleteWorkspaces(tuple(e.id for e in held)))
 
     # ---- approvals -----------------------------------------------------------------------------------
     def put_approval(self, a: Approval) -> Approval:
@@ -246,15 +259,15 @@ def seconds_between(start: datetime, end: datetime) -> float:
 def _detail(e: Execution, why: str) -> dict[str, Any]:
     detail: dict[str, Any] = {"checkpoint": e.key, "reason": why} if why else {"checkpoint": e.key}
     match e.state:
-        case State.WORKING:
+        case ExecutionState.WORKING:
             detail |= {"dispatch_number": e.dispatch, "attempt_number": e.attempt}
-        case State.WAITING:
+        case ExecutionState.WAITING:
             detail["waiting_on"] = e.waiting_on and e.waiting_on.value
-        case State.COMPLETED | State.COMPLETION_ASKED:
+        case ExecutionState.COMPLETED | ExecutionState.COMPLETION_ASKED:
             detail["digest"] = e.digest
             if e.ruling is not None:
                 detail["decision"] = e.ruling.value
-        case State.FAILED:
+        case ExecutionState.FAILED:
             detail |= {"attempt_number": e.attempt, **(e.last_error.told if e.last_error else {})}
         case _:
             pass

@@ -8,7 +8,7 @@ from cairn.core.commands import Timer
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class StopExecution:
     """Kill the runner and its processes; file effects of the same decision wait for it."""
 
     execution: str
@@ -16,19 +16,19 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class MakeWorkspace:
+class CreateWorkspace:
     execution: str
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class StageArtifacts:
     """What was produced lies ready to be looked at."""
 
     execution: str
 
 
 @dataclass(frozen=True, slots=True)
-class Promote:
+class PromoteArtifacts:
     """Staged artifacts take their permanent names."""
 
     execution: str
@@ -40,22 +40,22 @@ class MoveToErrored:
 
 
 @dataclass(frozen=True, slots=True)
-class DropWorkspaces:
+class DeleteWorkspaces:
     executions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Archive:
+class ArchiveFiles:
     rollback: str
 
 
 @dataclass(frozen=True, slots=True)
-class Unarchive:
+class RestoreFiles:
     rollback: str
 
 
 @dataclass(frozen=True, slots=True)
-class SetPassAside:
+class ArchivePass:
     pass_number: int
 
 
@@ -68,12 +68,21 @@ class Dispatch:
 
 
 @dataclass(frozen=True, slots=True)
-class SendLater:
+class ScheduleTimer:
     """A timer: this very command, later."""
 
     after: float
     command: Timer
 
 
-FileEffect = MakeWorkspace | Stage | Promote | MoveToErrored | DropWorkspaces | Archive | Unarchive | SetPassAside
-Effect = Stop | FileEffect | Dispatch | SendLater
+FileEffect = (
+    CreateWorkspace
+    | StageArtifacts
+    | PromoteArtifacts
+    | MoveToErrored
+    | DeleteWorkspaces
+    | ArchiveFiles
+    | RestoreFiles
+    | ArchivePass
+)
+Effect = StopExecution | FileEffect | Dispatch | ScheduleTimer

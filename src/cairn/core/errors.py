@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Refused(Exception):
+class CommandRefused(Exception):
     """The command is not possible now. `possible` says what is."""
 
     def __init__(self, message: str, possible: tuple[str, ...] = ()) -> None:
@@ -12,13 +12,13 @@ class Refused(Exception):
         self.possible = possible
 
 
-class NotAllowed(Refused):
+class NotAllowed(CommandRefused):
     """Somebody else has to do it."""
 
 
-class Stale(Refused):
+class StaleCommand(CommandRefused):
     """It comes from a dispatch, timer, pass or content that is no longer current: workers and timers drop it."""
 
 
-class Repeated(Refused):
+class AlreadyApplied(CommandRefused):
     """The very same command has been carried out before (D59): the answer is the state it led to."""

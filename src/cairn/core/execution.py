@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from cairn.core.frozen import Changing
-from cairn.core.plan import Policy
-from cairn.core.states import OPEN, SHOWN, ExecutionStatus, Ruling, State, WaitingOn
+from cairn.core.frozen import Replaceable
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.states import OPEN, SHOWN, ExecutionState, ExecutionStatus, PassDecision, WaitingOn
 
 LONGEST_TRACE = 8_000  # characters of it in an event
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Failure:
     """What went wrong, in words for people."""
 
     type: str
@@ -40,7 +40,7 @@ class Rework:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PendingRework:
     """A rework that an execution asked for beyond the limit: people grant it or not (D61)."""
 
     key: str
@@ -49,15 +49,15 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Execution(Changing):
+class Execution(Replaceable):
     id: str
     key: str
     position: int
     pass_number: int
     ordinal: int  # its number among all that the run has made: orders executions of one run
-    policy: Policy = field(default_factory=Policy)
+    policy: CheckpointPolicy = field(default_factory=CheckpointPolicy)
     definition: int = 1  # revision of the definition that it is carried out by
-    state: State = State.PENDING
+    state: ExecutionState = ExecutionState.PENDING
     waiting_on: WaitingOn | None = None
     dispatch: int = 0  # never reset; names the runner that may report
     attempt: int = 1
@@ -72,15 +72,15 @@ class Execution(Changing):
     asks_anew: bool = False  # earlier approvals of equal content do not count
     digest: str | None = None  # of what it has produced
     outputs: tuple[str, ...] = ()  # artifact records that stand for it, staged or promoted
-    ruling: Ruling | None = None  # of a deciding checkpoint, or of the people who were asked
+    ruling: PassDecision | None = None  # of a deciding checkpoint, or of the people who were asked
     rework: Rework | None = None
     asked_by: str | None = None  # parent_execution_id
-    wants: Wish | None = None
+    wants: PendingRework | None = None
     doubts: bool = False  # whether an action of its own was carried out is not known
     archived_by: str | None = None  # rollback id
     has_workspace: bool = True
     errors: int = 0
-    last_error: Fault | None = None
+    last_error: Failure | None = None
     created_at: datetime | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
@@ -111,7 +111,7 @@ def scope_of(attempt: int, retries_used: int, validations_used: int, revision: i
     return f"a{attempt - retries_used - validations_used}.r{revision}.v{validations_used}"
 
 
-class Standing(NamedTuple):
+class ExecutionIndex(NamedTuple):
     """The executions of one pass that are not archived, in the order they were made, by what one asks of them."""
 
     current: dict[str, Execution]
@@ -120,26 +120,26 @@ class Standing(NamedTuple):
     done: dict[str, Execution]  # by key: the completed execution whose artifacts stand for it
 
     @classmethod
-    def of(cls, executions: Iterable[Execution], pass_number: int) -> Standing:
+    def of(cls, executions: Iterable[Execution], pass_number: int) -> ExecutionIndex:
         current = {e.id: e for e in executions if e.pass_number == pass_number and e.archived_by is None}
         return cls(
             current,
             {e.id: e for e in current.values() if e.state in OPEN},
-            {e.id: e for e in current.values() if e.state is State.FAILED},
-            {e.key: e for e in current.values() if e.state is State.COMPLETED},
+            {e.id: e for e in current.values() if e.state is ExecutionState.FAILED},
+            {e.key: e for e in current.values() if e.state is ExecutionState.COMPLETED},
         )
 
-    def with_execution(self, e: Execution) -> Standing:
+    def with_execution(self, e: Execution) -> ExecutionIndex:
         """With one that is made, goes on or ends, where looking at all of them again would take longer."""
         before = self.current.get(e.id)
         goes_on = before is None or before.state in OPEN or before.state is e.state
-        if not goes_on or e.archived_by is not None or e.state is State.FAILED:
-            return Standing.of((self.current | {e.id: e}).values(), e.pass_number)
+        if not goes_on or e.archived_by is not None or e.state is ExecutionState.FAILED:
+            return ExecutionIndex.of((self.current | {e.id: e}).values(), e.pass_number)
         still_open, done = self.open, self.done
         if e.state in OPEN:
             still_open = still_open | {e.id: e}
         elif e.id in still_open:
             still_open = {o.id: o for o in still_open.values() if o.id != e.id}
-        if e.state is State.COMPLETED and (e.key not in done or done[e.key].ordinal <= e.ordinal):
+        if e.state is ExecutionState.COMPLETED and (e.key not in done or done[e.key].ordinal <= e.ordinal):
             done = done | {e.key: e}
-        return Standing(self.current | {e.id: e}, still_open, self.failed, done)
+        return ExecutionIndex(self.current | {e.id: e}, still_open, self.failed, done)

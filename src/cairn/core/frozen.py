@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 
-class Changing:
+class Replaceable:
     """A frozen dataclass of which many changed copies are made: `dataclasses.replace` takes many times as long."""
 
     def changed(self, **changes: Any) -> Self:

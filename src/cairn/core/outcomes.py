@@ -8,50 +8,53 @@ from typing import assert_never
 from cairn.core import approval_requests, rework
 from cairn.core.commands import RetryDue
 from cairn.core.draft import Draft
-from cairn.core.effects import SendLater
+from cairn.core.effects import ScheduleTimer
 from cairn.core.events import EventType
-from cairn.core.execution import Execution, Fault
+from cairn.core.execution import Execution, Failure
 from cairn.core.rollback import roll_back_failed
-from cairn.core.states import Kind, OnFailure, Ruling, RunStatus, WaitingOn
-from cairn.core.transitions import RunVerb, Verb
+from cairn.core.states import ApprovalKind, OnFailure, PassDecision, RunStatus, WaitingOn
+from cairn.core.transitions import ExecutionTransition, RunTransition
 
 
 # ---- well ----------------------------------------------------------------------------------------
-def conclude(d: Draft, e: Execution, ruling: Ruling | None) -> None:
+def conclude(d: Draft, e: Execution, ruling: PassDecision | None) -> None:
     """The result is there. One of a deciding checkpoint may want people, or the next pass once it is complete (R5)."""
     why = "The checkpoint decided that people have to."
     if d.run.plan[e.key].decides:
-        ruling, limit = _within_limits(d, ruling or Ruling.COMPLETE)
+        ruling, limit = _within_limits(d, ruling or PassDecision.COMPLETE)
         why = limit or why
         e = d.put(e.changed(ruling=ruling))
         if limit:
             d.tell(EventType.RULING_CHANGED, e, checkpoint=e.key, decision=ruling.value, reason=limit)
-    if e.ruling is Ruling.ESCALATE:
+    if e.ruling is PassDecision.ESCALATE:
         escalate(d, e, why)
     else:
         to_completion(d, e)
 
 
-def _within_limits(d: Draft, ruling: Ruling) -> tuple[Ruling, str]:
+def _within_limits(d: Draft, ruling: PassDecision) -> tuple[PassDecision, str]:
     """What counts for a decision, and why where that is not the decision itself."""
     plan, why = d.run.plan, ""
-    if ruling is Ruling.COMPLETE and plan.require_second_pass and d.run.pass_number == 1:
-        ruling, why = Ruling.RESTART, "A second pass is required."
-    if ruling is Ruling.RESTART and d.run.restart_count >= plan.max_restarts:
-        ruling, why = Ruling.ESCALATE, f"It has been restarted {d.run.restart_count} times, and no more is allowed."
+    if ruling is PassDecision.COMPLETE and plan.require_second_pass and d.run.pass_number == 1:
+        ruling, why = PassDecision.RESTART, "A second pass is required."
+    if ruling is PassDecision.RESTART and d.run.restart_count >= plan.max_restarts:
+        ruling, why = (
+            PassDecision.ESCALATE,
+            f"It has been restarted {d.run.restart_count} times, and no more is allowed.",
+        )
     return ruling, why
 
 
 def to_completion(d: Draft, e: Execution) -> None:
     """Complete it, or ask first where that is wanted and has not been answered for the same content."""
     digest = e.digest or ""
-    verdict = approval_requests.passes(d, e, Kind.COMPLETION, digest, flag=e.policy.ask_completion)
+    verdict = approval_requests.passes(d, e, ApprovalKind.COMPLETION, digest, flag=e.policy.ask_completion)
     if verdict is None:
         complete(d, e)
     else:
-        e = d.move(e, Verb.ASK_COMPLETION)
+        e = d.move(e, ExecutionTransition.ASK_COMPLETION)
         d.stage(e)
-        approval_requests.put(d, e, Kind.COMPLETION, digest, verdict)
+        approval_requests.put(d, e, ApprovalKind.COMPLETION, digest, verdict)
 
 
 def complete(d: Draft, e: Execution) -> None:
@@ -59,13 +62,13 @@ def complete(d: Draft, e: Execution) -> None:
 
 
 def escalate(d: Draft, e: Execution, reason: str) -> None:
-    e = d.move(e, Verb.WAIT, reason, waiting_on=WaitingOn.ESCALATION)
+    e = d.move(e, ExecutionTransition.WAIT, reason, waiting_on=WaitingOn.ESCALATION)
     d.stage(e)
-    approval_requests.ask(d, e, Kind.ESCALATION, e.digest or "", reason)
+    approval_requests.ask(d, e, ApprovalKind.ESCALATION, e.digest or "", reason)
 
 
 # ---- not well ------------------------------------------------------------------------------------
-def fault(d: Draft, e: Execution, error: Fault) -> None:
+def fault(d: Draft, e: Execution, error: Failure) -> None:
     """Try again later while the budget lasts, unless that cannot help (X4, A7)."""
     policy = e.policy
     if error.is_final or e.retries_used >= policy.max_auto_retries:
@@ -74,7 +77,7 @@ def fault(d: Draft, e: Execution, error: Fault) -> None:
     d.tell(EventType.EXECUTION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1, **error.told)
     e = d.move(
         e,
-        Verb.WAIT,
+        ExecutionTransition.WAIT,
         waiting_on=WaitingOn.RETRY_DELAY,
         due_at=d.given.at + timedelta(seconds=policy.retry_delay),
         attempt=e.attempt + 1,
@@ -84,16 +87,16 @@ def fault(d: Draft, e: Execution, error: Fault) -> None:
         errors=e.errors + 1,
         last_error=error,
     )
-    d.effects.append(SendLater(policy.retry_delay, RetryDue(e.id, e.dispatch)))
+    d.effects.append(ScheduleTimer(policy.retry_delay, RetryDue(e.id, e.dispatch)))
 
 
-def fail(d: Draft, e: Execution, error: Fault) -> Execution:
+def fail(d: Draft, e: Execution, error: Failure) -> Execution:
     d.withdraw(e, error.message)
-    d.set_aside(d.move(e, Verb.FAIL, errors=e.errors + 1, last_error=error))
+    d.set_aside(d.move(e, ExecutionTransition.FAIL, errors=e.errors + 1, last_error=error))
     return d.run.executions[e.id]
 
 
-def give_up(d: Draft, e: Execution, policy: OnFailure, error: Fault) -> None:
+def give_up(d: Draft, e: Execution, policy: OnFailure, error: Failure) -> None:
     """It has failed for good: do what its `on_failure` or `on_timeout` says."""
     e = fail(d, e, error)
     match policy:
@@ -111,4 +114,4 @@ def give_up(d: Draft, e: Execution, policy: OnFailure, error: Fault) -> None:
 
 def fail_run(d: Draft, why: str) -> None:
     d.cancel_open("the run failed")
-    d.move_run(RunVerb.FAIL, why)
+    d.move_run(RunTransition.FAIL, why)

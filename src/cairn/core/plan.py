@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from cairn.core.states import Mode, OnBlocker, OnFailure, OnInvalid
+from cairn.core.states import ExecutionMode, OnBlocker, OnFailure, OnInvalid
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class CheckpointPolicy:
     """How one checkpoint is carried out: what an edit of the definition may change while a run goes on."""
 
-    mode: Mode = Mode.AGENTIC
+    mode: ExecutionMode = ExecutionMode.AGENTIC
     ask_start: bool = False
     ask_completion: bool = False
     max_auto_retries: int = 0
@@ -45,7 +45,7 @@ class Plan:
     """The graph a run started with, and the newest policies for what is made from now on (D3)."""
 
     checkpoints: tuple[Checkpoint, ...]
-    policies: Mapping[str, Policy] = field(default_factory=dict[str, Policy])
+    policies: Mapping[str, CheckpointPolicy] = field(default_factory=dict[str, CheckpointPolicy])
     revision: int = 1  # of the definition that the policies are from
     auto_advance: bool = False
     run_timeout: float | None = None
@@ -63,8 +63,8 @@ class Plan:
     def __getitem__(self, key: str) -> Checkpoint:
         return self.by_key[key]
 
-    def policy(self, key: str) -> Policy:
-        return self.policies.get(key) or Policy()
+    def policy(self, key: str) -> CheckpointPolicy:
+        return self.policies.get(key) or CheckpointPolicy()
 
     @cached_property
     def stages(self) -> dict[str, tuple[str, ...]]:

@@ -7,85 +7,89 @@ from typing import assert_never
 
 from cairn.core import approval_requests, rework
 from cairn.core.commands import (
+    ActionOutcomeUnknown,
     ActionProposed,
-    Blocked,
     BudgetReached,
-    Failed,
-    Finished,
-    InputWanted,
-    Interrupted,
-    Invalid,
-    LimitReached,
-    OutcomeUnknown,
+    ExecutionBlocked,
+    ExecutionFailed,
+    ExecutionFinished,
+    ExecutionInterrupted,
+    ExecutionTimedOut,
+    InputRequested,
+    IterationLimitReached,
     Report,
+    ResultInvalid,
     RetryDue,
-    ReworkWanted,
-    TimedOut,
+    ReworkRequested,
 )
 from cairn.core.draft import Draft
-from cairn.core.effects import SendLater
-from cairn.core.errors import Refused, Stale
+from cairn.core.effects import ScheduleTimer
+from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.core.events import EventType
-from cairn.core.execution import Execution, Fault, Rework, Wish
+from cairn.core.execution import Execution, Failure, PendingRework, Rework
 from cairn.core.outcomes import conclude, escalate, fault, give_up
-from cairn.core.states import Kind, OnBlocker, OnInvalid, State, WaitingOn
-from cairn.core.transitions import Verb
+from cairn.core.states import ApprovalKind, ExecutionState, OnBlocker, OnInvalid, WaitingOn
+from cairn.core.transitions import ExecutionTransition
 
 
 def current(d: Draft, id: str) -> Execution:
     e = d.run.standing.current.get(id)
     if e is None:
-        raise Stale("The execution does not stand in the current pass of this run: that has restarted or rolled back.")
+        raise StaleCommand(
+            "The execution does not stand in the current pass of this run: that has restarted or rolled back."
+        )
     return e
 
 
-def working(d: Draft, report: Report | TimedOut) -> Execution:
+def working(d: Draft, report: Report | ExecutionTimedOut) -> Execution:
     """The fence: only the runner that holds the current dispatch may report (D50)."""
     e = current(d, report.execution)
-    if e.state is not State.WORKING or e.dispatch != report.dispatch:
-        raise Stale("That dispatch is over.")
+    if e.state is not ExecutionState.WORKING or e.dispatch != report.dispatch:
+        raise StaleCommand("That dispatch is over.")
     return e
 
 
 def take(d: Draft, report: Report) -> None:
     e = working(d, report)
     match report:
-        case Finished():
+        case ExecutionFinished():
             conclude(d, d.produce(e, report.digest, report.outputs), report.ruling)
-        case Failed():
+        case ExecutionFailed():
             fault(d, e, report.error)
-        case Invalid():
+        case ResultInvalid():
             _invalid(d, d.produce(e, report.digest, report.outputs), report.error)
-        case InputWanted():
-            approval_requests.ask(d, d.move(e, Verb.WAIT, waiting_on=report.waiting_on), Kind.INPUT, report.digest)
+        case InputRequested():
+            approval_requests.ask(
+                d, d.move(e, ExecutionTransition.WAIT, waiting_on=report.waiting_on), ApprovalKind.INPUT, report.digest
+            )
         case ActionProposed():
             _action_proposed(d, e, report)
-        case OutcomeUnknown():
+        case ActionOutcomeUnknown():
             escalate(d, d.put(e.changed(doubts=True)), report.reason)
-        case ReworkWanted():
+        case ReworkRequested():
             _rework_wanted(d, e, report)
-        case Blocked():
+        case ExecutionBlocked():
             _blocked(d, e, report.reason)
-        case LimitReached():
+        case IterationLimitReached():
             escalate(d, d.produce(e, report.digest, report.outputs), "A limit on its iterations is reached.")
         case BudgetReached():
             _budget_reached(d, e, report.reason)
-        case Interrupted():
+        case ExecutionInterrupted():
             _interrupted(d, e)
         case _:
             assert_never(report)
 
 
-def _invalid(d: Draft, e: Execution, error: Fault) -> None:
+def _invalid(d: Draft, e: Execution, error: Failure) -> None:
     policy = e.policy
     if policy.on_invalid is OnInvalid.FAIL_CHECKPOINT or e.validations_used >= policy.max_validation_retries:
         give_up(d, e, policy.on_failure, error)
         return
     e = d.put(e.changed(errors=e.errors + 1, last_error=error))
     if policy.on_invalid is OnInvalid.ASK_HUMAN:
-        e = d.move(e, Verb.WAIT, waiting_on=WaitingOn.VALIDATION_FEEDBACK)
+        e = d.move(e, ExecutionTransition.WAIT, waiting_on=WaitingOn.VALIDATION_FEEDBACK)
         d.stage(e)
-        approval_requests.ask(d, e, Kind.VALIDATION, e.digest or "", error.message)
+        approval_requests.ask(d, e, ApprovalKind.VALIDATION, e.digest or "", error.message)
     else:
         validate_again(d, e, error.message)
 
@@ -104,24 +108,24 @@ def _action_proposed(d: Draft, e: Execution, report: ActionProposed) -> None:
     if verdict is None:
         d.go(e)
     else:
-        e = d.move(e, Verb.WAIT, waiting_on=WaitingOn.ACTION_APPROVAL)
+        e = d.move(e, ExecutionTransition.WAIT, waiting_on=WaitingOn.ACTION_APPROVAL)
         d.stage(e)
         approval_requests.put_action(d, e, report.digest, report.action, verdict, report.reasons)
 
 
-def _rework_wanted(d: Draft, e: Execution, report: ReworkWanted) -> None:
+def _rework_wanted(d: Draft, e: Execution, report: ReworkRequested) -> None:
     """Send it back, ask people beyond the limit, or tell the asker that it is not possible: it goes on (D31)."""
     if report.outputs:
         e = d.produce(e, report.digest, report.outputs)
     try:
         rework.check(d.run, report.key, e)
-    except Refused as refused:
+    except CommandRefused as refused:
         rework.refuse(d, e, report.key, refused.message)
         return
     if limit := rework.over_limit(d.run, e):
-        escalate(d, d.put(e.changed(wants=Wish(report.key, report.prompt, report.reason))), limit)
+        escalate(d, d.put(e.changed(wants=PendingRework(report.key, report.prompt, report.reason))), limit)
         return
-    e = d.move(e, Verb.WAIT, waiting_on=WaitingOn.REWORK)
+    e = d.move(e, ExecutionTransition.WAIT, waiting_on=WaitingOn.REWORK)
     d.stage(e)
     rework.send_back(d, report.key, e, Rework(e.key, report.prompt, report.reason))
 
@@ -132,8 +136,8 @@ def _blocked(d: Draft, e: Execution, reason: str) -> None:
         return
     delay = e.policy.retry_delay
     due = d.given.at + timedelta(seconds=delay)
-    d.move(e, Verb.WAIT, reason, waiting_on=WaitingOn.EXTERNAL_BLOCKER, due_at=due)
-    d.effects.append(SendLater(delay, RetryDue(e.id, e.dispatch)))
+    d.move(e, ExecutionTransition.WAIT, reason, waiting_on=WaitingOn.EXTERNAL_BLOCKER, due_at=due)
+    d.effects.append(ScheduleTimer(delay, RetryDue(e.id, e.dispatch)))
 
 
 def _budget_reached(d: Draft, e: Execution, reason: str) -> None:
@@ -156,4 +160,4 @@ def _interrupted(d: Draft, e: Execution) -> None:
         d.go(e, interruptions=e.interruptions + 1)
     else:
         times = e.interruptions + 1
-        fault(d, e, Fault("interrupted", f"The worker died {times} times while it carried out this attempt."))
+        fault(d, e, Failure("interrupted", f"The worker died {times} times while it carried out this attempt."))

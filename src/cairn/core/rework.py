@@ -6,7 +6,7 @@ from typing import Any
 
 from cairn.core.commands import ArtifactRef
 from cairn.core.draft import Draft
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.core.events import EventType
 from cairn.core.execution import Execution, Rework
 from cairn.core.run import Run
@@ -16,13 +16,13 @@ from cairn.core.states import LIVE, WaitingOn
 
 def check(run: Run, key: str, asker: Execution | None) -> None:
     if key not in run.plan.by_key:
-        raise Refused(f"This run has no checkpoint '{key}'.")
+        raise CommandRefused(f"This run has no checkpoint '{key}'.")
     if run.latest(key) is None:
-        raise Refused(f"The checkpoint '{key}' is not completed in this pass, so there is nothing to rework.")
+        raise CommandRefused(f"The checkpoint '{key}' is not completed in this pass, so there is nothing to rework.")
     if key in run.live_keys:
-        raise Refused(f"The checkpoint '{key}' is being reworked already.")
+        raise CommandRefused(f"The checkpoint '{key}' is being reworked already.")
     if asker is not None and asker.position <= run.plan[key].position:
-        raise Refused("Only an earlier checkpoint can be sent back.")
+        raise CommandRefused("Only an earlier checkpoint can be sent back.")
 
 
 def over_limit(run: Run, asker: Execution) -> str | None:

@@ -6,21 +6,23 @@ from dataclasses import replace
 
 from cairn.core.commands import RollBack
 from cairn.core.draft import Draft
-from cairn.core.effects import Archive, Unarchive
-from cairn.core.errors import Refused, Repeated
+from cairn.core.effects import ArchiveFiles, RestoreFiles
+from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.core.events import EventType
 from cairn.core.execution import Execution
 from cairn.core.rework import cancel_with_reworks, tell_asker
 from cairn.core.run import Rollback, Run
-from cairn.core.states import CLOSED, LIVE, OPEN, RollbackTrigger, RunStatus, State
-from cairn.core.transitions import RunVerb
+from cairn.core.states import CLOSED, LIVE, OPEN, ExecutionState, RollbackTrigger, RunStatus
+from cairn.core.transitions import RunTransition
 
 UNDONE = "the rollback was undone"
 
 
 def what_goes(run: Run, target: int) -> tuple[Execution, ...]:
     """Everything above the target, what failed or was cancelled below it, and reworks asked for by what goes."""
-    goes = {e.id for e in run.current if e.position > target or e.state in (State.FAILED, State.CANCELLED)}
+    goes = {
+        e.id for e in run.current if e.position > target or e.state in (ExecutionState.FAILED, ExecutionState.CANCELLED)
+    }
     while more := {e.id for e in run.open if e.is_rework and e.asked_by in goes} - goes:
         goes |= more
     return tuple(e for e in run.current if e.id in goes)
@@ -29,23 +31,23 @@ def what_goes(run: Run, target: int) -> tuple[Execution, ...]:
 def check(run: Run, target: int, with_runs: bool = False) -> tuple[Execution, ...]:
     """What a rollback to this target would take away; refused where it is not possible."""
     if run.status is RunStatus.NOT_STARTED:
-        raise Refused("The run has not started: there is nothing to roll back.", ("start", "cancel"))
-    done = sorted({e.position for e in run.current if e.state is State.COMPLETED})
+        raise CommandRefused("The run has not started: there is nothing to roll back.", ("start", "cancel"))
+    done = sorted({e.position for e in run.current if e.state is ExecutionState.COMPLETED})
     if target not in (-1, *done):
-        raise Refused(
+        raise CommandRefused(
             f"Checkpoint {target} is not completed in this pass, so it cannot be the target.",
             tuple(f"roll back to {position}" for position in (-1, *done)),
         )
     goes = what_goes(run, target)
     if not goes and not with_runs and run.status is not RunStatus.CANCELLED:
-        raise Refused("Nothing stands after that checkpoint: there is nothing to take back.")
+        raise CommandRefused("Nothing stands after that checkpoint: there is nothing to take back.")
     return goes
 
 
 def roll_back(d: Draft, c: RollBack) -> None:
     _refuse_repeated(d.run, c.rollback)
     goes, before = check(d.run, c.target, c.with_runs), d.run
-    d.move_run(RunVerb.ROLL_BACK, c.reason)
+    d.move_run(RunTransition.ROLL_BACK, c.reason)
     archived = tuple(e.id for e in goes)
     take_away(d, _record(before, c.rollback, c.target, archived), c.reason)
     for e in goes:
@@ -54,14 +56,14 @@ def roll_back(d: Draft, c: RollBack) -> None:
 
 def roll_back_failed(d: Draft, e: Execution) -> None:
     """`rollback_checkpoint`: the failed one alone goes, to the last completed below it (X4, D17)."""
-    below = [o.position for o in d.run.current if o.state is State.COMPLETED and o.position < e.position]
+    below = [o.position for o in d.run.current if o.state is ExecutionState.COMPLETED and o.position < e.position]
     record = _record(d.run, d.new_id(), max(below, default=-1), (e.id,))
     take_away(d, replace(record, triggered_by=RollbackTrigger.CHECKPOINT_FAILURE), f"{e.key} failed")
 
 
 def _refuse_repeated(run: Run, rollback: str) -> None:
     if any(r.id == rollback for r in run.rollbacks):
-        raise Repeated("This rollback has been carried out already.")
+        raise AlreadyApplied("This rollback has been carried out already.")
 
 
 def _record(run: Run, rollback: str, target: int | None, archived: tuple[str, ...] = ()) -> Rollback:
@@ -95,7 +97,7 @@ def take_away(d: Draft, record: Rollback, reason: str) -> None:
         executions=list(record.archived),
         reason=reason,
     )
-    d.effects.append(Archive(record.id))
+    d.effects.append(ArchiveFiles(record.id))
 
 
 def _mark(d: Draft, record: Rollback, archived_by: str | None) -> tuple[Execution, ...]:
@@ -109,14 +111,14 @@ def take_run_away(d: Draft, rollback: str) -> None:
     """The whole run is archived; what was open is stopped and comes back cancelled."""
     _refuse_repeated(d.run, rollback)
     if d.run.archived_by is not None:
-        raise Refused("The run is archived by another rollback already.")
+        raise CommandRefused("The run is archived by another rollback already.")
     record = _record(d.run, rollback, None)
     d.cancel_open("rolled back")
     if d.run.status not in CLOSED:
-        d.move_run(RunVerb.CANCEL, "rolled back")
+        d.move_run(RunTransition.CANCEL, "rolled back")
     d.run = d.run.changed(archived_by=rollback, rollbacks=(*d.run.rollbacks, record))
     d.tell(EventType.RUN_ARCHIVED, rollback=rollback)
-    d.effects.append(Archive(rollback))
+    d.effects.append(ArchiveFiles(rollback))
 
 
 # ---- undo ----------------------------------------------------------------------------------------
@@ -124,16 +126,16 @@ def check_undo(run: Run, rollback: str) -> tuple[Rollback, ...]:
     """The rollbacks to undo, the newest first: this one, and those that failures have made since."""
     record = next((r for r in run.rollbacks if r.id == rollback), None)
     if record is None:
-        raise Refused("This rollback took nothing from this run.")
+        raise CommandRefused("This rollback took nothing from this run.")
     if record.undone:
-        raise Repeated("This rollback has been undone already.")
+        raise AlreadyApplied("This rollback has been undone already.")
     if record.pass_number != run.pass_number:
-        raise Refused("Another pass has begun since: this rollback can no longer be undone.")
-    if any(e.state is State.COMPLETED for e in newer(run, record)):
-        raise Refused("Newer work has been completed in its place: this rollback can no longer be undone.")
+        raise CommandRefused("Another pass has begun since: this rollback can no longer be undone.")
+    if any(e.state is ExecutionState.COMPLETED for e in newer(run, record)):
+        raise CommandRefused("Newer work has been completed in its place: this rollback can no longer be undone.")
     since = tuple(r for r in run.rollbacks[run.rollbacks.index(record) + 1 :] if not r.undone)
     if any(r.triggered_by is RollbackTrigger.USER_REQUEST for r in since):
-        raise Refused("There are later rollbacks of this run: undo them first.", ("undo the last rollback",))
+        raise CommandRefused("There are later rollbacks of this run: undo them first.", ("undo the last rollback",))
     return (*reversed(since), record)
 
 
@@ -162,5 +164,5 @@ def _put_back(d: Draft, record: Rollback) -> list[Execution]:
     d.restore_run(record)
     standing = tuple(replace(r, undone=True) if r.id == record.id else r for r in d.run.rollbacks)
     d.run = d.run.changed(rollbacks=standing)
-    d.effects.append(Unarchive(record.id))
+    d.effects.append(RestoreFiles(record.id))
     return ended

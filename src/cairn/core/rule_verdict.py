@@ -8,10 +8,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from cairn.core.states import Kind, OnExpiry
+from cairn.core.states import ApprovalKind, OnExpiry
 
 
-class Risk(StrEnum):
+class RiskLevel(StrEnum):
     LOW = "low"
     MEDIUM = "medium"
     HIGH = "high"
@@ -19,32 +19,32 @@ class Risk(StrEnum):
 
     @property
     def rank(self) -> int:
-        return tuple(Risk).index(self)
+        return tuple(RiskLevel).index(self)
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class ProposedAction:
     """What somebody proposes to do outside."""
 
     operation_type: str
     parameters: Mapping[str, Any]
-    risk: Risk = Risk.HIGH
+    risk: RiskLevel = RiskLevel.HIGH
     confidence: float | None = None  # from 0 to 1
 
 
-class Question(NamedTuple):
+class RuleQuestion(NamedTuple):
     """An approval that is about to be asked."""
 
-    kind: Kind
+    kind: ApprovalKind
     approval: str
     execution: str
     checkpoint: str  # its key
     at: datetime
-    action: Action | None = None
+    action: ProposedAction | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ApprovalTerms:
     """Under which people are asked."""
 
     needed: int = 1
@@ -58,7 +58,7 @@ class Terms:
     recipients: tuple[str, ...] = ()  # who is told; none: those who may decide
 
 
-class Condition(NamedTuple):
+class ConditionResult(NamedTuple):
     """One condition of a rule, in words for people."""
 
     field: str
@@ -67,19 +67,19 @@ class Condition(NamedTuple):
     holds: bool
 
 
-class Considered(NamedTuple):
+class EvaluatedRule(NamedTuple):
     """A rule that was looked at, and what came of it."""
 
     rule: str
     scope: str  # global, or the pipeline's id
     section: str  # checkpoints or auto_approval
     outcome: str
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[ConditionResult, ...] = ()
     shadow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RuleVerdict:
     """What the rules say; nothing, where none matches."""
 
     asks: bool | None = None  # people are asked; or the rule approves; or no rule matches
@@ -87,17 +87,17 @@ class Verdict:
     scope: str = ""
     revision: int = 0  # of the rules of that scope
     priority: int = 100
-    terms: Terms = field(default_factory=Terms)
-    considered: tuple[Considered, ...] = ()
+    terms: ApprovalTerms = field(default_factory=ApprovalTerms)
+    considered: tuple[EvaluatedRule, ...] = ()
     audit: bool = False  # people look at this automatic approval afterwards
     notify: bool = False  # people are told of this automatic approval
     stopped: bool = False  # nothing is approved without people
 
 
-Judge = Callable[[Question], Verdict]
+Judge = Callable[[RuleQuestion], RuleVerdict]
 
-NO_VERDICT = Verdict()
+NO_VERDICT = RuleVerdict()
 
 
-def no_rules(_: Question) -> Verdict:
+def no_rules(_: RuleQuestion) -> RuleVerdict:
     return NO_VERDICT

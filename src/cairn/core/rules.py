@@ -8,17 +8,19 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import NamedTuple
 
-from cairn.core.business_hours import Hours
-from cairn.core.conditions import Facts, Look, Test
-from cairn.core.rule_verdict import NO_VERDICT, Condition, Considered, Question, Terms, Verdict
-from cairn.core.states import Kind
+from cairn.core.business_hours import BusinessHours
+from cairn.core.conditions import ConditionFacts, Look, Test
+from cairn.core.rule_verdict import NO_VERDICT, ApprovalTerms, ConditionResult, EvaluatedRule, RuleQuestion, RuleVerdict
+from cairn.core.states import ApprovalKind
 
 GLOBAL = "global"  # the scope of the rules that hold everywhere; others are a pipeline's id
-APPROVABLE = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})  # the other kinds want more than a yes
+APPROVABLE = frozenset(
+    {ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACTION}
+)  # the other kinds want more than a yes
 DEFAULT_PERIOD = 3600.0  # seconds to decide where a rule does not say (D23)
 
 
-class Section(StrEnum):
+class RuleSection(StrEnum):
     CHECKPOINTS = "checkpoints"  # when to ask, whom and for how long
     AUTO_APPROVAL = "auto_approval"  # when nobody has to be asked
 
@@ -26,13 +28,15 @@ class Section(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Rule:
     name: str
-    section: Section
+    section: RuleSection
     approves: bool
     tests: tuple[Test, ...]  # all have to hold
     enabled: bool = True
     shadow: bool = False  # decides nothing, is scored
     priority: int = 100  # lower goes first
-    terms: Terms = field(default_factory=lambda: Terms(period=DEFAULT_PERIOD))  # under which people are asked
+    terms: ApprovalTerms = field(
+        default_factory=lambda: ApprovalTerms(period=DEFAULT_PERIOD)
+    )  # under which people are asked
     notify: bool = False  # tell people of its approvals
     channels: tuple[str, ...] = ()  # where they are told of them
     log: bool = True  # keep the reasons of its approvals
@@ -45,87 +49,89 @@ class Rulebook:
     """The rules of one scope."""
 
     rules: tuple[Rule, ...] = ()  # by priority, then as they are written
-    hours: Hours | None = None  # nothing is approved automatically outside of these
+    hours: BusinessHours | None = None  # nothing is approved automatically outside of these
     stopped: bool = False  # nothing is approved automatically
 
 
-class Book(NamedTuple):
+class ScopedRulebook(NamedTuple):
     scope: str
     revision: int
     rulebook: Rulebook
 
 
-class _Met(NamedTuple):
+class _EvaluatedRule(NamedTuple):
     """A rule that was held against the question."""
 
-    book: Book
+    book: ScopedRulebook
     rule: Rule
-    conditions: tuple[Condition, ...]
+    conditions: tuple[ConditionResult, ...]
     matches: bool
 
 
-def judge(books: Sequence[Book], question: Question, look: Look, *, stopped: bool = False) -> Verdict:
+def judge(books: Sequence[ScopedRulebook], question: RuleQuestion, look: Look, *, stopped: bool = False) -> RuleVerdict:
     """What the rules say, the global ones given first. `stopped` holds beside what the rules say themselves."""
     if not books:
-        return Verdict(stopped=True) if stopped else NO_VERDICT
-    facts = Facts(question, look)
+        return RuleVerdict(stopped=True) if stopped else NO_VERDICT
+    facts = ConditionFacts(question, look)
     met = [_meet(book, rule, facts) for book in books for rule in book.rulebook.rules]
     stopped = stopped or any(book.rulebook.stopped for book in books)
     winner = _winner(met, question.kind)
     held = _held_back(winner, books, question, stopped) if winner and winner.rule.approves else ""
     considered = tuple(_considered(one, winner, held, question.kind) for one in met)
     if winner is None:
-        return Verdict(considered=considered, stopped=stopped)
+        return RuleVerdict(considered=considered, stopped=stopped)
     book, rule = winner.book, winner.rule
     # Held back, it neither approves nor asks where nobody else would; an action has nobody else.
-    asks = None if held and question.kind is not Kind.ACTION else True
-    said = Verdict(asks, rule.name, book.scope, book.revision, rule.priority, rule.terms, considered, stopped=stopped)
+    asks = None if held and question.kind is not ApprovalKind.ACTION else True
+    said = RuleVerdict(
+        asks, rule.name, book.scope, book.revision, rule.priority, rule.terms, considered, stopped=stopped
+    )
     return said if held or not rule.approves else _approval(said, rule, question)
 
 
-def _meet(book: Book, rule: Rule, facts: Facts) -> _Met:
+def _meet(book: ScopedRulebook, rule: Rule, facts: ConditionFacts) -> _EvaluatedRule:
     is_cautious, matches = not rule.approves, True
-    conditions: list[Condition] = []
+    conditions: list[ConditionResult] = []
     for test in rule.tests:
         conditions.append(told := test.look(facts, is_cautious))
         matches = matches and told.holds
-    return _Met(book, rule, tuple(conditions), matches)
+    return _EvaluatedRule(book, rule, tuple(conditions), matches)
 
 
-def _approval(said: Verdict, rule: Rule, question: Question) -> Verdict:
-    return Verdict(
+def _approval(said: RuleVerdict, rule: Rule, question: RuleQuestion) -> RuleVerdict:
+    return RuleVerdict(
         asks=False,
         rule=said.rule,
         scope=said.scope,
         revision=said.revision,
         priority=said.priority,
-        terms=Terms(channels=rule.channels, recipients=rule.terms.recipients),
+        terms=ApprovalTerms(channels=rule.channels, recipients=rule.terms.recipients),
         considered=said.considered if rule.log else (),
         audit=share(rule.name, said.scope, question.approval)[1] < rule.audit,
         notify=rule.notify,
     )
 
 
-def _winner(met: Sequence[_Met], kind: Kind) -> _Met | None:
+def _winner(met: Sequence[_EvaluatedRule], kind: ApprovalKind) -> _EvaluatedRule | None:
     """Asking beats approving. A global rule that asks stands before a pipeline's, one that approves behind it."""
     live = [one for one in met if _counts(one.rule, kind) and one.matches]
     asking = [one for one in live if not one.rule.approves]
     approving = [one for one in live if one.rule.approves]
-    for section in Section:
+    for section in RuleSection:
         if first := next((one for one in asking if one.rule.section is section), None):
             return first
-    for section in Section:
+    for section in RuleSection:
         found = [one for one in approving if one.rule.section is section]
         if first := next((one for one in found if one.book.scope != GLOBAL), found[0] if found else None):
             return first
     return None
 
 
-def _counts(rule: Rule, kind: Kind) -> bool:
+def _counts(rule: Rule, kind: ApprovalKind) -> bool:
     return rule.enabled and not rule.shadow and (not rule.approves or kind in APPROVABLE)
 
 
-def _held_back(winner: _Met, books: Sequence[Book], question: Question, stopped: bool) -> str:
+def _held_back(winner: _EvaluatedRule, books: Sequence[ScopedRulebook], question: RuleQuestion, stopped: bool) -> str:
     """Why a rule that would approve does not."""
     if stopped:
         return "emergency stop"
@@ -143,13 +149,13 @@ def share(rule: str, scope: str, approval: str) -> tuple[float, float]:
     return first / 2**64 * 100, second / 2**64 * 100
 
 
-def _considered(one: _Met, winner: _Met | None, held: str, kind: Kind) -> Considered:
+def _considered(one: _EvaluatedRule, winner: _EvaluatedRule | None, held: str, kind: ApprovalKind) -> EvaluatedRule:
     rule = one.rule
     outcome = _outcome(one, winner, held, kind)
-    return Considered(rule.name, one.book.scope, str(rule.section), outcome, one.conditions, rule.shadow)
+    return EvaluatedRule(rule.name, one.book.scope, str(rule.section), outcome, one.conditions, rule.shadow)
 
 
-def _outcome(one: _Met, winner: _Met | None, held: str, kind: Kind) -> str:
+def _outcome(one: _EvaluatedRule, winner: _EvaluatedRule | None, held: str, kind: ApprovalKind) -> str:
     rule = one.rule
     does = "approves" if rule.approves else "asks"
     if not rule.enabled:

@@ -10,14 +10,14 @@ from typing import Any, Self
 
 from cairn.core.approval import Approval
 from cairn.core.budget import UNBOUNDED, Budget
-from cairn.core.execution import Execution, Standing
-from cairn.core.frozen import Changing
+from cairn.core.execution import Execution, ExecutionIndex
+from cairn.core.frozen import Replaceable
 from cairn.core.plan import Plan
 from cairn.core.states import (
     ApprovalStatus,
+    ExecutionState,
     RollbackTrigger,
     RunStatus,
-    State,
 )
 
 
@@ -38,7 +38,7 @@ class Rollback:
 
 
 @dataclass(frozen=True)
-class Run(Changing):
+class Run(Replaceable):
     id: str
     plan: Plan
     status: RunStatus = RunStatus.NOT_STARTED
@@ -82,8 +82,8 @@ class Run(Changing):
         return self.changed(approvals={**self.approvals, a.id: a})
 
     @cached_property
-    def standing(self) -> Standing:
-        return Standing.of(self.executions.values(), self.pass_number)
+    def standing(self) -> ExecutionIndex:
+        return ExecutionIndex.of(self.executions.values(), self.pass_number)
 
     @property
     def current(self) -> tuple[Execution, ...]:
@@ -100,7 +100,7 @@ class Run(Changing):
 
     @property
     def working(self) -> bool:
-        return any(e.state is State.WORKING for e in self.standing.open.values())
+        return any(e.state is ExecutionState.WORKING for e in self.standing.open.values())
 
     @property
     def goes_on(self) -> bool:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from cairn.core import approval_requests
-from cairn.core.commands import RunTimedOut, TimedOut
+from cairn.core.commands import ExecutionTimedOut, RunTimedOut
 from cairn.core.draft import Draft, seconds_between
-from cairn.core.effects import Dispatch, SendLater, SetPassAside
+from cairn.core.effects import ArchivePass, Dispatch, ScheduleTimer
 from cairn.core.events import EventType
 from cairn.core.execution import Execution
 from cairn.core.plan import Checkpoint
 from cairn.core.run import Rollback, Run
-from cairn.core.states import Kind, Mode, RollbackTrigger, Ruling, RunStatus, State, WaitingOn
-from cairn.core.transitions import RunVerb, Verb
+from cairn.core.states import (
+    ApprovalKind,
+    ExecutionMode,
+    ExecutionState,
+    PassDecision,
+    RollbackTrigger,
+    RunStatus,
+    WaitingOn,
+)
+from cairn.core.transitions import ExecutionTransition, RunTransition
 
 
 def settle(d: Draft) -> None:
@@ -28,9 +36,9 @@ def _hold(d: Draft) -> None:
     if d.run.working:
         return
     if is_finished(d.run) and not wants_pass(d.run):
-        d.move_run(RunVerb.COMPLETE)
+        d.move_run(RunTransition.COMPLETE)
     else:
-        d.move_run(RunVerb.PAUSE, d.run.over_budget)
+        d.move_run(RunTransition.PAUSE, d.run.over_budget)
 
 
 def _go_on(d: Draft) -> None:
@@ -41,12 +49,12 @@ def _go_on(d: Draft) -> None:
         for checkpoint in due:
             begin(d, d.make(checkpoint.key, asks_anew=asks_anew(d.run, checkpoint)), by_itself)
     for e in d.run.open:
-        if e.state is State.READY:
+        if e.state is ExecutionState.READY:
             _hand_out(d, e)
     if is_finished(d.run):
-        d.move_run(RunVerb.COMPLETE)
+        d.move_run(RunTransition.COMPLETE)
     elif not d.run.open:
-        d.move_run(RunVerb.PAUSE, "only failed checkpoints are left")
+        d.move_run(RunTransition.PAUSE, "only failed checkpoints are left")
 
 
 def _keep_time(d: Draft) -> None:
@@ -55,7 +63,7 @@ def _keep_time(d: Draft) -> None:
     if run.working_since is None and run.working:
         d.run = run.changed(working_since=at, clock=run.clock + 1)
         if run.plan.run_timeout is not None:
-            d.effects.append(SendLater(max(0.0, run.plan.run_timeout - run.worked), RunTimedOut(d.run.clock)))
+            d.effects.append(ScheduleTimer(max(0.0, run.plan.run_timeout - run.worked), RunTimedOut(d.run.clock)))
     elif run.working_since is not None and not run.working:
         d.run = run.changed(working_since=None, worked=run.worked + seconds_between(run.working_since, at))
 
@@ -83,9 +91,9 @@ def is_first(run: Run) -> bool:
 def begin(d: Draft, e: Execution, by_itself: bool) -> None:
     """Its turn has come: ask, start, or wait for somebody to start it (X2). An approval is the start."""
     flag, digest = e.policy.ask_start, e.policy.digest
-    verdict = None if e.start_approved else approval_requests.passes(d, e, Kind.START, digest, flag=flag)
+    verdict = None if e.start_approved else approval_requests.passes(d, e, ApprovalKind.START, digest, flag=flag)
     if verdict is not None:
-        approval_requests.put(d, d.move(e, Verb.ASK_START), Kind.START, digest, verdict)
+        approval_requests.put(d, d.move(e, ExecutionTransition.ASK_START), ApprovalKind.START, digest, verdict)
     elif flag and not e.start_approved:
         d.go(e, start_approved=True)
     elif by_itself:
@@ -96,13 +104,15 @@ def _hand_out(d: Draft, e: Execution) -> None:
     """Give it to whoever carries it out: a person with a form, or a runner."""
     if e.started_at is None:
         d.drop_workspaces(_left_behind(d.run, e))
-    if e.policy.mode is Mode.HUMAN_ONLY and not e.answered:
-        approval_requests.ask(d, d.move(e, Verb.WAIT, waiting_on=WaitingOn.HUMAN_FORM), Kind.INPUT, e.policy.digest)
+    if e.policy.mode is ExecutionMode.HUMAN_ONLY and not e.answered:
+        approval_requests.ask(
+            d, d.move(e, ExecutionTransition.WAIT, waiting_on=WaitingOn.HUMAN_FORM), ApprovalKind.INPUT, e.policy.digest
+        )
         return
-    e = d.move(e, Verb.WORK)
+    e = d.move(e, ExecutionTransition.WORK)
     d.effects.append(Dispatch(e.id, e.dispatch))
     if e.policy.timeout is not None:
-        d.effects.append(SendLater(max(0.0, e.policy.timeout - e.worked), TimedOut(e.id, e.dispatch)))
+        d.effects.append(ScheduleTimer(max(0.0, e.policy.timeout - e.worked), ExecutionTimedOut(e.id, e.dispatch)))
 
 
 def _left_behind(run: Run, e: Execution) -> tuple[Execution, ...]:
@@ -112,7 +122,10 @@ def _left_behind(run: Run, e: Execution) -> tuple[Execution, ...]:
     return tuple(
         o
         for o in run.standing.current.values()
-        if o.has_workspace and o.state is State.COMPLETED and o.position < e.position and plan[o.key].stage != stage
+        if o.has_workspace
+        and o.state is ExecutionState.COMPLETED
+        and o.position < e.position
+        and plan[o.key].stage != stage
     )
 
 
@@ -125,10 +138,10 @@ def wants_pass(run: Run) -> str | None:
     """Why the next pass has to begin, if it has to."""
     for checkpoint in run.plan.deciders:
         done = run.latest(checkpoint.key)
-        if done is not None and done.ruling is Ruling.RESTART and checkpoint.key not in run.live_keys:
+        if done is not None and done.ruling is PassDecision.RESTART and checkpoint.key not in run.live_keys:
             return f"{checkpoint.key} decided RESTART"
     for e in run.standing.open.values():
-        if e.state is State.READY and e.ruling is Ruling.RESTART:
+        if e.state is ExecutionState.READY and e.ruling is PassDecision.RESTART:
             return f"people decided RESTART at {e.key}"
     if run.plan.require_second_pass and run.pass_number == 1 and not run.plan.deciders and is_finished(run):
         return "a second pass is required"
@@ -138,7 +151,7 @@ def wants_pass(run: Run) -> str | None:
 def begin_pass(d: Draft, reason: str) -> None:
     d.cancel_open("the next pass begins")
     d.drop_workspaces(d.run.current)
-    d.effects.append(SetPassAside(d.run.pass_number))
+    d.effects.append(ArchivePass(d.run.pass_number))
     d.run = d.run.changed(pass_number=d.run.pass_number + 1, restart_count=d.run.restart_count + 1)
     d.tell(EventType.PASS_BEGUN, pass_number=d.run.pass_number, reason=reason)
 
@@ -163,5 +176,6 @@ def _lowest(run: Run, rollback: Rollback) -> int | None:
 
 def _completed_since(run: Run, rollback: Rollback, key: str) -> bool:
     return any(
-        e.key == key and e.ordinal > rollback.made_at and e.state is State.COMPLETED for e in run.executions.values()
+        e.key == key and e.ordinal > rollback.made_at and e.state is ExecutionState.COMPLETED
+        for e in run.executions.values()
     )

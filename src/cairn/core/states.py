@@ -14,7 +14,7 @@ class RunStatus(StrEnum):
     CANCELLED = "cancelled"  # ended by somebody
 
 
-class State(StrEnum):
+class ExecutionState(StrEnum):
     """An execution's state. READY, WORKING and WAITING are shown as `in_progress`."""
 
     PENDING = "pending"  # its turn has come, a person has to start it
@@ -41,11 +41,21 @@ class ExecutionStatus(StrEnum):
 
 
 CLOSED = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
-OPEN = frozenset({State.PENDING, State.START_ASKED, State.READY, State.WORKING, State.WAITING, State.COMPLETION_ASKED})
-LIVE = OPEN | {State.FAILED}
-IN_PROGRESS = frozenset({State.READY, State.WORKING, State.WAITING})
+OPEN = frozenset(
+    {
+        ExecutionState.PENDING,
+        ExecutionState.START_ASKED,
+        ExecutionState.READY,
+        ExecutionState.WORKING,
+        ExecutionState.WAITING,
+        ExecutionState.COMPLETION_ASKED,
+    }
+)
+LIVE = OPEN | {ExecutionState.FAILED}
+IN_PROGRESS = frozenset({ExecutionState.READY, ExecutionState.WORKING, ExecutionState.WAITING})
 SHOWN = {
-    state: ExecutionStatus.IN_PROGRESS if state in IN_PROGRESS else ExecutionStatus(state.value) for state in State
+    state: ExecutionStatus.IN_PROGRESS if state in IN_PROGRESS else ExecutionStatus(state.value)
+    for state in ExecutionState
 }
 
 
@@ -61,7 +71,7 @@ class WaitingOn(StrEnum):
     EXTERNAL_BLOCKER = "external_blocker"  # something outside is missing
 
 
-class Kind(StrEnum):
+class ApprovalKind(StrEnum):
     START = "start"  # may it start?
     COMPLETION = "completion"  # does the result count?
     ACTION = "action"  # may the proposed action be carried out?
@@ -83,7 +93,7 @@ class ApprovalStatus(StrEnum):
 AGREED = frozenset({ApprovalStatus.APPROVED, ApprovalStatus.AUTO_APPROVED})
 
 
-class Mode(StrEnum):
+class ExecutionMode(StrEnum):
     AGENTIC = "agentic"  # agents do it
     SCRIPT = "script"  # a script does it, in a process of its own
     FUNCTION = "function"  # a function registered in Python does it, in this process
@@ -113,7 +123,7 @@ class OnBlocker(StrEnum):
     ESCALATE = "escalate"  # ask people
 
 
-class Ruling(StrEnum):
+class PassDecision(StrEnum):
     """What a deciding checkpoint answers for the pass."""
 
     COMPLETE = "COMPLETE"  # go on, or end

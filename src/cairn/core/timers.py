@@ -6,16 +6,24 @@ from datetime import datetime, timedelta
 from typing import Any, assert_never
 
 from cairn.core.approval import Approval
-from cairn.core.commands import ApprovalExpired, EscalationDue, ReminderDue, RetryDue, RunTimedOut, TimedOut, Timer
+from cairn.core.commands import (
+    ApprovalExpired,
+    EscalationDue,
+    ExecutionTimedOut,
+    ReminderDue,
+    RetryDue,
+    RunTimedOut,
+    Timer,
+)
 from cairn.core.draft import Draft
-from cairn.core.effects import SendLater
-from cairn.core.errors import Stale
+from cairn.core.effects import ScheduleTimer
+from cairn.core.errors import StaleCommand
 from cairn.core.events import EventType
-from cairn.core.execution import Execution, Fault
+from cairn.core.execution import Execution, Failure
 from cairn.core.outcomes import fail, fail_run, give_up
 from cairn.core.reports import current, working
-from cairn.core.states import ApprovalStatus, OnExpiry, State, WaitingOn
-from cairn.core.transitions import RunVerb
+from cairn.core.states import ApprovalStatus, ExecutionState, OnExpiry, WaitingOn
+from cairn.core.transitions import RunTransition
 
 DELAYED = frozenset({WaitingOn.RETRY_DELAY, WaitingOn.EXTERNAL_BLOCKER})
 
@@ -24,7 +32,7 @@ def take(d: Draft, timer: Timer) -> None:
     match timer:
         case RetryDue():
             _retry_due(d, timer)
-        case TimedOut():
+        case ExecutionTimedOut():
             _timed_out(d, working(d, timer))
         case ApprovalExpired():
             _approval_expired(d, timer)
@@ -41,25 +49,25 @@ def take(d: Draft, timer: Timer) -> None:
 def _retry_due(d: Draft, c: RetryDue) -> None:
     e = current(d, c.execution)
     if e.waiting_on not in DELAYED or e.dispatch != c.dispatch:
-        raise Stale("It does not wait for this any more.")
+        raise StaleCommand("It does not wait for this any more.")
     d.go(e)
 
 
 def _timed_out(d: Draft, e: Execution) -> None:
     d.stop(e)
     limit = e.policy.timeout or 0.0
-    give_up(d, e, e.policy.on_timeout, Fault("timeout", f"It took longer than the {limit:g} seconds it is allowed."))
+    give_up(d, e, e.policy.on_timeout, Failure("timeout", f"It took longer than the {limit:g} seconds it is allowed."))
 
 
 def _run_timed_out(d: Draft, c: RunTimedOut) -> None:
     """Working ones fail, others are cancelled, the run fails (D67)."""
     if c.clock != d.run.clock or d.run.working_since is None:
-        raise Stale("The run's clock does not go any more.")
+        raise StaleCommand("The run's clock does not go any more.")
     why = f"The run took longer than the {d.run.plan.run_timeout or 0.0:g} seconds of work it is allowed."
     for e in d.run.open:
-        if e.state is State.WORKING:
+        if e.state is ExecutionState.WORKING:
             d.stop(e)
-            fail(d, e, Fault("run_timeout", why))
+            fail(d, e, Failure("run_timeout", why))
     fail_run(d, why)
 
 
@@ -76,10 +84,10 @@ def _approval_expired(d: Draft, c: ApprovalExpired) -> None:
         case OnExpiry.CANCEL:
             d.close(a, ApprovalStatus.TIMEOUT)
             d.cancel_open("nobody decided in time")
-            d.move_run(RunVerb.CANCEL, "nobody decided in time")
+            d.move_run(RunTransition.CANCEL, "nobody decided in time")
         case OnExpiry.FAIL | OnExpiry.ESCALATE:
             d.close(a, ApprovalStatus.TIMEOUT)
-            fail(d, e, Fault("approval_timeout", "Nobody decided in time."))
+            fail(d, e, Failure("approval_timeout", "Nobody decided in time."))
             fail_run(d, "nobody decided in time")
         case _:
             assert_never(terms.on_expiry)
@@ -88,20 +96,20 @@ def _approval_expired(d: Draft, c: ApprovalExpired) -> None:
 def _pending(d: Draft, approval: str, period: int | None = None) -> Approval:
     a = d.run.approvals.get(approval)
     if a is None or a.status is not ApprovalStatus.PENDING or period not in (None, a.period):
-        raise Stale("It has been decided, withdrawn or extended.")
+        raise StaleCommand("It has been decided, withdrawn or extended.")
     return a
 
 
 def _extend(d: Draft, a: Approval, period: float) -> None:
     """More approvers and one more period (D23)."""
     a = _bring_in(d, a.changed(period=2, expires_at=d.given.at + timedelta(seconds=period)))
-    d.effects.append(SendLater(period, ApprovalExpired(a.id, 2)))
+    d.effects.append(ScheduleTimer(period, ApprovalExpired(a.id, 2)))
 
 
 def _remind(d: Draft, c: ReminderDue) -> None:
     a = _pending(d, c.approval, c.period)
     if a.reminded >= a.period:
-        raise Stale("People have been reminded already.")
+        raise StaleCommand("People have been reminded already.")
     a = d.put_approval(a.changed(reminded=a.period))
     d.tell(EventType.APPROVAL_REMINDED, a, kind=a.kind.value, expires_at=_text(a.expires_at))
 
@@ -109,7 +117,7 @@ def _remind(d: Draft, c: ReminderDue) -> None:
 def _escalation_due(d: Draft, c: EscalationDue) -> None:
     a = _pending(d, c.approval)
     if a.escalated:
-        raise Stale("It has been escalated already.")
+        raise StaleCommand("It has been escalated already.")
     _bring_in(d, a)
 
 

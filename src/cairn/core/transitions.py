@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 
 from cairn.core.events import EventType
-from cairn.core.states import ApprovalStatus, Kind, RunStatus, State
+from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionState, RunStatus
 
 
-class RunVerb(StrEnum):
+class RunTransition(StrEnum):
     START = "start"
     PAUSE = "pause"
     RESUME = "resume"
@@ -22,7 +22,7 @@ class RunVerb(StrEnum):
     DISMISS = "dismiss"  # an execution is cancelled by hand
 
 
-class Verb(StrEnum):
+class ExecutionTransition(StrEnum):
     ASK_START = "ask_start"  # somebody has to allow it
     REFUSE = "refuse"  # the start
     GO = "go"  # to a runner, or to a person's form, as soon as the run goes on
@@ -34,9 +34,9 @@ class Verb(StrEnum):
     CANCEL = "cancel"
 
 
-RV, V, R, S, K, A = RunVerb, Verb, RunStatus, State, Kind, ApprovalStatus
+RV, V, R, S, K, A = RunTransition, ExecutionTransition, RunStatus, ExecutionState, ApprovalKind, ApprovalStatus
 
-RUN: dict[RunStatus, dict[RunVerb, RunStatus]] = {
+RUN: dict[RunStatus, dict[RunTransition, RunStatus]] = {
     R.NOT_STARTED: {RV.START: R.IN_PROGRESS, RV.CANCEL: R.CANCELLED},
     R.IN_PROGRESS: {
         RV.PAUSE: R.PAUSED,
@@ -69,7 +69,7 @@ RUN: dict[RunStatus, dict[RunVerb, RunStatus]] = {
     R.CANCELLED: {RV.ROLL_BACK: R.IN_PROGRESS},
 }
 
-EXECUTION: dict[State, dict[Verb, State]] = {
+EXECUTION: dict[ExecutionState, dict[ExecutionTransition, ExecutionState]] = {
     S.PENDING: {V.ASK_START: S.START_ASKED, V.GO: S.READY, V.CANCEL: S.CANCELLED},
     S.START_ASKED: {V.GO: S.READY, V.REFUSE: S.PENDING, V.FAIL: S.FAILED, V.CANCEL: S.CANCELLED},
     S.READY: {V.WORK: S.WORKING, V.WAIT: S.WAITING, V.CANCEL: S.CANCELLED},
@@ -105,10 +105,10 @@ EXECUTION: dict[State, dict[Verb, State]] = {
 RESTORED: dict[RunStatus, RunStatus] = {status: status for status in RunStatus} | {R.PAUSED: R.IN_PROGRESS}
 
 # Where a pause that has been asked for stays so; every other move of the run ends it.
-KEEPS_PAUSE: frozenset[RunVerb] = frozenset({RV.REWORK, RV.DISMISS})
+KEEPS_PAUSE: frozenset[RunTransition] = frozenset({RV.REWORK, RV.DISMISS})
 
 # What may be answered, by kind, and what the approval becomes.
-DECISIONS: dict[Kind, dict[str, ApprovalStatus]] = {
+DECISIONS: dict[ApprovalKind, dict[str, ApprovalStatus]] = {
     K.START: {"approve": A.APPROVED, "refuse": A.REJECTED},
     K.COMPLETION: {"approve": A.APPROVED, "revise": A.REVISION_REQUESTED, "reject": A.REJECTED},
     K.ACTION: {"approve": A.APPROVED, "modify": A.APPROVED, "revise": A.REVISION_REQUESTED, "reject": A.REJECTED},
@@ -118,7 +118,7 @@ DECISIONS: dict[Kind, dict[str, ApprovalStatus]] = {
 }
 
 # The event that tells of a move. A run that merely goes on where it was writes none.
-RUN_EVENTS: dict[RunVerb, EventType] = {
+RUN_EVENTS: dict[RunTransition, EventType] = {
     RV.START: EventType.RUN_STARTED,
     RV.PAUSE: EventType.RUN_PAUSED,
     RV.RESUME: EventType.RUN_RESUMED,
@@ -126,7 +126,7 @@ RUN_EVENTS: dict[RunVerb, EventType] = {
     RV.FAIL: EventType.RUN_FAILED,
     RV.CANCEL: EventType.RUN_CANCELLED,
 }
-EXECUTION_EVENTS: dict[Verb, EventType] = {
+EXECUTION_EVENTS: dict[ExecutionTransition, EventType] = {
     V.ASK_START: EventType.EXECUTION_START_ASKED,
     V.REFUSE: EventType.EXECUTION_START_REFUSED,
     V.WORK: EventType.EXECUTION_DISPATCHED,
@@ -138,7 +138,7 @@ EXECUTION_EVENTS: dict[Verb, EventType] = {
 }
 
 # What a person may ask of a run, for the answer to one who asked for something else.
-BY_PEOPLE: frozenset[RunVerb] = frozenset(
+BY_PEOPLE: frozenset[RunTransition] = frozenset(
     {RV.START, RV.PAUSE, RV.RESUME, RV.CANCEL, RV.RETRY, RV.ROLL_BACK, RV.RESTART}
 )
 

@@ -7,13 +7,14 @@ from typing import Any, assert_never
 from cairn.core import approval_decisions, rework, rollback
 from cairn.core.budget import Budget
 from cairn.core.commands import (
-    AskRework,
+    ArchiveRun,
+    AssignApproval,
     CancelExecution,
     CancelRun,
     Decide,
     ExecutionCommand,
-    HandOver,
     PauseRun,
+    RequestRework,
     RestartRun,
     ResumeRun,
     RetryExecution,
@@ -22,43 +23,42 @@ from cairn.core.commands import (
     SetBudget,
     StartExecution,
     StartRun,
-    TakeRunAway,
     UndoRollback,
-    WarnOfBudget,
+    WarnBudget,
 )
 from cairn.core.draft import Draft
-from cairn.core.effects import MakeWorkspace
-from cairn.core.errors import Refused, Repeated, Stale
+from cairn.core.effects import CreateWorkspace
+from cairn.core.errors import AlreadyApplied, CommandRefused, StaleCommand
 from cairn.core.events import EventType
 from cairn.core.execution import Rework
 from cairn.core.reports import current
 from cairn.core.settle import begin, begin_pass
-from cairn.core.states import CLOSED, LIVE, RunStatus, State, WaitingOn
-from cairn.core.transitions import RunVerb, Verb, possible_for
+from cairn.core.states import CLOSED, LIVE, ExecutionState, RunStatus, WaitingOn
+from cairn.core.transitions import ExecutionTransition, RunTransition, possible_for
 
 
 def command_run(d: Draft, command: RunCommand) -> None:
     match command:
         case StartRun():
-            d.move_run(RunVerb.START)
+            d.move_run(RunTransition.START)
         case PauseRun():
             _pause(d)
         case ResumeRun():
             _resume(d)
         case CancelRun():
             d.cancel_open("the run was cancelled")
-            d.move_run(RunVerb.CANCEL)
+            d.move_run(RunTransition.CANCEL)
         case RestartRun():
             _restart(d, command)
         case RollBack():
             rollback.roll_back(d, command)
-        case TakeRunAway():
+        case ArchiveRun():
             rollback.take_run_away(d, command.rollback)
         case UndoRollback():
             rollback.undo(d, command.rollback)
         case SetBudget():
             _set_budget(d, command.budget)
-        case WarnOfBudget():
+        case WarnBudget():
             _warn_of_budget(d, command.reason)
         case _:
             assert_never(command)
@@ -72,11 +72,11 @@ def command_execution(d: Draft, command: ExecutionCommand) -> None:
             _retry(d, command)
         case CancelExecution():
             _cancel(d, command)
-        case AskRework():
+        case RequestRework():
             _ask_rework(d, command)
         case Decide():
             approval_decisions.answer(d, command)
-        case HandOver():
+        case AssignApproval():
             approval_decisions.hand_over(d, command)
         case _:
             assert_never(command)
@@ -86,9 +86,11 @@ def command_execution(d: Draft, command: ExecutionCommand) -> None:
 def _pause(d: Draft) -> None:
     status = d.run.status
     if status is not RunStatus.IN_PROGRESS:
-        raise Refused(f"The run is {status.value}: it is not possible to pause it now.", possible_for(status))
+        raise CommandRefused(f"The run is {status.value}: it is not possible to pause it now.", possible_for(status))
     if d.run.pause_requested:
-        raise Refused("A pause has been asked for; it holds when the current work is done.", ("resume", "cancel"))
+        raise CommandRefused(
+            "A pause has been asked for; it holds when the current work is done.", ("resume", "cancel")
+        )
     d.request_pause("asked for")
 
 
@@ -96,12 +98,12 @@ def _resume(d: Draft) -> None:
     held = d.run.pause_requested or d.run.status is RunStatus.PAUSED
     if held and d.run.failed:
         names = ", ".join(sorted(e.key for e in d.run.failed))
-        raise Refused(
+        raise CommandRefused(
             f"A checkpoint has failed ({names}): retry or dismiss it, roll back, or cancel the run.",
             ("retry the execution", "cancel the execution", "roll back", "cancel"),
         )
     if d.run.over_budget and d.given.over_budget:
-        raise Refused(
+        raise CommandRefused(
             f"{d.given.over_budget} Raise the budget of the run, or the one in the definition, then resume (D69).",
             ("raise the budget", "cancel"),
         )
@@ -109,15 +111,15 @@ def _resume(d: Draft) -> None:
         d.run = d.run.changed(pause_requested=False, over_budget="")
         d.tell(EventType.PAUSE_WITHDRAWN, reason="resume")
     else:
-        d.move_run(RunVerb.RESUME)
+        d.move_run(RunTransition.RESUME)
 
 
 def _set_budget(d: Draft, budget: Budget) -> None:
     status, before = d.run.status, d.run.budget
     if status in CLOSED:
-        raise Refused(f"The run is {status.value}: it has nothing to use a budget for.", possible_for(status))
+        raise CommandRefused(f"The run is {status.value}: it has nothing to use a budget for.", possible_for(status))
     if budget == before:
-        raise Repeated("The run has this budget already.")
+        raise AlreadyApplied("The run has this budget already.")
     d.run = d.run.changed(budget=budget, budget_warned=False)
     detail: dict[str, Any] = {"from": before.told, "to": budget.told}
     d.tell(EventType.BUDGET_CHANGED, **detail)
@@ -125,29 +127,29 @@ def _set_budget(d: Draft, budget: Budget) -> None:
 
 def _warn_of_budget(d: Draft, reason: str) -> None:
     if d.run.budget_warned or d.run.status in CLOSED:
-        raise Stale("People have been told already.")
+        raise StaleCommand("People have been told already.")
     d.run = d.run.changed(budget_warned=True)
     d.tell(EventType.BUDGET_NEARLY_SPENT, reason=reason)
 
 
 def _restart(d: Draft, c: RestartRun) -> None:
     if c.pass_number < d.run.pass_number:
-        raise Repeated(f"Pass {d.run.pass_number} has begun already.")
+        raise AlreadyApplied(f"Pass {d.run.pass_number} has begun already.")
     if c.pass_number > d.run.pass_number:
-        raise Stale(f"The run is in pass {d.run.pass_number}.")
-    d.move_run(RunVerb.RESTART)
+        raise StaleCommand(f"The run is in pass {d.run.pass_number}.")
+    d.move_run(RunTransition.RESTART)
     begin_pass(d, "restarted by hand")
 
 
 # ---- one execution -----------------------------------------------------------------------------------
 def _start(d: Draft, c: StartExecution) -> None:
     e = current(d, c.execution)
-    if e.state is not State.PENDING:
-        raise Refused(f"The execution is {e.status.value}: it does not wait for a start.")
+    if e.state is not ExecutionState.PENDING:
+        raise CommandRefused(f"The execution is {e.status.value}: it does not wait for a start.")
     if d.run.pause_requested:
-        raise Refused("A pause has been asked for: nothing starts now.", ("resume", "cancel"))
+        raise CommandRefused("A pause has been asked for: nothing starts now.", ("resume", "cancel"))
     if not d.run.goes_on:
-        raise Refused(f"The run is {d.run.status.value}: nothing starts now.", possible_for(d.run.status))
+        raise CommandRefused(f"The run is {d.run.status.value}: nothing starts now.", possible_for(d.run.status))
     begin(d, e, by_itself=True)
 
 
@@ -155,12 +157,14 @@ def _retry(d: Draft, c: RetryExecution) -> None:
     """The same execution with all its budgets, an empty workspace and the newest definition (D3, D16)."""
     e = current(d, c.execution)
     if c.attempt < e.attempt:
-        raise Repeated(f"Attempt {c.attempt} has been tried again already: attempt {e.attempt} is the current one.")
-    if e.state is not State.FAILED:
-        raise Refused(f"The execution is {e.status.value}: only a failed one can be retried.")
+        raise AlreadyApplied(
+            f"Attempt {c.attempt} has been tried again already: attempt {e.attempt} is the current one."
+        )
+    if e.state is not ExecutionState.FAILED:
+        raise CommandRefused(f"The execution is {e.status.value}: only a failed one can be retried.")
     if c.attempt > e.attempt:
-        raise Stale(f"Attempt {e.attempt} is the current one, not {c.attempt}.")
-    d.move_run(RunVerb.RETRY)
+        raise StaleCommand(f"Attempt {e.attempt} is the current one, not {c.attempt}.")
+    d.move_run(RunTransition.RETRY)
     d.tell(EventType.EXECUTION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1)
     e = d.put(
         e.changed(
@@ -181,34 +185,34 @@ def _retry(d: Draft, c: RetryExecution) -> None:
             has_workspace=True,
         )
     )
-    d.effects.append(MakeWorkspace(e.id))
+    d.effects.append(CreateWorkspace(e.id))
     begin(d, e, by_itself=True)
 
 
 def _cancel(d: Draft, c: CancelExecution) -> None:
     e = current(d, c.execution)
     if e.state not in LIVE:
-        raise Refused(f"The execution is {e.status.value}: there is nothing to cancel.")
-    if e.state is State.PENDING and not e.is_rework:
-        raise Refused("The execution has not started: there is nothing to cancel.", ("start",))
-    d.move_run(RunVerb.DISMISS)
+        raise CommandRefused(f"The execution is {e.status.value}: there is nothing to cancel.")
+    if e.state is ExecutionState.PENDING and not e.is_rework:
+        raise CommandRefused("The execution has not started: there is nothing to cancel.", ("start",))
+    d.move_run(RunTransition.DISMISS)
     rework.cancel_with_reworks(d, e, "cancelled by hand")
     if e.is_rework:
-        error = e.last_error if e.state is State.FAILED else None  # one that is dismissed has failed for good
+        error = e.last_error if e.state is ExecutionState.FAILED else None  # one that is dismissed has failed for good
         rework.tell_asker(d, e, "failed" if error else "cancelled", error.message if error else "cancelled by hand")
     else:
         d.make(e.key, by_hand=True, asks_anew=e.asks_anew)
 
 
-def _ask_rework(d: Draft, c: AskRework) -> None:
+def _ask_rework(d: Draft, c: RequestRework) -> None:
     if d.is_repeated:
-        raise Repeated("This rework has been asked for already.")
+        raise AlreadyApplied("This rework has been asked for already.")
     asker = current(d, c.asker) if c.asker else None
     rework.check(d.run, c.key, asker)
-    if asker is not None and asker.state not in (State.COMPLETION_ASKED, State.COMPLETED):
-        raise Refused("Only work that awaits approval or is completed can be looked at and sent back.")
-    d.move_run(RunVerb.REWORK)
-    if asker is not None and asker.state is State.COMPLETION_ASKED:
+    if asker is not None and asker.state not in (ExecutionState.COMPLETION_ASKED, ExecutionState.COMPLETED):
+        raise CommandRefused("Only work that awaits approval or is completed can be looked at and sent back.")
+    d.move_run(RunTransition.REWORK)
+    if asker is not None and asker.state is ExecutionState.COMPLETION_ASKED:
         d.withdraw(asker, "an earlier checkpoint was sent back")
-        asker = d.move(asker, Verb.WAIT, waiting_on=WaitingOn.REWORK, worked=0.0, answered=False)
+        asker = d.move(asker, ExecutionTransition.WAIT, waiting_on=WaitingOn.REWORK, worked=0.0, answered=False)
     rework.send_back(d, c.key, asker, Rework(d.given.by, c.prompt, c.reason))

@@ -7,40 +7,46 @@ from cairn.definitions.authoring.patches import amend
 from cairn.definitions.authoring.yaml_export import to_yaml
 from cairn.definitions.diff import Change, ChangeKind, diff, text_diff
 from cairn.definitions.execution_config import InputField
-from cairn.definitions.findings import AgentError, DefinitionError, Finding, Limits, RulesError, Severity
+from cairn.definitions.findings import AgentError, DefinitionError, DefinitionLimits, Finding, RulesError, Severity
 from cairn.definitions.frozen_model import Document, JsonSchema
 from cairn.definitions.ids import assign_ids, is_structural, stamp, structure, without_ids
-from cairn.definitions.json_schema.validator import Fault, SchemaError, check_value, compile_schema, fill_defaults
+from cairn.definitions.json_schema.validator import (
+    SchemaError,
+    SchemaViolation,
+    check_value,
+    compile_schema,
+    fill_defaults,
+)
 from cairn.definitions.library_agents import Library, LibraryAgent, agent_schema, read_agent
-from cairn.definitions.loader import Loaded, check, load
-from cairn.definitions.model import Artifact, CheckpointDefinition, PipelineDefinition
+from cairn.definitions.loader import LoadedDefinition, check, load
+from cairn.definitions.model import ArtifactDeclaration, CheckpointDefinition, PipelineDefinition
 from cairn.definitions.published_schemas import authoring_schema, full_schema
 from cairn.definitions.run_plan import compile_graph, compile_plan, compile_policies
-from cairn.definitions.templates import Template, templates
+from cairn.definitions.templates import BuiltinTemplate, templates
 
 parse = PipelineDefinition.parse
 
 __all__ = [
     "AgentError",
-    "Artifact",
+    "ArtifactDeclaration",
+    "BuiltinTemplate",
     "Change",
     "ChangeKind",
     "CheckpointDefinition",
     "DefinitionError",
+    "DefinitionLimits",
     "Document",
-    "Fault",
     "Finding",
     "InputField",
     "JsonSchema",
     "Library",
     "LibraryAgent",
-    "Limits",
-    "Loaded",
+    "LoadedDefinition",
     "PipelineDefinition",
     "RulesError",
     "SchemaError",
+    "SchemaViolation",
     "Severity",
-    "Template",
     "agent_schema",
     "amend",
     "assign_ids",

@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import Field
 
-from cairn.core.states import Mode, OnFailure
+from cairn.core.states import ExecutionMode, OnFailure
 from cairn.definitions.enums import CreationMode, DiscussionMode, FieldType, FormFormat
-from cairn.definitions.frozen_model import Count, JsonSchema, Part
+from cairn.definitions.frozen_model import Count, DefinitionModel, JsonSchema
 
 
-class Agent(Part):
+class Agent(DefinitionModel):
     agent_id: str | None = None
     library_agent: str | None = None
     name: str | None = None
@@ -23,7 +23,7 @@ class Agent(Part):
     model_settings: dict[str, Any] = Field(default_factory=dict)
 
 
-class AgentConfig(Part):
+class AgentConfig(DefinitionModel):
     creation_mode: CreationMode = CreationMode.SINGLE
     agent: Agent | None = None
     agents: tuple[Agent, ...] = ()
@@ -41,7 +41,7 @@ class AgentConfig(Part):
         return (self.agent, *self.agents) if self.agent is not None else self.agents
 
 
-class ScriptLimits(Part):
+class ScriptLimits(DefinitionModel):
     """What of the settings' limits the script may use; None is all of it."""
 
     memory_mb: Count | None = None
@@ -50,7 +50,7 @@ class ScriptLimits(Part):
     file_size_mb: Count | None = None
 
 
-class ScriptConfig(Part):
+class ScriptConfig(DefinitionModel):
     script_path: str | None = None
     script_source: str | None = None
     entry_function: str = "main"
@@ -63,12 +63,12 @@ class ScriptConfig(Part):
     network: bool = False
 
 
-class FunctionConfig(Part):
+class FunctionConfig(DefinitionModel):
     function: str
     parameters: dict[str, Any] = Field(default_factory=dict)
 
 
-class InputField(Part):
+class InputField(DefinitionModel):
     field_id: str | None = None
     name: str
     type: FieldType = FieldType.TEXT
@@ -78,7 +78,7 @@ class InputField(Part):
     validation: str | dict[str, Any] | None = None
 
 
-class HumanOnlyConfig(Part):
+class HumanOnlyConfig(DefinitionModel):
     instructions: str
     input_fields: tuple[InputField, ...] = ()
     save_as_artifact: bool = False
@@ -86,20 +86,20 @@ class HumanOnlyConfig(Part):
     artifact_format: FormFormat = FormFormat.JSON
 
 
-class RetryConfig(Part):
+class RetryConfig(DefinitionModel):
     max_auto_retries: Count = 0
     on_failure: OnFailure = OnFailure.PAUSE_PIPELINE
     retry_delay_seconds: Count = 5
 
 
-class TimeoutConfig(Part):
+class TimeoutConfig(DefinitionModel):
     enabled: bool = False
     timeout_minutes: int | float | None = None
     on_timeout: OnFailure = OnFailure.PAUSE_PIPELINE
 
 
-class Execution(Part):
-    mode: Mode
+class ExecutionConfig(DefinitionModel):
+    mode: ExecutionMode
     agent_config: AgentConfig | None = None
     script_config: ScriptConfig | None = None
     function_config: FunctionConfig | None = None

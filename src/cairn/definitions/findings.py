@@ -58,7 +58,7 @@ class AgentError(DefinitionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DefinitionLimits:
     """What stops mistakes (P10); the settings may say otherwise."""
 
     max_checkpoints: int = 200

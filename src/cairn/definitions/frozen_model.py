@@ -19,7 +19,7 @@ def _whole(value: object) -> object:
 Count: TypeAlias = Annotated[int, BeforeValidator(_whole)]  # to JSON Schema 3.0 and 1e20 are integers, too
 
 
-class Part(BaseModel):
+class DefinitionModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
 
     @classmethod

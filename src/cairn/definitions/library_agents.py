@@ -11,18 +11,18 @@ import jsonschema_rs
 from pydantic import Field
 
 from cairn.definitions.findings import AgentError, Finding
-from cairn.definitions.frozen_model import JsonSchema, Part
+from cairn.definitions.frozen_model import DefinitionModel, JsonSchema
 from cairn.definitions.json_schema.messages import explain
 from cairn.definitions.json_schema.validator import SchemaError, compile_schema, refuse_to_fetch
 from cairn.definitions.outline import no_such
 from cairn.definitions.published_schemas import full_schema
-from cairn.documents import Positions, Value, decode_json
+from cairn.documents import SourceMap, Value, decode_json
 from cairn.documents.pointers import child, join
 
 _MCP = "mcp:"
 
 
-class LibraryAgent(Part):
+class LibraryAgent(DefinitionModel):
     name: str
     title: str | None = None
     description: str = ""
@@ -58,17 +58,17 @@ def _validator() -> jsonschema_rs.Validator:
 
 
 def read_agent(
-    document: Value, *, positions: Positions | None = None, servers: Collection[str] | None = None
+    document: Value, *, positions: SourceMap | None = None, servers: Collection[str] | None = None
 ) -> LibraryAgent:
     """The agent that a document writes; AgentError with all its faults. Without `servers` any server is taken."""
-    positions = positions or Positions()
+    positions = positions or SourceMap()
     findings = list(dict.fromkeys(_check(document, positions, servers)))
     if findings or not isinstance(document, dict):
         raise AgentError(sorted(findings, key=lambda found: (found.line or 0, found.column or 0)))
     return LibraryAgent.parse({key: value for key, value in document.items() if key != "$schema"})
 
 
-def _check(document: Value, positions: Positions, servers: Collection[str] | None) -> Iterator[Finding]:
+def _check(document: Value, positions: SourceMap, servers: Collection[str] | None) -> Iterator[Finding]:
     ill = set[str]()
     for error in _validator().iter_errors(document):
         path = join(error.instance_path)
@@ -93,6 +93,6 @@ def _check(document: Value, positions: Positions, servers: Collection[str] | Non
             yield _placed(join(("tools", at)), told, positions)
 
 
-def _placed(path: str, message: str, positions: Positions, key: str | None = None) -> Finding:
+def _placed(path: str, message: str, positions: SourceMap, key: str | None = None) -> Finding:
     mark = positions.value(path) if key is None else positions.key(child(path, key))
     return Finding(path, message, line=mark.line if mark else None, column=mark.column if mark else None)

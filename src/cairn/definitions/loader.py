@@ -16,17 +16,17 @@ from cairn.definitions.checks.outputs import check_outputs
 from cairn.definitions.checks.scripts import check_scripts
 from cairn.definitions.checks.shape import check_shape
 from cairn.definitions.checks.tools import check_tools
-from cairn.definitions.findings import DefinitionError, Finding, Limits, errors
+from cairn.definitions.findings import DefinitionError, DefinitionLimits, Finding, errors
 from cairn.definitions.library_agents import Library
 from cairn.definitions.model import PipelineDefinition
-from cairn.definitions.outline import Outline
-from cairn.documents import Positions, Value
+from cairn.definitions.outline import DefinitionOutline
+from cairn.documents import SourceMap, Value
 
-LIMITS = Limits()
+LIMITS = DefinitionLimits()
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedDefinition:
     definition: PipelineDefinition  # its parts have the ids that the document brought, or none
     warnings: tuple[Finding, ...] = ()
 
@@ -34,37 +34,37 @@ class Loaded:
 def load(
     document: Value,
     *,
-    limits: Limits = LIMITS,
+    limits: DefinitionLimits = LIMITS,
     functions: Collection[str] | None = None,
     servers: Collection[str] | None = None,
     agents: Library | None = None,
-    positions: Positions | None = None,
-) -> Loaded:
+    positions: SourceMap | None = None,
+) -> LoadedDefinition:
     """The definition that a document writes, in the full form or with short forms; DefinitionError with all faults."""
-    expansion, findings = _read(document, limits, Known(functions, servers, agents), positions)
+    expansion, findings = _read(document, limits, KnownReferences(functions, servers, agents), positions)
     if errors(findings) or not isinstance(expansion, dict):
         raise DefinitionError(findings)
-    return Loaded(PipelineDefinition.parse(expansion), tuple(findings))
+    return LoadedDefinition(PipelineDefinition.parse(expansion), tuple(findings))
 
 
 def check(
     document: Value,
     *,
-    limits: Limits = LIMITS,
+    limits: DefinitionLimits = LIMITS,
     functions: Collection[str] | None = None,
     servers: Collection[str] | None = None,
     agents: Library | None = None,
-    positions: Positions | None = None,
+    positions: SourceMap | None = None,
 ) -> list[Finding]:
     """Everything that is wrong with a document, and what may be.
 
     Without `functions` any name of one is taken, without `servers` any server of tools, without `agents` any agent.
     """
-    return _read(document, limits, Known(functions, servers, agents), positions)[1]
+    return _read(document, limits, KnownReferences(functions, servers, agents), positions)[1]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownReferences:
     """What is there besides the document; None: whatever it names."""
 
     functions: Collection[str] | None = None
@@ -72,16 +72,18 @@ class Known:
     agents: Library | None = None
 
 
-def _read(document: Value, limits: Limits, known: Known, positions: Positions | None) -> tuple[Value, list[Finding]]:
+def _read(
+    document: Value, limits: DefinitionLimits, known: KnownReferences, positions: SourceMap | None
+) -> tuple[Value, list[Finding]]:
     """The full form, and everything that is found in it."""
     if too_large := list(check_size(document, limits)):
-        return None, [_Marks(document, Origins(), positions).placed(finding) for finding in too_large]
+        return None, [_SourcePositions(document, Origins(), positions).placed(finding) for finding in too_large]
     expansion = expand_tracked(document)
-    marks = _Marks(document, expansion.origins, positions)
+    marks = _SourcePositions(document, expansion.origins, positions)
     shape = list(check_shape(expansion.document))
     ill = {fault.finding.path for fault in shape}
     full = expansion.document if known.agents is None else with_schemas(expansion.document, known.agents)
-    meant = _check_meaning(Outline(full, ill), limits, known)
+    meant = _check_meaning(DefinitionOutline(full, ill), limits, known)
     found = [marks.marked(finding, finding.path) for finding in expansion.findings]
     found += [marks.placed(fault.finding, fault.key) for fault in shape]
     found += [marks.placed(finding) for finding in meant if finding.path not in ill]  # told already, by its shape
@@ -89,7 +91,7 @@ def _read(document: Value, limits: Limits, known: Known, positions: Positions | 
     return expansion.document, in_order
 
 
-def _check_meaning(outline: Outline, limits: Limits, known: Known) -> Iterator[Finding]:
+def _check_meaning(outline: DefinitionOutline, limits: DefinitionLimits, known: KnownReferences) -> Iterator[Finding]:
     yield from check_names(outline)
     yield from check_graph(outline)
     yield from check_outputs(outline)
@@ -105,13 +107,13 @@ def _check_meaning(outline: Outline, limits: Limits, known: Known) -> Iterator[F
         yield from check_library(outline, known.agents)
 
 
-class _Marks:
+class _SourcePositions:
     """Puts findings at their place in what the author wrote."""
 
-    def __init__(self, document: Value, origins: Origins, positions: Positions | None) -> None:
+    def __init__(self, document: Value, origins: Origins, positions: SourceMap | None) -> None:
         self._document = document
         self._origins = origins
-        self._positions = positions or Positions()
+        self._positions = positions or SourceMap()
 
     def placed(self, finding: Finding, key: str | None = None) -> Finding:
         """Move a finding from the full form to the author's document."""

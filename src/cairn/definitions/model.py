@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from cairn.core.conditions import Operator
-from cairn.core.states import OnBlocker, OnFailure, OnInvalid
+from cairn.core.states import ExecutionMode, OnBlocker, OnFailure, OnInvalid
 from cairn.definitions.enums import (
     ContentFormat,
     LoopKind,
@@ -21,47 +21,47 @@ from cairn.definitions.enums import (
     Strictness,
     ValidationMode,
 )
-from cairn.definitions.execution_config import Execution
-from cairn.definitions.frozen_model import Count, JsonSchema, Part
-from cairn.definitions.script_files import ScriptFile
+from cairn.definitions.execution_config import ExecutionConfig
+from cairn.definitions.frozen_model import Count, DefinitionModel, JsonSchema
+from cairn.definitions.script_files import ScriptFile, plain_path
 
 
-class RunTimeout(Part):
+class RunTimeout(DefinitionModel):
     enabled: bool = False
     timeout_minutes: int | float | None = None
     on_timeout: OnFailure = OnFailure.FAIL_RUN
 
 
-class PipelineConfig(Part):
+class PipelineConfig(DefinitionModel):
     auto_advance: bool = False
     timeout_config: RunTimeout = RunTimeout()
 
 
-class RestartPolicy(Part):
+class RestartPolicy(DefinitionModel):
     require_second_pass: bool = False
     max_restarts: Count = 3
 
 
-class Recovery(Part):
+class Recovery(DefinitionModel):
     on_agent_failure: OnAgentFailure = OnAgentFailure.RETRY
     on_session_interrupt: OnInterrupt = OnInterrupt.RESUME_FROM_CHECKPOINT
     on_external_blocker: OnBlocker = OnBlocker.ESCALATE
     max_recovery_attempts: Count = 3
 
 
-class Limits(Part):
+class BudgetLimits(DefinitionModel):
     max_cost_usd: int | float | None = None
     max_tokens: Count | None = None
     max_calls: Count | None = None
 
 
-class Budget(Limits):
+class BudgetDefinition(BudgetLimits):
     """Of one run, and of all runs of the pipeline in a calendar month."""
 
-    per_month: Limits | None = None
+    per_month: BudgetLimits | None = None
 
 
-class Action(Part):
+class ActionDeclaration(DefinitionModel):
     """An operation that may be proposed (D28)."""
 
     parameters_schema: JsonSchema | None = Field(default=None, alias="schema")
@@ -69,28 +69,28 @@ class Action(Part):
     description: str = ""
 
 
-class Dependencies(Part):
+class Dependencies(DefinitionModel):
     required_checkpoint_ids: tuple[str, ...] = ()  # keys
 
 
-class OutputReference(Part):
+class OutputReference(DefinitionModel):
     checkpoint_id: str  # a key
     artifact_ids: tuple[str, ...] | None = None  # names; None is all
     use_summarization: bool = False
 
 
-class Inputs(Part):
+class Inputs(DefinitionModel):
     include_previous_version: bool = False
     include_checkpoint_outputs: tuple[OutputReference, ...] = ()
 
 
-class HumanInteraction(Part):
+class HumanInteraction(DefinitionModel):
     requires_approval_to_start: bool = False
     requires_approval_to_complete: bool = False
     max_revision_iterations: Count = 3
 
 
-class Artifact(Part):
+class ArtifactDeclaration(DefinitionModel):
     artifact_id: str | None = None
     name: str
     format: str
@@ -98,7 +98,7 @@ class Artifact(Part):
     content_schema: dict[str, Any] | None = Field(default=None, alias="schema")
 
 
-class Validation(Part):
+class ValidationConfig(DefinitionModel):
     enabled: bool = False
     validation_mode: ValidationMode | None = None
     schema_validation_strictness: Strictness = Strictness.STRICT
@@ -107,28 +107,28 @@ class Validation(Part):
     max_validation_retries: Count = 2
 
 
-class Output(Part):
-    artifacts: tuple[Artifact, ...] = ()
-    validation: Validation = Validation()
+class OutputDefinition(DefinitionModel):
+    artifacts: tuple[ArtifactDeclaration, ...] = ()
+    validation: ValidationConfig = ValidationConfig()
 
 
-class Example(Part):
+class Example(DefinitionModel):
     input: dict[str, Any] | None = None
     output: dict[str, Any] | None = None
 
 
-class InjectionPoints(Part):
+class InjectionPoints(DefinitionModel):
     previous_version_context: PreviousVersionPoint = PreviousVersionPoint.BEFORE_TASK_PROMPT
     checkpoint_references: ReferencePoint = ReferencePoint.BEFORE_TASK_PROMPT
 
 
-class InjectionFormat(Part):
+class InjectionFormat(DefinitionModel):
     include_file_paths: bool = True
     include_file_contents: bool = True
     content_format: ContentFormat = ContentFormat.MARKDOWN
 
 
-class Instructions(Part):
+class Instructions(DefinitionModel):
     system_prompt: str | None = None
     task_prompt: str | None = None
     examples: tuple[Example, ...] = ()
@@ -136,7 +136,7 @@ class Instructions(Part):
     injection_format: InjectionFormat = InjectionFormat()
 
 
-class LoopCondition(Part):
+class LoopCondition(DefinitionModel):
     kind: LoopKind
     script_path: str | None = None
     entry_function: str = "main"
@@ -145,13 +145,13 @@ class LoopCondition(Part):
     value: Any = None
 
 
-class Loop(Part):
+class Loop(DefinitionModel):
     until: LoopCondition
     max_iterations: Count = 10
     on_limit: OnLimit = OnLimit.FAIL
 
 
-class CheckpointDefinition(Part):
+class CheckpointDefinition(DefinitionModel):
     key: str
     checkpoint_id: str | None = None
     checkpoint_name: str
@@ -164,9 +164,9 @@ class CheckpointDefinition(Part):
     input_mapping: dict[str, str] = Field(default_factory=dict)
     input_schema: JsonSchema | None = None
     output_schema: JsonSchema | None = None
-    execution: Execution
+    execution: ExecutionConfig
     human_interaction: HumanInteraction = HumanInteraction()
-    output: Output = Output()
+    output: OutputDefinition = OutputDefinition()
     instructions: Instructions = Instructions()
     loop: Loop | None = None
     decides: bool = False
@@ -180,8 +180,16 @@ class CheckpointDefinition(Part):
         """Its stage; by default it is a stage of its own."""
         return self.stage or self.key
 
+    @property
+    def script_file(self) -> str | None:
+        """The path of its script file, if it has one."""
+        config = self.execution.script_config
+        if self.execution.mode is not ExecutionMode.SCRIPT or config is None or config.script_path is None:
+            return None
+        return plain_path(config.script_path)
 
-class PipelineDefinition(Part):
+
+class PipelineDefinition(DefinitionModel):
     pipeline_id: str | None = None
     pipeline_name: str
     pipeline_description: str = ""
@@ -192,10 +200,10 @@ class PipelineDefinition(Part):
     checkpoint_order: tuple[str, ...] = ()
     config: PipelineConfig = PipelineConfig()
     input_schema: JsonSchema | None = None
-    actions: dict[str, Action] = Field(default_factory=dict)
+    actions: dict[str, ActionDeclaration] = Field(default_factory=dict)
     restart_policy: RestartPolicy = RestartPolicy()
     recovery: Recovery | None = None
-    budget: Budget | None = None
+    budget: BudgetDefinition | None = None
     scripts: dict[str, ScriptFile] = Field(default_factory=dict)
     checkpoints: tuple[CheckpointDefinition, ...] = ()
 
@@ -206,6 +214,12 @@ class PipelineDefinition(Part):
     @cached_property
     def by_id(self) -> dict[str | None, CheckpointDefinition]:
         return {checkpoint.checkpoint_id: checkpoint for checkpoint in self.checkpoints}
+
+    @property
+    def missing_scripts(self) -> list[tuple[int, str]]:
+        """Positions of checkpoints whose script file does not exist, with its path."""
+        files = ((position, c.script_file) for position, c in enumerate(self.checkpoints))
+        return [(position, path) for position, path in files if path is not None and path not in self.scripts]
 
     @cached_property
     def names_library_agents(self) -> bool:

@@ -17,7 +17,7 @@ from cairn.documents.pointers import join
 
 
 @dataclass(frozen=True)
-class Step:
+class CheckpointOutline:
     """One checkpoint that has a key."""
 
     position: int
@@ -44,12 +44,14 @@ class Step:
         return text(self.document, "execution", "mode")
 
 
-class Outline:
+class DefinitionOutline:
     def __init__(self, document: Value, ill_formed: Collection[str] = ()) -> None:
         self.document = document
         self._ill_formed = ill_formed
         checkpoints = objects(document, "checkpoints")
-        self.steps = [Step(at, key, checkpoint) for at, checkpoint in checkpoints if (key := text(checkpoint, "key"))]
+        self.steps = [
+            CheckpointOutline(at, key, checkpoint) for at, checkpoint in checkpoints if (key := text(checkpoint, "key"))
+        ]
 
     def is_well_formed(self, path: str) -> bool:
         """Did the schema find nothing wrong there?"""
@@ -60,7 +62,7 @@ class Outline:
         return cast("JsonSchema", value) if isinstance(value, dict | bool) and self.is_well_formed(path) else None
 
     @cached_property
-    def by_key(self) -> dict[str, Step]:
+    def by_key(self) -> dict[str, CheckpointOutline]:
         """The first of each key."""
         return {step.key: step for step in reversed(self.steps)}
 
@@ -73,7 +75,7 @@ class Outline:
             found[step.key] = needed.union(*(found.get(need, frozenset()) for need in needed))
         return found
 
-    def comes_before(self, key: str, step: Step) -> bool:
+    def comes_before(self, key: str, step: CheckpointOutline) -> bool:
         return key in self.by_key and self.by_key[key].position < step.position
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cairn.core.plan import Checkpoint, Plan, Policy
+from cairn.core.plan import Checkpoint, CheckpointPolicy, Plan
 from cairn.core.states import OnBlocker
 from cairn.definitions.model import CheckpointDefinition, PipelineDefinition
 from cairn.documents import digest
@@ -25,7 +25,7 @@ def compile_graph(definition: PipelineDefinition) -> tuple[Checkpoint, ...]:
     )
 
 
-def compile_policies(definition: PipelineDefinition) -> dict[str, Policy]:
+def compile_policies(definition: PipelineDefinition) -> dict[str, CheckpointPolicy]:
     return {checkpoint.key: _policy(checkpoint) for checkpoint in definition.checkpoints}
 
 
@@ -51,11 +51,11 @@ def _now(started: CheckpointDefinition, newest: PipelineDefinition) -> Checkpoin
     return newest.by_key.get(started.key, started)
 
 
-def _policy(checkpoint: CheckpointDefinition) -> Policy:
+def _policy(checkpoint: CheckpointDefinition) -> CheckpointPolicy:
     execution, people, validation = checkpoint.execution, checkpoint.human_interaction, checkpoint.output.validation
     timeout = execution.timeout_config
     content = {key: value for key, value in checkpoint.document.items() if key not in _TIMES}
-    return Policy(
+    return CheckpointPolicy(
         mode=execution.mode,
         ask_start=people.requires_approval_to_start,
         ask_completion=people.requires_approval_to_complete,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from hashlib import sha256
 
-from cairn.definitions.frozen_model import Document, Part
+from cairn.definitions.frozen_model import DefinitionModel, Document
 from cairn.definitions.raw_document import section
 from cairn.documents import Value
 
@@ -16,7 +16,7 @@ _RESERVED = ".cairn-new-"  # names of files that are half written
 _STEP = re.compile(r"\.?[^/.\\\x00-\x1f][^/\\\x00-\x1f]*")
 
 
-class ScriptFile(Part):
+class ScriptFile(DefinitionModel):
     """A file by what it holds; the text itself is kept once, by its checksum."""
 
     checksum: str

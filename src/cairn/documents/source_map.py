@@ -9,7 +9,7 @@ from cairn.documents.pointers import parent
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Mark:
+class SourcePosition:
     """A place in a text; both count from 1."""
 
     line: int
@@ -17,18 +17,18 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Positions:
+class SourceMap:
     """Marks by JSON pointer. A value that is not a member of an object has no key."""
 
-    values: Mapping[str, Mark] = field(default_factory=dict[str, Mark])
-    keys: Mapping[str, Mark] = field(default_factory=dict[str, Mark])
+    values: Mapping[str, SourcePosition] = field(default_factory=dict[str, SourcePosition])
+    keys: Mapping[str, SourcePosition] = field(default_factory=dict[str, SourcePosition])
 
-    def value(self, pointer: str) -> Mark | None:
+    def value(self, pointer: str) -> SourcePosition | None:
         """Where the value begins, or the nearest one around it that the text has."""
         while pointer and pointer not in self.values:
             pointer = parent(pointer)
         return self.values.get(pointer)
 
-    def key(self, pointer: str) -> Mark | None:
+    def key(self, pointer: str) -> SourcePosition | None:
         """Where its key stands, or else the value."""
         return self.keys.get(pointer) or self.value(pointer)

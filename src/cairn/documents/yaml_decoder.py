@@ -8,9 +8,9 @@ from typing import NoReturn
 
 from cairn.documents.errors import DocumentError
 from cairn.documents.pointers import child
-from cairn.documents.source_map import Mark, Positions
+from cairn.documents.source_map import SourceMap, SourcePosition
 from cairn.documents.values import MAX_DEPTH, MAX_DIGITS, MAX_YAML_BYTES, Value
-from cairn.documents.yaml_events import Event, Kind, mark_at, parse, unwritable
+from cairn.documents.yaml_events import YamlEvent, YamlEventKind, mark_at, parse, unwritable
 
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEAN = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
@@ -25,7 +25,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def decode_yaml(
     text: bytes | str, *, max_bytes: int = MAX_YAML_BYTES, max_depth: int = MAX_DEPTH
-) -> tuple[Value, Positions]:
+) -> tuple[Value, SourceMap]:
     """Read one YAML document, and where each of its values stands. JSON is YAML, too."""
     return _Reader(_decoded(text, max_bytes), min(max_depth, MAX_DEPTH)).document()
 
@@ -71,40 +71,42 @@ class _Reader:
     def __init__(self, source: str, max_depth: int) -> None:
         self._events = parse(source)
         self._max_depth = max_depth
-        self._values: dict[str, Mark] = {}
-        self._keys: dict[str, Mark] = {}
+        self._values: dict[str, SourcePosition] = {}
+        self._keys: dict[str, SourcePosition] = {}
 
-    def document(self) -> tuple[Value, Positions]:
+    def document(self) -> tuple[Value, SourceMap]:
         start = next(self._events)
         self._values[""] = start.mark
         value: Value = None
-        if start.kind is Kind.DOCUMENT:
+        if start.kind is YamlEventKind.DOCUMENT:
             if start.version not in (None, (1, 2)):
                 _refuse(start, "only YAML 1.2 is read; leave the %YAML line out")
             value = self._value(next(self._events), "", 0)
             next(self._events)  # the document's end
-            if (after := next(self._events)).kind is Kind.DOCUMENT:
+            if (after := next(self._events)).kind is YamlEventKind.DOCUMENT:
                 _refuse(after, "a second document begins here; only one is taken")
-        return value, Positions(self._values, self._keys)
+        return value, SourceMap(self._values, self._keys)
 
-    def _value(self, event: Event, path: str, depth: int) -> Value:
+    def _value(self, event: YamlEvent, path: str, depth: int) -> Value:
         self._values[path] = event.mark
         _refuse_extras(event)
-        if event.kind is Kind.SCALAR:
+        if event.kind is YamlEventKind.SCALAR:
             return _scalar(event)
         if depth >= self._max_depth:
             _refuse(event, f"more than {self._max_depth} lists and mappings stand inside one another")
-        return self._sequence(path, depth + 1) if event.kind is Kind.SEQUENCE else self._mapping(path, depth + 1)
+        return (
+            self._sequence(path, depth + 1) if event.kind is YamlEventKind.SEQUENCE else self._mapping(path, depth + 1)
+        )
 
     def _sequence(self, path: str, depth: int) -> list[Value]:
         items: list[Value] = []
-        while (event := next(self._events)).kind is not Kind.END:
+        while (event := next(self._events)).kind is not YamlEventKind.END:
             items.append(self._value(event, child(path, len(items)), depth))
         return items
 
     def _mapping(self, path: str, depth: int) -> dict[str, Value]:
         members: dict[str, Value] = {}
-        while (event := next(self._events)).kind is not Kind.END:
+        while (event := next(self._events)).kind is not YamlEventKind.END:
             key = _key(event)
             place = child(path, key)
             if key in members:
@@ -114,16 +116,16 @@ class _Reader:
         return members
 
 
-def _key(event: Event) -> str:
+def _key(event: YamlEvent) -> str:
     _refuse_extras(event)
-    if event.kind is not Kind.SCALAR:
+    if event.kind is not YamlEventKind.SCALAR:
         _refuse(event, "a list or a mapping cannot be a key")
     if not isinstance(key := _scalar(event), str):
         _refuse(event, f"the key {event.text or 'here'} is not a text: put it in quotes")
     return key
 
 
-def _scalar(event: Event) -> bool | int | float | str | None:
+def _scalar(event: YamlEvent) -> bool | int | float | str | None:
     if not event.is_quoted:
         try:
             return resolve(event.text)
@@ -137,8 +139,8 @@ def _scalar(event: Event) -> bool | int | float | str | None:
         _refuse(event, "half of a surrogate pair is not a character")
 
 
-def _refuse_extras(event: Event) -> None:
-    if event.kind is Kind.ALIAS:
+def _refuse_extras(event: YamlEvent) -> None:
+    if event.kind is YamlEventKind.ALIAS:
         _refuse(event, f"*{event.anchor} is an alias, which is not taken: write the value out")
     if event.anchor:
         _refuse(event, f"&{event.anchor} is an anchor, which is not taken: write the value out wherever it is wanted")
@@ -146,5 +148,5 @@ def _refuse_extras(event: Event) -> None:
         _refuse(event, f"the tag {event.tag} is not taken: a value is what it looks like, a text if it is in quotes")
 
 
-def _refuse(event: Event, message: str) -> NoReturn:
+def _refuse(event: YamlEvent, message: str) -> NoReturn:
     raise DocumentError(message, event.mark.line, event.mark.column)

@@ -12,10 +12,10 @@ from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.reader import ReaderError
 
 from cairn.documents.errors import DocumentError
-from cairn.documents.source_map import Mark
+from cairn.documents.source_map import SourcePosition
 
 
-class Kind(Enum):
+class YamlEventKind(Enum):
     DOCUMENT = auto()  # a document begins
     SCALAR = auto()
     ALIAS = auto()
@@ -25,9 +25,9 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    kind: Kind
-    mark: Mark
+class YamlEvent:
+    kind: YamlEventKind
+    mark: SourcePosition
     text: str = ""
     is_quoted: bool = False  # or a block: a text, whatever it looks like
     anchor: str | None = None
@@ -35,16 +35,16 @@ class Event:
     version: tuple[int, int] | None = None
 
 
-_KINDS: dict[object, Kind] = {
-    events.DocumentStartEvent: Kind.DOCUMENT,
-    events.ScalarEvent: Kind.SCALAR,
-    events.AliasEvent: Kind.ALIAS,
-    events.SequenceStartEvent: Kind.SEQUENCE,
-    events.MappingStartEvent: Kind.MAPPING,
+_KINDS: dict[object, YamlEventKind] = {
+    events.DocumentStartEvent: YamlEventKind.DOCUMENT,
+    events.ScalarEvent: YamlEventKind.SCALAR,
+    events.AliasEvent: YamlEventKind.ALIAS,
+    events.SequenceStartEvent: YamlEventKind.SEQUENCE,
+    events.MappingStartEvent: YamlEventKind.MAPPING,
 }
 
 
-def parse(source: str) -> Iterator[Event]:
+def parse(source: str) -> Iterator[YamlEvent]:
     """The events of a text, without the start of the stream."""
     parser: Any = YAML(typ="safe", pure=True)
     try:
@@ -64,15 +64,15 @@ def unwritable(source: str, offset: int) -> DocumentError:
     return DocumentError(message, at.line, at.column)
 
 
-def mark_at(text: str, offset: int) -> Mark:
+def mark_at(text: str, offset: int) -> SourcePosition:
     before = text[:offset]
-    return Mark(before.count("\n") + 1, len(before) - before.rfind("\n"))
+    return SourcePosition(before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 
-def _event(event: Any) -> Event:
+def _event(event: Any) -> YamlEvent:
     version = getattr(event, "version", None)
-    return Event(
-        _KINDS.get(event.__class__, Kind.END),
+    return YamlEvent(
+        _KINDS.get(event.__class__, YamlEventKind.END),
         _mark(event.start_mark),
         str(getattr(event, "value", "")),
         getattr(event, "style", None) is not None,
@@ -82,8 +82,8 @@ def _event(event: Any) -> Event:
     )
 
 
-def _mark(mark: Any) -> Mark:
-    return Mark(mark.line + 1, mark.column + 1)
+def _mark(mark: Any) -> SourcePosition:
+    return SourcePosition(mark.line + 1, mark.column + 1)
 
 
 def _syntax_error(error: MarkedYAMLError) -> DocumentError:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from cairn.files import layout, safe_folder
-from cairn.files.content import Move
+from cairn.files.content import FileMove
 from cairn.files.errors import UnsafePath
-from cairn.files.pipeline_folder import Room
+from cairn.files.pipeline_folder import PipelineFolder
 
 
-def archive(room: Room, rollback_folder: str, metadata: bytes, moves: Sequence[Move]) -> None:
+def archive(room: PipelineFolder, rollback_folder: str, metadata: bytes, moves: Sequence[FileMove]) -> None:
     """Move what a rollback takes away into its folder (R1). The metadata comes first and explains a half archive."""
     _inside(rollback_folder, layout.ARCHIVED)
     room.write(f"{rollback_folder}/{layout.ROLLBACK_METADATA}", metadata)
@@ -21,7 +21,7 @@ def archive(room: Room, rollback_folder: str, metadata: bytes, moves: Sequence[M
         room.take(move)
 
 
-def unarchive(room: Room, rollback_folder: str, moves: Sequence[Move]) -> None:
+def unarchive(room: PipelineFolder, rollback_folder: str, moves: Sequence[FileMove]) -> None:
     """Put everything back. The metadata stays as a record."""
     _inside(rollback_folder, layout.ARCHIVED)
     for move in sorted(moves, key=_depth):
@@ -30,14 +30,14 @@ def unarchive(room: Room, rollback_folder: str, moves: Sequence[Move]) -> None:
     room.remove_empty(f"{rollback_folder}/archived_data")
 
 
-def set_pass_aside(room: Room, run_folder: str, pass_number: int, checkpoint_folders: Sequence[str]) -> None:
+def set_pass_aside(room: PipelineFolder, run_folder: str, pass_number: int, checkpoint_folders: Sequence[str]) -> None:
     """The checkpoints' folders of a pass that is over move to `passes/{k}/` (D32)."""
     aside = layout.pass_folder(run_folder, pass_number)
     for name in checkpoint_folders:
-        room.take(Move(f"{run_folder}/{name}", f"{aside}/{name}"))
+        room.take(FileMove(f"{run_folder}/{name}", f"{aside}/{name}"))
 
 
-def archive_definition_runs(room: Room, definition_version: int, at: datetime) -> str | None:
+def archive_definition_runs(room: PipelineFolder, definition_version: int, at: datetime) -> str | None:
     """Move the runs of a definition that has ended (P2); the answer is their new `runs` folder, if there were any."""
     goal = f"{layout.definition_archive(definition_version, at)}/{layout.RUNS}"
     if not room.exists(goal):
@@ -52,20 +52,20 @@ def archive_definition_runs(room: Room, definition_version: int, at: datetime) -
 def archive_pipeline(root: str, pipeline_id: str, at: datetime) -> str:
     """Move a deleted pipeline's folder into the archive of the root (P4, D6); the answer is where, from the root."""
     location = layout.deleted_pipeline(pipeline_id, at)
-    with safe_folder.Folder(root, layout.ARCHIVED, make=True) as archived, safe_folder.Folder(root, ".") as top:
+    with safe_folder.SafeFolder(root, layout.ARCHIVED, make=True) as archived, safe_folder.SafeFolder(root, ".") as top:
         name = location.rpartition("/")[2]
         if safe_folder.kind(archived, name) is None and safe_folder.kind(top, pipeline_id) is not None:
             os.rename(pipeline_id, name, src_dir_fd=top, dst_dir_fd=archived)
     return location
 
 
-def restore_pipeline(room: Room, location: str) -> None:
+def restore_pipeline(room: PipelineFolder, location: str) -> None:
     """Bring a deleted pipeline's folder back; what has come to stand in its place since is kept aside in it."""
     name = layout.checked_id(location.removeprefix(f"{layout.ARCHIVED}/"))
     newer = f"{layout.UNFINISHED}{room.pipeline_id}"
     with (
-        safe_folder.Folder(room.root, layout.ARCHIVED, make=True) as archived,
-        safe_folder.Folder(room.root, ".") as top,
+        safe_folder.SafeFolder(room.root, layout.ARCHIVED, make=True) as archived,
+        safe_folder.SafeFolder(room.root, ".") as top,
     ):
         if safe_folder.kind(archived, name) is not None:
             if safe_folder.kind(top, room.pipeline_id) is not None:
@@ -77,7 +77,7 @@ def restore_pipeline(room: Room, location: str) -> None:
                 os.rename(newer, aside, src_dir_fd=top, dst_dir_fd=kept)
 
 
-def _depth(move: Move) -> int:
+def _depth(move: FileMove) -> int:
     """Folders before what lies in them: a folder that is there already is not moved any more."""
     return move.archived.count("/")
 

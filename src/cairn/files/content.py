@@ -24,7 +24,7 @@ class FileContent:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class FileMove:
     """A file or folder that changes its place. Both paths are relative to the pipeline's folder."""
 
     original: str

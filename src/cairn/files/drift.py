@@ -11,7 +11,7 @@ from datetime import datetime
 from cairn.files import layout, workspace
 from cairn.files import safe_folder as folders
 from cairn.files.content import FileContent
-from cairn.files.pipeline_folder import Room
+from cairn.files.pipeline_folder import PipelineFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Workspaces:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedTree:
     """What the database says should stand in a pipeline's folder."""
 
     files: Mapping[str, FileContent]
@@ -38,7 +38,7 @@ class Drift:
     """How a pipeline's folder differs. Paths are as on disk; print them with `shown`."""
 
     pipeline_id: str
-    expected: Expected
+    expected: ExpectedTree
     missing: tuple[str, ...] = ()  # files
     missing_folders: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Drift:
 
 @dataclass(slots=True)
 class _Walk:
-    expected: Expected
+    expected: ExpectedTree
     under: Sequence[str]
     files: dict[str, FileContent]
     folders: set[str]
@@ -73,7 +73,7 @@ class _Walk:
             return  # gone since it was listed
 
 
-def scan(room: Room, expected: Expected, under: Sequence[str]) -> Drift:
+def scan(room: PipelineFolder, expected: ExpectedTree, under: Sequence[str]) -> Drift:
     """Compare what lies under these folders with what should; contents by size, then by checksum."""
     files = {path: file for path, file in expected.files.items() if _is_under(path, under)}
     wanted = [path for path in (*layout.SKELETON, *expected.folders) if _is_under(path, under)]
@@ -164,7 +164,7 @@ def _look_at_workspaces(walk: _Walk, top: int, workspaces: Workspaces) -> tuple[
     return tuple(execution for execution in workspaces.open if execution not in found)
 
 
-def _latest(room: Room) -> str | None:
+def _latest(room: PipelineFolder) -> str | None:
     try:
         with room.open(layout.RUNS) as runs:
             target = folders.link_target(runs, layout.LATEST.rpartition("/")[2])

@@ -6,10 +6,10 @@ import contextlib
 import os
 
 from cairn.files import layout, safe_folder
-from cairn.files.pipeline_folder import Room
+from cairn.files.pipeline_folder import PipelineFolder
 
 
-def append(room: Room, name: str, data: bytes, *, max_bytes: int, backups: int) -> bool:
+def append(room: PipelineFolder, name: str, data: bytes, *, max_bytes: int, backups: int) -> bool:
     """False: the pipeline has no folder now. A pipeline's folder is not made for its log."""
     try:
         logs = _open(room)
@@ -27,7 +27,7 @@ def append(room: Room, name: str, data: bytes, *, max_bytes: int, backups: int) 
     return True
 
 
-def _open(room: Room) -> int:
+def _open(room: PipelineFolder) -> int:
     """The folder of logs, step by step from the pipeline's own."""
     with room.open() as top:
         outer = os.dup(top)
@@ -40,7 +40,7 @@ def _open(room: Room) -> int:
     return outer
 
 
-def tail(room: Room, name: str, size: int) -> bytes:
+def tail(room: PipelineFolder, name: str, size: int) -> bytes:
     """The last so many bytes, or what there is."""
     try:
         folder = room.open(*layout.parts(layout.LOGS))

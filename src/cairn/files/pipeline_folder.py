@@ -10,18 +10,18 @@ from datetime import datetime
 from typing import NamedTuple
 
 from cairn.files import layout, safe_folder
-from cairn.files.content import FileContent, Move
+from cairn.files.content import FileContent, FileMove
 
 
-class Room(NamedTuple):
+class PipelineFolder(NamedTuple):
     root: str
     pipeline_id: str
     now: Callable[[], datetime]
 
-    def open(self, *steps: str, make: bool = False) -> safe_folder.Folder:
-        return safe_folder.Folder(self.root, self.pipeline_id, *steps, make=make)
+    def open(self, *steps: str, make: bool = False) -> safe_folder.SafeFolder:
+        return safe_folder.SafeFolder(self.root, self.pipeline_id, *steps, make=make)
 
-    def parent(self, path: str, *, make: bool = False) -> tuple[safe_folder.Folder, str]:
+    def parent(self, path: str, *, make: bool = False) -> tuple[safe_folder.SafeFolder, str]:
         """The folder that holds `path`, and its name there."""
         *steps, name = layout.parts(path)
         return self.open(*steps, make=make), name
@@ -98,14 +98,14 @@ class Room(NamedTuple):
         with folder as fd:
             return safe_folder.kind(fd, name) is not None
 
-    def take(self, move: Move) -> None:
+    def take(self, move: FileMove) -> None:
         """Carry a move out, once: what stands at the new place already stays there."""
         if self.exists(move.archived) or self.rename(move.original, move.archived):
             return
         if move.content is not None:
             self.restore(move.content, move.archived)
 
-    def bring_back(self, move: Move) -> None:
+    def bring_back(self, move: FileMove) -> None:
         """Carry a move out backwards; what has come to stand at the old place since is kept aside."""
         self.merge(move.archived, move.original)
         if move.content is not None and not self.exists(move.original):

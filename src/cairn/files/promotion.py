@@ -8,17 +8,17 @@ import stat
 from collections.abc import Sequence
 
 from cairn.files import layout, safe_folder
-from cairn.files.content import FileContent, Move
+from cairn.files.content import FileContent, FileMove
 from cairn.files.errors import UnsafePath
-from cairn.files.pipeline_folder import Room
+from cairn.files.pipeline_folder import PipelineFolder
 
 
 def promote(
-    room: Room,
+    room: PipelineFolder,
     execution_id: str,
     folder: str,
     files: Sequence[FileContent],
-    superseded: Sequence[Move] = (),
+    superseded: Sequence[FileMove] = (),
 ) -> None:
     """The checkpoint's folder appears whole, with its files in `outputs/`; one that is there gets them one by one."""
     *steps, name = layout.parts(folder)
@@ -37,7 +37,9 @@ def _name(file: FileContent, prefix: str) -> str:
     return layout.checked_id(file.path[len(prefix) :])
 
 
-def _publish(room: Room, run: int, name: str, execution_id: str, files: Sequence[tuple[str, FileContent]]) -> bool:
+def _publish(
+    room: PipelineFolder, run: int, name: str, execution_id: str, files: Sequence[tuple[str, FileContent]]
+) -> bool:
     """Fill a folder under an unfinished name, then rename it; False if another one stands there by now."""
     half = f"{layout.UNFINISHED}{execution_id}"
     try:
@@ -69,7 +71,9 @@ def _make_empty(run: int, half: str) -> None:
     os.mkdir(f"{half}/{layout.OUTPUTS}", dir_fd=run)
 
 
-def _add(room: Room, steps: Sequence[str], execution_id: str, files: Sequence[tuple[str, FileContent]]) -> None:
+def _add(
+    room: PipelineFolder, steps: Sequence[str], execution_id: str, files: Sequence[tuple[str, FileContent]]
+) -> None:
     with room.open(*steps, layout.OUTPUTS, make=True) as outputs:
         for name, file in files:
             if safe_folder.holds(outputs, name, file.size, file.checksum):
@@ -82,7 +86,7 @@ def _add(room: Room, steps: Sequence[str], execution_id: str, files: Sequence[tu
             safe_folder.put(outputs, half, outputs, name)
 
 
-def _supersede(room: Room, moves: Sequence[Move], files: Sequence[FileContent]) -> None:
+def _supersede(room: PipelineFolder, moves: Sequence[FileMove], files: Sequence[FileContent]) -> None:
     """Keep the replaced files. One whose name is taken stays in place as well until the new one replaces it."""
     new = {file.path: file for file in files}
     for move in moves:
@@ -95,7 +99,7 @@ def _supersede(room: Room, moves: Sequence[Move], files: Sequence[FileContent]) 
             room.restore(move.content, move.archived)
 
 
-def _link(room: Room, move: Move) -> bool:
+def _link(room: PipelineFolder, move: FileMove) -> bool:
     """Let the replaced file stand at both places; where links are not to be had it moves."""
     try:
         source, name = room.parent(move.original)
@@ -112,7 +116,7 @@ def _link(room: Room, move: Move) -> bool:
     return True
 
 
-def _stands(room: Room, file: FileContent) -> bool:
+def _stands(room: PipelineFolder, file: FileContent) -> bool:
     try:
         folder, name = room.parent(file.path)
     except FileNotFoundError:
@@ -130,7 +134,7 @@ def _is_kept(fd: int, name: str) -> bool:
     return status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode)
 
 
-def _take_staged(room: Room, execution_id: str, file: FileContent, target: int, place: str) -> bool:
+def _take_staged(room: PipelineFolder, execution_id: str, file: FileContent, target: int, place: str) -> bool:
     """Rename the staged file, if it still is what was looked at and nobody else holds it under another name."""
     name = layout.checked_id(file.staged_as or "")
     try:

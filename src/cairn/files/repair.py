@@ -12,11 +12,11 @@ from pathlib import Path
 from cairn.files import layout, safe_folder, workspace
 from cairn.files.drift import Drift
 from cairn.files.errors import explain, shown
-from cairn.files.pipeline_folder import Room
+from cairn.files.pipeline_folder import PipelineFolder
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RepairResult:
     """What was done about a drift. Paths can be printed."""
 
     written: tuple[str, ...] = ()  # regenerated from the database
@@ -25,21 +25,23 @@ class Report:
     failed: tuple[tuple[str, str], ...] = ()  # what could not be put right, and why
 
 
-def repair(room: Room, drift: Drift, at: datetime, *, own: Container[str] = (), strict: bool = False) -> Report:
+def repair(
+    room: PipelineFolder, drift: Drift, at: datetime, *, own: Container[str] = (), strict: bool = False
+) -> RepairResult:
     """Put a drift right. `own` are checksums of contents that Cairn wrote there before: those need not be kept."""
-    work = _Work(room, drift, at, own, strict)
+    work = _Repair(room, drift, at, own, strict)
     work.each(drift.left, work.remove)
     work.each(drift.extra, work.clear)
     work.each((*drift.changed, *drift.missing), work.write)
     work.each(drift.missing_folders, work.make_folder)
     work.each([layout.LATEST] if drift.wrong_latest else [], work.point_latest)
     work.each(drift.missing_workspaces, work.make_workspace)
-    return Report(tuple(work.written), tuple(work.kept), tuple(work.removed), tuple(work.failed))
+    return RepairResult(tuple(work.written), tuple(work.kept), tuple(work.removed), tuple(work.failed))
 
 
 @dataclass(slots=True)
-class _Work:
-    room: Room
+class _Repair:
+    room: PipelineFolder
     drift: Drift
     at: datetime
     own: Container[str]

@@ -7,13 +7,13 @@ from datetime import datetime
 
 from cairn.files import layout, safe_folder
 from cairn.files.errors import UnsafePath
-from cairn.files.pipeline_folder import Room
+from cairn.files.pipeline_folder import PipelineFolder
 
 _DISCARDABLE = re.compile(r"(\.archived/|\.errored/|runs/test_)[^/]+")
 _STAMP = re.compile(r"_(\d{8}T\d{6}Z)(~\d+)?$")
 
 
-def expired(room: Room, before: datetime, within: str) -> tuple[str, ...]:
+def expired(room: PipelineFolder, before: datetime, within: str) -> tuple[str, ...]:
     """What bears an earlier time in its name. What bears none is a user's."""
     try:
         folder = room.open(*layout.parts(within))
@@ -25,7 +25,7 @@ def expired(room: Room, before: datetime, within: str) -> tuple[str, ...]:
     return tuple(f"{within}/{name}" for name, stamp in stamps if stamp is not None and stamp[1] < limit)
 
 
-def discard(room: Room, path: str) -> None:
+def discard(room: PipelineFolder, path: str) -> None:
     layout.parts(path)
     if not _DISCARDABLE.fullmatch(path):
         raise UnsafePath(f"{path!r} is not kept for a time only")

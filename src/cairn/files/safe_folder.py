@@ -19,7 +19,7 @@ _BLOCK = 1 << 20
 _NO_ANSWER = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # says nothing about the file
 
 
-class Folder:
+class SafeFolder:
     """An open folder below the root; `make` makes what is missing on the way. The root itself is trusted."""
 
     __slots__ = ("_fd",)

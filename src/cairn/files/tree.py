@@ -10,12 +10,12 @@ from types import MappingProxyType, TracebackType
 from cairn.files import archive, layout, promotion, retention, workspace
 from cairn.files import log_files as logs
 from cairn.files.apart import lay_apart
-from cairn.files.content import FileContent, Move
-from cairn.files.drift import Drift, Expected, scan
+from cairn.files.content import FileContent, FileMove
+from cairn.files.drift import Drift, ExpectedTree, scan
 from cairn.files.errors import explain
 from cairn.files.layout import checked_id
-from cairn.files.pipeline_folder import Room
-from cairn.files.repair import Report, repair
+from cairn.files.pipeline_folder import PipelineFolder
+from cairn.files.repair import RepairResult, repair
 
 _NO_SCRIPTS: Mapping[str, bytes] = MappingProxyType({})
 
@@ -64,7 +64,7 @@ class Tree:
             *(FileContent.of(f"{layout.SCRIPTS}/{path}", data) for path, data in scripts.items()),
         ]
         with self._enter(pipeline_id) as room:
-            expected = Expected({file.path: file for file in files}, folders=(layout.CHECKPOINTS,))
+            expected = ExpectedTree({file.path: file for file in files}, folders=(layout.CHECKPOINTS,))
             repair(room, scan(room, expected, (layout.DEFINITIONS,)), self._now(), own=former, strict=True)
 
     def archive_definition_runs(self, pipeline_id: str, definition_version: int, at: datetime) -> str | None:
@@ -128,7 +128,7 @@ class Tree:
         execution_id: str,
         folder: str,
         files: Sequence[FileContent],
-        superseded: Sequence[Move] = (),
+        superseded: Sequence[FileMove] = (),
     ) -> None:
         """These files stand in `{folder}/outputs/` afterwards; those that they replace have moved (X7, D31)."""
         with self._enter(pipeline_id) as room:
@@ -162,12 +162,12 @@ class Tree:
         with self._enter(pipeline_id) as room:
             archive.set_pass_aside(room, run_folder, pass_number, checkpoint_folders)
 
-    def archive(self, pipeline_id: str, rollback_folder: str, metadata: bytes, moves: Sequence[Move]) -> None:
+    def archive(self, pipeline_id: str, rollback_folder: str, metadata: bytes, moves: Sequence[FileMove]) -> None:
         """Move what a rollback takes away into its folder; what is missing is written there from its content (R1)."""
         with self._enter(pipeline_id) as room:
             archive.archive(room, rollback_folder, metadata, moves)
 
-    def unarchive(self, pipeline_id: str, rollback_folder: str, moves: Sequence[Move]) -> None:
+    def unarchive(self, pipeline_id: str, rollback_folder: str, moves: Sequence[FileMove]) -> None:
         """Put back what a rollback took away, by the same moves (R1)."""
         with self._enter(pipeline_id) as room:
             archive.unarchive(room, rollback_folder, moves)
@@ -175,13 +175,13 @@ class Tree:
     # ---- drift -------------------------------------------------------------------------------------
 
     def scan(
-        self, pipeline_id: str, expected: Expected, *, under: Sequence[str] = (layout.RUNS, layout.DEFINITIONS)
+        self, pipeline_id: str, expected: ExpectedTree, *, under: Sequence[str] = (layout.RUNS, layout.DEFINITIONS)
     ) -> Drift:
         """How the pipeline's folder differs from what the database expects there (X8). Changes nothing."""
         with self._enter(pipeline_id) as room:
             return scan(room, expected, under)
 
-    def repair(self, drift: Drift, at: datetime, own: Container[str] = ()) -> Report:
+    def repair(self, drift: Drift, at: datetime, own: Container[str] = ()) -> RepairResult:
         """Put a drift right. Nothing may act on these folders meanwhile, unless `as_of` was given to the scan.
 
         `own` are checksums of contents that Cairn wrote there before: those need not be kept."""
@@ -189,7 +189,7 @@ class Tree:
             return repair(room, drift, at, own=own)
 
     def _enter(self, pipeline_id: str) -> _Entry:
-        return _Entry(Room(self._root, checked_id(pipeline_id), self._now))
+        return _Entry(PipelineFolder(self._root, checked_id(pipeline_id), self._now))
 
 
 class _Entry:
@@ -197,10 +197,10 @@ class _Entry:
 
     __slots__ = ("_room",)
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: PipelineFolder) -> None:
         self._room = room
 
-    def __enter__(self) -> Room:
+    def __enter__(self) -> PipelineFolder:
         return self._room
 
     def __exit__(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cairn.files import layout, safe_folder
 from cairn.files.content import FileContent
-from cairn.files.pipeline_folder import Room
+from cairn.files.pipeline_folder import PipelineFolder
 
 _SPARE = ".spare"
 _SPARES = 64
@@ -38,7 +38,7 @@ class Spares:
             except IndexError:
                 return False
             try:
-                with safe_folder.Folder(self._root, _SPARE) as pool:
+                with safe_folder.SafeFolder(self._root, _SPARE) as pool:
                     os.rename(spare, name, src_dir_fd=pool, dst_dir_fd=temp)
                 return True
             except FileNotFoundError:
@@ -53,7 +53,7 @@ class Spares:
             return False
         spare = os.urandom(8).hex()
         try:
-            with safe_folder.Folder(self._root, _SPARE, make=True) as pool:
+            with safe_folder.SafeFolder(self._root, _SPARE, make=True) as pool:
                 os.rename(name, spare, src_dir_fd=temp, dst_dir_fd=pool)
         except OSError:
             return False
@@ -61,7 +61,7 @@ class Spares:
         return True
 
 
-def make(room: Room, spares: Spares | None, execution_id: str) -> None:
+def make(room: PipelineFolder, spares: Spares | None, execution_id: str) -> None:
     """Make the workspace, or what is missing of it: retries keep what lies there."""
     name = f"exec_{execution_id}"
     with room.open(layout.TEMP, make=True) as temp:
@@ -69,7 +69,7 @@ def make(room: Room, spares: Spares | None, execution_id: str) -> None:
             os.close(_open(temp, name))
 
 
-def hand_over(room: Room, from_execution: str, to_execution: str) -> bool:
+def hand_over(room: PipelineFolder, from_execution: str, to_execution: str) -> bool:
     """Let a workspace that nobody has used become that of another; False: nothing has been done."""
     name = f"exec_{from_execution}"
     with room.open(layout.TEMP, make=True) as temp:
@@ -82,7 +82,7 @@ def hand_over(room: Room, from_execution: str, to_execution: str) -> bool:
     return True
 
 
-def stage(room: Room, execution_id: str, files: Sequence[FileContent]) -> None:
+def stage(room: PipelineFolder, execution_id: str, files: Sequence[FileContent]) -> None:
     """Exactly these files lie in `artifacts_staging/` afterwards."""
     wanted = {layout.checked_id(file.staged_as or file.path.rpartition("/")[2]): file for file in files}
     with room.open(layout.TEMP, make=True) as temp:
@@ -103,7 +103,7 @@ def stage(room: Room, execution_id: str, files: Sequence[FileContent]) -> None:
         os.close(staging)
 
 
-def drop(room: Room, spares: Spares, execution_id: str, *, reusable: bool) -> None:
+def drop(room: PipelineFolder, spares: Spares, execution_id: str, *, reusable: bool) -> None:
     """Remove the workspace; one that no process has ever worked in may serve again."""
     name = f"exec_{execution_id}"
     try:
@@ -115,7 +115,7 @@ def drop(room: Room, spares: Spares, execution_id: str, *, reusable: bool) -> No
             safe_folder.remove_tree(temp, name)
 
 
-def move_to_errored(room: Room, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
+def move_to_errored(room: PipelineFolder, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
     """Keep a failed execution's workspace, with what is known of the failure (X4, D21)."""
     name = f"exec_{execution_id}"
     wanted = layout.errored_folder(execution_id, at).rpartition("/")[2]

@@ -9,7 +9,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Protocol
 
-from cairn.ports.models import Tokens
+from cairn.ports.models import TokenUsage
 
 
 class Purpose(StrEnum):
@@ -23,7 +23,7 @@ class Purpose(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ConversationMessage:
     """One message: what a model was given, or what it answered."""
 
     turn: str  # the same after a restart, such as `work`, `council/2/architect`, `judge/1`
@@ -37,13 +37,13 @@ class Said:
     seconds: float = 0.0  # that the answer took
     model: str | None = None  # of an answer: which one gave it
     is_simulated: bool = False
-    tokens: Tokens | None = None  # of an answer
+    tokens: TokenUsage | None = None  # of an answer
     cost: Decimal | None = None  # of an answer, in US dollars; None: not known
     is_last: bool = False  # the turn is over with it
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class MessageChunk:
     """A piece of a message on its way: shown, not kept."""
 
     turn: str
@@ -55,11 +55,11 @@ class Heard:
     anew: bool = False  # the message begins again: what was heard of it before does not count
 
 
-class BudgetSpent(Exception):
+class BudgetExhausted(Exception):
     """The budget of the run, or of its pipeline, allows no further call (A6)."""
 
 
-class ConversationOver(Exception):
+class ConversationClosed(Exception):
     """The execution was stopped, or another dispatch carries it on: nothing that is said here counts any more."""
 
 
@@ -70,18 +70,18 @@ class Conversation(Protocol):
     fault goes on with it. Its values of secrets are masked when they are kept. It is used on the event loop.
     """
 
-    async def said(self) -> Sequence[Said]:
+    async def said(self) -> Sequence[ConversationMessage]:
         """Everything so far, oldest first, also what was said before a crash."""
         ...
 
-    async def keep(self, *said: Said) -> None:
+    async def keep(self, *said: ConversationMessage) -> None:
         """They are stored when this returns, all or none. A message that is there already is not stored twice.
 
         ConversationOver if it does not count any more; what an answer has cost is counted all the same.
         """
         ...
 
-    def hear(self, heard: Heard) -> None:
+    def hear(self, heard: MessageChunk) -> None:
         """For whoever is watching."""
         ...
 

@@ -19,7 +19,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Trip:
+class SignInRequest:
     """What a sign-in takes along to the provider and back."""
 
     redirect_uri: str
@@ -41,7 +41,7 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class ProviderPolicy:
     """Whom a provider may sign in, and what they may do."""
 
     name: str
@@ -52,7 +52,7 @@ class Policy:
     roles: Mapping[str, tuple[str, ...]] | None = None  # by the provider's groups; given, they follow every sign-in
 
 
-class ProviderFault(Exception):
+class IdentityProviderError(Exception):
     """The provider cannot be reached, or does not answer as it should."""
 
 
@@ -61,10 +61,10 @@ class NotIdentified(Exception):
 
 
 class IdentityProvider(Protocol):
-    async def address(self, trip: Trip) -> str:
+    async def address(self, trip: SignInRequest) -> str:
         """Where the browser goes."""
         ...
 
-    async def identify(self, trip: Trip, code: str) -> Identity:
+    async def identify(self, trip: SignInRequest, code: str) -> Identity:
         """Who it is that came back with the code."""
         ...

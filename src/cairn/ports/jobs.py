@@ -11,12 +11,6 @@ from cairn.core.commands import Timer
 Connection = Any  # the store's own; engines that enqueue in its transaction take it as it is
 
 
-class Clock(Protocol):
-    def now(self) -> datetime:
-        """The time, aware, in UTC."""
-        ...
-
-
 class JobEngine(Protocol):
     """Durable jobs that are enqueued in the store's own transaction."""
 
@@ -44,7 +38,7 @@ class JobEngine(Protocol):
         """Those of the jobs that this worker takes up, and nobody else."""
         ...
 
-    async def start(self, lane: LaneJob, timer: TimerJob, notice: NoticeJob) -> None: ...
+    async def start(self, lane: LaneJob, timer: TimerJob, notice: NotificationJob) -> None: ...
 
     async def stop(self) -> None: ...
 
@@ -63,5 +57,5 @@ class TimerJob(Protocol):
     def __call__(self, run_id: str, command: Timer) -> Coroutine[Any, Any, None]: ...
 
 
-class NoticeJob(Protocol):
+class NotificationJob(Protocol):
     def __call__(self, notice: str) -> Coroutine[Any, Any, None]: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Keys(Protocol):
+class EncryptionKeys(Protocol):
     def all(self) -> tuple[str, ...]:
         """The newest first; none before the first secret."""
         ...

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 
-class ModelFaultKind(StrEnum):
+class ModelErrorKind(StrEnum):
     """Why a model gave no answer that can be used (A7)."""
 
     NOT_CONFIGURED = "not_configured"  # unknown name, no key, a part that is not installed
@@ -30,12 +30,12 @@ class ModelFaultKind(StrEnum):
 
 
 TRANSIENT = frozenset(
-    {ModelFaultKind.RATE_LIMIT, ModelFaultKind.OVERLOAD, ModelFaultKind.NETWORK, ModelFaultKind.TIMEOUT}
+    {ModelErrorKind.RATE_LIMIT, ModelErrorKind.OVERLOAD, ModelErrorKind.NETWORK, ModelErrorKind.TIMEOUT}
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenUsage:
     """What one call has used."""
 
     input: int = 0  # all of it, cached or not
@@ -44,17 +44,17 @@ class Tokens:
     cache_write: int = 0
 
 
-class ModelFault(Exception):
+class ModelError(Exception):
     """A model gave no answer; the message says in plain words what, and what to do."""
 
     def __init__(
         self,
-        kind: ModelFaultKind,
+        kind: ModelErrorKind,
         message: str,
         *,
         model: str = "",
         retry_after: float | None = None,
-        tokens: Tokens | None = None,
+        tokens: TokenUsage | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -76,7 +76,7 @@ def _tell_nobody(_words: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class ModelCallContext:
     """What a model is asked for. No provider is told; scripts of the simulated one go by it."""
 
     execution_id: str = ""
@@ -86,7 +86,7 @@ class Occasion:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenModel:
     """A model that is ready to be asked.
 
     Asked, it retries transient faults by itself, then takes the fallbacks in turn; what it raises is a ModelFault. If
@@ -119,37 +119,37 @@ class ProviderState:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ModelTest:
     """What came of one small call."""
 
     name: str
     seconds: float
     text: str = ""
-    tokens: Tokens | None = None
+    tokens: TokenUsage | None = None
     cost: Decimal | None = None
     is_simulated: bool = False
-    fault: ModelFault | None = None
+    fault: ModelError | None = None
     told: tuple[str, ...] = ()  # tries before it
 
 
-class Models(Protocol):
+class ModelCatalogue(Protocol):
     def choose(
         self,
         name: str | None = None,
         settings: Mapping[str, Any] | None = None,
-        occasion: Occasion | None = None,
-    ) -> Chosen:
+        occasion: ModelCallContext | None = None,
+    ) -> ChosenModel:
         """The model of this name, or the default one; ModelFault if it cannot be had.
 
         `settings` are a definition's `model_settings`. The first time takes a second or two: do it in a thread.
         """
         ...
 
-    def explain(self, error: BaseException, model: str) -> ModelFault | None:
+    def explain(self, error: BaseException, model: str) -> ModelError | None:
         """What the error of a call means; None: it is none of a provider's."""
         ...
 
-    def cost(self, model: str, tokens: Tokens) -> Decimal | None:
+    def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         """In US dollars, by the price table; None: nobody knows the price. What is simulated costs nothing."""
         ...
 
@@ -169,7 +169,7 @@ class Models(Protocol):
 
     def providers(self) -> Sequence[ProviderState]: ...
 
-    async def try_out(self, name: str | None = None) -> Tried:
+    async def try_out(self, name: str | None = None) -> ModelTest:
         """One small call. A fault is told, not raised."""
         ...
 

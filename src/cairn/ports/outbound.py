@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 
-class OutwardFault(Exception):
+class OutboundError(Exception):
     """It did not go well; the message says what happened and what to do."""
 
     def __init__(self, message: str, *, lasting: bool = False) -> None:
@@ -15,11 +15,11 @@ class OutwardFault(Exception):
         self.lasting = lasting  # trying again does not help
 
 
-class NotSent(OutwardFault):
+class NotSent(OutboundError):
     """Surely nothing was done outside."""
 
 
-class Unknown(OutwardFault):
+class DeliveryUnknown(OutboundError):
     """It may have been done: nobody has told."""
 
 
@@ -53,14 +53,14 @@ class Mailer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class WebAnswer:
+class HttpResponse:
     status: int
     headers: Mapping[str, str]  # names in lower case
     body: bytes
     is_whole: bool = True  # the body was not longer than the limit
 
 
-class Web(Protocol):
+class HttpClient(Protocol):
     """Makes a request to where requests may go."""
 
     async def request(
@@ -72,7 +72,7 @@ class Web(Protocol):
         body: bytes = b"",
         timeout: float = 10.0,  # noqa: ASYNC109 - what is known then is for the adapter to tell
         limit: int = 1_000_000,
-    ) -> WebAnswer:
+    ) -> HttpResponse:
         """Any answer is an answer, whatever its status. `timeout` is for all of it; `limit` is for the body.
 
         Raises NotSent or Unknown.

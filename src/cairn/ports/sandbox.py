@@ -10,27 +10,27 @@ from pathlib import Path
 from typing import Any, Protocol
 
 
-class Level(StrEnum):
+class SandboxLevel(StrEnum):
     """How far a process is shut in, the weakest first."""
 
     PROCESS = "process"  # limits, a session of its own, stopped with all that it starts
     BUBBLEWRAP = "bubblewrap"  # also: its own view of files, processes and network
 
-    def is_weaker(self, other: Level) -> bool:
-        order = list(Level)
+    def is_weaker(self, other: SandboxLevel) -> bool:
+        order = list(SandboxLevel)
         return order.index(self) < order.index(other)
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class SandboxStatus:
     """The level that this machine reaches, and why."""
 
-    level: Level
+    level: SandboxLevel
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ProcessLimits:
     """What one process, and all that it starts, may use."""
 
     memory_mb: int = 1024  # of each process
@@ -41,7 +41,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ProcessSpec:
     """A process to be started: a file of Python's, with the rooms that it may see.
 
     The file is called with the number of its end of the line, and with a JSON object: `limits` by the names of
@@ -54,7 +54,7 @@ class Job:
     child: Path  # the file that is run
     workspace: Path  # the one folder that it may write
     scripts: Path  # that it may read
-    bounds: Bounds
+    bounds: ProcessLimits
 
 
 class Process(Protocol):
@@ -89,11 +89,11 @@ class Process(Protocol):
 class Sandbox(Protocol):
     """Starts processes that may do no harm."""
 
-    def probe(self) -> Reached:
+    def probe(self) -> SandboxStatus:
         """Tried once, then known."""
         ...
 
-    async def start(self, job: Job) -> Process: ...
+    async def start(self, job: ProcessSpec) -> Process: ...
 
     def marks(self, name: str) -> Mapping[str, str]:
         """Variables for what runs outside of it, by which it is found if this process leaves it behind."""

@@ -7,84 +7,46 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from cairn.core.execution import Fault
-from cairn.core.states import Ruling, WaitingOn
 from cairn.definitions.model import CheckpointDefinition
 from cairn.ports.conversation import Conversation
-from cairn.ports.sandbox import Reached
+from cairn.ports.files import StoredFile, UploadedFile
+from cairn.ports.outcomes import Outcome, ProposesAction, RecordedCall
+from cairn.ports.sandbox import SandboxStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """A file that a runner has made."""
-
-    name: str  # of the artifact
-    format: str
-    data: bytes
-
-    @property
-    def size(self) -> int:
-        return len(self.data)
-
-    def read(self) -> bytes:
-        return self.data
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A file that the store holds already; its bytes are read only when they are wanted."""
-
-    name: str  # of the artifact
-    format: str
-    checksum: str
-    size: int
-    read: Callable[[], bytes]
-    path: str = ""  # below the pipeline's folder
-    artifact_id: str = ""
-    record_id: str = ""  # of the artifact itself, not of its declaration
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A file that a person has handed in for a field of a form."""
-
-    filename: str
-    checksum: str
-    size: int
-    read: Callable[[], bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class Rework:
+class ReworkBrief:
     """Why the work was sent back, and what whoever asked for it has made so far (R2, D31)."""
 
     prompt: str  # what is to be done now
     reason: str
     requested_by: str  # the key of the checkpoint that asked, or the person
     requested_by_execution_id: str | None = None
-    artifacts: tuple[Stored, ...] = ()
+    artifacts: tuple[StoredFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ArtifactSource:
     """A completed execution whose artifacts are read."""
 
     checkpoint_name: str
     position: int  # counts from 0; headings count from 1 (D38)
     run_version: int | None  # None: a test run
-    artifacts: tuple[Stored, ...] = ()
+    artifacts: tuple[StoredFile, ...] = ()
     pass_number: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedInputs:
     """What has been found for a checkpoint to read."""
 
-    previous: Source | None = None  # itself, in the nearest earlier run that completed it (D10)
-    previous_pass: Source | None = None  # itself, in the earlier pass of this run (D32)
-    completed: Mapping[str, Source] = field(default_factory=dict[str, Source])  # this run's, in this pass, by key
+    previous: ArtifactSource | None = None  # itself, in the nearest earlier run that completed it (D10)
+    previous_pass: ArtifactSource | None = None  # itself, in the earlier pass of this run (D32)
+    completed: Mapping[str, ArtifactSource] = field(
+        default_factory=dict[str, ArtifactSource]
+    )  # this run's, in this pass, by key
     feedback: tuple[str, ...] = ()  # of revisions, oldest first
-    rework: Rework | None = None  # why the work was sent back
+    rework: ReworkBrief | None = None  # why the work was sent back
     original_prompt: str = ""  # what the run was started for (D9)
     input: Any = None  # of the input what an agent is shown
     findings: str = ""  # why the last result failed validation (A5)
@@ -92,7 +54,7 @@ class Resolved:
     summaries: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
 
-class Readable(Protocol):
+class WorkInputs(Protocol):
     """What an execution may read; brought together when it is wanted."""
 
     @property
@@ -101,12 +63,12 @@ class Readable(Protocol):
         ...
 
     @property
-    def previous(self) -> tuple[Stored, ...]:
+    def previous(self) -> tuple[StoredFile, ...]:
         """The same checkpoint in the previous run (X9)."""
         ...
 
     @property
-    def references(self) -> Mapping[str, tuple[Stored, ...]]:
+    def references(self) -> Mapping[str, tuple[StoredFile, ...]]:
         """Outputs of other checkpoints, by key."""
         ...
 
@@ -116,11 +78,11 @@ class Readable(Protocol):
         ...
 
 
-class Material(Readable, Protocol):
+class WorkMaterial(WorkInputs, Protocol):
     """What there is for one dispatch."""
 
     @property
-    def found(self) -> Resolved:
+    def found(self) -> ResolvedInputs:
         """All that a prompt is made of; it counts as read."""
         ...
 
@@ -130,18 +92,7 @@ class Material(Readable, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A call that waited for others, of a script, a function or an agent, and what came of it."""
-
-    number: int  # in this revision, from 1
-    kind: str  # rework, action or question
-    arguments: Mapping[str, Any]
-    answer: Mapping[str, Any] | None  # None: nobody has answered yet
-    seen: str | None = None  # checksum of what the script could read until then
-
-
-@dataclass(frozen=True, slots=True)
-class Correction:
+class PastCorrection:
     """What people have once made of parameters that were proposed (H9)."""
 
     proposed: Mapping[str, Any]
@@ -150,18 +101,18 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ActionOffer:
     """Something that may be proposed to be done outside (D28)."""
 
     name: str
     risk: str
     description: str = ""
     schema: Any = None  # JSON Schema of its parameters
-    corrections: tuple[Correction, ...] = ()
+    corrections: tuple[PastCorrection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkOrder:
     """One dispatch of one execution, with all that a runner may know of it."""
 
     run_id: str
@@ -171,121 +122,25 @@ class Work:
     attempt: int
     revision: int
     checkpoint: CheckpointDefinition
-    material: Material
+    material: WorkMaterial
     answer: Any  # what a person filled in, if anything
-    files: Mapping[str, Upload]  # that the answer names, by their upload ids
+    files: Mapping[str, UploadedFile]  # that the answer names, by their upload ids
     feedback: tuple[str, ...]  # of revisions asked for, oldest first
     workspace: Path
     log: Callable[[str, str, Mapping[str, Any] | None], None]  # level, message, details
     progress: Callable[[float | None, str | None], None]
-    scripts: Mapping[str, Stored] = field(default_factory=dict[str, Stored])  # of its definition, by path
-    calls: tuple[Call, ...] = ()  # of this revision, in their order
+    scripts: Mapping[str, StoredFile] = field(default_factory=dict[str, StoredFile])  # of its definition, by path
+    calls: tuple[RecordedCall, ...] = ()  # of this revision, in their order
     contents: Callable[[str], bytes] | None = None  # reads by checksum what a recorded call could see
-    sandboxed: Callable[[Reached], None] | None = None  # told when a process begins
-    rework: Rework | None = None  # where the work was sent back
+    sandboxed: Callable[[SandboxStatus], None] | None = None  # told when a process begins
+    rework: ReworkBrief | None = None  # where the work was sent back
     conversation: Conversation | None = None  # with the models that work on it, or judge it
     is_test: bool = False  # of a run that does nothing outside (D20)
-    operations: tuple[Operation, ...] = ()  # that an agent is told of
+    operations: tuple[ActionOffer, ...] = ()  # that an agent is told of
     objection: Callable[[ProposesAction], str | None] | None = None  # why an action cannot be decided about
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One place where something else came than was wanted."""
-
-    path: str
-    message: str
-    expected: str = ""  # in words; empty where the message says all
-    actual: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What one check of a result has come to (A5)."""
-
-    by: str  # schema: what is declared; lenient: a model, of near misses; custom: a model, by the author's prompt
-    passes: bool
-    findings: tuple[Finding, ...] = ()
-    reason: str = ""  # in the model's words
-    model: str | None = None
-    is_simulated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Produced:
-    """The work is done."""
-
-    artifacts: tuple[Content | Stored, ...]
-    output: Any = None  # what joins the run's context when no JSON artifact stands for it
-    ruling: Ruling | None = None
-    verdicts: tuple[Verdict, ...] = ()  # of those who have looked at it
-
-
-@dataclass(frozen=True, slots=True)
-class Faulted:
-    """The work failed; it may be tried again."""
-
-    error: Fault
-
-
-@dataclass(frozen=True, slots=True)
-class Unfit:
-    """The work is done, and fails validation."""
-
-    artifacts: tuple[Content | Stored, ...]
-    error: Fault
-    verdicts: tuple[Verdict, ...] = field(default=(), compare=False)
-    # What it is if nothing but a schema stands against it.
-    otherwise: Produced | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Asks:
-    """People have to answer before it can go on."""
-
-    waiting_on: WaitingOn
-    question: Any
-    call: Call | None = None  # to be recorded with the report; its arguments say what is asked
-
-
-@dataclass(frozen=True, slots=True)
-class WantsRework:
-    """The work of an earlier checkpoint has to be done again first; then it is called again."""
-
-    key: str
-    prompt: str
-    reason: str
-    artifacts: tuple[Content | Stored, ...] = ()  # that it has staged so far
-    call: Call | None = None  # to be recorded with the report
-    seen: bytes | None = None  # the content that `call.seen` names
-
-
-@dataclass(frozen=True, slots=True)
-class ProposesAction:
-    """Something is to be done outside: once it is allowed, it is called again."""
-
-    operation_type: str
-    parameters: Mapping[str, Any]
-    reasoning: str = ""
-    confidence: float | None = None  # from 0 to 1
-    risk_level: str | None = None  # as the proposer sees it
-    supporting_data: Any = None
-    artifacts: tuple[Content | Stored, ...] = ()  # that it has staged so far
-    call: Call | None = None  # to be recorded with the report
-    seen: bytes | None = None  # the content that `call.seen` names
-
-
-@dataclass(frozen=True, slots=True)
-class OverBudget:
-    """No further call of a model is allowed: it is called again when the budget is higher (A6, D69)."""
-
-    reason: str  # as `BudgetSpent` says it
-
-
-Outcome = Produced | Faulted | Unfit | Asks | WantsRework | ProposesAction | OverBudget
 
 
 class Runner(Protocol):
     """Carries out one dispatch. Cancelled, it stops at once with all that it started."""
 
-    async def carry_out(self, work: Work) -> Outcome: ...
+    async def carry_out(self, work: WorkOrder) -> Outcome: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from cairn.ports import Call, Content, ProposesAction, Stored
+from cairn.ports import ProducedFile, ProposesAction, RecordedCall, StoredFile
 
 _NAMES = {"rework": "request_rework", "action": "propose_action"}
 
@@ -48,7 +48,10 @@ def _share(value: object) -> float | None:
 
 
 def proposal(
-    said: Mapping[str, Any], artifacts: tuple[Content | Stored, ...], call: Call | None, seen: bytes | None
+    said: Mapping[str, Any],
+    artifacts: tuple[ProducedFile | StoredFile, ...],
+    call: RecordedCall | None,
+    seen: bytes | None,
 ) -> ProposesAction:
     """What was said, as far as it fits: a script's process is not trusted to have checked it."""
     parameters: Any = said.get("parameters")

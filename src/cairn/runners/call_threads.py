@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Stopped(RuntimeError):
+class CallStopped(RuntimeError):
     """The execution is over for Cairn: whatever the function still does is dropped."""
 
     def __init__(self) -> None:
         super().__init__("this execution has been stopped; what the function does now is dropped")
 
 
-class Line:
+class CallThread:
     """Runs a call in a thread of its own, and drops it when the caller is cancelled.
 
     The thread is no member of a pool: a call that hangs takes no place of another, and does not hold up the exit.
@@ -60,7 +60,7 @@ class Line:
 
         def guarded(*args: Any) -> T:
             if self._is_dropped:
-                raise Stopped
+                raise CallStopped
             return call(*args)
 
         return guarded

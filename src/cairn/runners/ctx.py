@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from cairn.documents import DocumentError, decode_json, encode_json
-from cairn.ports import Readable, Rework, Stored
+from cairn.ports import ReworkBrief, StoredFile, WorkInputs
 from cairn.runners.action_proposals import checked
-from cairn.runners.recorded_calls import Answer
+from cairn.runners.recorded_calls import CallResult
 
 Level: TypeAlias = Literal["info", "warning", "error"]
 LEVELS = get_args(Level)
@@ -26,7 +26,7 @@ class Artifacts(Mapping[str, Any]):
 
     __slots__ = ("_files",)
 
-    def __init__(self, files: Sequence[Stored]) -> None:
+    def __init__(self, files: Sequence[StoredFile]) -> None:
         self._files = {one.name: one for one in files}
 
     def __getitem__(self, name: str) -> Any:
@@ -44,13 +44,13 @@ class Artifacts(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._files)
 
-    def file(self, name: str) -> Stored:
+    def file(self, name: str) -> StoredFile:
         """The file itself: its format, size, checksum and path."""
         return self._files[name]
 
 
 @dataclass(frozen=True, slots=True)
-class SentBack:
+class ReworkNote:
     """Why the work is done again (R2)."""
 
     prompt: str  # what is to be done now
@@ -59,32 +59,32 @@ class SentBack:
     artifacts: Artifacts  # what whoever asked has made so far
 
     @classmethod
-    def of(cls, rework: Rework) -> SentBack:
+    def of(cls, rework: ReworkBrief) -> ReworkNote:
         return cls(rework.prompt, rework.reason, rework.requested_by, Artifacts(rework.artifacts))
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class CtxServices:
     """Who takes what a call hands over: here directly, from another process through its line."""
 
     stage: Stage
     log: Log
     progress: Progress
-    request_rework: Callable[[str, str, str], Answer]
-    propose_action: Callable[[Mapping[str, Any]], Answer]
+    request_rework: Callable[[str, str, str], CallResult]
+    propose_action: Callable[[Mapping[str, Any]], CallResult]
 
 
 @dataclass(frozen=True, slots=True)
 class Ctx:
     """One call of a function or script. What it stages is looked at when it has returned."""
 
-    _material: Readable = field(repr=False)
+    _material: WorkInputs = field(repr=False)
     workspace: Path
     feedback: tuple[str, ...]  # of revisions asked for, oldest first
     attempt: int
     revision: int
-    _desk: Desk = field(repr=False)
-    rework: SentBack | None = None  # where the work was sent back
+    _desk: CtxServices = field(repr=False)
+    rework: ReworkNote | None = None  # where the work was sent back
 
     @property
     def inputs(self) -> Any:
@@ -109,7 +109,7 @@ class Ctx:
         """
         self._desk.stage(name, content)
 
-    def request_rework(self, checkpoint: str, prompt: str, reason: str = "") -> Answer:
+    def request_rework(self, checkpoint: str, prompt: str, reason: str = "") -> CallResult:
         """Send work back to an earlier checkpoint and wait until that is done.
 
         The call ends here. When the work is done the function is called again, sees until this call what it saw
@@ -126,7 +126,7 @@ class Ctx:
         confidence: float | None = None,
         risk_level: str | None = None,
         supporting_data: Any = None,
-    ) -> Answer:
+    ) -> CallResult:
         """Have something done outside, once that is allowed.
 
         The call ends here. When it is decided the function is called again and gets as the answer `decision`, the

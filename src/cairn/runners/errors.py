@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.runners.mismatches import Mismatch, listed
 
 
-class CannotBegin(ValueError):
+class CannotStart(ValueError):
     """An execution has not got what it needs."""
 
     reason: ClassVar[str] = "cannot_begin"
 
     @property
-    def fault(self) -> Fault:
-        return Fault(self.reason, str(self))
+    def fault(self) -> Failure:
+        return Failure(self.reason, str(self))
 
 
-class MissingReference(CannotBegin):
+class MissingReference(CannotStart):
     """It reads the output of a checkpoint that this run has not completed, or an artifact that is not there."""
 
     reason = "missing_reference"
 
 
-class ContextTooLong(CannotBegin):
+class ContextTooLong(CannotStart):
     """What a model would have to read is over the limit."""
 
     reason = "context_too_long"
@@ -41,7 +41,7 @@ class ContextTooLong(CannotBegin):
         )
 
 
-class UnfitInput(CannotBegin):
+class InvalidInputData(CannotStart):
     """The input of the run or of a checkpoint is not what its schema or its mapping says."""
 
     reason = "unfit_input"

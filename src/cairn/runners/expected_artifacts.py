@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from uuid import UUID, uuid5
 
-from cairn.core.states import Mode
+from cairn.core.states import ExecutionMode
 from cairn.definitions.enums import FieldType
 from cairn.definitions.execution_config import HumanOnlyConfig
 from cairn.definitions.frozen_model import JsonSchema
@@ -24,7 +24,7 @@ NOT_IN_FILE_NAMES = re.compile(r"[/\\\x00-\x1f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredArtifact:
     """One artifact that may come out."""
 
     id: str
@@ -38,22 +38,22 @@ class Declared:
         return f"{self.name}.{self.format}" if self.format else self.name
 
 
-class Expected:
+class ExpectedArtifacts:
     """Everything that one checkpoint may and must produce."""
 
     def __init__(self, checkpoint: CheckpointDefinition) -> None:
         self.checkpoint = checkpoint
-        self.artifacts: dict[str, Declared] = {}
+        self.artifacts: dict[str, DeclaredArtifact] = {}
         for one in checkpoint.output.artifacts:
             named = one.artifact_id or implied_id(checkpoint, one.name)
-            self.artifacts[one.name] = Declared(named, one.name, one.format, one.content_schema)
-        self.uploads: dict[str, Declared] = {}  # by the name of the form's field
+            self.artifacts[one.name] = DeclaredArtifact(named, one.name, one.format, one.content_schema)
+        self.uploads: dict[str, DeclaredArtifact] = {}  # by the name of the form's field
         form = checkpoint.execution.human_only_config
         if form is not None:
             self._add_form(form)
-        elif checkpoint.execution.mode in (Mode.FUNCTION, Mode.SCRIPT) and not self._find_json():
+        elif checkpoint.execution.mode in (ExecutionMode.FUNCTION, ExecutionMode.SCRIPT) and not self._find_json():
             self._add(self._free(RETURNED, "_json"), "json")
-        elif checkpoint.execution.mode is Mode.AGENTIC:
+        elif checkpoint.execution.mode is ExecutionMode.AGENTIC:
             self._add_answer()
         self.json = self._find_json()  # those that join the run's context (D8)
 
@@ -77,8 +77,8 @@ class Expected:
 
     def _add(
         self, name: str, format: str | None, *, required: bool = False, schema: JsonSchema | None = None
-    ) -> Declared:
-        one = self.artifacts[name] = Declared(implied_id(self.checkpoint, name), name, format, schema, required)
+    ) -> DeclaredArtifact:
+        one = self.artifacts[name] = DeclaredArtifact(implied_id(self.checkpoint, name), name, format, schema, required)
         return one
 
     def _free(self, name: str, more: str) -> str:
@@ -86,10 +86,10 @@ class Expected:
             name += more
         return name
 
-    def _find_json(self) -> tuple[Declared, ...]:
+    def _find_json(self) -> tuple[DeclaredArtifact, ...]:
         return tuple(one for one in self.artifacts.values() if one.format == "json")
 
-    def find(self, name: str) -> Declared | None:
+    def find(self, name: str) -> DeclaredArtifact | None:
         """By its name, or by name and format as of a file."""
         if name in self.artifacts:
             return self.artifacts[name]
@@ -98,17 +98,17 @@ class Expected:
         return one if one is not None and one.format == ending else None
 
 
-def expected(checkpoint: CheckpointDefinition) -> Expected:
+def expected(checkpoint: CheckpointDefinition) -> ExpectedArtifacts:
     """Worked out once for each definition."""
     kept = _kept.get(id(checkpoint))
     if kept is None or kept.checkpoint is not checkpoint:
         if len(_kept) >= KEPT:
             _kept.clear()
-        kept = _kept[id(checkpoint)] = Expected(checkpoint)
+        kept = _kept[id(checkpoint)] = ExpectedArtifacts(checkpoint)
     return kept
 
 
-_kept: dict[int, Expected] = {}
+_kept: dict[int, ExpectedArtifacts] = {}
 
 
 def artifact_id(checkpoint: CheckpointDefinition, name: str) -> str:

@@ -11,13 +11,13 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, overload
 
-from cairn.core.execution import Fault
-from cairn.ports import Faulted, Outcome, Readable, Work
-from cairn.runners.call_threads import Line
-from cairn.runners.ctx import Ctx, Desk, SentBack
+from cairn.core.execution import Failure
+from cairn.ports import Errored, Outcome, WorkInputs, WorkOrder
+from cairn.runners.call_threads import CallThread
+from cairn.runners.ctx import Ctx, CtxServices, ReworkNote
 from cairn.runners.expected_artifacts import expected
-from cairn.runners.limits import Limits
-from cairn.runners.recorded_calls import Differs, Recorded, Waits
+from cairn.runners.limits import RunnerLimits
+from cairn.runners.recorded_calls import CallMismatch, CallPending, RecordedCalls
 from cairn.runners.result_checks import judge
 from cairn.runners.staging import Staging
 from cairn.runners.user_exceptions import fault_of
@@ -86,27 +86,29 @@ class FunctionRunner:
     raises, and what it returns is dropped.
     """
 
-    def __init__(self, registry: FunctionRegistry = function, limits: Limits | None = None) -> None:
+    def __init__(self, registry: FunctionRegistry = function, limits: RunnerLimits | None = None) -> None:
         self._registry = registry
-        self._limits = limits or Limits()
+        self._limits = limits or RunnerLimits()
 
-    async def carry_out(self, work: Work) -> Outcome:
+    async def carry_out(self, work: WorkOrder) -> Outcome:
         config = work.checkpoint.execution.function_config
         name = config.function if config is not None else ""
         registered = self._registry.get(name)
         if config is None or registered is None:
-            return Faulted(_unknown(name, self._registry))
-        staging, recorded = Staging(expected(work.checkpoint)), Recorded(work)
+            return Errored(_unknown(name, self._registry))
+        staging, recorded = Staging(expected(work.checkpoint)), RecordedCalls(work)
         # A function may change what it is given; the definition stays as it is.
         parameters = copy.deepcopy(config.parameters) if config.parameters else config.parameters
         try:
             if registered.is_async:
-                desk = Desk(staging.put, work.log, work.progress, recorded.request_rework, recorded.propose_action)
+                desk = CtxServices(
+                    staging.put, work.log, work.progress, recorded.request_rework, recorded.propose_action
+                )
                 returned = await registered.function(ctx_of(work, recorded, desk), **parameters)
             else:
-                line = Line()
+                line = CallThread()
                 put, ask = line.guard(staging.put), line.guard(recorded.request_rework)
-                desk = Desk(
+                desk = CtxServices(
                     put, line.post(work.log), line.post(work.progress), ask, line.guard(recorded.propose_action)
                 )
                 ctx = ctx_of(work, recorded, desk)
@@ -120,7 +122,7 @@ class FunctionRunner:
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 raise
-            return Faulted(fault_of(error, registered.function))
+            return Errored(fault_of(error, registered.function))
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever it is, also sys.exit(), only this execution fails
@@ -128,15 +130,15 @@ class FunctionRunner:
         return judge(work, staging.end(returned, work), self._limits)
 
 
-def _come_to(error: BaseException, function: Function, recorded: Recorded, staging: Staging) -> Outcome:
+def _come_to(error: BaseException, function: Function, recorded: RecordedCalls, staging: Staging) -> Outcome:
     """What a call that was left comes to: it waits for others, or it has failed."""
-    if isinstance(error, Waits):
+    if isinstance(error, CallPending):
         return recorded.wanted(error, tuple(staging.so_far().artifacts))
-    return Faulted(error.fault if isinstance(error, Differs) else fault_of(error, function))
+    return Errored(error.fault if isinstance(error, CallMismatch) else fault_of(error, function))
 
 
-def ctx_of(work: Work, material: Readable, desk: Desk) -> Ctx:
-    rework = SentBack.of(work.rework) if work.rework is not None else None
+def ctx_of(work: WorkOrder, material: WorkInputs, desk: CtxServices) -> Ctx:
+    rework = ReworkNote.of(work.rework) if work.rework is not None else None
     return Ctx(material, work.workspace, work.feedback, work.attempt, work.revision, desk, rework)
 
 
@@ -153,7 +155,7 @@ def _place(function: Function) -> str:
     return f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', repr(function))}"
 
 
-def _unknown(name: str, registry: FunctionRegistry) -> Fault:
+def _unknown(name: str, registry: FunctionRegistry) -> Failure:
     near = get_close_matches(name, registry, 3) or sorted(registry)[:10]
     known = f"Registered are, among others: {', '.join(near)}." if near else "No function is registered at all."
-    return Fault("unknown_function", f"No function is registered as {name!r}. {known}")
+    return Failure("unknown_function", f"No function is registered as {name!r}. {known}")

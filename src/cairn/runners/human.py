@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import cast
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.definitions.enums import FieldType, FormFormat
 from cairn.definitions.execution_config import HumanOnlyConfig, InputField
 from cairn.definitions.model import CheckpointDefinition
 from cairn.documents import Value, encode_json
-from cairn.ports import Content, Faulted, Outcome, Stored, Upload, Work
-from cairn.runners.expected_artifacts import Declared, expected
-from cairn.runners.limits import Limits
-from cairn.runners.result_checks import Made, judge
+from cairn.ports import Errored, Outcome, ProducedFile, StoredFile, UploadedFile, WorkOrder
+from cairn.runners.expected_artifacts import DeclaredArtifact, expected
+from cairn.runners.limits import RunnerLimits
+from cairn.runners.result_checks import ProducedFiles, judge
 
 Fields = Mapping[str, Value]
 BINARY = "bin"  # format of a file whose name has no ending
@@ -23,27 +23,31 @@ BINARY = "bin"  # format of a file whose name has no ending
 class HumanRunner:
     """Turns an answer that was checked when it was given into what the checkpoint produces."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, limits: RunnerLimits | None = None) -> None:
+        self._limits = limits or RunnerLimits()
 
-    async def carry_out(self, work: Work) -> Outcome:
+    async def carry_out(self, work: WorkOrder) -> Outcome:
         form = work.checkpoint.execution.human_only_config
         if form is None or not isinstance(work.answer, dict):
-            return Faulted(Fault("no_answer", "Nobody has filled in the form of this checkpoint."))
+            return Errored(Failure("no_answer", "Nobody has filled in the form of this checkpoint."))
         answer = cast("Fields", work.answer)
         handed_in = _handed_in(form, answer)
         lost = [field.label or field.name for field in handed_in if str(answer[field.name]) not in work.files]
         if lost:
-            return Faulted(Fault("no_upload", f"The file that was handed in is not there any more: {', '.join(lost)}."))
+            return Errored(
+                Failure("no_upload", f"The file that was handed in is not there any more: {', '.join(lost)}.")
+            )
         wanted, fields = expected(work.checkpoint), fields_of(work.checkpoint, answer, work.files)
         files = [_stored(wanted.uploads[field.name], work.files[str(answer[field.name])]) for field in handed_in]
         saved = _saved(work, form, fields)
         output = None if wanted.json else fields
-        made = Made((*saved, *files), output, written=frozenset(one.name for one in saved if one.format == "json"))
+        made = ProducedFiles(
+            (*saved, *files), output, written=frozenset(one.name for one in saved if one.format == "json")
+        )
         return judge(work, made, self._limits)
 
 
-def fields_of(checkpoint: CheckpointDefinition, answer: Fields, files: Mapping[str, Upload]) -> dict[str, Value]:
+def fields_of(checkpoint: CheckpointDefinition, answer: Fields, files: Mapping[str, UploadedFile]) -> dict[str, Value]:
     """The answer as other checkpoints read it: a file stands there by its name, not by the id of its upload."""
     form = checkpoint.execution.human_only_config
     uploads = {field.name for field in _handed_in(form, answer)} if form is not None else set[str]()
@@ -58,13 +62,13 @@ def _handed_in(form: HumanOnlyConfig, answer: Fields) -> list[InputField]:
     return [field for field in form.input_fields if field.type is FieldType.FILE and answer.get(field.name)]
 
 
-def _stored(slot: Declared, upload: Upload) -> Stored:
+def _stored(slot: DeclaredArtifact, upload: UploadedFile) -> StoredFile:
     ending = PurePath(upload.filename).suffix.removeprefix(".").lower()
     is_plain = ending.isascii() and ending.isalnum() and len(ending) <= 16
-    return Stored(slot.name, ending if is_plain else BINARY, upload.checksum, upload.size, upload.read)
+    return StoredFile(slot.name, ending if is_plain else BINARY, upload.checksum, upload.size, upload.read)
 
 
-def _saved(work: Work, form: HumanOnlyConfig, fields: Fields) -> tuple[Content, ...]:
+def _saved(work: WorkOrder, form: HumanOnlyConfig, fields: Fields) -> tuple[ProducedFile, ...]:
     if not form.save_as_artifact or not form.artifact_name:
         return ()
     match form.artifact_format:
@@ -72,7 +76,7 @@ def _saved(work: Work, form: HumanOnlyConfig, fields: Fields) -> tuple[Content, 
             data = encode_json(dict(fields), indent=True)
         case FormFormat.MD:
             data = document(work.checkpoint.checkpoint_name, form, fields).encode()
-    return (Content(form.artifact_name, form.artifact_format.value, data),)
+    return (ProducedFile(form.artifact_name, form.artifact_format.value, data),)
 
 
 def document(title: str, form: HumanOnlyConfig, fields: Fields) -> str:

@@ -8,7 +8,7 @@ MEGABYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunnerLimits:
     """What stops mistakes (P8, P10); the settings may say otherwise."""
 
     max_payload_bytes: int = 10 * MEGABYTE  # of JSON that joins the run's context; half of it gives a warning

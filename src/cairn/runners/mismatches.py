@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cairn.definitions.frozen_model import JsonSchema
 from cairn.definitions.json_schema.validator import SchemaError, compile_schema, find_details
 from cairn.documents import Value
-from cairn.ports import Finding
+from cairn.ports import ValidationFinding
 
 SHOWN = 20  # that one message names
 
@@ -23,8 +23,8 @@ class Mismatch(NamedTuple):
     actual: str = ""
 
     @property
-    def finding(self) -> Finding:
-        return Finding(self.path, self.message, self.expected, self.actual)
+    def finding(self) -> ValidationFinding:
+        return ValidationFinding(self.path, self.message, self.expected, self.actual)
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"

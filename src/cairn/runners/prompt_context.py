@@ -9,10 +9,10 @@ from cairn.definitions.enums import PreviousVersionPoint, ReferencePoint
 from cairn.definitions.execution_config import Agent
 from cairn.definitions.model import CheckpointDefinition, OutputReference
 from cairn.documents import encode_json
-from cairn.ports import Resolved, Rework, Source, Stored
+from cairn.ports import ArtifactSource, ResolvedInputs, ReworkBrief, StoredFile
 from cairn.runners.errors import ContextTooLong, MissingReference
-from cairn.runners.limits import Limits
-from cairn.runners.prompt_layouts import LAYOUTS, Block, BlockKind, Section
+from cairn.runners.limits import RunnerLimits
+from cairn.runners.prompt_layouts import LAYOUTS, BlockKind, PromptBlock, PromptSection
 
 Point = PreviousVersionPoint | ReferencePoint
 Summaries = Mapping[str, Mapping[str, str]]
@@ -20,12 +20,12 @@ SHORT = 2_000  # characters up to which a content is given whole, also where a s
 
 
 @dataclass(frozen=True, slots=True)
-class Assembled:
+class AssembledContext:
     """The context of one execution, exactly as a model is given it."""
 
     system: str
     task: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[PromptBlock, ...]
     text: str
 
     @property
@@ -39,7 +39,7 @@ class Assembled:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class ContextSettings:
     """What is said to an agent besides what its author says, laid out already."""
 
     system: str = ""  # after the system prompt
@@ -48,14 +48,14 @@ class Around:
 
 def assemble(
     checkpoint: CheckpointDefinition,
-    found: Resolved,
+    found: ResolvedInputs,
     *,
     agent: Agent | None = None,
-    limits: Limits | None = None,
-    around: Around | None = None,
-) -> Assembled:
+    limits: RunnerLimits | None = None,
+    around: ContextSettings | None = None,
+) -> AssembledContext:
     """Lay out prompts and outputs; MissingReference if one is not there. The agent is by default the single one."""
-    placed = _sections(checkpoint, found, limits or Limits())
+    placed = _sections(checkpoint, found, limits or RunnerLimits())
     layout = LAYOUTS[checkpoint.instructions.injection_format.content_format]
     system_prompt, task_prompt = prompts(checkpoint, agent)
 
@@ -69,13 +69,13 @@ def assemble(
         system_prompt = layout.titled("YOUR INSTRUCTIONS", system_prompt)
     if (before or after or around is not None) and task_prompt:
         task_prompt = layout.titled("YOUR TASK", task_prompt)
-    around = around or Around()
+    around = around or ContextSettings()
     system, task = _joined(ahead, system_prompt, around.system), _joined(before, task_prompt, after, around.task)
     blocks = tuple(block for section, _ in placed for block in section.blocks)
-    return Assembled(system, task, blocks, _joined(system, task))
+    return AssembledContext(system, task, blocks, _joined(system, task))
 
 
-def check_length(assembled: Assembled, limit: int, more: Sequence[tuple[str, int]] = ()) -> None:
+def check_length(assembled: AssembledContext, limit: int, more: Sequence[tuple[str, int]] = ()) -> None:
     """For whoever reads it with a model: ContextTooLong, with the size of each block and of what is more (D11)."""
     if assembled.characters <= limit:
         return
@@ -95,9 +95,9 @@ def prompts(checkpoint: CheckpointDefinition, agent: Agent | None = None) -> tup
     return system, task
 
 
-def referenced(checkpoint: CheckpointDefinition, completed: Mapping[str, Source]) -> dict[str, Source]:
+def referenced(checkpoint: CheckpointDefinition, completed: Mapping[str, ArtifactSource]) -> dict[str, ArtifactSource]:
     """The outputs that a checkpoint reads, by key, each with the artifacts that it asks for."""
-    found: dict[str, Source] = {}
+    found: dict[str, ArtifactSource] = {}
     for reference in checkpoint.inputs.include_checkpoint_outputs:
         key = reference.checkpoint_id
         if key not in completed:
@@ -109,7 +109,7 @@ def referenced(checkpoint: CheckpointDefinition, completed: Mapping[str, Source]
     return found
 
 
-def _asked_for(checkpoint: CheckpointDefinition, reference: OutputReference, source: Source) -> Source:
+def _asked_for(checkpoint: CheckpointDefinition, reference: OutputReference, source: ArtifactSource) -> ArtifactSource:
     if reference.artifact_ids is None:
         return source
     there = {one.name: one for one in source.artifacts} | {one.artifact_id: one for one in source.artifacts}
@@ -120,14 +120,16 @@ def _asked_for(checkpoint: CheckpointDefinition, reference: OutputReference, sou
             f" there is {', '.join(one.name for one in source.artifacts) or 'nothing'}."
         )
     artifacts = tuple(there[name] for name in reference.artifact_ids)
-    return Source(source.checkpoint_name, source.position, source.run_version, artifacts, source.pass_number)
+    return ArtifactSource(source.checkpoint_name, source.position, source.run_version, artifacts, source.pass_number)
 
 
-def to_summarise(checkpoint: CheckpointDefinition, found: Resolved, limits: Limits) -> dict[str, Stored]:
+def to_summarise(
+    checkpoint: CheckpointDefinition, found: ResolvedInputs, limits: RunnerLimits
+) -> dict[str, StoredFile]:
     """The long texts among what it reads that are to be given as summaries, by checksum."""
     if not checkpoint.instructions.injection_format.include_file_contents:
         return {}
-    wanted, summed_up = dict[str, Stored](), _summarised(checkpoint)
+    wanted, summed_up = dict[str, StoredFile](), _summarised(checkpoint)
     for key, source in referenced(checkpoint, found.completed).items():
         for one in source.artifacts if key in summed_up else ():
             content, _ = _content(one, limits)
@@ -141,12 +143,14 @@ def _summarised(checkpoint: CheckpointDefinition) -> set[str]:
     return {one.checkpoint_id for one in checkpoint.inputs.include_checkpoint_outputs if one.use_summarization}
 
 
-def _sections(checkpoint: CheckpointDefinition, found: Resolved, limits: Limits) -> list[tuple[Section, str]]:
+def _sections(
+    checkpoint: CheckpointDefinition, found: ResolvedInputs, limits: RunnerLimits
+) -> list[tuple[PromptSection, str]]:
     """Everything that is put into the prompt, in order, and where it goes."""
     points = checkpoint.instructions.injection_points
     earlier, others = points.previous_version_context.value, points.checkpoint_references.value
     before, after = ReferencePoint.BEFORE_TASK_PROMPT.value, ReferencePoint.AFTER_TASK_PROMPT.value
-    placed: list[tuple[Section, str]] = []
+    placed: list[tuple[PromptSection, str]] = []
     if found.original_prompt:
         placed.append((_text(checkpoint, BlockKind.ORIGINAL_PROMPT, found.original_prompt), before))
     if found.input is not None:
@@ -180,10 +184,10 @@ _HEADINGS = {
 def _section(
     checkpoint: CheckpointDefinition,
     kind: BlockKind,
-    source: Source,
-    limits: Limits,
+    source: ArtifactSource,
+    limits: RunnerLimits,
     summaries: Summaries | None = None,
-) -> Section:
+) -> PromptSection:
     version = "this test run" if source.run_version is None else f"v{source.run_version}"
     labels: dict[str, str | int] = {
         "checkpoint": source.position + 1,
@@ -199,15 +203,20 @@ def _section(
         blocks = [
             _shortened(block, summaries.get(one.checksum)) for block, one in zip(blocks, source.artifacts, strict=True)
         ]
-    return Section(kind, heading, labels, tuple(blocks))
+    return PromptSection(kind, heading, labels, tuple(blocks))
 
 
 def _block(
-    checkpoint: CheckpointDefinition, kind: BlockKind, heading: str, source: Source, one: Stored, limits: Limits
-) -> Block:
+    checkpoint: CheckpointDefinition,
+    kind: BlockKind,
+    heading: str,
+    source: ArtifactSource,
+    one: StoredFile,
+    limits: RunnerLimits,
+) -> PromptBlock:
     shown = checkpoint.instructions.injection_format
     content, omitted = _content(one, limits) if shown.include_file_contents else (None, None)
-    return Block(
+    return PromptBlock(
         kind=kind,
         heading=heading,
         checkpoint_name=source.checkpoint_name,
@@ -222,7 +231,7 @@ def _block(
     )
 
 
-def _shortened(block: Block, summaries: Mapping[str, str] | None) -> Block:
+def _shortened(block: PromptBlock, summaries: Mapping[str, str] | None) -> PromptBlock:
     """The newest summary in the place of a long content; where there is none yet, word of it."""
     if block.content is None or len(block.content) <= SHORT:
         return block
@@ -231,7 +240,7 @@ def _shortened(block: Block, summaries: Mapping[str, str] | None) -> Block:
     return replace(block, content=list(summaries.values())[-1], is_summary=True)
 
 
-def _content(one: Stored, limits: Limits) -> tuple[str | None, str | None]:
+def _content(one: StoredFile, limits: RunnerLimits) -> tuple[str | None, str | None]:
     """The text of a file, or why it is not shown."""
     if one.size > limits.max_payload_bytes:
         return None, "it is too large"
@@ -242,38 +251,40 @@ def _content(one: Stored, limits: Limits) -> tuple[str | None, str | None]:
     return (None, "it is not text") if "\0" in text else (text, None)
 
 
-def _rework(checkpoint: CheckpointDefinition, rework: Rework, limits: Limits) -> Section:
+def _rework(checkpoint: CheckpointDefinition, rework: ReworkBrief, limits: RunnerLimits) -> PromptSection:
     kind, heading = BlockKind.REWORK, f"REWORK: sent back by {rework.requested_by}"
     name, texts = checkpoint.checkpoint_name, {"reason": rework.reason, "prompt": rework.prompt}
     blocks = [
-        Block(kind, f"{heading}, {label}", name, None, None, None, None, "txt", text, len(text.encode()), label=label)
+        PromptBlock(
+            kind, f"{heading}, {label}", name, None, None, None, None, "txt", text, len(text.encode()), label=label
+        )
         for label, text in texts.items()
         if text
     ]
-    source = Source(rework.requested_by, 0, None, rework.artifacts)
+    source = ArtifactSource(rework.requested_by, 0, None, rework.artifacts)
     blocks += [_block(checkpoint, kind, heading, source, one, limits) for one in rework.artifacts]
-    return Section(kind, heading, {"requested_by": rework.requested_by}, tuple(blocks))
+    return PromptSection(kind, heading, {"requested_by": rework.requested_by}, tuple(blocks))
 
 
 def _text(
     checkpoint: CheckpointDefinition, kind: BlockKind, text: str, format: str = "txt", label: str = "text"
-) -> Section:
+) -> PromptSection:
     heading, size = kind.value.replace("_", " ").upper(), len(text.encode())
     name = checkpoint.checkpoint_name
-    block = Block(kind, heading, name, None, None, None, None, format, text, size, label=label)
-    return Section(kind, heading, {}, (block,))
+    block = PromptBlock(kind, heading, name, None, None, None, None, format, text, size, label=label)
+    return PromptSection(kind, heading, {}, (block,))
 
 
-def _feedback(checkpoint: CheckpointDefinition, feedback: tuple[str, ...]) -> Section:
+def _feedback(checkpoint: CheckpointDefinition, feedback: tuple[str, ...]) -> PromptSection:
     kind, heading = BlockKind.REVISION_FEEDBACK, "REVISION FEEDBACK"
     blocks = tuple(
-        Block(kind, heading, checkpoint.checkpoint_name, None, None, None, None, "txt", text, len(text.encode()))
+        PromptBlock(kind, heading, checkpoint.checkpoint_name, None, None, None, None, "txt", text, len(text.encode()))
         for text in feedback
     )
-    return Section(kind, heading, {}, blocks)
+    return PromptSection(kind, heading, {}, blocks)
 
 
-def _named(block: Block) -> str:
+def _named(block: PromptBlock) -> str:
     return f"{block.heading}, {block.file_name}" if block.file_name else block.heading
 
 

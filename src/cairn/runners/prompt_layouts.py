@@ -31,7 +31,7 @@ TEXTS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PromptBlock:
     """One file, or one text of people's or of another checkpoint's, in the context."""
 
     kind: BlockKind
@@ -50,17 +50,17 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PromptSection:
     """The blocks that stand under one heading."""
 
     kind: BlockKind
     heading: str
     labels: dict[str, str | int] = field(default_factory=dict[str, "str | int"])  # where it comes from
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[PromptBlock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PromptStatement:
     """What somebody has said in a discussion."""
 
     speaker: str
@@ -68,13 +68,13 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PromptLayout:
     """One format: how sections are written, and the prompts that stand beside them."""
 
-    sections: Callable[[Sequence[Section]], str]
+    sections: Callable[[Sequence[PromptSection]], str]
     titled: Callable[[str, str], str]  # a title, and the author's own words as they are
     examples: Callable[[Sequence[Example]], str]
-    statements: Callable[[Sequence[Statement]], str]
+    statements: Callable[[Sequence[PromptStatement]], str]
     where: str  # content stands, in words for a model
 
 
@@ -95,14 +95,14 @@ def _heading(text: str) -> str:
     return f"=== {text} ==="
 
 
-def _markdown(sections: Sequence[Section]) -> str:
+def _markdown(sections: Sequence[PromptSection]) -> str:
     return "\n\n".join(
         f"{_heading(section.heading)}\n" + ("\n\n".join(map(_markdown_block, section.blocks)) or "No files.")
         for section in sections
     )
 
 
-def _markdown_block(block: Block) -> str:
+def _markdown_block(block: PromptBlock) -> str:
     if block.kind in TEXTS:
         return fenced(block.content or "", _LANGUAGES.get(block.format, block.format))
     if block.file_name is None:
@@ -132,7 +132,7 @@ def _sides(example: Example) -> list[tuple[str, dict[str, Any]]]:
     return [(name, value) for name, value in sides if value is not None]
 
 
-def _markdown_statements(statements: Sequence[Statement]) -> str:
+def _markdown_statements(statements: Sequence[PromptStatement]) -> str:
     return "\n\n".join(f"{one_line(one.speaker)}:\n{fenced(one.text, 'text')}" for one in statements)
 
 
@@ -157,17 +157,17 @@ _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def _xml(sections: Sequence[Section]) -> str:
+def _xml(sections: Sequence[PromptSection]) -> str:
     return "\n\n".join(map(_xml_section, sections))
 
 
-def _xml_section(section: Section) -> str:
+def _xml_section(section: PromptSection) -> str:
     name = section.kind.value
     lines = [f"<{name}{_attributes(section.labels)}>", *map(_xml_block, section.blocks), f"</{name}>"]
     return "\n".join(lines)
 
 
-def _xml_block(block: Block) -> str:
+def _xml_block(block: PromptBlock) -> str:
     if block.file_name is None:
         return f"<{block.label}>{_text(block.content or '')}</{block.label}>"
     file: dict[str, str | int] = {"name": block.file_name}
@@ -204,7 +204,7 @@ def _possible(text: str) -> str:
     return _NOT_IN_XML.sub("\ufffd", text)
 
 
-def _xml_statements(statements: Sequence[Statement]) -> str:
+def _xml_statements(statements: Sequence[PromptStatement]) -> str:
     return "\n".join(
         f"<statement{_attributes({'speaker': one.speaker})}>{_text(one.text)}</statement>" for one in statements
     )
@@ -219,12 +219,12 @@ def _xml_titled(title: str, text: str) -> str:
 # ---- json ----------------------------------------------------------------------------------------
 
 
-def _json(sections: Sequence[Section]) -> str:
+def _json(sections: Sequence[PromptSection]) -> str:
     value: Value = {"context": [_json_section(section) for section in sections]}
     return encode_json(value, indent=True).decode()
 
 
-def _json_section(section: Section) -> Value:
+def _json_section(section: PromptSection) -> Value:
     told: dict[str, Value] = {"kind": section.kind.value, **section.labels}
     if section.kind is BlockKind.REVISION_FEEDBACK:
         told["feedback"] = [block.content for block in section.blocks]
@@ -236,7 +236,7 @@ def _json_section(section: Section) -> Value:
     return told
 
 
-def _json_block(block: Block) -> Value:
+def _json_block(block: PromptBlock) -> Value:
     told: dict[str, Value] = {"file": block.file_name}
     if block.file_path is not None:
         told["path"] = block.file_path
@@ -252,7 +252,7 @@ def _json_examples(examples: Sequence[Example]) -> str:
     return encode_json(value, indent=True).decode()
 
 
-def _json_content(block: Block) -> Value:
+def _json_content(block: PromptBlock) -> Value:
     """JSON as it is, anything else as a text."""
     if block.format == "json" and block.content is not None:
         try:
@@ -262,20 +262,20 @@ def _json_content(block: Block) -> Value:
     return block.content
 
 
-def _json_statements(statements: Sequence[Statement]) -> str:
+def _json_statements(statements: Sequence[PromptStatement]) -> str:
     value: Value = {"statements": [{"speaker": one.speaker, "text": one.text} for one in statements]}
     return encode_json(value, indent=True).decode()
 
 
 LAYOUTS = {
-    ContentFormat.MARKDOWN: Layout(
+    ContentFormat.MARKDOWN: PromptLayout(
         _markdown,
         _markdown_titled,
         _markdown_examples,
         _markdown_statements,
         "between fences of backticks, and so does what tools return",
     ),
-    ContentFormat.XML: Layout(
+    ContentFormat.XML: PromptLayout(
         _xml,
         _xml_titled,
         _xml_examples,
@@ -284,7 +284,7 @@ LAYOUTS = {
         " fences of backticks",
     ),
     # Content stands inside of JSON texts, where a line cannot begin.
-    ContentFormat.JSON: Layout(
+    ContentFormat.JSON: PromptLayout(
         _json,
         _markdown_titled,
         _json_examples,

@@ -7,16 +7,16 @@ from hashlib import sha256
 from typing import Any, cast
 
 from cairn.documents import decode_json, encode_json
-from cairn.ports import Call, Material, Rework, Stored, Work
+from cairn.ports import RecordedCall, ReworkBrief, StoredFile, WorkMaterial, WorkOrder
 
 
-class Views:
+class ReplayInputs:
     """The material until the first recorded call, then until the second, and last what there is now."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: WorkOrder) -> None:
         self._work = work
         self._now: bytes | None = None
-        self._files: dict[str, Stored] = {}  # that were shown, by checksum
+        self._files: dict[str, StoredFile] = {}  # that were shown, by checksum
 
     def at(self, number: int) -> bytes:
         """After so many calls; reads what it needs, in a thread."""
@@ -33,7 +33,7 @@ class Views:
             self._files.update({one.checksum: one for files in shown for one in files})
         return self._now
 
-    def _then(self, call: Call) -> bytes:
+    def _then(self, call: RecordedCall) -> bytes:
         read = self._work.contents
         if read is None or call.seen is None:
             return self.now()
@@ -42,7 +42,7 @@ class Views:
         again: list[Any] = seen["rework"]["artifacts"] if seen["rework"] else []
         for told in (*seen["previous"], *again, *(told for files in seen["references"].values() for told in files)):
             checksum = told["checksum"]
-            self._files[checksum] = Stored(
+            self._files[checksum] = StoredFile(
                 told["name"], told["format"], checksum, told["size"], lambda checksum=checksum: read(checksum)
             )
         return content
@@ -53,7 +53,7 @@ class Views:
         return file.read() if file is not None else None
 
 
-def _written(material: Material, rework: Rework | None) -> bytes:
+def _written(material: WorkMaterial, rework: ReworkBrief | None) -> bytes:
     return encode_json(
         {
             "input": material.input,
@@ -64,7 +64,7 @@ def _written(material: Material, rework: Rework | None) -> bytes:
     )
 
 
-def _told(rework: Rework) -> dict[str, Any]:
+def _told(rework: ReworkBrief) -> dict[str, Any]:
     return {
         "prompt": rework.prompt,
         "reason": rework.reason,
@@ -73,7 +73,7 @@ def _told(rework: Rework) -> dict[str, Any]:
     }
 
 
-def _listed(files: Sequence[Stored]) -> list[Any]:
+def _listed(files: Sequence[StoredFile]) -> list[Any]:
     return [
         {"name": one.name, "format": one.format, "checksum": one.checksum, "size": one.size, "path": one.path}
         for one in files

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cairn.core.execution import Fault
-from cairn.core.states import Ruling
+from cairn.core.execution import Failure
+from cairn.core.states import PassDecision
 from cairn.definitions.json_schema.messages import show
 from cairn.documents import DocumentError, Value, decode_json, encode_json
-from cairn.ports import Content, Produced, Stored, Unfit, Verdict, Work
-from cairn.runners.expected_artifacts import Declared, Expected, expected
+from cairn.ports import InvalidResult, Produced, ProducedFile, StoredFile, ValidationVerdict, WorkOrder
+from cairn.runners.expected_artifacts import DeclaredArtifact, ExpectedArtifacts, expected
 from cairn.runners.input_mapping import value_of
-from cairn.runners.limits import Limits, megabytes
+from cairn.runners.limits import RunnerLimits, megabytes
 from cairn.runners.mismatches import SHOWN, Mismatch, check, listed
 
 TEXTS = frozenset({"md", "mmd", "txt", "py", "html", "csv"})
@@ -21,16 +21,16 @@ SCHEMA = "schema"  # who says so: what is declared
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ProducedFiles:
     """What has come out, before it is looked at."""
 
-    artifacts: Sequence[Content | Stored] = ()
+    artifacts: Sequence[ProducedFile | StoredFile] = ()
     output: Value = None  # what joins the run's context if no JSON artifact does
     refused: Mapping[str, Mismatch] = field(default_factory=dict[str, Mismatch])  # while it was made, by artifact
     written: frozenset[str] = frozenset()  # artifacts that Cairn has written itself from a JSON value
 
 
-def judge(work: Work, made: Made, limits: Limits) -> Produced | Unfit:
+def judge(work: WorkOrder, made: ProducedFiles, limits: RunnerLimits) -> Produced | InvalidResult:
     """Produced if everything that is declared is there and fits, and nothing else is."""
     wanted = expected(work.checkpoint)
     kept = {one.name: one for one in made.artifacts if _is_declared(wanted, one) and one.size <= limits.max_file_bytes}
@@ -48,7 +48,7 @@ def judge(work: Work, made: Made, limits: Limits) -> Produced | Unfit:
         for one in kept.values():
             mismatches += _content(work, wanted.artifacts[one.name], one, made, values)
             near += _by_schema(wanted.artifacts[one.name], one, values)
-    ruling: Ruling | None = None
+    ruling: PassDecision | None = None
     if not mismatches and (work.checkpoint.output_schema is not None or work.checkpoint.decides):
         value = value_of(wanted, values, made.output)
         if work.checkpoint.output_schema is not None:
@@ -60,53 +60,53 @@ def judge(work: Work, made: Made, limits: Limits) -> Produced | Unfit:
 
 
 def _verdict(
-    work: Work,
+    work: WorkOrder,
     produced: Produced,
-    kept: tuple[Content | Stored, ...],
+    kept: tuple[ProducedFile | StoredFile, ...],
     mismatches: Sequence[Mismatch],
     near: Sequence[Mismatch],
-) -> Produced | Unfit:
+) -> Produced | InvalidResult:
     found = (*mismatches, *near)
     if found:
-        verdict = Verdict(SCHEMA, False, tuple(one.finding for one in found[:SHOWN]))
-        return Unfit(kept, unfit(found), (verdict,), None if mismatches else produced)
+        verdict = ValidationVerdict(SCHEMA, False, tuple(one.finding for one in found[:SHOWN]))
+        return InvalidResult(kept, unfit(found), (verdict,), None if mismatches else produced)
     if work.checkpoint.output.validation.enabled:
-        return replace(produced, verdicts=(Verdict(SCHEMA, True),))
+        return replace(produced, verdicts=(ValidationVerdict(SCHEMA, True),))
     return produced
 
 
-def unfit(mismatches: Sequence[Mismatch]) -> Fault:
-    return Fault(INVALID, f"The output is not what the checkpoint declares:\n{listed(mismatches)}")
+def unfit(mismatches: Sequence[Mismatch]) -> Failure:
+    return Failure(INVALID, f"The output is not what the checkpoint declares:\n{listed(mismatches)}")
 
 
-def file_name(one: Content | Stored) -> str:
+def file_name(one: ProducedFile | StoredFile) -> str:
     return f"{one.name}.{one.format}" if one.format else one.name
 
 
-def _is_declared(wanted: Expected, one: Content | Stored) -> bool:
+def _is_declared(wanted: ExpectedArtifacts, one: ProducedFile | StoredFile) -> bool:
     declared = wanted.artifacts.get(one.name)
     return declared is not None and declared.format in (None, one.format)
 
 
-def uncalled_for(wanted: Expected, file: str) -> Mismatch:
+def uncalled_for(wanted: ExpectedArtifacts, file: str) -> Mismatch:
     names = ", ".join(f"{one.name}.{one.format}" for one in wanted.checkpoint.output.artifacts)
     return Mismatch(file, f"it is not declared; declared is {names or 'nothing'}")
 
 
-def _absent(wanted: Expected, made: Made) -> Iterator[Mismatch]:
+def _absent(wanted: ExpectedArtifacts, made: ProducedFiles) -> Iterator[Mismatch]:
     there = {one.name for one in made.artifacts} | set(made.refused)
     for declared in wanted.artifacts.values():
         if declared.required and declared.name not in there:
             yield Mismatch(declared.file, "it is declared, but was not produced")
 
 
-def _oversized(made: Made, limits: Limits) -> Iterator[Mismatch]:
+def _oversized(made: ProducedFiles, limits: RunnerLimits) -> Iterator[Mismatch]:
     for one in made.artifacts:
         if one.size > limits.max_file_bytes:
             yield Mismatch(file_name(one), _too_much(one.size, limits.max_file_bytes))
 
 
-def _payload(work: Work, wanted: Expected, made: Made, limits: Limits) -> list[Mismatch]:
+def _payload(work: WorkOrder, wanted: ExpectedArtifacts, made: ProducedFiles, limits: RunnerLimits) -> list[Mismatch]:
     """How much JSON joins the run's context (P8)."""
     names = {declared.name for declared in wanted.json}
     size = sum(one.size for one in made.artifacts if one.name in names)
@@ -121,7 +121,11 @@ def _payload(work: Work, wanted: Expected, made: Made, limits: Limits) -> list[M
 
 
 def _content(
-    work: Work, declared: Declared, one: Content | Stored, made: Made, values: dict[str, Value]
+    work: WorkOrder,
+    declared: DeclaredArtifact,
+    one: ProducedFile | StoredFile,
+    made: ProducedFiles,
+    values: dict[str, Value],
 ) -> list[Mismatch]:
     if declared.format == "json":
         read = declared.schema is not None or work.checkpoint.output_schema is not None or work.checkpoint.decides
@@ -140,15 +144,17 @@ def _content(
     return []
 
 
-def _by_schema(declared: Declared, one: Content | Stored, values: Mapping[str, Value]) -> list[Mismatch]:
+def _by_schema(
+    declared: DeclaredArtifact, one: ProducedFile | StoredFile, values: Mapping[str, Value]
+) -> list[Mismatch]:
     if declared.schema is None or one.name not in values:
         return []
     return check(declared.schema, values[one.name], file_name(one))
 
 
-def _ruling(value: Value) -> Ruling | None:
+def _ruling(value: Value) -> PassDecision | None:
     decision = value.get("decision") if isinstance(value, dict) else None
-    return Ruling(decision) if isinstance(decision, str) and decision in Ruling.__members__ else None
+    return PassDecision(decision) if isinstance(decision, str) and decision in PassDecision.__members__ else None
 
 
 def _no_ruling(value: Value) -> Mismatch:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.documents import DocumentError, encode_json
-from cairn.ports import Content, Work
-from cairn.runners.expected_artifacts import Declared, Expected
+from cairn.ports import ProducedFile, WorkOrder
+from cairn.runners.expected_artifacts import DeclaredArtifact, ExpectedArtifacts
 from cairn.runners.mismatches import Mismatch
-from cairn.runners.result_checks import Made, uncalled_for
+from cairn.runners.result_checks import ProducedFiles, uncalled_for
 
 
 class Staging:
     """Takes artifacts as they come. Faults wait until the end, so that all of them can be named at once."""
 
-    def __init__(self, expected: Expected) -> None:
+    def __init__(self, expected: ExpectedArtifacts) -> None:
         self._expected = expected
-        self._files: dict[str, Content] = {}
+        self._files: dict[str, ProducedFile] = {}
         self._written: set[str] = set()
         self._refused: dict[str, Mismatch] = {}
 
@@ -52,13 +52,13 @@ class Staging:
         else:
             self._refused[name] = uncalled_for(self._expected, name)
 
-    def end(self, returned: Any, work: Work) -> Made:
+    def end(self, returned: Any, work: WorkOrder) -> ProducedFiles:
         """Everything that was staged, and what the function has returned, in its place."""
         if returned is not None and (only := self._place_of_returned(work)) is not None:
             self._put_value(only, returned)
         return self.so_far()
 
-    def end_json(self, returned: bytes | Mismatch, work: Work) -> Made:
+    def end_json(self, returned: bytes | Mismatch, work: WorkOrder) -> ProducedFiles:
         """The same for what another process has returned, as JSON, or could not write."""
         if returned and (only := self._place_of_returned(work)) is not None:
             if isinstance(returned, bytes):
@@ -67,10 +67,10 @@ class Staging:
                 self._refuse(only, returned.message, returned.path)
         return self.so_far()
 
-    def so_far(self) -> Made:
-        return Made(tuple(self._files.values()), None, self._refused, frozenset(self._written))
+    def so_far(self) -> ProducedFiles:
+        return ProducedFiles(tuple(self._files.values()), None, self._refused, frozenset(self._written))
 
-    def _place_of_returned(self, work: Work) -> Declared | None:
+    def _place_of_returned(self, work: WorkOrder) -> DeclaredArtifact | None:
         only = self._expected.json[0] if len(self._expected.json) == 1 else None
         if only is not None and only.name not in self._files and only.name not in self._refused:
             return only
@@ -83,13 +83,13 @@ class Staging:
             return f"The returned value is not used: {names} was staged."
         return f"The returned value is not used: several JSON artifacts are declared ({names}), each has to be staged."
 
-    def _put_text(self, declared: Declared, text: str) -> None:
+    def _put_text(self, declared: DeclaredArtifact, text: str) -> None:
         try:
             self._keep(declared, text.encode())
         except UnicodeEncodeError:
             self._refuse(declared, "the text holds half of a surrogate pair, which is not a character")
 
-    def _put_value(self, declared: Declared, value: Any) -> None:
+    def _put_value(self, declared: DeclaredArtifact, value: Any) -> None:
         try:
             data = encode_json(value)
         except DocumentError as error:
@@ -98,12 +98,12 @@ class Staging:
             self._keep(declared, data)
             self._written.add(declared.name)
 
-    def _keep(self, declared: Declared, data: bytes) -> None:
-        self._files[declared.name] = Content(declared.name, declared.format or "", data)
+    def _keep(self, declared: DeclaredArtifact, data: bytes) -> None:
+        self._files[declared.name] = ProducedFile(declared.name, declared.format or "", data)
         self._written.discard(declared.name)
         self._refused.pop(declared.name, None)
 
-    def _refuse(self, declared: Declared, message: str, pointer: str | None = None) -> None:
+    def _refuse(self, declared: DeclaredArtifact, message: str, pointer: str | None = None) -> None:
         place = f"{declared.file}#{pointer}" if pointer else declared.file
         self._refused[declared.name] = Mismatch(place, message)
         self._files.pop(declared.name, None)

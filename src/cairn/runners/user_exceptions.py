@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 
 LONGEST = 10_000  # characters of a message
 LONGEST_TRACE = 50_000
@@ -20,14 +20,14 @@ _LIBRARIES = (
 )
 
 
-def fault_of(error: BaseException, function: Callable[..., Any]) -> Fault:
+def fault_of(error: BaseException, function: Callable[..., Any]) -> Failure:
     """Its type, its message, and the lines of the user's own code that led to it."""
     told = traceback.TracebackException.from_exception(error, compact=True)
     for one in _chain(told):
         one.stack = traceback.StackSummary.from_list([line for line in one.stack if _is_own(line, function)])
     trace = "".join(told.format())
     message = str(told) or "no message"
-    return Fault(type(error).__qualname__, message[:LONGEST], trace[-LONGEST_TRACE:])
+    return Failure(type(error).__qualname__, message[:LONGEST], trace[-LONGEST_TRACE:])
 
 
 def _chain(told: traceback.TracebackException) -> list[traceback.TracebackException]:

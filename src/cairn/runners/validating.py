@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from cairn.definitions.enums import Strictness, ValidationMode
 from cairn.definitions.model import CheckpointDefinition
-from cairn.ports import Outcome, Produced, Runner, Unfit, Work
-from cairn.runners.agents.resources import Office
+from cairn.ports import InvalidResult, Outcome, Produced, Runner, WorkOrder
+from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.runner import get_ready
 
 
 class ValidatingRunner:
     """Has the work carried out, and its result judged where the definition wants a model to."""
 
-    def __init__(self, runner: Runner, office: Office) -> None:
+    def __init__(self, runner: Runner, office: AgentResources) -> None:
         self._runner = runner
         self._office = office
 
-    async def carry_out(self, work: Work) -> Outcome:
+    async def carry_out(self, work: WorkOrder) -> Outcome:
         outcome = await self._runner.carry_out(work)
-        if not isinstance(outcome, Produced | Unfit) or not wants_judge(work.checkpoint):
+        if not isinstance(outcome, Produced | InvalidResult) or not wants_judge(work.checkpoint):
             return outcome
         await get_ready()
         from cairn.runners.agents.result_judge import judged

@@ -32,7 +32,7 @@ ALL_SCOPES = frozenset(scope.value for scope in Scope)
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class Permission:
     """Who may do something: any of these roles, and with a narrowed token any of these scopes."""
 
     roles: frozenset[str]
@@ -52,7 +52,7 @@ class Actor:
     until: datetime | None = field(default=None, compare=False)  # when the token that is used ends
     lent: frozenset[str] = field(default=frozenset(), repr=False)  # what those it stands for are known as
 
-    def may(self, allowed: Allowed) -> bool:
+    def may(self, allowed: Permission) -> bool:
         is_within = self.scopes is None or not self.scopes.isdisjoint(allowed.scopes)
         return is_within and not self.roles.isdisjoint(allowed.roles | {Role.ADMIN.value})
 

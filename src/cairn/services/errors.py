@@ -13,16 +13,7 @@ class ServiceError(Exception):
         self.message = message
 
 
-class NotFound(ServiceError):
-    """There is nothing with this id."""
-
-    def __init__(self, what: str, id: str) -> None:
-        super().__init__(f"There is no {what} {id}.")
-        self.what = what
-        self.id = id
-
-
-class WrongInput(ServiceError):
+class InvalidInput(ServiceError):
     """What was given does not fit; each fault is named by its place, a JSON pointer."""
 
     def __init__(self, errors: Iterable[tuple[str, str]], message: str = "What was given does not fit.") -> None:
@@ -58,7 +49,7 @@ class Unauthenticated(ServiceError):
     """Not signed in, or no longer."""
 
 
-class Unreachable(ServiceError):
+class UpstreamError(ServiceError):
     """Somebody outside, whom it takes, does not do their part."""
 
 

@@ -9,9 +9,9 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.ports import Clock
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.store import Database
 from cairn.store import tables as t
 
@@ -21,7 +21,7 @@ _BUSY = "Another request with this Idempotency-Key is being answered."
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class IdempotentRequest:
     """What makes two requests the same."""
 
     actor: str
@@ -37,42 +37,42 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class StoredResponse:
     status: int
     response: bytes
 
 
-class Idempotency:
+class IdempotencyKeys:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
         self._held: set[tuple[str, str]] = set()
 
-    async def claim(self, asked: Asked) -> Answered | None:
+    async def claim(self, asked: IdempotentRequest) -> StoredResponse | None:
         """The answer that was given before; None if this request is the one to be answered."""
         name = (asked.actor, asked.key)
         if name in self._held:
-            raise Refused(_BUSY, ("ask again later",))
+            raise CommandRefused(_BUSY, ("ask again later",))
         self._held.add(name)
         try:
             answered = await self._database.transact(lambda c: self._claim(c, asked))
         except BaseException as error:
             self._held.discard(name)
             if isinstance(error, IntegrityError):
-                raise Refused(_BUSY, ("ask again later",)) from None
+                raise CommandRefused(_BUSY, ("ask again later",)) from None
             raise
         if answered is not None:
             self._held.discard(name)
         return answered
 
-    async def keep(self, asked: Asked, status: int, response: bytes) -> None:
+    async def keep(self, asked: IdempotentRequest, status: int, response: bytes) -> None:
         update = sa.update(t.idempotency_keys).where(*_named(asked)).values(status=status, response=response)
         try:
             await self._database.transact(lambda c: c.execute(update))
         finally:
             self._held.discard((asked.actor, asked.key))
 
-    async def release(self, asked: Asked) -> None:
+    async def release(self, asked: IdempotentRequest) -> None:
         """Nothing has changed: the key may be used again."""
         remove = sa.delete(t.idempotency_keys).where(*_named(asked), t.idempotency_keys.c.status.is_(None))
         try:
@@ -80,7 +80,7 @@ class Idempotency:
         finally:
             self._held.discard((asked.actor, asked.key))
 
-    def _claim(self, connection: sa.Connection, asked: Asked) -> Answered | None:
+    def _claim(self, connection: sa.Connection, asked: IdempotentRequest) -> StoredResponse | None:
         now = self._clock.now()
         keys = t.idempotency_keys
         connection.execute(sa.delete(keys).where(keys.c.created_at < now - KEPT))
@@ -89,24 +89,24 @@ class Idempotency:
             connection.execute(sa.insert(keys).values({**_values(asked), "created_at": now}))
             return None
         if (row.method, row.path, row.request_digest) != (asked.method, asked.path, asked.digest):
-            raise WrongInput(
+            raise InvalidInput(
                 [("Idempotency-Key", "This key was used for another request.")],
                 "An Idempotency-Key names one request; use a new one for another.",
             )
         if row.status is not None:
-            return Answered(row.status, row.response)
+            return StoredResponse(row.status, row.response)
         # On SQLite there is one process, and it does not hold the key: the one before it was cut off.
         if self._database.kind == "postgresql" and now - row.created_at < _ABANDONED:
-            raise Refused(_BUSY, ("ask again later",))
+            raise CommandRefused(_BUSY, ("ask again later",))
         connection.execute(sa.update(keys).where(*_named(asked)).values(created_at=now))
         return None
 
 
-def _named(asked: Asked) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+def _named(asked: IdempotentRequest) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     return t.idempotency_keys.c.actor == asked.actor, t.idempotency_keys.c.key == asked.key
 
 
-def _values(asked: Asked) -> dict[str, str]:
+def _values(asked: IdempotentRequest) -> dict[str, str]:
     return {
         "actor": asked.actor,
         "key": asked.key,

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
-from cairn.ports.models import Models, ProviderState
-from cairn.services.model_views import ModelList, ModelProvider, ModelTrial
+from pydantic import Field
+
+from cairn.ports.models import ModelCatalogue, ProviderState
+from cairn.services.view import View
 
 LONGEST = 500  # characters of an answer that are shown
 
 
 @dataclass(frozen=True)
-class KnownModels:
-    models: Models
+class ModelService:
+    models: ModelCatalogue
     fallbacks: tuple[str, ...] = ()
 
     def list(self) -> ModelList:
@@ -26,10 +28,10 @@ class KnownModels:
             providers=[_shown(one) for one in self.models.providers()],
         )
 
-    async def test(self, name: str | None = None) -> ModelTrial:
+    async def test(self, name: str | None = None) -> ModelTestResult:
         """One small call."""
         tried = await self.models.try_out(name)
-        return ModelTrial(
+        return ModelTestResult(
             model=tried.name,
             is_simulated=tried.is_simulated,
             works=tried.fault is None,
@@ -61,3 +63,36 @@ def _plain(address: str) -> str:
     """Without what may be written into an address to be let in."""
     parts = urlsplit(address)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+class ModelProvider(View):
+    name: str = Field(description="What stands before the colon in the names of its models.")
+    is_ready: bool = Field(description="Whether nothing is missing to ask it.")
+    is_installed: bool = Field(description="Whether its client is installed here.")
+    wants_key: bool = Field(description="Whether it has to be given a key.")
+    has_key: bool = Field(description="Whether there is one.")
+    key_names: list[str] = Field(description="Environment variables, or secrets, that hold it.")
+    key_source: str | None = Field(description="Where it was found: `secret` or `environment`.")
+    base_url: str | None = Field(description="Its address, where the settings give one.")
+    remedy: str = Field(description="What to do if it is not ready.")
+
+
+class ModelList(View):
+    default: str = Field(description="The model of agents that name none.")
+    is_simulated: bool = Field(description="Whether that is the built-in model: no provider is asked.")
+    fallbacks: list[str] = Field(description="Models to take in turn when one cannot be had.")
+    prices: str = Field(description="Whose prices costs are counted by, and of when.")
+    providers: list[ModelProvider]
+
+
+class ModelTestResult(View):
+    model: str = Field(description="The model that was asked.")
+    is_simulated: bool
+    works: bool
+    seconds: float = Field(description="How long it took.")
+    answer: str = Field(description="What it said.")
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None = Field(description="Null if nobody knows its price.")
+    fault: str | None = Field(description="What kind of fault it was.")
+    message: str | None = Field(description="The fault in words, and what to do.")

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import sqlalchemy as sa
 
 from cairn.documents import DocumentError, decode_json, encode_json
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.store.column_types import Instant, as_text
 
 Row: TypeAlias = Any  # SQLAlchemy's, with the columns that were asked for
@@ -20,7 +20,7 @@ Place: TypeAlias = "Sequence[tuple[Any, sa.ColumnElement[Any]]]"  # of a row: it
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SortOrder:
     """The columns that a list is ordered by; together they name one row."""
 
     columns: tuple[sa.ColumnElement[Any], ...]
@@ -36,7 +36,7 @@ class Rows:
     next_cursor: str | None
 
 
-def page(connection: sa.Connection, query: Query, order: Order, limit: int, cursor: str | None) -> Rows:
+def page(connection: sa.Connection, query: Query, order: SortOrder, limit: int, cursor: str | None) -> Rows:
     """The rows after the cursor, and the cursor of the page after them."""
     names = [f"order_{number}" for number in range(len(order.columns))]
     query = query.add_columns(*(column.label(name) for name, column in zip(names, order.columns, strict=True)))
@@ -52,7 +52,7 @@ def page(connection: sa.Connection, query: Query, order: Order, limit: int, curs
     return Rows(rows[:limit], _encoded([getattr(last, name) for name in names]))
 
 
-def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
+def _after(place: Place, order: SortOrder) -> sa.ColumnElement[bool]:
     if not order.may_lack_first:
         return _beyond(place, order)
     value, first = place[0]
@@ -61,7 +61,7 @@ def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
     return sa.or_(_beyond(place, order), first.is_(None))
 
 
-def _beyond(place: Place, order: Order) -> sa.ColumnElement[bool]:
+def _beyond(place: Place, order: SortOrder) -> sa.ColumnElement[bool]:
     there = sa.tuple_(*(sa.literal(value, column.type) for value, column in place))
     here = sa.tuple_(*(column for _, column in place))
     return here < there if order.newest_first else here > there
@@ -72,7 +72,7 @@ def _encoded(values: list[Any]) -> str:
     return urlsafe_b64encode(encode_json(plain)).decode().rstrip("=")
 
 
-def _decoded(cursor: str, order: Order) -> Place:
+def _decoded(cursor: str, order: SortOrder) -> Place:
     try:
         values: Any = decode_json(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         pairs = enumerate(zip(values, order.columns, strict=True))
@@ -81,7 +81,7 @@ def _decoded(cursor: str, order: Order) -> Place:
             for number, (value, column) in pairs
         ]
     except (ValueError, TypeError, DocumentError):
-        raise WrongInput([("?cursor", "This is no cursor of this list.")]) from None
+        raise InvalidInput([("?cursor", "This is no cursor of this list.")]) from None
 
 
 def _value(value: Any, column: sa.ColumnElement[Any]) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.core.commands import CancelRun
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.files import layout
 from cairn.ports import JobEngine
 from cairn.services.engine.engine import Engine
@@ -36,7 +36,7 @@ FINISHED = timedelta(hours=1)  # jobs that are over
 
 
 @dataclass(frozen=True, slots=True)
-class Days:
+class RetentionDays:
     """How long things are kept; 0 is for ever."""
 
     archives: int = 365
@@ -46,7 +46,7 @@ class Days:
 
 
 class Retention:
-    def __init__(self, engine: Engine, folder_sync: FolderSync, jobs: JobEngine, days: Days) -> None:
+    def __init__(self, engine: Engine, folder_sync: FolderSync, jobs: JobEngine, days: RetentionDays) -> None:
         self._engine = engine
         self._database = engine.database
         self._folder_sync = folder_sync
@@ -139,7 +139,7 @@ class Retention:
     # ---- test runs -----------------------------------------------------------------------------------
     async def _remove_test(self, row: Row) -> None:
         """Its folder first: cut off in between, it is written again, and removed the next time."""
-        with suppress(Refused):  # it is over
+        with suppress(CommandRefused):  # it is over
             await self._engine.send(row.run_id, CancelRun(), self._engine.context(BY))
         async with self._engine.lock(row.pipeline_id), self._engine.lock(row.run_id):
             if not await self._discard(row.pipeline_id, (layout.run_folder(None, row.run_id),)):
@@ -172,7 +172,7 @@ def _rollback_at(connection: sa.Connection, pipeline_id: str, path: str) -> Row 
 def _forget_archive(connection: sa.Connection, row: Row, path: str, at: datetime) -> None:
     r = t.rollback_events
     connection.execute(sa.update(r).where(r.c.rollback_id == row.rollback_id).values(archive_location=""))
-    told = chain.Told("archive_discarded", {"paths": [path]}, rollback_id=row.rollback_id)
+    told = chain.EventRecord("archive_discarded", {"paths": [path]}, rollback_id=row.rollback_id)
     chain.append_run_event(connection, row.target_run_id, told, BY, at)
 
 

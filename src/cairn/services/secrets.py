@@ -15,11 +15,12 @@ import sqlalchemy as sa
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from cairn.documents import decode_json, encode_json
-from cairn.ports.keys import Keys
+from cairn.ports.keys import EncryptionKeys
 from cairn.services.actors import Actor
-from cairn.services.engine.admin_changes import Act, Acts
-from cairn.services.errors import NotFound, ServiceError, WrongInput
+from cairn.services.engine.admin_changes import AdminChange, AdminChanges
+from cairn.services.errors import InvalidInput, ServiceError
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 C = t.secrets.c
 SHORTEST, LONGEST = 4, 64 * 1024  # characters of a value: what is shorter cannot be told from other text
@@ -28,7 +29,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 _BELIEVED = 5.0  # seconds that values are remembered for
 
 
-class Unreadable(ServiceError):
+class SecretUnreadable(ServiceError):
     """It was encrypted with a key that is not there."""
 
     def __init__(self, name: str) -> None:
@@ -38,7 +39,7 @@ class Unreadable(ServiceError):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredSecret:
     """A secret without its value; one that is not readable was encrypted with a key that is not there."""
 
     name: str
@@ -49,8 +50,8 @@ class Kept:
     is_readable: bool
 
 
-class Secrets:
-    def __init__(self, acts: Acts, keys: Keys, also: Iterable[str] = ()) -> None:
+class SecretStore:
+    def __init__(self, acts: AdminChanges, keys: EncryptionKeys, also: Iterable[str] = ()) -> None:
         """`also`: values of the settings, to be masked like those that are kept here."""
         self._acts = acts
         self._also = tuple(also)
@@ -67,9 +68,9 @@ class Secrets:
         """Set a secret, or replace it."""
         if not _NAME.fullmatch(name):
             message = "A name begins with a letter and has letters, digits and . _ - after it, at most 100 characters."
-            raise WrongInput([("/name", message)])
+            raise InvalidInput([("/name", message)])
         if not SHORTEST <= len(value) <= LONGEST:
-            raise WrongInput([("/value", f"A secret has {SHORTEST} to {LONGEST:,} characters.")])
+            raise InvalidInput([("/value", f"A secret has {SHORTEST} to {LONGEST:,} characters.")])
         async with self._changing:
             keys = self._keys.all() or self._keys.add()
             sealed = seal(keys, name, value)
@@ -94,14 +95,14 @@ class Secrets:
         if name not in values:
             return None
         if (value := values[name]) is None:
-            raise Unreadable(name)
+            raise SecretUnreadable(name)
         return value
 
-    def list(self) -> list[Kept]:
+    def list(self) -> list[StoredSecret]:
         values = self._values()
         rows = self._acts.database.read(lambda c: c.execute(sa.select(t.secrets).order_by(C.name)).all())
         return [
-            Kept(
+            StoredSecret(
                 row.name,
                 row.created_at,
                 row.created_by,
@@ -183,7 +184,7 @@ def _begun(text: str, word: str) -> int:
     return next((length for length in range(SHORTEST - 1, 0, -1) if text.endswith(word[:length])), 0)
 
 
-def _put(act: Act, name: str, sealed: str) -> None:
+def _put(act: AdminChange, name: str, sealed: str) -> None:
     changed = {"sealed": sealed, "changed_at": act.at, "changed_by": act.by.name}
     if act.connection.execute(sa.update(t.secrets).where(C.name == name).values(changed)).rowcount:
         act.record("secret_changed", secret=name)
@@ -193,17 +194,17 @@ def _put(act: Act, name: str, sealed: str) -> None:
     act.record("secret_created", secret=name)
 
 
-def _remove(act: Act, name: str) -> None:
+def _remove(act: AdminChange, name: str) -> None:
     if act.connection.execute(sa.delete(t.secrets).where(C.name == name)).rowcount == 0:
         raise NotFound("secret", repr(name)[:80])
     act.record("secret_removed", secret=name)
 
 
-def _rotate(act: Act, fernet: MultiFernet | None) -> int:
+def _rotate(act: AdminChange, fernet: MultiFernet | None) -> int:
     rows = act.connection.execute(sa.select(C.name, C.sealed).order_by(C.name).with_for_update()).all()
     for row in rows:
         if _opened(fernet, row) is None or fernet is None:
-            raise Unreadable(row.name)
+            raise SecretUnreadable(row.name)
         sealed = fernet.rotate(row.sealed).decode()
         act.connection.execute(sa.update(t.secrets).where(C.name == row.name).values(sealed=sealed))
     act.record("secrets_rotated", count=len(rows))

@@ -4,42 +4,42 @@ from cairn.store.database.database import Database
 from cairn.store.errors import (
     Closed,
     DamagedBlob,
-    Fenced,
     LostRace,
     MissingBlob,
     NewerDatabase,
     OldSqlite,
+    StaleDispatch,
     StoreError,
     Unstorable,
 )
-from cairn.store.events.verification import Broken, Verdict, verify
+from cairn.store.events.verification import BrokenLink, VerificationResult, verify
 from cairn.store.lineage import save_lineage
-from cairn.store.plans import Kept, Layout, Place, Plans, PlanSource, document
+from cairn.store.plans import BoundedCache, CheckpointPlace, FolderLayout, PlanCache, PlanSource, document
 from cairn.store.runs.artifacts import NewArtifact, find_artifacts
-from cairn.store.runs.loading import Loaded, RunFacts, has_run, insert_run, load_run, new_run
+from cairn.store.runs.loading import LoadedRun, RunFacts, has_run, insert_run, load_run, new_run
 from cairn.store.runs.saving import save_run
 
 __all__ = [
-    "Broken",
+    "BoundedCache",
+    "BrokenLink",
+    "CheckpointPlace",
     "Closed",
     "DamagedBlob",
     "Database",
-    "Fenced",
-    "Kept",
-    "Layout",
-    "Loaded",
+    "FolderLayout",
+    "LoadedRun",
     "LostRace",
     "MissingBlob",
     "NewArtifact",
     "NewerDatabase",
     "OldSqlite",
-    "Place",
+    "PlanCache",
     "PlanSource",
-    "Plans",
     "RunFacts",
+    "StaleDispatch",
     "StoreError",
     "Unstorable",
-    "Verdict",
+    "VerificationResult",
     "document",
     "find_artifacts",
     "has_run",

@@ -13,7 +13,7 @@ class LostRace(StoreError):
     """Somebody else changed the run since it was loaded: load it and decide again."""
 
 
-class Fenced(StoreError):
+class StaleDispatch(StoreError):
     """The execution is not in the dispatch and state that it was loaded in."""
 
 
@@ -44,3 +44,13 @@ class OldSqlite(StoreError):
 
 class Closed(StoreError):
     """The database has been closed."""
+
+
+class NotFound(StoreError):
+    """Nothing has this id."""
+
+    def __init__(self, what: str, id: str) -> None:
+        self.message = f"There is no {what} {id}."
+        super().__init__(self.message)
+        self.what = what
+        self.id = id

@@ -15,7 +15,7 @@ A, D, P = library_agents.c, checkpoint_definitions.c, pipelines.c
 _NAMED = '%"library_agent"%'
 
 
-class Use(NamedTuple):
+class AgentUse(NamedTuple):
     """A pipeline that names an agent."""
 
     agent: str
@@ -45,7 +45,7 @@ def add(
     )
 
 
-def uses(connection: sa.Connection) -> list[Use]:
+def uses(connection: sa.Connection) -> list[AgentUse]:
     """Every agent that the newest definition of a pipeline names, by the pipelines' names."""
     query = (
         sa.select(D.execution, P.pipeline_id, P.pipeline_name)
@@ -53,7 +53,9 @@ def uses(connection: sa.Connection) -> list[Use]:
         .where(D.removed_at.is_(None), P.deleted_at.is_(None), sa.type_coerce(D.execution, Text()).like(_NAMED))
         .order_by(P.pipeline_name, P.pipeline_id)
     )
-    found = (Use(name, row.pipeline_id, row.pipeline_name) for row in connection.execute(query) for name in _named(row))
+    found = (
+        AgentUse(name, row.pipeline_id, row.pipeline_name) for row in connection.execute(query) for name in _named(row)
+    )
     return list(dict.fromkeys(found))
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.states import State
+from cairn.core.states import ExecutionState
 from cairn.store.column_types import Text
 from cairn.store.prepared_statements import PreparedQuery, insert_once
 from cairn.store.tables import checkpoint_executions, messages, model_calls
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MessagePlace:
     """Where a conversation is held: in one dispatch of one execution, as far as it still counts."""
 
     pipeline_id: str
@@ -61,14 +61,16 @@ _SAID = PreparedQuery(
 )
 
 
-def keep(connection: sa.Connection, place: Place, message: Mapping[str, Any], call: Mapping[str, Any] | None) -> bool:
+def keep(
+    connection: sa.Connection, place: MessagePlace, message: Mapping[str, Any], call: Mapping[str, Any] | None
+) -> bool:
     """Store a message, and what it has cost if it is an answer; once, however often this is done.
 
     False if the dispatch is over: the message does not count, the call does.
     """
     kind = connection.dialect.name
     row = _STANDS.first(connection, {"execution_id": place.execution_id})
-    stands = row is not None and row.dispatch_number == place.dispatch and row.state == State.WORKING.value
+    stands = row is not None and row.dispatch_number == place.dispatch and row.state == ExecutionState.WORKING.value
     values = {
         "run_id": place.run_id,
         "execution_id": place.execution_id,

@@ -41,7 +41,7 @@ SUMS: tuple[sa.ColumnElement[Any], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class ModelUsage:
     """By one call or by many."""
 
     calls: int = 0
@@ -60,11 +60,11 @@ class Used:
         return self.input_tokens + self.output_tokens
 
 
-NOTHING = Used()
+NOTHING = ModelUsage()
 
 
-def used_from(row: Any) -> Used:
-    return Used(
+def used_from(row: Any) -> ModelUsage:
+    return ModelUsage(
         int(row.calls),
         int(row.input_tokens),
         int(row.output_tokens),
@@ -88,18 +88,18 @@ _PIPELINE = PreparedQuery(
 )
 
 
-def of_run(connection: sa.Connection, run_id: str) -> Used:
+def of_run(connection: sa.Connection, run_id: str) -> ModelUsage:
     return used_from(_RUN.all(connection, {"run_id": run_id})[0])
 
 
-def of_month(connection: sa.Connection, pipeline_id: str, at: datetime) -> Used:
+def of_month(connection: sa.Connection, pipeline_id: str, at: datetime) -> ModelUsage:
     """By all runs of the pipeline, in the calendar month of that moment in UTC."""
     month = f"{at:%Y-%m}"
     of = {"pipeline_id": pipeline_id, "first": f"{month}-01", "last": f"{month}-31"}
     return used_from(_PIPELINE.all(connection, of)[0])
 
 
-def by(connection: sa.Connection, column: sa.ColumnElement[str], ids: Sequence[str]) -> dict[str, Used]:
+def by(connection: sa.Connection, column: sa.ColumnElement[str], ids: Sequence[str]) -> dict[str, ModelUsage]:
     """Of each of these runs or executions that has used anything."""
     if not ids:
         return {}

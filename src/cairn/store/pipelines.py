@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from cairn.core.states import RunStatus
 from cairn.documents import digest
+from cairn.store import tables as t
 from cairn.store.column_types import Text
-from cairn.store.errors import LostRace
+from cairn.store.errors import LostRace, NotFound
 from cairn.store.events.chain import GENESIS
 from cairn.store.plans import Document
 from cairn.store.prepared_statements import PreparedQuery
@@ -203,3 +205,61 @@ def previous_run(connection: sa.Connection, pipeline_id: str, definition_version
     """The highest version that still exists (X1, D10)."""
     row = _PREVIOUS.first(connection, {"pipeline_id": pipeline_id, "version": definition_version})
     return Previous(row.run_id, row.run_version) if row else None
+
+
+OPEN = (RunStatus.NOT_STARTED.value, RunStatus.IN_PROGRESS.value, RunStatus.PAUSED.value)
+
+
+def lock(connection: sa.Connection, pipeline_id: str) -> Any:
+    """The pipeline's row; nobody else changes it before this transaction ends."""
+    row = lock_pipeline(connection, pipeline_id)
+    if row is None:
+        raise NotFound("pipeline", pipeline_id)
+    return row
+
+
+def definition(connection: sa.Connection, pipeline_id: str, revision: int) -> Mapping[str, Any]:
+    d = t.definition_revisions.c
+    found = connection.execute(
+        sa.select(d.document).where(d.pipeline_id == pipeline_id, d.revision == revision)
+    ).scalar_one_or_none()
+    if found is None:
+        raise NotFound("revision of this pipeline", str(revision))
+    return found
+
+
+def newest_revision(connection: sa.Connection, pipeline_id: str) -> int:
+    p = t.pipelines.c
+    revision = connection.execute(sa.select(p.revision).where(p.pipeline_id == pipeline_id)).scalar_one_or_none()
+    if revision is None:
+        raise NotFound("pipeline", pipeline_id)
+    return revision
+
+
+def exists(connection: sa.Connection, pipeline_id: str) -> bool:
+    p = t.pipelines.c
+    return connection.execute(sa.select(p.pipeline_id).where(p.pipeline_id == pipeline_id)).first() is not None
+
+
+def standing_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
+    r = t.pipeline_runs.c
+    return list(
+        connection.execute(sa.select(r.run_id).where(r.pipeline_id == pipeline_id, r.archived_by.is_(None))).scalars()
+    )
+
+
+def open_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
+    r = t.pipeline_runs.c
+    found = connection.execute(
+        sa.select(r.run_id)
+        .where(r.pipeline_id == pipeline_id, r.status.in_(OPEN), r.archived_by.is_(None))
+        .order_by(r.created_at)
+    )
+    return list(found.scalars())
+
+
+def pipeline_of(connection: sa.Connection, checkpoint_id: str) -> str | None:
+    c = t.checkpoint_definitions.c
+    return connection.execute(
+        sa.select(c.pipeline_id).where(c.checkpoint_id == checkpoint_id, c.removed_at.is_(None))
+    ).scalar_one_or_none()

@@ -24,7 +24,7 @@ _KEPT = 500
 _Key: TypeAlias = tuple[str, str, int]  # digests of the graph's definition and of the newest, and its revision
 
 
-class Layout(Protocol):
+class FolderLayout(Protocol):
     """Names of folders, as the file tree has them; relative to the pipeline's own."""
 
     def run_folder(self, run_version: int | None, run_id: str) -> str: ...
@@ -35,7 +35,7 @@ class Layout(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CheckpointPlace:
     """What a checkpoint is called."""
 
     checkpoint_id: str
@@ -43,28 +43,28 @@ class Place:
     folder: str
 
 
-Placed: TypeAlias = tuple[Plan, Mapping[str, Place]]  # the places by key
+Placed: TypeAlias = tuple[Plan, Mapping[str, CheckpointPlace]]  # the places by key
 
 
 class PlanSource(Protocol):
     """Where a run's plan comes from. `Plans` is the one that the product uses."""
 
     @property
-    def layout(self) -> Layout: ...
+    def layout(self) -> FolderLayout: ...
 
     def plan(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Plan: ...
 
     def placed(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Placed: ...
 
 
-class Plans:
+class PlanCache:
     """Compiles each definition once. It is known by its digest: a revision that was rolled back is given again."""
 
-    def __init__(self, compile_plan: CompilePlan, layout: Layout) -> None:
+    def __init__(self, compile_plan: CompilePlan, layout: FolderLayout) -> None:
         self.layout = layout
         self._compile_plan = compile_plan
-        self._plans = Kept[_Key, Plan]()
-        self._places = Kept[_Key, Mapping[str, Place]]()
+        self._plans = BoundedCache[_Key, Plan]()
+        self._places = BoundedCache[_Key, Mapping[str, CheckpointPlace]]()
 
     def plan(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Plan:
         """The graph of one revision with the policies of another (D3)."""
@@ -75,7 +75,7 @@ class Plans:
         """The same with its places: named as in the newest, placed as in the graph."""
         key = _key(connection, pipeline_id, graph, newest)
 
-        def make() -> Mapping[str, Place]:
+        def make() -> Mapping[str, CheckpointPlace]:
             names = {each["checkpoint_id"]: each["checkpoint_name"] for each in checkpoints(newest)}
             return {
                 each["key"]: self._place(each, position, names.get(each["checkpoint_id"]))
@@ -96,9 +96,9 @@ class Plans:
 
         return self._plans.get(key, make)
 
-    def _place(self, checkpoint: Document, position: int, newest_name: str | None) -> Place:
+    def _place(self, checkpoint: Document, position: int, newest_name: str | None) -> CheckpointPlace:
         name = newest_name or checkpoint["checkpoint_name"]
-        return Place(checkpoint["checkpoint_id"], name, self.layout.checkpoint_folder(position, name))
+        return CheckpointPlace(checkpoint["checkpoint_id"], name, self.layout.checkpoint_folder(position, name))
 
 
 _c = definition_revisions.c
@@ -137,7 +137,7 @@ def newest_revision(connection: sa.Connection, pipeline_id: str, definition_vers
     return _NEWEST.all(connection, {"pipeline_id": pipeline_id, "version": definition_version})[0].revision
 
 
-class Kept(Generic[K, V]):
+class BoundedCache(Generic[K, V]):
     """The results of so many calls, the oldest of which go first."""
 
     def __init__(self) -> None:

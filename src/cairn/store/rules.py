@@ -18,7 +18,7 @@ H, V, S = rule_heads.c, rule_versions.c, emergency_stops.c
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ActiveRuleVersion:
     """Which revision of a scope's rules is in force."""
 
     scope: str
@@ -34,27 +34,27 @@ _HEADS = PreparedQuery(_HEADS_QUERY)
 _HEADS_HELD = PreparedQuery(_HEADS_QUERY.with_for_update(read=True))
 
 
-def heads(connection: sa.Connection, scope: str, *, hold: bool = False) -> list[Head]:
+def heads(connection: sa.Connection, scope: str, *, hold: bool = False) -> list[ActiveRuleVersion]:
     """What is in force for a pipeline: the global rules first, then its own, as far as there are any.
 
     With `hold` nobody saves rules or stops anything before this transaction ends: after a stop was answered, no
     automatic approval of somebody who had not seen it is committed.
     """
     rows = (_HEADS_HELD if hold else _HEADS).all(connection, {"scope": scope})
-    found = [Head(row.scope, row.revision, row.stopped) for row in rows]
+    found = [ActiveRuleVersion(row.scope, row.revision, row.stopped) for row in rows]
     return sorted(found, key=lambda head: head.scope != GLOBAL) if len(found) > 1 else found
 
 
-def head(connection: sa.Connection, scope: str, *, lock: bool = False) -> Head:
+def head(connection: sa.Connection, scope: str, *, lock: bool = False) -> ActiveRuleVersion:
     query = sa.select(H.scope, H.revision, H.stopped).where(H.scope == scope)
     row = connection.execute(query.with_for_update() if lock else query).one_or_none()
-    return Head(row.scope, row.revision, row.stopped) if row else Head(scope)
+    return ActiveRuleVersion(row.scope, row.revision, row.stopped) if row else ActiveRuleVersion(scope)
 
 
-def all_heads(connection: sa.Connection) -> list[Head]:
+def all_heads(connection: sa.Connection) -> list[ActiveRuleVersion]:
     """Of every scope, the global one first."""
     query = sa.select(H.scope, H.revision, H.stopped).order_by(H.scope != GLOBAL, H.scope)
-    return [Head(row.scope, row.revision, row.stopped) for row in connection.execute(query)]
+    return [ActiveRuleVersion(row.scope, row.revision, row.stopped) for row in connection.execute(query)]
 
 
 def text(connection: sa.Connection, scope: str, revision: int) -> str | None:
@@ -67,9 +67,11 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def save(connection: sa.Connection, was: Head, text: str, author: str, at: datetime, comment: str = "") -> Head:
+def save(
+    connection: sa.Connection, was: ActiveRuleVersion, text: str, author: str, at: datetime, comment: str = ""
+) -> ActiveRuleVersion:
     """The next revision of what `was` in force; LostRace if another one came between."""
-    now = Head(was.scope, was.revision + 1, was.stopped)
+    now = ActiveRuleVersion(was.scope, was.revision + 1, was.stopped)
     connection.execute(
         sa.insert(rule_versions).values(
             scope=now.scope,
@@ -85,9 +87,11 @@ def save(connection: sa.Connection, was: Head, text: str, author: str, at: datet
     return now
 
 
-def stop(connection: sa.Connection, was: Head, stopped: bool, reason: str, by: str, at: datetime) -> Head:
+def stop(
+    connection: sa.Connection, was: ActiveRuleVersion, stopped: bool, reason: str, by: str, at: datetime
+) -> ActiveRuleVersion:
     """Stop every automatic approval, or let them go on."""
-    now = Head(was.scope, was.revision, stopped)
+    now = ActiveRuleVersion(was.scope, was.revision, stopped)
     number = connection.execute(sa.select(sa.func.coalesce(sa.func.max(S.number), 0))).scalar_one() + 1
     row = {"number": number, "stopped": stopped, "reason": reason, "by": by, "at": at}
     connection.execute(sa.insert(emergency_stops).values(row))
@@ -104,8 +108,8 @@ def explain_stop(connection: sa.Connection, reason: str) -> str | None:
     return last.reason
 
 
-def _put(connection: sa.Connection, was: Head, now: Head) -> None:
-    if was == Head(was.scope) and was.scope != GLOBAL:  # the global one has a row from the beginning
+def _put(connection: sa.Connection, was: ActiveRuleVersion, now: ActiveRuleVersion) -> None:
+    if was == ActiveRuleVersion(was.scope) and was.scope != GLOBAL:  # the global one has a row from the beginning
         connection.execute(sa.insert(rule_heads).values(scope=now.scope, revision=now.revision, stopped=now.stopped))
         return
     changed = connection.execute(

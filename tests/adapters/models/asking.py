@@ -10,9 +10,9 @@ from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import ModelRequest, ModelResponse, ModelResponseStreamEvent
 from pydantic_ai.models import Model
 
-from cairn.adapters.models.catalogue import ModelRules, PydanticAiModels
+from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
 from cairn.adapters.models.providers import ProviderRule
-from cairn.ports.models import Chosen, Occasion
+from cairn.ports.models import ChosenModel, ModelCallContext
 from tests.models.provider import FakeProvider
 
 KEY = "sk-a-key-that-nobody-may-see"
@@ -21,7 +21,7 @@ CLAUDE, GPT, CHAT = "anthropic:claude-sonnet-4-6", "openai:gpt-4o", "openai-chat
 NAMES = (CLAUDE, GPT, CHAT)
 
 
-def nothing_simulated(name: str, settings: Mapping[str, Any], occasion: Occasion) -> Model:
+def nothing_simulated(name: str, settings: Mapping[str, Any], occasion: ModelCallContext) -> Model:
     raise AssertionError("nothing is simulated here")
 
 
@@ -29,7 +29,7 @@ def no_secret(name: str) -> str | None:
     return None
 
 
-def rules(provider: FakeProvider, **more: Any) -> ModelRules:
+def rules(provider: FakeProvider, **more: Any) -> ModelPolicy:
     """All three protocols at the fake, without waiting."""
     providers = {
         "anthropic": ProviderRule(base_url=provider.url),
@@ -37,7 +37,7 @@ def rules(provider: FakeProvider, **more: Any) -> ModelRules:
         "openai-chat": ProviderRule(base_url=provider.openai_url, key="OPENAI_API_KEY"),
     }
     given: dict[str, Any] = {"providers": providers, "first_wait": 0.0, "longest_wait": 5.0, **more}
-    return ModelRules(**given)
+    return ModelPolicy(**given)
 
 
 @asynccontextmanager
@@ -52,7 +52,7 @@ async def opened(provider: FakeProvider, **more: Any) -> AsyncGenerator[Pydantic
 MESSAGES = [ModelRequest.user_text_prompt("How many?")]
 
 
-async def streamed(chosen: Chosen, events: list[ModelResponseStreamEvent] | None = None) -> ModelResponse:
+async def streamed(chosen: ChosenModel, events: list[ModelResponseStreamEvent] | None = None) -> ModelResponse:
     async with model_request_stream(chosen.model, list(MESSAGES)) as stream:
         async for event in stream:
             if events is not None:
@@ -60,5 +60,5 @@ async def streamed(chosen: Chosen, events: list[ModelResponseStreamEvent] | None
     return stream.get()
 
 
-async def whole(chosen: Chosen) -> ModelResponse:
+async def whole(chosen: ChosenModel) -> ModelResponse:
     return await model_request(chosen.model, list(MESSAGES))

@@ -14,16 +14,16 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers import infer_provider_class
 
 from cairn.adapters.models import providers as model_providers
-from cairn.adapters.models.catalogue import ANTHROPIC, SUCCESSOR, ModelRules, PydanticAiModels
+from cairn.adapters.models.catalogue import ANTHROPIC, SUCCESSOR, ModelPolicy, PydanticAiModels
 from cairn.adapters.models.prices import PUBLISHED, Price
 from cairn.adapters.models.providers import KNOWN, ProviderRule, is_installed
-from cairn.ports.models import ModelFault, ModelFaultKind, Occasion, Tokens
+from cairn.ports.models import ModelCallContext, ModelError, ModelErrorKind, TokenUsage
 from tests.adapters.models.asking import CHAT, CLAUDE, ENVIRONMENT, GPT, KEY, opened, streamed
 from tests.models.provider import FakeProvider
 from tests.models.replies import Fails, Says
 
 
-def simulates(name: str, settings: Mapping[str, Any], occasion: Occasion) -> TestModel:
+def simulates(name: str, settings: Mapping[str, Any], occasion: ModelCallContext) -> TestModel:
     return TestModel(custom_output_text="Simulated.")
 
 
@@ -31,13 +31,13 @@ def made(
     environment: Mapping[str, str] | None = None, secrets: Mapping[str, str] | None = None, **more: Any
 ) -> PydanticAiModels:
     kept = secrets or {}
-    return PydanticAiModels(ModelRules(**more), kept.get, environment or {}, simulates)
+    return PydanticAiModels(ModelPolicy(**more), kept.get, environment or {}, simulates)
 
 
 def told(models: PydanticAiModels, name: str) -> str:
-    with pytest.raises(ModelFault) as raised:
+    with pytest.raises(ModelError) as raised:
         models.choose(name)
-    assert raised.value.kind is ModelFaultKind.NOT_CONFIGURED
+    assert raised.value.kind is ModelErrorKind.NOT_CONFIGURED
     return str(raised.value)
 
 
@@ -99,7 +99,7 @@ def test_a_secret_that_cannot_be_opened() -> None:
     def locked(name: str) -> str | None:
         raise LookupError(f"The secret {name} cannot be read: it was encrypted with another key.")
 
-    models = PydanticAiModels(ModelRules(), locked, {}, simulates)
+    models = PydanticAiModels(ModelPolicy(), locked, {}, simulates)
     assert told(models, CLAUDE) == (
         "anthropic: The secret ANTHROPIC_API_KEY cannot be read: it was encrypted with another key."
     )
@@ -121,7 +121,7 @@ async def test_where_keys_come_from_and_go_to(provider: FakeProvider) -> None:
         "house": ProviderRule(kind="openai-chat", base_url=provider.openai_url, key="mine"),
         "other": ProviderRule(kind="anthropic", base_url=provider.url),
     }
-    models = PydanticAiModels(ModelRules(providers=providers), secrets.get, ENVIRONMENT, simulates)
+    models = PydanticAiModels(ModelPolicy(providers=providers), secrets.get, ENVIRONMENT, simulates)
     for name in (CLAUDE, CHAT, "ollama:qwen3", "house:qwen3", "other:claude-sonnet-4-6"):
         await streamed(models.choose(name))
     secrets["ANTHROPIC_API_KEY"] = "changed-since"
@@ -187,13 +187,13 @@ async def test_a_trial(provider: FakeProvider) -> None:
         provider.will(Says("ready", input_tokens=100, output_tokens=10))
         tried = await models.try_out(CLAUDE)
         assert (tried.name, tried.text, tried.fault, tried.is_simulated) == (CLAUDE, "ready", None, False)
-        assert (tried.tokens, tried.cost) == (Tokens(100, 10), Decimal("0.00045"))
+        assert (tried.tokens, tried.cost) == (TokenUsage(100, 10), Decimal("0.00045"))
         assert 0 < tried.seconds < 5
         assert provider.asked[0].body["max_tokens"] == 256
         provider.will(Fails(529))
         failed = await models.try_out(CLAUDE)
         assert failed.fault is not None
-        assert (failed.fault.kind, failed.text, len(provider.asked)) == (ModelFaultKind.OVERLOAD, "", 2)
+        assert (failed.fault.kind, failed.text, len(provider.asked)) == (ModelErrorKind.OVERLOAD, "", 2)
         unknown = await models.try_out("zzz:model")
         assert str(unknown.fault) == "zzz:model: there is no provider of this name."
         nameless = await models.try_out("gpt")
@@ -211,15 +211,15 @@ def test_prices() -> None:
         CLAUDE: Price(Decimal(10), Decimal(20), cache_read=Decimal(1), cache_write=Decimal(30)),
     }
     models = made(prices=own, providers={"claude": ProviderRule(kind="anthropic")})
-    tokens = Tokens(input=1_000_000, output=100_000, cache_read=200_000, cache_write=100_000)
+    tokens = TokenUsage(input=1_000_000, output=100_000, cache_read=200_000, cache_write=100_000)
     assert models.cost("house:anything", tokens) == Decimal("1.2")
     assert models.cost(CLAUDE, tokens) == Decimal("12.2")
     assert made().cost(CLAUDE, tokens) == Decimal("4.035")
     assert models.cost("claude:claude-sonnet-4-6", tokens) == Decimal("4.035")
-    assert models.cost("openai-chat:gpt-4o", Tokens(1_000_000, 0)) == Decimal("2.5")
+    assert models.cost("openai-chat:gpt-4o", TokenUsage(1_000_000, 0)) == Decimal("2.5")
     assert models.cost("house2:unknown", tokens) is None
     assert models.cost("simulated:default", tokens) == 0
-    assert models.cost(CLAUDE, Tokens(10, 1, 20, 30)) is not None
+    assert models.cost(CLAUDE, TokenUsage(10, 1, 20, 30)) is not None
     number = version("genai-prices")
     assert models.prices == f"genai-prices {number} of {PUBLISHED[number]}; 2 of the settings"
     assert made().prices == f"genai-prices {number} of {PUBLISHED[number]}"

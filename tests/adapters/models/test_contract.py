@@ -14,8 +14,16 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
 from cairn.adapters.models.catalogue import PydanticAiModels
-from cairn.adapters.simulated_model import Simulated
-from cairn.ports.models import ANSWERED_BY, Chosen, ModelFault, ModelFaultKind, Models, Occasion, Tokens
+from cairn.adapters.simulated_model import SimulatedModelFactory
+from cairn.ports.models import (
+    ANSWERED_BY,
+    ChosenModel,
+    ModelCallContext,
+    ModelCatalogue,
+    ModelError,
+    ModelErrorKind,
+    TokenUsage,
+)
 from tests.adapters.models.asking import CHAT, CLAUDE, ENVIRONMENT, GPT, no_secret, rules, streamed, whole
 from tests.models.provider import FakeProvider
 from tests.models.replies import OVERLOADED, Fails, Hangs, Says, Use
@@ -30,20 +38,22 @@ SIMULATED = "simulated:default"
 class Way:
     """A model, and how to have it do something."""
 
-    models: Models
+    models: ModelCatalogue
     name: str
     provider: FakeProvider
 
-    def chosen(self, *steps: dict[str, Any], replies: tuple[Any, ...] = (), told: list[str] | None = None) -> Chosen:
+    def chosen(
+        self, *steps: dict[str, Any], replies: tuple[Any, ...] = (), told: list[str] | None = None
+    ) -> ChosenModel:
         """`steps` are for the simulated one, `replies` for the others: the same in both languages."""
         self.provider.will(*replies)
-        occasion = Occasion("one", told=told.append) if told is not None else None
+        occasion = ModelCallContext("one", told=told.append) if told is not None else None
         return self.models.choose(self.name, {"simulation": list(steps)}, occasion)
 
 
 @pytest.fixture(params=[CLAUDE, GPT, CHAT, SIMULATED])
 async def way(request: pytest.FixtureRequest, provider: FakeProvider) -> AsyncIterator[Way]:
-    models = PydanticAiModels(rules(provider, silence=1.0), no_secret, ENVIRONMENT, Simulated(pace=200))
+    models = PydanticAiModels(rules(provider, silence=1.0), no_secret, ENVIRONMENT, SimulatedModelFactory(pace=200))
     yield Way(models, request.param, provider)
     await models.close()
 
@@ -58,7 +68,7 @@ async def test_it_is_named_and_answers(way: Way) -> None:
         assert (response.metadata or {})[ANSWERED_BY] == way.name
         assert response.usage.input_tokens > 0
         assert response.usage.output_tokens > 0
-    cost = way.models.cost(way.name, Tokens(1000, 100))
+    cost = way.models.cost(way.name, TokenUsage(1000, 100))
     assert cost == Decimal(0) if way.name == SIMULATED else cost is None or cost > 0
 
 
@@ -97,9 +107,9 @@ async def test_what_may_pass_is_tried_again_and_told(way: Way) -> None:
 
 async def test_what_cannot_pass_is_a_fault_in_words(way: Way) -> None:
     chosen = way.chosen({"fail": "authentication"}, replies=(Fails(401),))
-    with pytest.raises(ModelFault) as raised:
+    with pytest.raises(ModelError) as raised:
         await streamed(chosen)
-    assert raised.value.kind is ModelFaultKind.AUTHENTICATION
+    assert raised.value.kind is ModelErrorKind.AUTHENTICATION
     assert str(raised.value) == f"{way.name}: the provider does not accept the key (401): set a new one."
     assert way.models.explain(raised.value, way.name) is raised.value
     assert way.models.explain(ValueError("mine"), way.name) is None

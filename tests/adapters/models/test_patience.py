@@ -9,9 +9,9 @@ import pytest
 from pydantic_ai import Agent
 from pydantic_ai.messages import PartStartEvent, TextPart
 
-from cairn.adapters.models.retrying_model import Patience
-from cairn.ports.models import ANSWERED_BY, ModelFault, Occasion
-from cairn.ports.models import ModelFaultKind as Kind
+from cairn.adapters.models.retrying_model import RetryPolicy
+from cairn.ports.models import ANSWERED_BY, ModelCallContext, ModelError
+from cairn.ports.models import ModelErrorKind as Kind
 from tests.adapters.models.asking import CHAT, CLAUDE, GPT, KEY, NAMES, opened, streamed, whole
 from tests.models.provider import FakeProvider
 from tests.models.replies import OVERLOADED, Fails, Gone, Says, Use, too_many
@@ -19,9 +19,9 @@ from tests.models.replies import OVERLOADED, Fails, Gone, Says, Use, too_many
 NO = Fails(401)
 
 
-def listening() -> tuple[list[str], Occasion]:
+def listening() -> tuple[list[str], ModelCallContext]:
     told: list[str] = []
-    return told, Occasion(told=told.append)
+    return told, ModelCallContext(told=told.append)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -50,7 +50,7 @@ async def test_three_tries(provider: FakeProvider, name: str, caplog: pytest.Log
 async def test_then_it_is_given_up(provider: FakeProvider) -> None:
     async with opened(provider) as models:
         provider.will(OVERLOADED, OVERLOADED, OVERLOADED, Says("Too late."))
-        with pytest.raises(ModelFault) as raised:
+        with pytest.raises(ModelError) as raised:
             await whole(models.choose(CLAUDE))
     assert str(raised.value) == (
         f"{CLAUDE}: the provider is overloaded or away for a moment (529). Try again later. Tried 3 times."
@@ -62,7 +62,7 @@ async def test_then_it_is_given_up(provider: FakeProvider) -> None:
 async def test_what_cannot_pass_is_not_tried_again(provider: FakeProvider, reply: Any) -> None:
     async with opened(provider) as models:
         provider.will(reply)
-        with pytest.raises(ModelFault):
+        with pytest.raises(ModelError):
             await streamed(models.choose(CLAUDE))
     assert len(provider.asked) == 1
 
@@ -110,7 +110,7 @@ async def test_how_long_is_waited(provider: FakeProvider) -> None:
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    patience = Patience(tries=4, longest_wait=30, first_wait=1.0, sleep=sleep, chance=lambda: 1.0)
+    patience = RetryPolicy(tries=4, longest_wait=30, first_wait=1.0, sleep=sleep, chance=lambda: 1.0)
     _, occasion = listening()
     async with opened(provider) as models:
         choose: Any = models._choose  # pyright: ignore[reportPrivateUsage]
@@ -125,12 +125,12 @@ async def test_how_long_is_waited(provider: FakeProvider) -> None:
         assert waits == [7.0, 2.0, 4.0]
         await ask(Fails(429, headers={"retry-after-ms": "1500"}), Gone(), Says("Yes."))
         assert waits == [1.5, 2.0]
-        with pytest.raises(ModelFault) as raised:
+        with pytest.raises(ModelError) as raised:
             await ask(too_many("31"), Says("Not reached."))
         assert (waits, raised.value.retry_after) == ([], 31.0)
         assert "it asks to wait 31 s" in str(raised.value)
-    assert Patience(chance=lambda: 0.0).wait(3, None) == 2.0
-    assert [Patience(longest_wait=5, chance=lambda: 1.0).wait(n, None) for n in (1, 2, 3, 4, 9)] == [1, 2, 4, 5, 5]
+    assert RetryPolicy(chance=lambda: 0.0).wait(3, None) == 2.0
+    assert [RetryPolicy(longest_wait=5, chance=lambda: 1.0).wait(n, None) for n in (1, 2, 3, 4, 9)] == [1, 2, 4, 5, 5]
 
 
 async def test_fallbacks_in_turn(provider: FakeProvider) -> None:
@@ -161,7 +161,7 @@ async def test_none_of_them(provider: FakeProvider) -> None:
     """What may pass counts, so that the checkpoint's own retry comes to it; all is told."""
     async with opened(provider, fallbacks=(GPT,), tries=2) as models:
         provider.will(NO, OVERLOADED, OVERLOADED)
-        with pytest.raises(ModelFault) as raised:
+        with pytest.raises(ModelError) as raised:
             await whole(models.choose(CLAUDE))
     assert (raised.value.kind, raised.value.model) == (Kind.OVERLOAD, GPT)
     assert str(raised.value) == (

@@ -13,8 +13,8 @@ from pydantic_ai.direct import model_request_stream
 from pydantic_ai.settings import ModelSettings
 
 from cairn.adapters.models.providers import ProviderRule
-from cairn.ports.models import Chosen
-from cairn.runners.agents.answer_schema import Shape, parameters_of
+from cairn.ports.models import ChosenModel
+from cairn.runners.agents.answer_schema import AnswerSchema, parameters_of
 from cairn.runners.agents.toolbox import Toolbox
 from tests.adapters.models.asking import CHAT, CLAUDE, GPT, MESSAGES, opened
 from tests.models.provider import FakeProvider
@@ -37,7 +37,7 @@ def compare(name: str, asked: list[Any]) -> None:
     assert told == json.loads(file.read_text())
 
 
-def worker(chosen: Chosen) -> Agent[None, Any]:
+def worker(chosen: ChosenModel) -> Agent[None, Any]:
     agent: Agent[None, Any] = Agent(
         chosen.model,
         system_prompt="You count what there is.",
@@ -103,7 +103,7 @@ async def test_a_server_may_be_asked_for_objects_by_a_schema(provider: FakeProvi
     async with opened(provider, providers={"openai-chat": rule}) as models:
         provider.will(Says('{"passes": true, "reason": "All is there."}'))
         model = models.choose(CHAT, {"max_tokens": 500}).model
-        parameters = parameters_of(Toolbox(), Shape(VERDICT))
+        parameters = parameters_of(Toolbox(), AnswerSchema(VERDICT))
         async with model_request_stream(model, list(MESSAGES), model_request_parameters=parameters) as stream:
             async for _ in stream:
                 pass

@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.documents import encode_json
-from cairn.services.errors import WrongInput
-from cairn.services.paging import Order, page
+from cairn.services.errors import InvalidInput
+from cairn.services.paging import SortOrder, page
 from cairn.store import Database
 from cairn.store import tables as t
 from tests.services.reading.crowd import settle
@@ -27,7 +27,7 @@ def test_pages_make_up_the_whole(database: Database, newest_first: bool, limit: 
         .values(created_at=sa.select(sa.func.max(P.created_at)).scalar_subquery())
     )
     database.transact_now(lambda c: c.execute(same))
-    order = Order((P.created_at, P.pipeline_id), newest_first)
+    order = SortOrder((P.created_at, P.pipeline_id), newest_first)
     seen: list[str] = []
     cursor: str | None = None
     while True:
@@ -46,7 +46,7 @@ def test_what_lacks_the_first_column_comes_last(database: Database, limit: int) 
         at = sa.select(sa.func.max(P.created_at)).scalar_subquery()
         some = sa.update(t.pipelines).where(P.pipeline_id == name).values(deleted_at=at)
         database.transact_now(lambda c, some=some: c.execute(some))
-    order = Order((P.deleted_at, P.pipeline_id), may_lack_first=True)
+    order = SortOrder((P.deleted_at, P.pipeline_id), may_lack_first=True)
     seen: list[str] = []
     cursor: str | None = None
     while True:
@@ -56,7 +56,7 @@ def test_what_lacks_the_first_column_comes_last(database: Database, limit: int) 
             break
     assert seen == names
     wrong = urlsafe_b64encode(encode_json(["x", names[0]])).decode().rstrip("=")
-    with pytest.raises(WrongInput):
+    with pytest.raises(InvalidInput):
         database.read(lambda c: page(c, sa.select(P.pipeline_id), order, 5, wrong))
 
 
@@ -79,19 +79,19 @@ def test_what_lacks_the_first_column_comes_last(database: Database, limit: int) 
 )
 def test_a_cursor_of_something_else_is_refused(database: Database, value: object) -> None:
     text = value if isinstance(value, str) else urlsafe_b64encode(encode_json(value)).decode().rstrip("=")  # pyright: ignore[reportArgumentType]
-    order = Order((P.created_at, P.pipeline_id))
-    with pytest.raises(WrongInput) as caught:
+    order = SortOrder((P.created_at, P.pipeline_id))
+    with pytest.raises(InvalidInput) as caught:
         database.read(lambda c: page(c, sa.select(P.pipeline_id), order, 5, text))
     assert caught.value.errors == (("?cursor", "This is no cursor of this list."),)
 
 
 def test_numbers_are_numbers(database: Database) -> None:
-    order = Order((t.events.c.id,), newest_first=True)
+    order = SortOrder((t.events.c.id,), newest_first=True)
     for wrong in (
         "WyJ4Il0",
         urlsafe_b64encode(b"[1.5]").decode(),
         urlsafe_b64encode(b"[99999999999999999999]").decode(),
         "W3RydWVd",
     ):
-        with pytest.raises(WrongInput):
+        with pytest.raises(InvalidInput):
             database.read(lambda c, wrong=wrong: page(c, sa.select(t.events), order, 5, wrong))

@@ -12,13 +12,13 @@ from cairn.core.available_commands import for_approval, for_execution, for_run
 from cairn.core.execution import Execution
 from cairn.core.plan import Checkpoint, Plan
 from cairn.core.run import Run
-from cairn.core.states import ApprovalStatus, Kind, RunStatus, State, WaitingOn
+from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionState, RunStatus, WaitingOn
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
 PLAN = Plan(tuple(Checkpoint(key=k, position=p, stage=k, id=k, name=k) for p, k in enumerate(("one", "two"))))
 
 
-def run(status: RunStatus, *states: State, **more: object) -> Run:
+def run(status: RunStatus, *states: ExecutionState, **more: object) -> Run:
     executions = [
         Execution(id=c.key, key=c.key, position=c.position, pass_number=1, ordinal=c.position + 1, state=state)
         for c, state in zip(PLAN.checkpoints, states, strict=False)
@@ -27,21 +27,24 @@ def run(status: RunStatus, *states: State, **more: object) -> Run:
     return replace(made, **more)
 
 
-def with_approval(of: Run, kind: Kind, execution: str = "one") -> Run:
+def with_approval(of: Run, kind: ApprovalKind, execution: str = "one") -> Run:
     asked = Approval("asked", execution, kind, "digest", AT)
     return replace(of, approvals={asked.id: asked})
 
 
 RUNS: list[tuple[Run, list[str]]] = [
     (run(RunStatus.NOT_STARTED), ["start", "cancel"]),
-    (run(RunStatus.IN_PROGRESS, State.WAITING), ["pause", "cancel", "roll back", "restart"]),
-    (run(RunStatus.IN_PROGRESS, State.WORKING, pause_requested=True), ["resume", "cancel", "roll back", "restart"]),
-    (run(RunStatus.PAUSED, State.COMPLETED), ["resume", "cancel", "roll back", "restart"]),
-    (run(RunStatus.PAUSED, State.FAILED), ["cancel", "roll back", "restart"]),
-    (run(RunStatus.FAILED, State.FAILED), ["retry", "roll back", "restart"]),
-    (run(RunStatus.COMPLETED, State.COMPLETED, State.COMPLETED), ["retry", "roll back", "restart"]),
-    (run(RunStatus.CANCELLED, State.CANCELLED), ["retry", "roll back"]),
-    (run(RunStatus.CANCELLED, State.CANCELLED, archived_by="rollback"), []),
+    (run(RunStatus.IN_PROGRESS, ExecutionState.WAITING), ["pause", "cancel", "roll back", "restart"]),
+    (
+        run(RunStatus.IN_PROGRESS, ExecutionState.WORKING, pause_requested=True),
+        ["resume", "cancel", "roll back", "restart"],
+    ),
+    (run(RunStatus.PAUSED, ExecutionState.COMPLETED), ["resume", "cancel", "roll back", "restart"]),
+    (run(RunStatus.PAUSED, ExecutionState.FAILED), ["cancel", "roll back", "restart"]),
+    (run(RunStatus.FAILED, ExecutionState.FAILED), ["retry", "roll back", "restart"]),
+    (run(RunStatus.COMPLETED, ExecutionState.COMPLETED, ExecutionState.COMPLETED), ["retry", "roll back", "restart"]),
+    (run(RunStatus.CANCELLED, ExecutionState.CANCELLED), ["retry", "roll back"]),
+    (run(RunStatus.CANCELLED, ExecutionState.CANCELLED, archived_by="rollback"), []),
 ]
 
 
@@ -51,37 +54,44 @@ def test_of_a_run(of: Run, expected: list[str]) -> None:
 
 
 EXECUTIONS: list[tuple[Run, list[str]]] = [
-    (run(RunStatus.IN_PROGRESS, State.PENDING), ["start"]),
-    (with_approval(run(RunStatus.IN_PROGRESS, State.START_ASKED), Kind.START), ["approve-start", "reject", "cancel"]),
-    (run(RunStatus.IN_PROGRESS, State.WORKING), ["cancel"]),
+    (run(RunStatus.IN_PROGRESS, ExecutionState.PENDING), ["start"]),
     (
-        with_approval(run(RunStatus.IN_PROGRESS, State.COMPLETION_ASKED), Kind.COMPLETION),
+        with_approval(run(RunStatus.IN_PROGRESS, ExecutionState.START_ASKED), ApprovalKind.START),
+        ["approve-start", "reject", "cancel"],
+    ),
+    (run(RunStatus.IN_PROGRESS, ExecutionState.WORKING), ["cancel"]),
+    (
+        with_approval(run(RunStatus.IN_PROGRESS, ExecutionState.COMPLETION_ASKED), ApprovalKind.COMPLETION),
         ["approve-complete", "revise", "cancel"],
     ),
-    (with_approval(run(RunStatus.IN_PROGRESS, State.WAITING), Kind.INPUT), ["submit", "cancel"]),
-    (with_approval(run(RunStatus.PAUSED, State.WAITING), Kind.INPUT), ["submit", "cancel"]),
-    (run(RunStatus.PAUSED, State.PENDING), []),
-    (run(RunStatus.FAILED, State.FAILED), ["retry", "cancel"]),
-    (run(RunStatus.PAUSED, State.FAILED), ["retry", "cancel"]),
-    (run(RunStatus.IN_PROGRESS, State.COMPLETED), []),
-    (run(RunStatus.CANCELLED, State.CANCELLED), []),
+    (with_approval(run(RunStatus.IN_PROGRESS, ExecutionState.WAITING), ApprovalKind.INPUT), ["submit", "cancel"]),
+    (with_approval(run(RunStatus.PAUSED, ExecutionState.WAITING), ApprovalKind.INPUT), ["submit", "cancel"]),
+    (run(RunStatus.PAUSED, ExecutionState.PENDING), []),
+    (run(RunStatus.FAILED, ExecutionState.FAILED), ["retry", "cancel"]),
+    (run(RunStatus.PAUSED, ExecutionState.FAILED), ["retry", "cancel"]),
+    (run(RunStatus.IN_PROGRESS, ExecutionState.COMPLETED), []),
+    (run(RunStatus.CANCELLED, ExecutionState.CANCELLED), []),
 ]
 
 
 @pytest.mark.parametrize(("of", "expected"), EXECUTIONS)
 def test_of_an_execution(of: Run, expected: list[str]) -> None:
     execution = of.executions["one"]
-    if execution.state is State.WAITING:
+    if execution.state is ExecutionState.WAITING:
         execution = replace(execution, waiting_on=WaitingOn.HUMAN_FORM)
     assert for_execution(of, execution, AT) == expected
 
 
 def test_nothing_of_what_is_archived() -> None:
-    gone = replace(run(RunStatus.IN_PROGRESS, State.FAILED).executions["one"], archived_by="rollback")
-    assert for_execution(run(RunStatus.IN_PROGRESS, State.FAILED), gone, AT) == []
+    gone = replace(run(RunStatus.IN_PROGRESS, ExecutionState.FAILED).executions["one"], archived_by="rollback")
+    assert for_execution(run(RunStatus.IN_PROGRESS, ExecutionState.FAILED), gone, AT) == []
 
 
 def test_of_an_approval() -> None:
-    assert for_approval(Kind.COMPLETION, ApprovalStatus.PENDING, is_archived=False) == ["approve", "revise", "reject"]
-    assert for_approval(Kind.COMPLETION, ApprovalStatus.APPROVED, is_archived=False) == []
-    assert for_approval(Kind.COMPLETION, ApprovalStatus.PENDING, is_archived=True) == []
+    assert for_approval(ApprovalKind.COMPLETION, ApprovalStatus.PENDING, is_archived=False) == [
+        "approve",
+        "revise",
+        "reject",
+    ]
+    assert for_approval(ApprovalKind.COMPLETION, ApprovalStatus.APPROVED, is_archived=False) == []
+    assert for_approval(ApprovalKind.COMPLETION, ApprovalStatus.PENDING, is_archived=True) == []

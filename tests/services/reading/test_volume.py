@@ -13,14 +13,17 @@ from sqlalchemy import event
 
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
+from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import ApprovalPage
 from cairn.services.artifacts import queries as artifacts
+from cairn.services.artifacts.queries import ArtifactFilter
 from cairn.services.costs import queries as costs
-from cairn.services.costs.queries import Wanted
+from cairn.services.costs.queries import CostQuery
 from cairn.services.events import queries as events
-from cairn.services.filters import ApprovalFilter, ArtifactFilter, EventFilter, RunFilter
+from cairn.services.events.queries import EventFilter
 from cairn.services.pipelines import queries as pipelines
 from cairn.services.runs.queries import lists as runs
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.store import Database, model_usage
 from tests.databases import KINDS
 from tests.services.reading.crowd import BEGIN, settle
@@ -29,7 +32,7 @@ T = TypeVar("T")
 PIPELINES, RUNS_EACH = 100, 100
 SECONDS = 0.1  # for the first page of the queue: SPEC §9
 ME = frozenset({"a reviewer", "reviewer@example.com", "approver", "finance"})
-SEEN = approvals.Seen(BEGIN, Actor("a reviewer", frozenset({"approver"})))
+SEEN = approvals.ApprovalViewer(BEGIN, Actor("a reviewer", frozenset({"approver"})))
 
 
 def queue(connection: sa.Connection, **wanted: Any) -> ApprovalPage:
@@ -49,8 +52,8 @@ LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
         5,
         lambda c, own: approvals.list_approvals(c, ApprovalFilter(pipeline_id=own), 50, None, SEEN),
     ),
-    "costs": (2, lambda c, _: costs.of_all(c, Wanted("day", 50, None))),
-    "costs by pipeline": (3, lambda c, _: costs.of_all(c, Wanted("pipeline", 50, None))),
+    "costs": (2, lambda c, _: costs.of_all(c, CostQuery("day", 50, None))),
+    "costs by pipeline": (3, lambda c, _: costs.of_all(c, CostQuery("pipeline", 50, None))),
     "costs of a month": (1, lambda c, own: model_usage.of_month(c, own, BEGIN)),
     "artifacts": (1, lambda c, own: artifacts.list_artifacts(c, ArtifactFilter(pipeline_id=own), 50, None)),
     "events": (1, lambda c, own: events.list_events(c, EventFilter(pipeline_id=own), 50, None)),

@@ -1,5 +1,5 @@
 import { answer, asYaml, client } from './client'
-import type { Approval, Limits, ReworkRequest, RollbackRequest } from './types'
+import type { Approval, CreateReworkRequest, CreateRollbackRequest, Limits } from './types'
 
 const ofPipeline = (pipeline_id: string) => ({ path: { pipeline_id } })
 const ofRun = (run_id: string) => ({ path: { run_id } })
@@ -151,14 +151,15 @@ export const previewRework = (id: string, checkpoint: string, signal?: AbortSign
       signal,
     }),
   )
-export const askRework = (id: string, body: ReworkRequest) =>
+export const askRework = (id: string, body: CreateReworkRequest) =>
   answer(client.POST('/api/executions/{execution_id}/rework', { params: ofExecution(id), body }))
 export const rerunExecution = (id: string) =>
   answer(client.POST('/api/executions/{execution_id}/rerun', { params: ofExecution(id) }))
 
-export const previewRollback = (order: RollbackRequest, signal?: AbortSignal) =>
+export const previewRollback = (order: CreateRollbackRequest, signal?: AbortSignal) =>
   answer(client.POST('/api/rollback/preview', { body: order, signal }))
-export const rollBack = (order: RollbackRequest) => answer(client.POST('/api/rollback', { body: order }))
+export const rollBack = (order: CreateRollbackRequest) =>
+  answer(client.POST('/api/rollback', { body: order }))
 export const undoRollback = (rollback_id: string) =>
   answer(client.POST('/api/rollback/{rollback_id}/undo', { params: { path: { rollback_id } } }))
 

@@ -1,6 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { answer, client } from './client'
-import type { ChannelChange, DeliveryStatus, NewChannel, NoticeKind, PreferencesRequest } from './types'
+import type {
+  CreateChannelRequest,
+  DeliveryStatus,
+  NoticeKind,
+  SetPreferencesRequest,
+  UpdateChannelRequest,
+} from './types'
 
 // Everything about notices stands below ['notices'], so that one call refreshes it.
 
@@ -70,8 +76,8 @@ export const preferences = () =>
 
 const ofChannel = (channel_id: string) => ({ path: { channel_id } })
 
-export const makeChannel = (body: NewChannel) => answer(client.POST('/api/channels', { body }))
-export const changeChannel = (id: string, revision: number, body: ChannelChange) =>
+export const makeChannel = (body: CreateChannelRequest) => answer(client.POST('/api/channels', { body }))
+export const changeChannel = (id: string, revision: number, body: UpdateChannelRequest) =>
   answer(
     client.PUT('/api/channels/{channel_id}', {
       params: { ...ofChannel(id), header: { 'If-Match': `"${revision}"` } },
@@ -82,4 +88,5 @@ export const removeChannel = (id: string) =>
   answer(client.DELETE('/api/channels/{channel_id}', { params: ofChannel(id) }))
 export const testChannel = (id: string, recipient: string | null) =>
   answer(client.POST('/api/channels/{channel_id}/test', { params: ofChannel(id), body: { recipient } }))
-export const setPreferences = (body: PreferencesRequest) => answer(client.PUT('/api/preferences', { body }))
+export const setPreferences = (body: SetPreferencesRequest) =>
+  answer(client.PUT('/api/preferences', { body }))

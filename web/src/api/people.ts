@@ -1,6 +1,11 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { answer, client } from './client'
-import type { Invite, NewOwnTokenRequest, NewTokenRequest, UserChange } from './types'
+import type {
+  CreateInvitationRequest,
+  CreateOwnTokenRequest,
+  CreateTokenRequest,
+  UpdateUserRequest,
+} from './types'
 
 const MANY = { limit: 500 }
 const PAGE = 50
@@ -93,10 +98,10 @@ export const secrets = () =>
 
 const ofName = (name: string) => ({ path: { name } })
 
-export const invite = (body: Invite) => answer(client.POST('/api/invitations', { body }))
+export const invite = (body: CreateInvitationRequest) => answer(client.POST('/api/invitations', { body }))
 export const revokeInvitation = (invitation_id: string) =>
   answer(client.DELETE('/api/invitations/{invitation_id}', { params: { path: { invitation_id } } }))
-export const changeUser = (name: string, body: UserChange) =>
+export const changeUser = (name: string, body: UpdateUserRequest) =>
   answer(client.PUT('/api/users/{name}', { params: ofName(name), body }))
 export const removeUser = (name: string) =>
   answer(client.DELETE('/api/users/{name}', { params: ofName(name) }))
@@ -111,11 +116,11 @@ export const changeGroup = (name: string, body: GroupBody) =>
 export const removeGroup = (name: string) =>
   answer(client.DELETE('/api/groups/{name}', { params: ofName(name) }))
 
-export const makeToken = (body: NewTokenRequest) => answer(client.POST('/api/tokens', { body }))
+export const makeToken = (body: CreateTokenRequest) => answer(client.POST('/api/tokens', { body }))
 export const revokeToken = (token_id: string) =>
   answer(client.DELETE('/api/tokens/{token_id}', { params: { path: { token_id } } }))
 
-export const makeOwnToken = (body: NewOwnTokenRequest) => answer(client.POST('/api/me/tokens', { body }))
+export const makeOwnToken = (body: CreateOwnTokenRequest) => answer(client.POST('/api/me/tokens', { body }))
 export const revokeOwnToken = (token_id: string) =>
   answer(client.DELETE('/api/me/tokens/{token_id}', { params: { path: { token_id } } }))
 export const changeMe = (display_name: string) => answer(client.PUT('/api/me', { body: { display_name } }))

@@ -4,26 +4,6 @@
  */
 
 export interface paths {
-    "/api/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Health
-         * @description Whether the server is up, and what its last look at the folder tree found.
-         */
-        get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -1474,6 +1454,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/executions/{execution_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload File
+         * @description Upload a file for a field of the form; submit the form with its `upload_id`.
+         */
+        post: operations["uploadFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/executions/{execution_id}/retry": {
         parameters: {
             query?: never;
@@ -1508,6 +1508,26 @@ export interface paths {
          * @description Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand.
          */
         post: operations["cancelExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{execution_id}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Context
+         * @description What its runner was told, or would be told if it started now.
+         */
+        get: operations["getContext"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1599,26 +1619,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{execution_id}/context": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Context
-         * @description What its runner was told, or would be told if it started now.
-         */
-        get: operations["getContext"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/runs/{run_id}/costs": {
         parameters: {
             query?: never;
@@ -1693,26 +1693,6 @@ export interface paths {
         get: operations["getCosts"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/executions/{execution_id}/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Upload File
-         * @description Upload a file for a field of the form; submit the form with its `upload_id`.
-         */
-        post: operations["uploadFile"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2765,6 +2745,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Health
+         * @description Whether the server is up, and what its last look at the folder tree found.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/doctor": {
         parameters: {
             query?: never;
@@ -2809,8 +2809,8 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** AcceptInvitation */
-        AcceptInvitation: {
+        /** AcceptInvitationRequest */
+        AcceptInvitationRequest: {
             /** Token */
             token: string;
             /** Password */
@@ -2818,54 +2818,20 @@ export interface components {
             /** Display Name */
             display_name?: string | null;
         };
-        /**
-         * Action
-         * @description What is proposed, why, and what came of it.
-         */
-        Action: {
-            /** Operation Type */
-            operation_type: string;
-            /** Parameters */
-            parameters: {
-                [key: string]: unknown;
-            };
-            /** Current Parameters */
-            current_parameters: {
-                [key: string]: unknown;
-            };
-            /** Approved Parameters */
-            approved_parameters: {
-                [key: string]: unknown;
-            } | null;
-            /** Parameters Schema */
-            parameters_schema: {
-                [key: string]: unknown;
-            } | boolean | null;
-            /** Reasoning */
-            reasoning: string;
-            /** Confidence */
-            confidence: number | null;
-            risk_level: components["schemas"]["Risk"];
-            claimed_risk: components["schemas"]["Risk"] | null;
-            /** Risk Reasons */
-            risk_reasons: string[];
-            /** Supporting Data */
-            supporting_data: unknown;
-            /** Is Carried Out */
-            is_carried_out: boolean;
-            /** Outcome */
-            outcome: string;
-            /** Result */
-            result: unknown;
-            /** Begun At */
-            begun_at: string | null;
-            /** Ended At */
-            ended_at: string | null;
-        };
-        /** AddComment */
-        AddComment: {
+        /** AddCommentRequest */
+        AddCommentRequest: {
             /** Text */
             text: string;
+        };
+        /** AgentUsage */
+        AgentUsage: {
+            /**
+             * Pipeline Id
+             * Format: uuid
+             */
+            pipeline_id: string;
+            /** Pipeline Name */
+            pipeline_name: string;
         };
         /**
          * Approval
@@ -2879,7 +2845,7 @@ export interface components {
             approval_id: string;
             /** Title */
             title: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["ApprovalKind"];
             status: components["schemas"]["ApprovalStatus"];
             /** Digest */
             digest: string;
@@ -2948,7 +2914,7 @@ export interface components {
             escalated: boolean;
             /** Operation Type */
             operation_type: string | null;
-            risk_level: components["schemas"]["Risk"] | null;
+            risk_level: components["schemas"]["RiskLevel"] | null;
             /** Confidence */
             confidence: number | null;
             /** Artifact Count */
@@ -2966,7 +2932,7 @@ export interface components {
             approval_id: string;
             /** Title */
             title: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["ApprovalKind"];
             status: components["schemas"]["ApprovalStatus"];
             /** Digest */
             digest: string;
@@ -3035,7 +3001,7 @@ export interface components {
             escalated: boolean;
             /** Operation Type */
             operation_type: string | null;
-            risk_level: components["schemas"]["Risk"] | null;
+            risk_level: components["schemas"]["RiskLevel"] | null;
             /** Confidence */
             confidence: number | null;
             /** Artifact Count */
@@ -3048,18 +3014,46 @@ export interface components {
             rule_scope: string | null;
             /** Rules Revision */
             rules_revision: number | null;
-            terms: components["schemas"]["Terms"];
-            action: components["schemas"]["Action"] | null;
+            terms: components["schemas"]["ApprovalTerms"];
+            action: components["schemas"]["ProposedAction"] | null;
             /** Artifacts */
             artifacts: components["schemas"]["Artifact"][];
             form: components["schemas"]["Form"] | null;
             /** Steps */
-            steps: components["schemas"]["Step"][];
+            steps: components["schemas"]["PriorExecution"][];
             /** Comments */
             comments: components["schemas"]["Comment"][];
             /** Context Available */
             context_available: boolean;
         };
+        /**
+         * ApprovalExplanation
+         * @description Why an approval was asked, or given without people.
+         */
+        ApprovalExplanation: {
+            /**
+             * Approval Id
+             * Format: uuid
+             */
+            approval_id: string;
+            kind: components["schemas"]["ApprovalKind"];
+            status: components["schemas"]["ApprovalStatus"];
+            /** Rule */
+            rule: string | null;
+            /** Scope */
+            scope: string | null;
+            /** Rules Revision */
+            rules_revision: number | null;
+            /** Reason */
+            reason: string;
+            /** Considered */
+            considered: components["schemas"]["EvaluatedRule"][];
+        };
+        /**
+         * ApprovalKind
+         * @enum {string}
+         */
+        ApprovalKind: "start" | "completion" | "action" | "validation" | "escalation" | "input";
         /**
          * ApprovalPage
          * @description The queue.
@@ -3078,8 +3072,25 @@ export interface components {
          * @enum {string}
          */
         ApprovalStatus: "pending" | "approved" | "auto_approved" | "rejected" | "revision_requested" | "timeout" | "withdrawn";
-        /** Approve */
-        Approve: {
+        /**
+         * ApprovalTerms
+         * @description Under which it is asked.
+         */
+        ApprovalTerms: {
+            on_timeout: components["schemas"]["OnExpiry"] | null;
+            /** Period Seconds */
+            period_seconds: number | null;
+            /** Escalate After Seconds */
+            escalate_after_seconds: number | null;
+            /** Escalate To */
+            escalate_to: string[];
+            /** Not By Starter */
+            not_by_starter: boolean;
+            /** Channels */
+            channels: string[];
+        };
+        /** ApproveRequest */
+        ApproveRequest: {
             /**
              * Digest
              * @description Of what was looked at; if that has changed, the answer is 409.
@@ -3192,6 +3203,54 @@ export interface components {
             stale: boolean;
         };
         /**
+         * ArtifactFlow
+         * @description An artifact, who made it and who read it.
+         */
+        ArtifactFlow: {
+            /**
+             * Artifact Record Id
+             * Format: uuid
+             */
+            artifact_record_id: string;
+            /** Artifact Name */
+            artifact_name: string;
+            /**
+             * Checksum
+             * @description SHA-256, hex
+             */
+            checksum: string;
+            /**
+             * Producer Execution Id
+             * Format: uuid
+             */
+            producer_execution_id: string;
+            /**
+             * Producer Run Id
+             * Format: uuid
+             */
+            producer_run_id: string;
+            /** Producer Checkpoint */
+            producer_checkpoint: string;
+            /**
+             * Consumer Execution Id
+             * Format: uuid
+             */
+            consumer_execution_id: string;
+            /** Consumer Checkpoint */
+            consumer_checkpoint: string;
+            /**
+             * Consumed At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            consumed_at: string;
+            /**
+             * Stale
+             * @description A newer version stands: who read this one is not up to date.
+             */
+            stale: boolean;
+        };
+        /**
          * ArtifactPage
          * @description Artifacts, oldest first.
          */
@@ -3205,10 +3264,10 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * Assign
+         * AssignRequest
          * @description Whom to hand it over to.
          */
-        Assign: {
+        AssignRequest: {
             /**
              * To
              * @description Persons, addresses, roles or groups.
@@ -3267,7 +3326,7 @@ export interface components {
             execution_id: string;
             /** Checkpoint Name */
             checkpoint_name: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["ApprovalKind"];
             /** Operation Type */
             operation_type: string | null;
             /**
@@ -3329,7 +3388,7 @@ export interface components {
              * @description Approvals that were decided, by people or by rules.
              */
             decided: number;
-            automatic: components["schemas"]["Share"];
+            automatic: components["schemas"]["Proportion"];
             /** Rules */
             rules: components["schemas"]["RuleAutonomy"][];
         };
@@ -3356,7 +3415,7 @@ export interface components {
             agreed: number;
             /** Disagreed */
             disagreed: number;
-            false_approve: components["schemas"]["Share"];
+            false_approve: components["schemas"]["Proportion"];
             /** Rules */
             rules: components["schemas"]["RuleScore"][];
             /**
@@ -3374,14 +3433,28 @@ export interface components {
              */
             complete: boolean;
         };
-        /** BatchDecided */
-        BatchDecided: {
+        /**
+         * BatchDecisionResult
+         * @description What came of one of several decisions.
+         */
+        BatchDecisionResult: {
+            /**
+             * Approval Id
+             * Format: uuid
+             */
+            approval_id: string;
+            status: components["schemas"]["ApprovalStatus"] | null;
+            /** Error */
+            error: string | null;
+        };
+        /** BatchDecisionResults */
+        BatchDecisionResults: {
             /** Decided */
             decided: number;
             /** Refused */
             refused: number;
             /** Items */
-            items: components["schemas"]["Decided"][];
+            items: components["schemas"]["BatchDecisionResult"][];
         };
         /** BatchItem */
         BatchItem: {
@@ -3396,42 +3469,35 @@ export interface components {
              */
             digest?: string | null;
         };
+        /** BrokenLink */
+        BrokenLink: {
+            /**
+             * Chain
+             * @description Id of the run or the pipeline, or `global`.
+             */
+            chain: string;
+            /** Seq */
+            seq: number;
+            /** Reason */
+            reason: string;
+        };
         /**
-         * BecomesStale
-         * @description An execution that has read what is to be replaced.
+         * BudgetLimits
+         * @description What may be used; null is no limit.
          */
-        BecomesStale: {
-            /**
-             * Execution Id
-             * Format: uuid
-             */
-            execution_id: string;
-            /**
-             * Run Id
-             * Format: uuid
-             */
-            run_id: string;
-            /** Run Version */
-            run_version: number | null;
-            /** Checkpoint Name */
-            checkpoint_name: string;
-            /** Artifacts */
-            artifacts: string[];
-        };
-        /** BeginSignIn */
-        BeginSignIn: {
-            /**
-             * Return To
-             * @description A page of this server to come back to.
-             * @default /
-             */
-            return_to?: string;
+        BudgetLimits: {
+            /** Max Cost Usd */
+            max_cost_usd: number | null;
+            /** Max Tokens */
+            max_tokens: number | null;
+            /** Max Calls */
+            max_calls: number | null;
         };
         /**
-         * Bound
+         * BudgetStatus
          * @description One limit, and how much of it is used.
          */
-        Bound: {
+        BudgetStatus: {
             /**
              * Of
              * @description Of this run, or of all runs in this calendar month.
@@ -3457,80 +3523,22 @@ export interface components {
             /** Words */
             words: string;
         };
-        /** BrokenLink */
-        BrokenLink: {
-            /**
-             * Chain
-             * @description Id of the run or the pipeline, or `global`.
-             */
-            chain: string;
-            /** Seq */
-            seq: number;
-            /** Reason */
-            reason: string;
-        };
         /**
-         * Change
-         * @description A field that was changed; `difference` is of numbers.
+         * ChainVerification
+         * @description Whether the chain of events is as it was written.
          */
-        Change: {
-            /** Field */
-            field: string;
-            /** Path */
-            path: string;
-            /** Original */
-            original: unknown;
-            /** Modified */
-            modified: unknown;
-            /** Change Type */
-            change_type: string;
-            /** Difference */
-            difference: number | null;
+        ChainVerification: {
+            /** Valid */
+            valid: boolean;
+            /** Chains */
+            chains: number;
+            /** Events */
+            events: number;
+            /** Broken */
+            broken: components["schemas"]["BrokenLink"][];
         };
-        /** ChangeChannel */
-        ChangeChannel: {
-            /** Name */
-            name?: string | null;
-            /**
-             * Url
-             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
-             */
-            url?: string | null;
-            /**
-             * Signing Key
-             * @description That a webhook is signed with. Kept as a secret.
-             */
-            signing_key?: string | null;
-            /** Is Enabled */
-            is_enabled?: boolean | null;
-            /**
-             * Shows Details
-             * @description False: what it is about stays inside, only a link leaves.
-             */
-            shows_details?: boolean | null;
-            /**
-             * Kinds
-             * @description What goes there without a rule that names it; all but completed runs.
-             */
-            kinds?: components["schemas"]["NoticeKind"][] | null;
-            /**
-             * Pipelines
-             * @description Only what happens there; none: everywhere.
-             */
-            pipelines?: string[] | null;
-            /**
-             * Recipients
-             * @description Persons, addresses, roles, groups, where a rule names nobody.
-             */
-            recipients?: string[] | null;
-            /**
-             * Fallback
-             * @description Of another channel; an empty text takes it away.
-             */
-            fallback?: string | null;
-        };
-        /** ChangePassword */
-        ChangePassword: {
+        /** ChangePasswordRequest */
+        ChangePasswordRequest: {
             /**
              * Current
              * @description Empty for who has none yet.
@@ -3561,7 +3569,7 @@ export interface components {
              * Kinds
              * @description What goes there without a rule that names it.
              */
-            kinds: components["schemas"]["NoticeKind"][];
+            kinds: components["schemas"]["NotificationKind"][];
             /**
              * Pipelines
              * @description Ids; none: all of them.
@@ -3683,8 +3691,8 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** CheckpointOrder */
-        CheckpointOrder: {
+        /** CheckpointOrderRequest */
+        CheckpointOrderRequest: {
             /** Checkpoint Order */
             checkpoint_order: string[];
         };
@@ -3802,10 +3810,53 @@ export interface components {
              * Bounds
              * @description The budgets that hold, and how much of them is used.
              */
-            bounds: components["schemas"]["Bound"][];
+            bounds: components["schemas"]["BudgetStatus"][];
         };
-        /** CreateDelegation */
-        CreateDelegation: {
+        /** CreateChannelRequest */
+        CreateChannelRequest: {
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ChannelKind"];
+            /**
+             * Url
+             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
+             */
+            url?: string | null;
+            /**
+             * Signing Key
+             * @description That a webhook is signed with. Kept as a secret.
+             */
+            signing_key?: string | null;
+            /** Is Enabled */
+            is_enabled?: boolean | null;
+            /**
+             * Shows Details
+             * @description False: what it is about stays inside, only a link leaves.
+             */
+            shows_details?: boolean | null;
+            /**
+             * Kinds
+             * @description What goes there without a rule that names it; all but completed runs.
+             */
+            kinds?: components["schemas"]["NotificationKind"][] | null;
+            /**
+             * Pipelines
+             * @description Only what happens there; none: everywhere.
+             */
+            pipelines?: string[] | null;
+            /**
+             * Recipients
+             * @description Persons, addresses, roles, groups, where a rule names nobody.
+             */
+            recipients?: string[] | null;
+            /**
+             * Fallback
+             * @description The name of the channel that is taken when this one fails.
+             */
+            fallback?: string | null;
+        };
+        /** CreateDelegationRequest */
+        CreateDelegationRequest: {
             /**
              * To User
              * @description Who decides meanwhile.
@@ -3832,8 +3883,8 @@ export interface components {
              */
             reason?: string;
         };
-        /** CreateGroup */
-        CreateGroup: {
+        /** CreateGroupRequest */
+        CreateGroupRequest: {
             /**
              * Name
              * @description Small letters, digits and . _ - + @; it never changes.
@@ -3847,8 +3898,39 @@ export interface components {
             /** Members */
             members?: string[];
         };
-        /** CreateOwnToken */
-        CreateOwnToken: {
+        /**
+         * CreateInvitationRequest
+         * @description Somebody new; or with the name alone, somebody who is here and sets a new password.
+         */
+        CreateInvitationRequest: {
+            /**
+             * Name
+             * @description Small letters, digits and . _ - + @; it never changes.
+             */
+            name: string;
+            /**
+             * Display Name
+             * @default
+             */
+            display_name?: string;
+            /**
+             * Email
+             * @description Empty for none; no two users have the same.
+             * @default
+             */
+            email?: string;
+            /** Roles */
+            roles?: components["schemas"]["Role"][];
+            /** Groups */
+            groups?: string[];
+            /**
+             * Valid Hours
+             * @default 72
+             */
+            valid_hours?: number;
+        };
+        /** CreateOwnTokenRequest */
+        CreateOwnTokenRequest: {
             /**
              * Name
              * @description What it is for.
@@ -3865,8 +3947,108 @@ export interface components {
              */
             valid_days?: number;
         };
-        /** CreateToken */
-        CreateToken: {
+        /**
+         * CreateReworkRequest
+         * @description What is to be done again, and why.
+         */
+        CreateReworkRequest: {
+            /**
+             * Checkpoint
+             * @description Key or id of an earlier checkpoint of the run.
+             */
+            checkpoint: string;
+            /**
+             * Prompt
+             * @description What is to be done now; whoever does it again sees these words.
+             * @default
+             */
+            prompt?: string;
+            /**
+             * Reason
+             * @description Why the work is sent back.
+             * @default
+             */
+            reason?: string;
+        };
+        /**
+         * CreateRollbackRequest
+         * @description A checkpoint-level rollback stays in its run; a run-level one goes back to an earlier run.
+         */
+        CreateRollbackRequest: {
+            /**
+             * Rollback Type
+             * @enum {string}
+             */
+            rollback_type: "checkpoint_level" | "run_level";
+            /**
+             * Source Run Id
+             * Format: uuid
+             */
+            source_run_id: string;
+            /** Target Run Id */
+            target_run_id?: string | null;
+            /**
+             * Target Checkpoint Position
+             * @description The last checkpoint that is kept; -1 keeps none.
+             */
+            target_checkpoint_position?: number | null;
+            /** Target Checkpoint Id */
+            target_checkpoint_id?: string | null;
+            /** User Reason */
+            user_reason?: string | null;
+            /**
+             * Rollback Id
+             * @description Yours, to be able to send the request again.
+             */
+            rollback_id?: string | null;
+        };
+        /** CreateRunRequest */
+        CreateRunRequest: {
+            /**
+             * Pipeline Id
+             * Format: uuid
+             */
+            pipeline_id: string;
+            /**
+             * Input
+             * @description The run's JSON input.
+             */
+            input?: unknown;
+            /**
+             * Original Prompt
+             * @description What is asked for; without one, the pipeline's own.
+             */
+            original_prompt?: string | null;
+            /**
+             * Start
+             * @description Begin at once; false leaves it `not_started`.
+             * @default true
+             */
+            start?: boolean;
+            /**
+             * Test
+             * @description A test run takes no version number.
+             * @default false
+             */
+            test?: boolean;
+        };
+        /**
+         * CreateSessionRequest
+         * @description With a token, or with a name and a password.
+         */
+        CreateSessionRequest: {
+            /** Token */
+            token?: string | null;
+            /**
+             * Name
+             * @description Of the user, or the address.
+             */
+            name?: string | null;
+            /** Password */
+            password?: string | null;
+        };
+        /** CreateTokenRequest */
+        CreateTokenRequest: {
             /**
              * Name
              * @description What it is for.
@@ -3889,8 +4071,8 @@ export interface components {
              */
             valid_days?: number | null;
         };
-        /** CreateUser */
-        CreateUser: {
+        /** CreateUserRequest */
+        CreateUserRequest: {
             /**
              * Name
              * @description Small letters, digits and . _ - + @; it never changes.
@@ -3912,8 +4094,138 @@ export interface components {
             /** Groups */
             groups?: string[];
         };
-        /** Decide */
-        Decide: {
+        /** CreatedChannel */
+        CreatedChannel: {
+            /**
+             * Channel Id
+             * Format: uuid
+             */
+            channel_id: string;
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ChannelKind"];
+            /** Is Enabled */
+            is_enabled: boolean;
+            /**
+             * Shows Details
+             * @description False: only what is waiting, and a link.
+             */
+            shows_details: boolean;
+            /**
+             * Kinds
+             * @description What goes there without a rule that names it.
+             */
+            kinds: components["schemas"]["NotificationKind"][];
+            /**
+             * Pipelines
+             * @description Ids; none: all of them.
+             */
+            pipelines: string[];
+            /**
+             * Recipients
+             * @description Of an e-mail channel, where a rule names nobody.
+             */
+            recipients: string[];
+            /**
+             * Host
+             * @description Where its address leads to; the address itself is a secret.
+             */
+            host: string;
+            /**
+             * Fallback
+             * @description The name of the channel that is taken when this one fails.
+             */
+            fallback: string | null;
+            /** Revision */
+            revision: number;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            updated_at: string;
+            /**
+             * Signing Key
+             * @description Of a webhook whose key Cairn has made: shown this once, then never again.
+             */
+            signing_key: string | null;
+        };
+        /**
+         * CreatedToken
+         * @description A token with what is shown only once.
+         */
+        CreatedToken: {
+            /**
+             * Token Id
+             * Format: uuid
+             */
+            token_id: string;
+            /**
+             * User
+             * @description Of the user; it never changes.
+             */
+            user: string;
+            /**
+             * Name
+             * @description What it is for.
+             */
+            name: string;
+            /**
+             * Scopes
+             * @description What it may be used for; null narrows nothing.
+             */
+            scopes: components["schemas"]["Scope"][] | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Last Used At
+             * @description To within five minutes.
+             */
+            last_used_at: string | null;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Is Valid */
+            is_valid: boolean;
+            /** Token */
+            token: string;
+        };
+        /**
+         * DecideBatchRequest
+         * @description The same decision on several approvals of one kind; each is decided or refused by itself.
+         */
+        DecideBatchRequest: {
+            /**
+             * Decision
+             * @enum {string}
+             */
+            decision: "approve" | "revise" | "reject";
+            /**
+             * Feedback
+             * @description Why; required to send back and to reject.
+             * @default
+             */
+            feedback?: string;
+            /** Items */
+            items: components["schemas"]["BatchItem"][];
+        };
+        /** DecideRequest */
+        DecideRequest: {
             /**
              * Digest
              * @description Of what was looked at; if that has changed, the answer is 409.
@@ -3946,39 +4258,6 @@ export interface components {
             } | null;
         };
         /**
-         * DecideBatch
-         * @description The same decision on several approvals of one kind; each is decided or refused by itself.
-         */
-        DecideBatch: {
-            /**
-             * Decision
-             * @enum {string}
-             */
-            decision: "approve" | "revise" | "reject";
-            /**
-             * Feedback
-             * @description Why; required to send back and to reject.
-             * @default
-             */
-            feedback?: string;
-            /** Items */
-            items: components["schemas"]["BatchItem"][];
-        };
-        /**
-         * Decided
-         * @description What came of one of several decisions.
-         */
-        Decided: {
-            /**
-             * Approval Id
-             * Format: uuid
-             */
-            approval_id: string;
-            status: components["schemas"]["ApprovalStatus"] | null;
-            /** Error */
-            error: string | null;
-        };
-        /**
          * DefinitionChange
          * @description One difference between two revisions.
          */
@@ -4003,6 +4282,34 @@ export interface components {
             changes: components["schemas"]["DefinitionChange"][];
             /** Text */
             text: string;
+        };
+        /**
+         * DefinitionFinding
+         * @description A fault of a definition, or a warning, with its place.
+         */
+        DefinitionFinding: {
+            /** Path */
+            path: string;
+            /** Message */
+            message: string;
+            /**
+             * Severity
+             * @enum {string}
+             */
+            severity: "error" | "warning";
+            /** Line */
+            line: number | null;
+            /** Column */
+            column: number | null;
+        };
+        /** DefinitionValidation */
+        DefinitionValidation: {
+            /** Valid */
+            valid: boolean;
+            /** Errors */
+            errors: components["schemas"]["DefinitionFinding"][];
+            /** Warnings */
+            warnings: components["schemas"]["DefinitionFinding"][];
         };
         /** Delegation */
         Delegation: {
@@ -4066,16 +4373,6 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /** Deleted */
-        Deleted: {
-            /**
-             * Pipeline Id
-             * Format: uuid
-             */
-            pipeline_id: string;
-            /** Archive Location */
-            archive_location: string;
-        };
         /** DeletedExecution */
         DeletedExecution: {
             /**
@@ -4093,6 +4390,16 @@ export interface components {
             /** Checkpoint Position */
             checkpoint_position: number;
             status: components["schemas"]["ExecutionStatus"];
+        };
+        /** DeletedPipeline */
+        DeletedPipeline: {
+            /**
+             * Pipeline Id
+             * Format: uuid
+             */
+            pipeline_id: string;
+            /** Archive Location */
+            archive_location: string;
         };
         /** DeletedRun */
         DeletedRun: {
@@ -4116,7 +4423,7 @@ export interface components {
              * Format: uuid
              */
             notice_id: string;
-            kind: components["schemas"]["NoticeKind"];
+            kind: components["schemas"]["NotificationKind"];
             /** Channel Id */
             channel_id: string | null;
             /** Channel */
@@ -4163,6 +4470,26 @@ export interface components {
             /** Ended At */
             ended_at: string | null;
         };
+        /** DeliveryAttempt */
+        DeliveryAttempt: {
+            /** Number */
+            number: number;
+            /**
+             * Began At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            began_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** @description Null while it is under way. */
+            outcome: components["schemas"]["DeliveryOutcome"] | null;
+            /**
+             * Told
+             * @description What it was answered.
+             */
+            told: string;
+        };
         /** DeliveryDetail */
         DeliveryDetail: {
             /**
@@ -4175,7 +4502,7 @@ export interface components {
              * Format: uuid
              */
             notice_id: string;
-            kind: components["schemas"]["NoticeKind"];
+            kind: components["schemas"]["NotificationKind"];
             /** Channel Id */
             channel_id: string | null;
             /** Channel */
@@ -4229,8 +4556,13 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** History */
-            history: components["schemas"]["DeliveryTry"][];
+            history: components["schemas"]["DeliveryAttempt"][];
         };
+        /**
+         * DeliveryOutcome
+         * @enum {string}
+         */
+        DeliveryOutcome: "sent" | "not_sent" | "unknown";
         /**
          * DeliveryPage
          * @description Newest first.
@@ -4249,26 +4581,6 @@ export interface components {
          * @enum {string}
          */
         DeliveryStatus: "waiting" | "sending" | "sent" | "unknown" | "failed" | "skipped";
-        /** DeliveryTry */
-        DeliveryTry: {
-            /** Number */
-            number: number;
-            /**
-             * Began At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            began_at: string;
-            /** Ended At */
-            ended_at: string | null;
-            /** @description Null while it is under way. */
-            outcome: components["schemas"]["TryOutcome"] | null;
-            /**
-             * Told
-             * @description What it was answered.
-             */
-            told: string;
-        };
         /** Dependency */
         Dependency: {
             /**
@@ -4286,25 +4598,6 @@ export interface components {
              * @constant
              */
             dependency_type: "success";
-        };
-        /**
-         * Diagnosis
-         * @description Everything that was looked at.
-         */
-        Diagnosis: {
-            /**
-             * Checked At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            checked_at: string;
-            /**
-             * Well
-             * @description Whether nothing is a fault; warnings do not count.
-             */
-            well: boolean;
-            /** Findings */
-            findings: components["schemas"]["HealthCheck"][];
         };
         /**
          * Disagreement
@@ -4325,7 +4618,7 @@ export interface components {
             pipeline_name: string;
             /** Checkpoint Name */
             checkpoint_name: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["ApprovalKind"];
             /** Operation Type */
             operation_type: string | null;
             /**
@@ -4344,10 +4637,10 @@ export interface components {
             feedback: string;
         };
         /**
-         * DriftReport
+         * DriftStatus
          * @description What the last look at the folder tree found.
          */
-        DriftReport: {
+        DriftStatus: {
             /**
              * Checked At
              * Format: date-time
@@ -4386,8 +4679,8 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /** Ended */
-        Ended: {
+        /** EndedSessions */
+        EndedSessions: {
             /** Count */
             count: number;
         };
@@ -4401,6 +4694,47 @@ export interface components {
              * @description Of each attempt that failed, the newest last.
              */
             attempts: components["schemas"]["AttemptError"][];
+        };
+        /**
+         * ErrorLocation
+         * @description One fault and where it is: a JSON pointer into the body, or `?name` for a query parameter.
+         */
+        ErrorLocation: {
+            /** Path */
+            path: string;
+            /** Message */
+            message: string;
+            /**
+             * Line
+             * @default null
+             */
+            line?: number | null;
+            /**
+             * Column
+             * @default null
+             */
+            column?: number | null;
+        };
+        /**
+         * EvaluatedRule
+         * @description A rule that was looked at, and what came of it.
+         */
+        EvaluatedRule: {
+            /** Rule */
+            rule: string;
+            /**
+             * Scope
+             * @description `global`, or the pipeline's id.
+             */
+            scope: string;
+            /** Section */
+            section: string;
+            /** Outcome */
+            outcome: string;
+            /** Shadow */
+            shadow: boolean;
+            /** Conditions */
+            conditions: components["schemas"]["RuleCondition"][];
         };
         /** Event */
         Event: {
@@ -4488,7 +4822,7 @@ export interface components {
             checkpoint_description: string;
             /** Checkpoint Position */
             checkpoint_position: number;
-            mode: components["schemas"]["Mode"];
+            mode: components["schemas"]["ExecutionMode"];
             status: components["schemas"]["ExecutionStatus"];
             waiting_on: components["schemas"]["WaitingOn"] | null;
             /**
@@ -4560,6 +4894,11 @@ export interface components {
             warnings: string[];
         };
         /**
+         * ExecutionMode
+         * @enum {string}
+         */
+        ExecutionMode: "agentic" | "script" | "function" | "human_only";
+        /**
          * ExecutionPage
          * @description Executions, in the order they were made.
          */
@@ -4578,50 +4917,8 @@ export interface components {
          * @enum {string}
          */
         ExecutionStatus: "pending" | "waiting_approval_to_start" | "in_progress" | "waiting_approval_to_complete" | "completed" | "failed" | "cancelled";
-        /**
-         * Explanation
-         * @description Why an approval was asked, or given without people.
-         */
-        Explanation: {
-            /**
-             * Approval Id
-             * Format: uuid
-             */
-            approval_id: string;
-            kind: components["schemas"]["Kind"];
-            status: components["schemas"]["ApprovalStatus"];
-            /** Rule */
-            rule: string | null;
-            /** Scope */
-            scope: string | null;
-            /** Rules Revision */
-            rules_revision: number | null;
-            /** Reason */
-            reason: string;
-            /** Considered */
-            considered: components["schemas"]["RuleConsidered"][];
-        };
-        /**
-         * Finding
-         * @description A fault of a definition, or a warning, with its place.
-         */
-        Finding: {
-            /** Path */
-            path: string;
-            /** Message */
-            message: string;
-            /**
-             * Severity
-             * @enum {string}
-             */
-            severity: "error" | "warning";
-            /** Line */
-            line: number | null;
-            /** Column */
-            column: number | null;
-        };
-        /** FinishSignIn */
-        FinishSignIn: {
+        /** FinishSignInRequest */
+        FinishSignInRequest: {
             /**
              * Code
              * @description As the provider gave it to the page.
@@ -4632,54 +4929,6 @@ export interface components {
              * @description As the provider gave it to the page.
              */
             state: string;
-        };
-        /**
-         * Flow
-         * @description An artifact, who made it and who read it.
-         */
-        Flow: {
-            /**
-             * Artifact Record Id
-             * Format: uuid
-             */
-            artifact_record_id: string;
-            /** Artifact Name */
-            artifact_name: string;
-            /**
-             * Checksum
-             * @description SHA-256, hex
-             */
-            checksum: string;
-            /**
-             * Producer Execution Id
-             * Format: uuid
-             */
-            producer_execution_id: string;
-            /**
-             * Producer Run Id
-             * Format: uuid
-             */
-            producer_run_id: string;
-            /** Producer Checkpoint */
-            producer_checkpoint: string;
-            /**
-             * Consumer Execution Id
-             * Format: uuid
-             */
-            consumer_execution_id: string;
-            /** Consumer Checkpoint */
-            consumer_checkpoint: string;
-            /**
-             * Consumed At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            consumed_at: string;
-            /**
-             * Stale
-             * @description A newer version stands: who read this one is not up to date.
-             */
-            stale: boolean;
         };
         /** Form */
         Form: {
@@ -4718,19 +4967,6 @@ export interface components {
             validation: string | {
                 [key: string]: unknown;
             } | null;
-        };
-        /**
-         * GoesOn
-         * @description How the run goes on after the rollback.
-         */
-        GoesOn: {
-            /** Checkpoint Name */
-            checkpoint_name: string | null;
-            /**
-             * Begins
-             * @enum {string}
-             */
-            begins: "at once" | "asks first" | "waits for a start" | "completes";
         };
         /** Group */
         Group: {
@@ -4777,7 +5013,7 @@ export interface components {
              * @enum {string}
              */
             database: "sqlite" | "postgresql";
-            drift: components["schemas"]["DriftReport"] | null;
+            drift: components["schemas"]["DriftStatus"] | null;
         };
         /**
          * HealthCheck
@@ -4798,6 +5034,25 @@ export interface components {
              * @description What to do about it; empty if all is well.
              */
             remedy: string;
+        };
+        /**
+         * HealthReport
+         * @description Everything that was looked at.
+         */
+        HealthReport: {
+            /**
+             * Checked At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            checked_at: string;
+            /**
+             * Well
+             * @description Whether nothing is a fault; warnings do not count.
+             */
+            well: boolean;
+            /** Findings */
+            findings: components["schemas"]["HealthCheck"][];
         };
         /**
          * Interaction
@@ -4874,48 +5129,26 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * Invite
-         * @description Somebody new; or with the name alone, somebody who is here and sets a new password.
+         * InvitationPreview
+         * @description Whom an invitation is for.
          */
-        Invite: {
+        InvitationPreview: {
             /**
-             * Name
-             * @description Small letters, digits and . _ - + @; it never changes.
+             * User
+             * @description Of the user; it never changes.
              */
-            name: string;
+            user: string;
+            /** Display Name */
+            display_name: string;
+            /** Email */
+            email: string;
             /**
-             * Display Name
-             * @default
+             * Expires At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
              */
-            display_name?: string;
-            /**
-             * Email
-             * @description Empty for none; no two users have the same.
-             * @default
-             */
-            email?: string;
-            /** Roles */
-            roles?: components["schemas"]["Role"][];
-            /** Groups */
-            groups?: string[];
-            /**
-             * Valid Hours
-             * @default 72
-             */
-            valid_hours?: number;
+            expires_at: string;
         };
-        /** Kept */
-        Kept: {
-            /** Checkpoints */
-            checkpoints: number;
-            /** Artifacts */
-            artifacts: number;
-        };
-        /**
-         * Kind
-         * @enum {string}
-         */
-        Kind: "start" | "completion" | "action" | "validation" | "escalation" | "input";
         /** LastError */
         LastError: {
             /** Timestamp */
@@ -4958,7 +5191,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /** Changes */
-            changes: components["schemas"]["Change"][];
+            changes: components["schemas"]["ParameterChange"][];
             /** Feedback */
             feedback: string;
             /** By */
@@ -4982,14 +5215,6 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
-        };
-        /** LeaveFor */
-        LeaveFor: {
-            /**
-             * Url
-             * @description Of the identity provider.
-             */
-            url: string;
         };
         /**
          * LibraryAgent
@@ -5035,7 +5260,7 @@ export interface components {
             /** Updated By */
             updated_by: string | null;
             /** Used By */
-            used_by: components["schemas"]["UsedBy"][];
+            used_by: components["schemas"]["AgentUsage"][];
             /** Used Count */
             used_count: number;
         };
@@ -5086,18 +5311,6 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * Limits
-         * @description What may be used; null is no limit.
-         */
-        Limits: {
-            /** Max Cost Usd */
-            max_cost_usd: number | null;
-            /** Max Tokens */
-            max_tokens: number | null;
-            /** Max Calls */
-            max_calls: number | null;
-        };
-        /**
          * Lineage
          * @description A run's artifacts on their way, what its executions waited for, and its reworks.
          */
@@ -5111,7 +5324,7 @@ export interface components {
              * Flow
              * @description In the order in which they were read.
              */
-            flow: components["schemas"]["Flow"][];
+            flow: components["schemas"]["ArtifactFlow"][];
             /** Dependencies */
             dependencies: components["schemas"]["Dependency"][];
             /**
@@ -5157,118 +5370,6 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
-        };
-        /** LookAtInvitation */
-        LookAtInvitation: {
-            /** Token */
-            token: string;
-        };
-        /** MadeChannel */
-        MadeChannel: {
-            /**
-             * Channel Id
-             * Format: uuid
-             */
-            channel_id: string;
-            /** Name */
-            name: string;
-            kind: components["schemas"]["ChannelKind"];
-            /** Is Enabled */
-            is_enabled: boolean;
-            /**
-             * Shows Details
-             * @description False: only what is waiting, and a link.
-             */
-            shows_details: boolean;
-            /**
-             * Kinds
-             * @description What goes there without a rule that names it.
-             */
-            kinds: components["schemas"]["NoticeKind"][];
-            /**
-             * Pipelines
-             * @description Ids; none: all of them.
-             */
-            pipelines: string[];
-            /**
-             * Recipients
-             * @description Of an e-mail channel, where a rule names nobody.
-             */
-            recipients: string[];
-            /**
-             * Host
-             * @description Where its address leads to; the address itself is a secret.
-             */
-            host: string;
-            /**
-             * Fallback
-             * @description The name of the channel that is taken when this one fails.
-             */
-            fallback: string | null;
-            /** Revision */
-            revision: number;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            created_at: string;
-            /** Created By */
-            created_by: string;
-            /**
-             * Updated At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            updated_at: string;
-            /**
-             * Signing Key
-             * @description Of a webhook whose key Cairn has made: shown this once, then never again.
-             */
-            signing_key: string | null;
-        };
-        /** MakeChannel */
-        MakeChannel: {
-            /** Name */
-            name: string;
-            kind: components["schemas"]["ChannelKind"];
-            /**
-             * Url
-             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
-             */
-            url?: string | null;
-            /**
-             * Signing Key
-             * @description That a webhook is signed with. Kept as a secret.
-             */
-            signing_key?: string | null;
-            /** Is Enabled */
-            is_enabled?: boolean | null;
-            /**
-             * Shows Details
-             * @description False: what it is about stays inside, only a link leaves.
-             */
-            shows_details?: boolean | null;
-            /**
-             * Kinds
-             * @description What goes there without a rule that names it; all but completed runs.
-             */
-            kinds?: components["schemas"]["NoticeKind"][] | null;
-            /**
-             * Pipelines
-             * @description Only what happens there; none: everywhere.
-             */
-            pipelines?: string[] | null;
-            /**
-             * Recipients
-             * @description Persons, addresses, roles, groups, where a rule names nobody.
-             */
-            recipients?: string[] | null;
-            /**
-             * Fallback
-             * @description The name of the channel that is taken when this one fails.
-             */
-            fallback?: string | null;
         };
         /**
          * Message
@@ -5367,11 +5468,6 @@ export interface components {
              */
             is_hidden: boolean;
         };
-        /**
-         * Mode
-         * @enum {string}
-         */
-        Mode: "agentic" | "script" | "function" | "human_only";
         /** ModelList */
         ModelList: {
             /**
@@ -5445,8 +5541,8 @@ export interface components {
              */
             remedy: string;
         };
-        /** ModelTrial */
-        ModelTrial: {
+        /** ModelTestResult */
+        ModelTestResult: {
             /**
              * Model
              * @description The model that was asked.
@@ -5487,6 +5583,24 @@ export interface components {
             message: string | null;
         };
         /**
+         * ModificationPreview
+         * @description What a modification would make of an action, without doing it.
+         */
+        ModificationPreview: {
+            /**
+             * Approval Id
+             * Format: uuid
+             */
+            approval_id: string;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** Diff */
+            diff: components["schemas"]["ParameterChange"][];
+            validation: components["schemas"]["ModifyValidation"];
+        };
+        /**
          * ModificationRate
          * @description How often people correct an operation before they approve it; recently, and before that.
          */
@@ -5515,8 +5629,8 @@ export interface components {
             /** Items */
             items: components["schemas"]["ModificationRate"][];
         };
-        /** Modify */
-        Modify: {
+        /** ModifyRequest */
+        ModifyRequest: {
             /**
              * Modified Params
              * @description Those that are to be others; null takes one away.
@@ -5525,30 +5639,12 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /**
-         * ModifyPreview
-         * @description What a modification would make of an action, without doing it.
-         */
-        ModifyPreview: {
-            /**
-             * Approval Id
-             * Format: uuid
-             */
-            approval_id: string;
-            /** Parameters */
-            parameters: {
-                [key: string]: unknown;
-            };
-            /** Diff */
-            diff: components["schemas"]["Change"][];
-            validation: components["schemas"]["ModifyValidation"];
-        };
         /** ModifyValidation */
         ModifyValidation: {
             /** Passed */
             passed: boolean;
             /** Errors */
-            errors: components["schemas"]["ParameterFault"][];
+            errors: components["schemas"]["ParameterError"][];
         };
         /**
          * NewInvitation
@@ -5597,57 +5693,10 @@ export interface components {
             path: string;
         };
         /**
-         * NewToken
-         * @description A token with what is shown only once.
-         */
-        NewToken: {
-            /**
-             * Token Id
-             * Format: uuid
-             */
-            token_id: string;
-            /**
-             * User
-             * @description Of the user; it never changes.
-             */
-            user: string;
-            /**
-             * Name
-             * @description What it is for.
-             */
-            name: string;
-            /**
-             * Scopes
-             * @description What it may be used for; null narrows nothing.
-             */
-            scopes: components["schemas"]["Scope"][] | null;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            created_at: string;
-            /** Created By */
-            created_by: string;
-            /** Expires At */
-            expires_at: string | null;
-            /**
-             * Last Used At
-             * @description To within five minutes.
-             */
-            last_used_at: string | null;
-            /** Revoked At */
-            revoked_at: string | null;
-            /** Is Valid */
-            is_valid: boolean;
-            /** Token */
-            token: string;
-        };
-        /**
-         * NoticeKind
+         * NotificationKind
          * @enum {string}
          */
-        NoticeKind: "approval_asked" | "approval_reminded" | "approval_escalated" | "approval_assigned" | "approval_rejected" | "approval_timeout" | "approval_auto_approved" | "execution_failed" | "run_failed" | "budget_nearly_spent" | "budget_spent" | "run_completed" | "test";
+        NotificationKind: "approval_asked" | "approval_reminded" | "approval_escalated" | "approval_assigned" | "approval_rejected" | "approval_timeout" | "approval_auto_approved" | "execution_failed" | "run_failed" | "budget_nearly_spent" | "budget_spent" | "run_completed" | "test";
         /**
          * OnExpiry
          * @enum {string}
@@ -5742,10 +5791,28 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * ParameterFault
+         * ParameterChange
+         * @description A field that was changed; `difference` is of numbers.
+         */
+        ParameterChange: {
+            /** Field */
+            field: string;
+            /** Path */
+            path: string;
+            /** Original */
+            original: unknown;
+            /** Modified */
+            modified: unknown;
+            /** Change Type */
+            change_type: string;
+            /** Difference */
+            difference: number | null;
+        };
+        /**
+         * ParameterError
          * @description A parameter that does not fit.
          */
-        ParameterFault: {
+        ParameterError: {
             /** Path */
             path: string;
             /** Message */
@@ -5846,7 +5913,7 @@ export interface components {
             deleted_at: string | null;
             latest_run: components["schemas"]["RunSummary"] | null;
             /** Warnings */
-            warnings: components["schemas"]["Finding"][];
+            warnings: components["schemas"]["DefinitionFinding"][];
         } & {
             [key: string]: unknown;
         };
@@ -5866,7 +5933,7 @@ export interface components {
              * Bounds
              * @description The budgets that hold, and how much of them is used.
              */
-            bounds: components["schemas"]["Bound"][];
+            bounds: components["schemas"]["BudgetStatus"][];
             /**
              * Pipeline Id
              * Format: uuid
@@ -5923,26 +5990,6 @@ export interface components {
             /** Waiting */
             waiting: number;
         };
-        /**
-         * Place
-         * @description One fault and where it is: a JSON pointer into the body, or `?name` for a query parameter.
-         */
-        Place: {
-            /** Path */
-            path: string;
-            /** Message */
-            message: string;
-            /**
-             * Line
-             * @default null
-             */
-            line?: number | null;
-            /**
-             * Column
-             * @default null
-             */
-            column?: number | null;
-        };
         /** Preferences */
         Preferences: {
             /** User */
@@ -5956,7 +6003,7 @@ export interface components {
              * Kinds
              * @description What you want to be told; null: everything.
              */
-            kinds: components["schemas"]["NoticeKind"][] | null;
+            kinds: components["schemas"]["NotificationKind"][] | null;
             /** @description Hours in which nothing is sent to you; it comes after. */
             quiet: components["schemas"]["QuietHours"] | null;
             /**
@@ -5964,6 +6011,34 @@ export interface components {
              * @description Channels that reach single persons.
              */
             available: components["schemas"]["AvailableChannel"][];
+        };
+        /** PreviewInvitationRequest */
+        PreviewInvitationRequest: {
+            /** Token */
+            token: string;
+        };
+        /**
+         * PriorExecution
+         * @description An execution of the run so far.
+         */
+        PriorExecution: {
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /**
+             * Checkpoint Id
+             * Format: uuid
+             */
+            checkpoint_id: string;
+            /** Checkpoint Name */
+            checkpoint_name: string;
+            /** Checkpoint Position */
+            checkpoint_position: number;
+            status: components["schemas"]["ExecutionStatus"];
+            /** Seconds */
+            seconds: number | null;
         };
         /**
          * Problem
@@ -5982,7 +6057,7 @@ export interface components {
             /** Detail */
             detail: string;
             /** Errors */
-            errors?: components["schemas"]["Place"][];
+            errors?: components["schemas"]["ErrorLocation"][];
             /**
              * Possible
              * @description What is possible now instead.
@@ -6002,26 +6077,73 @@ export interface components {
             /** Text */
             text: string | null;
         };
-        /** Provider */
-        Provider: {
-            /**
-             * Name
-             * @description For `/api/sign-in/{provider}`.
-             */
-            name: string;
-            /**
-             * Title
-             * @description For its button.
-             */
-            title: string;
+        /**
+         * Proportion
+         * @description So many of so many, with its 95 % confidence interval (Wilson).
+         */
+        Proportion: {
+            /** Count */
+            count: number;
+            /** Of */
+            of: number;
+            /** Rate */
+            rate: number | null;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
         };
-        /** PutSecret */
-        PutSecret: {
+        /**
+         * ProposedAction
+         * @description What is proposed, why, and what came of it.
+         */
+        ProposedAction: {
+            /** Operation Type */
+            operation_type: string;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** Current Parameters */
+            current_parameters: {
+                [key: string]: unknown;
+            };
+            /** Approved Parameters */
+            approved_parameters: {
+                [key: string]: unknown;
+            } | null;
+            /** Parameters Schema */
+            parameters_schema: {
+                [key: string]: unknown;
+            } | boolean | null;
+            /** Reasoning */
+            reasoning: string;
+            /** Confidence */
+            confidence: number | null;
+            risk_level: components["schemas"]["RiskLevel"];
+            claimed_risk: components["schemas"]["RiskLevel"] | null;
+            /** Risk Reasons */
+            risk_reasons: string[];
+            /** Supporting Data */
+            supporting_data: unknown;
+            /** Is Carried Out */
+            is_carried_out: boolean;
+            /** Outcome */
+            outcome: string;
+            /** Result */
+            result: unknown;
+            /** Begun At */
+            begun_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+        };
+        /** PutSecretRequest */
+        PutSecretRequest: {
             /** Value */
             value: string;
         };
-        /** Quiet */
-        Quiet: {
+        /** QuietHours */
+        QuietHours: {
             /**
              * Start
              * @description Such as 22:00.
@@ -6038,8 +6160,8 @@ export interface components {
              */
             time_zone: string;
         };
-        /** QuietHours */
-        QuietHours: {
+        /** QuietHoursInput */
+        QuietHoursInput: {
             /**
              * Start
              * @description Such as 22:00.
@@ -6098,8 +6220,8 @@ export interface components {
             /** Size Bytes */
             size_bytes: number;
         };
-        /** Rerun */
-        Rerun: {
+        /** RerunRequest */
+        RerunRequest: {
             /**
              * Reason
              * @description Why it is done again.
@@ -6107,8 +6229,8 @@ export interface components {
              */
             reason?: string;
         };
-        /** RestartRun */
-        RestartRun: {
+        /** RestartRunRequest */
+        RestartRunRequest: {
             /**
              * Pass Number
              * @description The pass that is left.
@@ -6167,24 +6289,37 @@ export interface components {
             /** Is Simulated */
             is_simulated: boolean;
         };
-        /** RetryExecution */
-        RetryExecution: {
+        /**
+         * ResumePoint
+         * @description How the run goes on after the rollback.
+         */
+        ResumePoint: {
+            /** Checkpoint Name */
+            checkpoint_name: string | null;
+            /**
+             * Begins
+             * @enum {string}
+             */
+            begins: "at once" | "asks first" | "waits for a start" | "completes";
+        };
+        /** RetryExecutionRequest */
+        RetryExecutionRequest: {
             /**
              * Attempt
              * @description The attempt that failed.
              */
             attempt?: number | null;
         };
-        /** Revert */
-        Revert: {
+        /** RevertRequest */
+        RevertRequest: {
             /** Revision */
             revision: number;
         };
         /**
-         * Review
+         * ReviewAuditRequest
          * @description What a person says of an automatic approval afterwards.
          */
-        Review: {
+        ReviewAuditRequest: {
             /** Agrees */
             agrees: boolean;
             /**
@@ -6193,8 +6328,8 @@ export interface components {
              */
             comment?: string;
         };
-        /** Revise */
-        Revise: {
+        /** ReviseRequest */
+        ReviseRequest: {
             /**
              * Feedback
              * @description What has to change; not needed to refuse a start.
@@ -6257,29 +6392,6 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
-        };
-        /**
-         * Rework
-         * @description What is to be done again, and why.
-         */
-        Rework: {
-            /**
-             * Checkpoint
-             * @description Key or id of an earlier checkpoint of the run.
-             */
-            checkpoint: string;
-            /**
-             * Prompt
-             * @description What is to be done now; whoever does it again sees these words.
-             * @default
-             */
-            prompt?: string;
-            /**
-             * Reason
-             * @description Why the work is sent back.
-             * @default
-             */
-            reason?: string;
         };
         /**
          * ReworkItem
@@ -6384,7 +6496,7 @@ export interface components {
             /** Withdrawn Approvals */
             withdrawn_approvals: components["schemas"]["WithdrawnApproval"][];
             /** Becomes Stale */
-            becomes_stale: components["schemas"]["BecomesStale"][];
+            becomes_stale: components["schemas"]["StaleExecution"][];
             /**
              * Reopens
              * @description Whether a completed run is in progress again until it is done.
@@ -6402,47 +6514,15 @@ export interface components {
             begins: "at once" | "asks first" | "when the run is resumed";
         };
         /**
-         * Risk
+         * RiskLevel
          * @enum {string}
          */
-        Risk: "low" | "medium" | "high" | "critical";
+        RiskLevel: "low" | "medium" | "high" | "critical";
         /**
          * Role
          * @enum {string}
          */
         Role: "viewer" | "editor" | "approver" | "admin";
-        /**
-         * RollBack
-         * @description A checkpoint-level rollback stays in its run; a run-level one goes back to an earlier run.
-         */
-        RollBack: {
-            /**
-             * Rollback Type
-             * @enum {string}
-             */
-            rollback_type: "checkpoint_level" | "run_level";
-            /**
-             * Source Run Id
-             * Format: uuid
-             */
-            source_run_id: string;
-            /** Target Run Id */
-            target_run_id?: string | null;
-            /**
-             * Target Checkpoint Position
-             * @description The last checkpoint that is kept; -1 keeps none.
-             */
-            target_checkpoint_position?: number | null;
-            /** Target Checkpoint Id */
-            target_checkpoint_id?: string | null;
-            /** User Reason */
-            user_reason?: string | null;
-            /**
-             * Rollback Id
-             * @description Yours, to be able to send the request again.
-             */
-            rollback_id?: string | null;
-        };
         /** Rollback */
         Rollback: {
             /**
@@ -6540,14 +6620,14 @@ export interface components {
             warnings: string[];
             /** Rollback Id */
             rollback_id: null;
-            kept: components["schemas"]["Kept"];
+            kept: components["schemas"]["UnaffectedItems"];
             /** Stopped */
             stopped: components["schemas"]["StoppedExecution"][];
             /** Withdrawn Approvals */
             withdrawn_approvals: components["schemas"]["WithdrawnApproval"][];
             /** Size Bytes */
             size_bytes: number;
-            then: components["schemas"]["GoesOn"];
+            then: components["schemas"]["ResumePoint"];
         };
         /** RolledBackItems */
         RolledBackItems: {
@@ -6557,14 +6637,6 @@ export interface components {
             deleted_checkpoint_executions: components["schemas"]["DeletedExecution"][];
             /** Archived Artifacts */
             archived_artifacts: components["schemas"]["ArchivedArtifact"][];
-        };
-        /** Rotated */
-        Rotated: {
-            /**
-             * Count
-             * @description Secrets that were encrypted anew.
-             */
-            count: number;
         };
         /**
          * RuleAutonomy
@@ -6607,16 +6679,16 @@ export interface components {
             /** Reviewed */
             reviewed: number;
             /** @description Of those that were looked at. */
-            disagreement: components["schemas"]["Share"];
+            disagreement: components["schemas"]["Proportion"];
             /** @description False approvals among those that it would have given in shadow. */
-            shadow: components["schemas"]["Share"];
+            shadow: components["schemas"]["Proportion"];
             /**
              * Asked
              * @description Approvals that it put to people, who decided.
              */
             asked: number;
             /** @description How often people corrected what it put to them. */
-            modification: components["schemas"]["Share"];
+            modification: components["schemas"]["Proportion"];
         };
         /**
          * RuleCheck
@@ -6626,9 +6698,9 @@ export interface components {
             /** Valid */
             valid: boolean;
             /** Errors */
-            errors: components["schemas"]["Finding"][];
+            errors: components["schemas"]["DefinitionFinding"][];
             /** Warnings */
-            warnings: components["schemas"]["Finding"][];
+            warnings: components["schemas"]["DefinitionFinding"][];
             /** Rules */
             rules: components["schemas"]["RuleSummary"][];
         };
@@ -6642,27 +6714,6 @@ export interface components {
             actual: string;
             /** Holds */
             holds: boolean;
-        };
-        /**
-         * RuleConsidered
-         * @description A rule that was looked at, and what came of it.
-         */
-        RuleConsidered: {
-            /** Rule */
-            rule: string;
-            /**
-             * Scope
-             * @description `global`, or the pipeline's id.
-             */
-            scope: string;
-            /** Section */
-            section: string;
-            /** Outcome */
-            outcome: string;
-            /** Shadow */
-            shadow: boolean;
-            /** Conditions */
-            conditions: components["schemas"]["RuleCondition"][];
         };
         /**
          * RuleDiff
@@ -6691,7 +6742,7 @@ export interface components {
             disagreed: number;
             /** Asked */
             asked: number;
-            false_approve: components["schemas"]["Share"];
+            false_approve: components["schemas"]["Proportion"];
         };
         /**
          * RuleSummary
@@ -6744,9 +6795,9 @@ export interface components {
             /** Created At */
             created_at: string | null;
             /** Warnings */
-            warnings: components["schemas"]["Finding"][];
+            warnings: components["schemas"]["DefinitionFinding"][];
             emergency_stop: components["schemas"]["EmergencyStop"];
-            file: components["schemas"]["RulesFile"] | null;
+            file: components["schemas"]["RulesFileStatus"] | null;
         };
         /** RuleVersion */
         RuleVersion: {
@@ -6786,17 +6837,17 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * RulesFile
+         * RulesFileStatus
          * @description The file that the global rules may be edited in.
          */
-        RulesFile: {
+        RulesFileStatus: {
             /** Path */
             path: string;
             /**
              * Faults
              * @description Of what lies there; what was in force before still is.
              */
-            faults: components["schemas"]["Finding"][];
+            faults: components["schemas"]["DefinitionFinding"][];
         };
         /**
          * Run
@@ -6884,7 +6935,7 @@ export interface components {
             /** Rollback History */
             rollback_history: string[];
             /** Trail */
-            trail: components["schemas"]["TrailItem"][];
+            trail: components["schemas"]["RunCheckpoint"][];
             progress: components["schemas"]["RunProgress"];
             /** Possible */
             possible: string[];
@@ -6900,16 +6951,73 @@ export interface components {
          */
         RunBudget: {
             /** @description Set for this run: they come before those of the definition. */
-            own: components["schemas"]["Limits"];
+            own: components["schemas"]["BudgetLimits"];
             /** @description Of the definition, for each run. */
-            defined: components["schemas"]["Limits"];
+            defined: components["schemas"]["BudgetLimits"];
             /** @description Of the definition, for all runs in a calendar month (UTC). */
-            per_month: components["schemas"]["Limits"];
+            per_month: components["schemas"]["BudgetLimits"];
             /**
              * Bounds
              * @description Each limit that holds, and how much of it is used.
              */
-            bounds: components["schemas"]["Bound"][];
+            bounds: components["schemas"]["BudgetStatus"][];
+        };
+        /**
+         * RunCheckpoint
+         * @description One checkpoint of the run's graph, and how far it has come.
+         */
+        RunCheckpoint: {
+            /** Position */
+            position: number;
+            /**
+             * Checkpoint Id
+             * Format: uuid
+             */
+            checkpoint_id: string;
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** Stage */
+            stage: string;
+            mode: components["schemas"]["ExecutionMode"];
+            /** Needs */
+            needs: string[];
+            /** Asks To Start */
+            asks_to_start: boolean;
+            /** Asks To Complete */
+            asks_to_complete: boolean;
+            /** Execution Id */
+            execution_id: string | null;
+            /** Status */
+            status: components["schemas"]["ExecutionStatus"] | "upcoming";
+            waiting_on: components["schemas"]["WaitingOn"] | null;
+            /** Attempt Number */
+            attempt_number: number;
+            /** Revision Iteration */
+            revision_iteration: number;
+            /** Started At */
+            started_at: string | null;
+            /** Completed At */
+            completed_at: string | null;
+            /** Worked Seconds */
+            worked_seconds: number;
+            /** Artifact Count */
+            artifact_count: number;
+            /** Error */
+            error: string | null;
+            /** Retry Due At */
+            retry_due_at: string | null;
+            progress: components["schemas"]["Progress"] | null;
+            /** Is Rework */
+            is_rework: boolean;
+            /**
+             * Is Stale
+             * @description Something that it read has a newer version.
+             */
+            is_stale: boolean;
         };
         /** RunCosts */
         RunCosts: {
@@ -6927,7 +7035,7 @@ export interface components {
              * Bounds
              * @description The budgets that hold, and how much of them is used.
              */
-            bounds: components["schemas"]["Bound"][];
+            bounds: components["schemas"]["BudgetStatus"][];
             /**
              * Run Id
              * Format: uuid
@@ -7088,7 +7196,7 @@ export interface components {
             /** Updated By */
             updated_by: string | null;
             /** Used By */
-            used_by: components["schemas"]["UsedBy"][];
+            used_by: components["schemas"]["AgentUsage"][];
             /** Used Count */
             used_count: number;
             /** Warnings */
@@ -7181,6 +7289,14 @@ export interface components {
              */
             next_cursor: string | null;
         };
+        /** SecretRotation */
+        SecretRotation: {
+            /**
+             * Count
+             * @description Secrets that were encrypted anew.
+             */
+            count: number;
+        };
         /** Session */
         Session: {
             /**
@@ -7208,7 +7324,7 @@ export interface components {
             scopes: components["schemas"]["Scope"][] | null;
             /** Has Password */
             has_password: boolean;
-            sign_in_ways: components["schemas"]["SignInWays"];
+            sign_in_ways: components["schemas"]["SignInOptions"];
             /** Version */
             version: string;
             /**
@@ -7218,10 +7334,10 @@ export interface components {
             data_dir: string | null;
         };
         /**
-         * SetBudget
+         * SetBudgetRequest
          * @description What a run may use; what is left out is as the definition says.
          */
-        SetBudget: {
+        SetBudgetRequest: {
             /**
              * Max Cost Usd
              * @description Cost in US dollars.
@@ -7238,8 +7354,22 @@ export interface components {
              */
             max_calls?: number | null;
         };
-        /** SetPreferences */
-        SetPreferences: {
+        /**
+         * SetEmergencyStopRequest
+         * @description The emergency stop of automatic approvals.
+         */
+        SetEmergencyStopRequest: {
+            /** Stopped */
+            stopped: boolean;
+            /**
+             * Reason
+             * @description Required to stop.
+             * @default
+             */
+            reason?: string;
+        };
+        /** SetPreferencesRequest */
+        SetPreferencesRequest: {
             /**
              * Channels
              * @description Names or kinds that may reach you; null: all.
@@ -7249,53 +7379,43 @@ export interface components {
              * Kinds
              * @description What you want to be told; null: everything.
              */
-            kinds?: components["schemas"]["NoticeKind"][] | null;
+            kinds?: components["schemas"]["NotificationKind"][] | null;
             /** @description Hours in which nothing is sent to you; it comes afterwards. */
-            quiet?: components["schemas"]["Quiet"] | null;
+            quiet?: components["schemas"]["QuietHoursInput"] | null;
         };
         /**
-         * Share
-         * @description So many of so many, with its 95 % confidence interval (Wilson).
-         */
-        Share: {
-            /** Count */
-            count: number;
-            /** Of */
-            of: number;
-            /** Rate */
-            rate: number | null;
-            /** Low */
-            low: number;
-            /** High */
-            high: number;
-        };
-        /**
-         * SignIn
-         * @description With a token, or with a name and a password.
-         */
-        SignIn: {
-            /** Token */
-            token?: string | null;
-            /**
-             * Name
-             * @description Of the user, or the address.
-             */
-            name?: string | null;
-            /** Password */
-            password?: string | null;
-        };
-        /**
-         * SignInWays
+         * SignInOptions
          * @description How people sign in, besides with a token.
          */
-        SignInWays: {
+        SignInOptions: {
             /**
              * Password
              * @description Somebody has one.
              */
             password: boolean;
             /** Providers */
-            providers: components["schemas"]["Provider"][];
+            providers: components["schemas"]["SignInProvider"][];
+        };
+        /** SignInProvider */
+        SignInProvider: {
+            /**
+             * Name
+             * @description For `/api/sign-in/{provider}`.
+             */
+            name: string;
+            /**
+             * Title
+             * @description For its button.
+             */
+            title: string;
+        };
+        /** SignInRedirect */
+        SignInRedirect: {
+            /**
+             * Url
+             * @description Of the identity provider.
+             */
+            url: string;
         };
         /** SignedIn */
         SignedIn: {
@@ -7305,6 +7425,28 @@ export interface components {
              * @description The page that the sign-in began at.
              */
             return_to: string;
+        };
+        /**
+         * StaleExecution
+         * @description An execution that has read what is to be replaced.
+         */
+        StaleExecution: {
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /** Run Version */
+            run_version: number | null;
+            /** Checkpoint Name */
+            checkpoint_name: string;
+            /** Artifacts */
+            artifacts: string[];
         };
         /**
          * StaleInput
@@ -7337,10 +7479,10 @@ export interface components {
             replaced_by: string | null;
         };
         /**
-         * StartExecution
+         * StartExecutionRequest
          * @description An execution by its id, or by its run and checkpoint.
          */
-        StartExecution: {
+        StartExecutionRequest: {
             /** Execution Id */
             execution_id?: string | null;
             /** Run Id */
@@ -7348,72 +7490,14 @@ export interface components {
             /** Checkpoint Id */
             checkpoint_id?: string | null;
         };
-        /** StartRun */
-        StartRun: {
+        /** StartSignInRequest */
+        StartSignInRequest: {
             /**
-             * Pipeline Id
-             * Format: uuid
+             * Return To
+             * @description A page of this server to come back to.
+             * @default /
              */
-            pipeline_id: string;
-            /**
-             * Input
-             * @description The run's JSON input.
-             */
-            input?: unknown;
-            /**
-             * Original Prompt
-             * @description What is asked for; without one, the pipeline's own.
-             */
-            original_prompt?: string | null;
-            /**
-             * Start
-             * @description Begin at once; false leaves it `not_started`.
-             * @default true
-             */
-            start?: boolean;
-            /**
-             * Test
-             * @description A test run takes no version number.
-             * @default false
-             */
-            test?: boolean;
-        };
-        /**
-         * Step
-         * @description An execution of the run so far.
-         */
-        Step: {
-            /**
-             * Execution Id
-             * Format: uuid
-             */
-            execution_id: string;
-            /**
-             * Checkpoint Id
-             * Format: uuid
-             */
-            checkpoint_id: string;
-            /** Checkpoint Name */
-            checkpoint_name: string;
-            /** Checkpoint Position */
-            checkpoint_position: number;
-            status: components["schemas"]["ExecutionStatus"];
-            /** Seconds */
-            seconds: number | null;
-        };
-        /**
-         * StopAll
-         * @description The emergency stop of automatic approvals.
-         */
-        StopAll: {
-            /** Stopped */
-            stopped: boolean;
-            /**
-             * Reason
-             * @description Required to stop.
-             * @default
-             */
-            reason?: string;
+            return_to?: string;
         };
         /** StoppedExecution */
         StoppedExecution: {
@@ -7425,8 +7509,8 @@ export interface components {
             /** Checkpoint Name */
             checkpoint_name: string;
         };
-        /** Submit */
-        Submit: {
+        /** SubmitFormRequest */
+        SubmitFormRequest: {
             /**
              * Fields
              * @description Answers by field name; a file field takes an upload id.
@@ -7454,11 +7538,25 @@ export interface components {
             /** Uses */
             uses: ("agents" | "scripts" | "functions" | "people" | "actions")[];
             /** Checkpoints */
-            checkpoints: components["schemas"]["TemplateStep"][];
+            checkpoints: components["schemas"]["TemplateCheckpoint"][];
             /** Sample Input */
             sample_input: unknown;
             /** Text */
             text: string;
+        };
+        /** TemplateCheckpoint */
+        TemplateCheckpoint: {
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "agentic" | "script" | "function" | "human_only";
+            /** Approve */
+            approve: ("start" | "complete" | "both") | null;
         };
         /**
          * TemplatePage
@@ -7473,39 +7571,16 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /** TemplateStep */
-        TemplateStep: {
-            /** Key */
-            key: string;
-            /** Name */
-            name: string;
+        /** TestChannelRequest */
+        TestChannelRequest: {
             /**
-             * Mode
-             * @enum {string}
+             * Recipient
+             * @description Of an e-mail channel: whom the test goes to; yourself unless said.
              */
-            mode: "agentic" | "script" | "function" | "human_only";
-            /** Approve */
-            approve: ("start" | "complete" | "both") | null;
+            recipient?: string | null;
         };
-        /**
-         * Terms
-         * @description Under which it is asked.
-         */
-        Terms: {
-            on_timeout: components["schemas"]["OnExpiry"] | null;
-            /** Period Seconds */
-            period_seconds: number | null;
-            /** Escalate After Seconds */
-            escalate_after_seconds: number | null;
-            /** Escalate To */
-            escalate_to: string[];
-            /** Not By Starter */
-            not_by_starter: boolean;
-            /** Channels */
-            channels: string[];
-        };
-        /** TestModel */
-        TestModel: {
+        /** TestModelRequest */
+        TestModelRequest: {
             /**
              * Model
              * @description `provider:model`; without one, the default.
@@ -7587,99 +7662,78 @@ export interface components {
             /** Went Well */
             went_well: boolean;
         };
-        /**
-         * TrailItem
-         * @description One checkpoint of the run's graph, and how far it has come.
-         */
-        TrailItem: {
-            /** Position */
-            position: number;
-            /**
-             * Checkpoint Id
-             * Format: uuid
-             */
-            checkpoint_id: string;
-            /** Key */
-            key: string;
-            /** Name */
-            name: string;
-            /** Description */
-            description: string;
-            /** Stage */
-            stage: string;
-            mode: components["schemas"]["Mode"];
-            /** Needs */
-            needs: string[];
-            /** Asks To Start */
-            asks_to_start: boolean;
-            /** Asks To Complete */
-            asks_to_complete: boolean;
-            /** Execution Id */
-            execution_id: string | null;
-            /** Status */
-            status: components["schemas"]["ExecutionStatus"] | "upcoming";
-            waiting_on: components["schemas"]["WaitingOn"] | null;
-            /** Attempt Number */
-            attempt_number: number;
-            /** Revision Iteration */
-            revision_iteration: number;
-            /** Started At */
-            started_at: string | null;
-            /** Completed At */
-            completed_at: string | null;
-            /** Worked Seconds */
-            worked_seconds: number;
-            /** Artifact Count */
-            artifact_count: number;
-            /** Error */
-            error: string | null;
-            /** Retry Due At */
-            retry_due_at: string | null;
-            progress: components["schemas"]["Progress"] | null;
-            /** Is Rework */
-            is_rework: boolean;
-            /**
-             * Is Stale
-             * @description Something that it read has a newer version.
-             */
-            is_stale: boolean;
+        /** UnaffectedItems */
+        UnaffectedItems: {
+            /** Checkpoints */
+            checkpoints: number;
+            /** Artifacts */
+            artifacts: number;
         };
-        /** TryChannel */
-        TryChannel: {
-            /**
-             * Recipient
-             * @description Of an e-mail channel: whom the test goes to; yourself unless said.
-             */
-            recipient?: string | null;
-        };
-        /**
-         * TryOutcome
-         * @enum {string}
-         */
-        TryOutcome: "sent" | "not_sent" | "unknown";
-        /**
-         * UpdateGroup
-         * @description What is left out stays as it is.
-         */
-        UpdateGroup: {
-            /** Description */
-            description?: string | null;
-            /** Members */
-            members?: string[] | null;
-        };
-        /** UpdateMe */
-        UpdateMe: {
+        /** UpdateAccountRequest */
+        UpdateAccountRequest: {
             /**
              * Display Name
              * @description How you are shown; empty is your name.
              */
             display_name: string;
         };
+        /** UpdateChannelRequest */
+        UpdateChannelRequest: {
+            /** Name */
+            name?: string | null;
+            /**
+             * Url
+             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
+             */
+            url?: string | null;
+            /**
+             * Signing Key
+             * @description That a webhook is signed with. Kept as a secret.
+             */
+            signing_key?: string | null;
+            /** Is Enabled */
+            is_enabled?: boolean | null;
+            /**
+             * Shows Details
+             * @description False: what it is about stays inside, only a link leaves.
+             */
+            shows_details?: boolean | null;
+            /**
+             * Kinds
+             * @description What goes there without a rule that names it; all but completed runs.
+             */
+            kinds?: components["schemas"]["NotificationKind"][] | null;
+            /**
+             * Pipelines
+             * @description Only what happens there; none: everywhere.
+             */
+            pipelines?: string[] | null;
+            /**
+             * Recipients
+             * @description Persons, addresses, roles, groups, where a rule names nobody.
+             */
+            recipients?: string[] | null;
+            /**
+             * Fallback
+             * @description Of another channel; an empty text takes it away.
+             */
+            fallback?: string | null;
+        };
         /**
-         * UpdateUser
+         * UpdateGroupRequest
          * @description What is left out stays as it is.
          */
-        UpdateUser: {
+        UpdateGroupRequest: {
+            /** Description */
+            description?: string | null;
+            /** Members */
+            members?: string[] | null;
+        };
+        /**
+         * UpdateUserRequest
+         * @description What is left out stays as it is.
+         */
+        UpdateUserRequest: {
             /** Display Name */
             display_name?: string | null;
             /** Email */
@@ -7756,16 +7810,6 @@ export interface components {
              */
             seconds: number;
         };
-        /** UsedBy */
-        UsedBy: {
-            /**
-             * Pipeline Id
-             * Format: uuid
-             */
-            pipeline_id: string;
-            /** Pipeline Name */
-            pipeline_name: string;
-        };
         /** User */
         User: {
             /**
@@ -7825,29 +7869,6 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /** Validation */
-        Validation: {
-            /** Valid */
-            valid: boolean;
-            /** Errors */
-            errors: components["schemas"]["Finding"][];
-            /** Warnings */
-            warnings: components["schemas"]["Finding"][];
-        };
-        /**
-         * Verdict
-         * @description Whether the chain of events is as it was written.
-         */
-        Verdict: {
-            /** Valid */
-            valid: boolean;
-            /** Chains */
-            chains: number;
-            /** Events */
-            events: number;
-            /** Broken */
-            broken: components["schemas"]["BrokenLink"][];
-        };
         /**
          * Vote
          * @description One answer to an approval.
@@ -7873,27 +7894,6 @@ export interface components {
          * @enum {string}
          */
         WaitingOn: "human_form" | "script_input" | "action_approval" | "validation_feedback" | "question" | "escalation" | "rework" | "retry_delay" | "external_blocker";
-        /**
-         * Welcome
-         * @description Whom an invitation is for.
-         */
-        Welcome: {
-            /**
-             * User
-             * @description Of the user; it never changes.
-             */
-            user: string;
-            /** Display Name */
-            display_name: string;
-            /** Email */
-            email: string;
-            /**
-             * Expires At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            expires_at: string;
-        };
         /** WithdrawnApproval */
         WithdrawnApproval: {
             /**
@@ -7901,7 +7901,7 @@ export interface components {
              * Format: uuid
              */
             approval_id: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["ApprovalKind"];
             /** Checkpoint Name */
             checkpoint_name: string;
         };
@@ -7914,62 +7914,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Health"];
-                };
-            };
-            /** @description The body cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not a name of this server */
-            421: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something went wrong inside */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The database does not answer */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     getSession: {
         parameters: {
             query?: never;
@@ -8067,7 +8011,7 @@ export interface operations {
                  *       "token": "the token of the start link"
                  *     }
                  */
-                "application/json": components["schemas"]["SignIn"];
+                "application/json": components["schemas"]["CreateSessionRequest"];
             };
         };
         responses: {
@@ -8250,7 +8194,7 @@ export interface operations {
                  *       "new": "several other words"
                  *     }
                  */
-                "application/json": components["schemas"]["ChangePassword"];
+                "application/json": components["schemas"]["ChangePasswordRequest"];
             };
         };
         responses: {
@@ -8386,7 +8330,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignInWays"];
+                    "application/json": components["schemas"]["SignInOptions"];
                 };
             };
             /** @description The body cannot be read */
@@ -8444,7 +8388,7 @@ export interface operations {
                  *       "return_to": "/approvals"
                  *     }
                  */
-                "application/json": components["schemas"]["BeginSignIn"];
+                "application/json": components["schemas"]["StartSignInRequest"];
             };
         };
         responses: {
@@ -8454,7 +8398,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LeaveFor"];
+                    "application/json": components["schemas"]["SignInRedirect"];
                 };
             };
             /** @description The body cannot be read */
@@ -8594,7 +8538,7 @@ export interface operations {
                  *       "state": "as the provider gave it"
                  *     }
                  */
-                "application/json": components["schemas"]["FinishSignIn"];
+                "application/json": components["schemas"]["FinishSignInRequest"];
             };
         };
         responses: {
@@ -8948,7 +8892,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["CreateUser"];
+                "application/json": components["schemas"]["CreateUserRequest"];
             };
         };
         responses: {
@@ -9200,7 +9144,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["UpdateUser"];
+                "application/json": components["schemas"]["UpdateUserRequest"];
             };
         };
         responses: {
@@ -9688,7 +9632,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["CreateGroup"];
+                "application/json": components["schemas"]["CreateGroupRequest"];
             };
         };
         responses: {
@@ -9940,7 +9884,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["UpdateGroup"];
+                "application/json": components["schemas"]["UpdateGroupRequest"];
             };
         };
         responses: {
@@ -10303,7 +10247,7 @@ export interface operations {
                  *       "reason": "On holiday"
                  *     }
                  */
-                "application/json": components["schemas"]["CreateDelegation"];
+                "application/json": components["schemas"]["CreateDelegationRequest"];
             };
         };
         responses: {
@@ -10773,7 +10717,7 @@ export interface operations {
                  *       "valid_hours": 72
                  *     }
                  */
-                "application/json": components["schemas"]["Invite"];
+                "application/json": components["schemas"]["CreateInvitationRequest"];
             };
         };
         responses: {
@@ -11032,7 +10976,7 @@ export interface operations {
                  *       "token": "cairn_3mXk1Vn0m0Qb2cJ4t8uYp6s7wE5rT9zA1xC3vB5nM7"
                  *     }
                  */
-                "application/json": components["schemas"]["LookAtInvitation"];
+                "application/json": components["schemas"]["PreviewInvitationRequest"];
             };
         };
         responses: {
@@ -11042,7 +10986,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Welcome"];
+                    "application/json": components["schemas"]["InvitationPreview"];
                 };
             };
             /** @description The body cannot be read */
@@ -11179,7 +11123,7 @@ export interface operations {
                  *       "password": "several plain words"
                  *     }
                  */
-                "application/json": components["schemas"]["AcceptInvitation"];
+                "application/json": components["schemas"]["AcceptInvitationRequest"];
             };
         };
         responses: {
@@ -11432,7 +11376,7 @@ export interface operations {
                  *       "valid_days": 90
                  *     }
                  */
-                "application/json": components["schemas"]["CreateToken"];
+                "application/json": components["schemas"]["CreateTokenRequest"];
             };
         };
         responses: {
@@ -11444,7 +11388,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewToken"];
+                    "application/json": components["schemas"]["CreatedToken"];
                 };
             };
             /** @description The body cannot be read */
@@ -11796,7 +11740,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ended"];
+                    "application/json": components["schemas"]["EndedSessions"];
                 };
             };
             /** @description The body cannot be read */
@@ -12037,7 +11981,7 @@ export interface operations {
                  *       "display_name": "A reviewer"
                  *     }
                  */
-                "application/json": components["schemas"]["UpdateMe"];
+                "application/json": components["schemas"]["UpdateAccountRequest"];
             };
         };
         responses: {
@@ -12278,7 +12222,7 @@ export interface operations {
                  *       "valid_days": 30
                  *     }
                  */
-                "application/json": components["schemas"]["CreateOwnToken"];
+                "application/json": components["schemas"]["CreateOwnTokenRequest"];
             };
         };
         responses: {
@@ -12290,7 +12234,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewToken"];
+                    "application/json": components["schemas"]["CreatedToken"];
                 };
             };
             /** @description The body cannot be read */
@@ -12639,7 +12583,7 @@ export interface operations {
                  *       "value": "a long random text"
                  *     }
                  */
-                "application/json": components["schemas"]["PutSecret"];
+                "application/json": components["schemas"]["PutSecretRequest"];
             };
         };
         responses: {
@@ -12900,7 +12844,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rotated"];
+                    "application/json": components["schemas"]["SecretRotation"];
                 };
             };
             /** @description The body cannot be read */
@@ -13568,7 +13512,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Deleted"];
+                    "application/json": components["schemas"]["DeletedPipeline"];
                 };
             };
             /** @description The body cannot be read */
@@ -14719,7 +14663,7 @@ export interface operations {
                  *       "revision": 1
                  *     }
                  */
-                "application/json": components["schemas"]["Revert"];
+                "application/json": components["schemas"]["RevertRequest"];
             };
         };
         responses: {
@@ -14896,7 +14840,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Validation"];
+                    "application/json": components["schemas"]["DefinitionValidation"];
                 };
             };
             /** @description The body cannot be read */
@@ -16586,7 +16530,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["CheckpointOrder"];
+                "application/json": components["schemas"]["CheckpointOrderRequest"];
             };
         };
         responses: {
@@ -17340,7 +17284,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["StartRun"];
+                "application/json": components["schemas"]["CreateRunRequest"];
             };
         };
         responses: {
@@ -18304,7 +18248,7 @@ export interface operations {
                  *       "pass_number": 1
                  *     }
                  */
-                "application/json": components["schemas"]["RestartRun"] | null;
+                "application/json": components["schemas"]["RestartRunRequest"] | null;
             };
         };
         responses: {
@@ -18571,7 +18515,7 @@ export interface operations {
                  *       "execution_id": "dd85124d-5cb3-5aeb-bf98-a188a703a4ab"
                  *     }
                  */
-                "application/json": components["schemas"]["StartExecution"];
+                "application/json": components["schemas"]["StartExecutionRequest"];
             };
         };
         responses: {
@@ -18814,7 +18758,7 @@ export interface operations {
         requestBody?: {
             content: {
                 /** @example {} */
-                "application/json": components["schemas"]["Approve"] | null;
+                "application/json": components["schemas"]["ApproveRequest"] | null;
             };
         };
         responses: {
@@ -18957,7 +18901,7 @@ export interface operations {
                  *       "digest": "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
                  *     }
                  */
-                "application/json": components["schemas"]["Approve"] | null;
+                "application/json": components["schemas"]["ApproveRequest"] | null;
             };
         };
         responses: {
@@ -19100,7 +19044,7 @@ export interface operations {
                  *       "digest": "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
                  *     }
                  */
-                "application/json": components["schemas"]["Approve"] | null;
+                "application/json": components["schemas"]["ApproveRequest"] | null;
             };
         };
         responses: {
@@ -19244,7 +19188,7 @@ export interface operations {
                  *       "digest": "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
                  *     }
                  */
-                "application/json": components["schemas"]["Revise"] | null;
+                "application/json": components["schemas"]["ReviseRequest"] | null;
             };
         };
         responses: {
@@ -19388,7 +19332,7 @@ export interface operations {
                  *       "digest": "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
                  *     }
                  */
-                "application/json": components["schemas"]["Revise"] | null;
+                "application/json": components["schemas"]["ReviseRequest"] | null;
             };
         };
         responses: {
@@ -19533,7 +19477,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Submit"];
+                "application/json": components["schemas"]["SubmitFormRequest"];
             };
         };
         responses: {
@@ -19544,6 +19488,147 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Execution"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    uploadFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the execution. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
                 };
             };
             /** @description The body cannot be read */
@@ -19676,7 +19761,7 @@ export interface operations {
                  *       "attempt": 1
                  *     }
                  */
-                "application/json": components["schemas"]["RetryExecution"] | null;
+                "application/json": components["schemas"]["RetryExecutionRequest"] | null;
             };
         };
         responses: {
@@ -19870,6 +19955,110 @@ export interface operations {
             };
             /** @description Too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getContext: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the execution. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Context"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -20381,110 +20570,6 @@ export interface operations {
             };
         };
     };
-    getContext: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the execution. */
-                execution_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Context"];
-                };
-            };
-            /** @description The body cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not a name of this server */
-            421: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something does not fit */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many attempts */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something went wrong inside */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The database does not answer */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     getRunCosts: {
         parameters: {
             query?: {
@@ -20616,7 +20701,7 @@ export interface operations {
                  *       "max_cost_usd": 2.5
                  *     }
                  */
-                "application/json": components["schemas"]["SetBudget"];
+                "application/json": components["schemas"]["SetBudgetRequest"];
             };
         };
         responses: {
@@ -20957,147 +21042,6 @@ export interface operations {
             };
         };
     };
-    uploadFile: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description Id of the execution. */
-                execution_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "multipart/form-data": {
-                    /** Format: binary */
-                    file: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Upload"];
-                };
-            };
-            /** @description The body cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not possible now */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not a media type that is taken here */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not a name of this server */
-            421: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something does not fit */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many attempts */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something went wrong inside */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The database does not answer */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     listApprovals: {
         parameters: {
             query?: {
@@ -21108,11 +21052,11 @@ export interface operations {
                 /** @description One of these; pending unless said. */
                 status?: components["schemas"]["ApprovalStatus"][] | null;
                 /** @description One of these. */
-                kind?: components["schemas"]["Kind"][] | null;
+                kind?: components["schemas"]["ApprovalKind"][] | null;
                 pipeline_id?: string | null;
                 run_id?: string | null;
                 /** @description Of a proposed action: one of these. */
-                risk_level?: components["schemas"]["Risk"][] | null;
+                risk_level?: components["schemas"]["RiskLevel"][] | null;
                 /** @description Of a proposed action. */
                 operation_type?: string | null;
                 /** @description That asks, or has approved. */
@@ -21338,7 +21282,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["DecideBatch"];
+                "application/json": components["schemas"]["DecideBatchRequest"];
             };
         };
         responses: {
@@ -21348,7 +21292,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BatchDecided"];
+                    "application/json": components["schemas"]["BatchDecisionResults"];
                 };
             };
             /** @description The body cannot be read */
@@ -21483,7 +21427,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Modify"];
+                "application/json": components["schemas"]["ModifyRequest"];
             };
         };
         responses: {
@@ -21493,7 +21437,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModifyPreview"];
+                    "application/json": components["schemas"]["ModificationPreview"];
                 };
             };
             /** @description The body cannot be read */
@@ -21629,7 +21573,7 @@ export interface operations {
                  *       "reason": "They know the account"
                  *     }
                  */
-                "application/json": components["schemas"]["Assign"];
+                "application/json": components["schemas"]["AssignRequest"];
             };
         };
         responses: {
@@ -21772,7 +21716,7 @@ export interface operations {
                  *       "text": "Verified with the policy"
                  *     }
                  */
-                "application/json": components["schemas"]["AddComment"];
+                "application/json": components["schemas"]["AddCommentRequest"];
             };
         };
         responses: {
@@ -21920,7 +21864,7 @@ export interface operations {
                  *       "feedback": "Good"
                  *     }
                  */
-                "application/json": components["schemas"]["Decide"] | null;
+                "application/json": components["schemas"]["DecideRequest"] | null;
             };
         };
         responses: {
@@ -22326,7 +22270,7 @@ export interface operations {
                  *       "model": "house:qwen3"
                  *     }
                  */
-                "application/json": components["schemas"]["TestModel"];
+                "application/json": components["schemas"]["TestModelRequest"];
             };
         };
         responses: {
@@ -22336,7 +22280,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelTrial"];
+                    "application/json": components["schemas"]["ModelTestResult"];
                 };
             };
             /** @description The body cannot be read */
@@ -22563,7 +22507,7 @@ export interface operations {
                  *       "fallback": "Mail"
                  *     }
                  */
-                "application/json": components["schemas"]["MakeChannel"];
+                "application/json": components["schemas"]["CreateChannelRequest"];
             };
         };
         responses: {
@@ -22577,7 +22521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MadeChannel"];
+                    "application/json": components["schemas"]["CreatedChannel"];
                 };
             };
             /** @description The body cannot be read */
@@ -22818,7 +22762,7 @@ export interface operations {
                  *       "shows_details": false
                  *     }
                  */
-                "application/json": components["schemas"]["ChangeChannel"];
+                "application/json": components["schemas"]["UpdateChannelRequest"];
             };
         };
         responses: {
@@ -23090,7 +23034,7 @@ export interface operations {
         requestBody: {
             content: {
                 /** @example {} */
-                "application/json": components["schemas"]["TryChannel"];
+                "application/json": components["schemas"]["TestChannelRequest"];
             };
         };
         responses: {
@@ -23223,7 +23167,7 @@ export interface operations {
                 /** @description One of these. */
                 status?: components["schemas"]["DeliveryStatus"][] | null;
                 /** @description One of these. */
-                kind?: components["schemas"]["NoticeKind"][] | null;
+                kind?: components["schemas"]["NotificationKind"][] | null;
                 /** @description How many items at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first page. */
@@ -23531,7 +23475,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["SetPreferences"];
+                "application/json": components["schemas"]["SetPreferencesRequest"];
             };
         };
         responses: {
@@ -23671,7 +23615,7 @@ export interface operations {
                  *       "user_reason": "The market has changed"
                  *     }
                  */
-                "application/json": components["schemas"]["RollBack"];
+                "application/json": components["schemas"]["CreateRollbackRequest"];
             };
         };
         responses: {
@@ -23913,7 +23857,7 @@ export interface operations {
                  *       "user_reason": "The market has changed"
                  *     }
                  */
-                "application/json": components["schemas"]["RollBack"];
+                "application/json": components["schemas"]["CreateRollbackRequest"];
             };
         };
         responses: {
@@ -24298,7 +24242,7 @@ export interface operations {
                  *       "reason": "The requirements ask for two markets, the goals name one."
                  *     }
                  */
-                "application/json": components["schemas"]["Rework"];
+                "application/json": components["schemas"]["CreateReworkRequest"];
             };
         };
         responses: {
@@ -24443,7 +24387,7 @@ export interface operations {
                  *       "reason": "The requirements ask for two markets, the goals name one."
                  *     }
                  */
-                "application/json": components["schemas"]["Rework"];
+                "application/json": components["schemas"]["CreateReworkRequest"];
             };
         };
         responses: {
@@ -24588,7 +24532,7 @@ export interface operations {
                  *       "reason": "The goals have changed."
                  *     }
                  */
-                "application/json": components["schemas"]["Rerun"] | null;
+                "application/json": components["schemas"]["RerunRequest"] | null;
             };
         };
         responses: {
@@ -26310,7 +26254,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Explanation"];
+                    "application/json": components["schemas"]["ApprovalExplanation"];
                 };
             };
             /** @description The body cannot be read */
@@ -26750,7 +26694,7 @@ export interface operations {
                  *       "comment": ""
                  *     }
                  */
-                "application/json": components["schemas"]["Review"];
+                "application/json": components["schemas"]["ReviewAuditRequest"];
             };
         };
         responses: {
@@ -26974,7 +26918,7 @@ export interface operations {
                  *       "reason": "Refunds look odd"
                  *     }
                  */
-                "application/json": components["schemas"]["StopAll"];
+                "application/json": components["schemas"]["SetEmergencyStopRequest"];
             };
         };
         responses: {
@@ -27733,7 +27677,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Verdict"];
+                    "application/json": components["schemas"]["ChainVerification"];
                 };
             };
             /** @description The body cannot be read */
@@ -28012,6 +27956,62 @@ export interface operations {
             };
         };
     };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getDiagnosis: {
         parameters: {
             query?: never;
@@ -28027,7 +28027,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Diagnosis"];
+                    "application/json": components["schemas"]["HealthReport"];
                 };
             };
             /** @description The body cannot be read */
@@ -28113,7 +28113,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Diagnosis"];
+                    "application/json": components["schemas"]["HealthReport"];
                 };
             };
             /** @description The body cannot be read */

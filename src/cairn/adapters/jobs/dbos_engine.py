@@ -16,13 +16,13 @@ import sqlalchemy as sa
 
 from cairn.adapters.jobs.timer_codec import write_timer
 from cairn.core.commands import Timer
-from cairn.ports import LaneJob, NoticeJob, TimerJob
+from cairn.ports import LaneJob, NotificationJob, TimerJob
 from cairn.store.prepared_statements import send
 
 if TYPE_CHECKING:
     from dbos import DBOSClient
 
-    from cairn.adapters.jobs.dbos_statements import EnqueueDesk
+    from cairn.adapters.jobs.dbos_statements import EnqueueStatements
 
 APPLICATION = "cairn"
 JOB_VERSION = "jobs-1"  # pinned: work enqueued by one release is taken up by the next
@@ -59,8 +59,8 @@ class DbosJobs:
         self._log_level = log_level
         self.process = ""  # changes with every start: tells its jobs from those of others
         self._client: DBOSClient | None = None
-        self._lane_desk: EnqueueDesk | None = None
-        self._notice_desk: EnqueueDesk | None = None
+        self._lane_desk: EnqueueStatements | None = None
+        self._notice_desk: EnqueueStatements | None = None
         schema = "" if engine.dialect.name == "sqlite" else "dbos."
         status: sa.BindParameter[Any] = sa.bindparam("open", list(UNFINISHED), expanding=True)
         self._open = sa.text(
@@ -120,15 +120,15 @@ class DbosJobs:
         return frozenset(connection.execute(self._own, {"jobs": list(jobs), "lanes": self._lanes}).scalars())
 
     # ---- its own life ----------------------------------------------------------------------------------
-    async def start(self, lane: LaneJob, timer: TimerJob, notice: NoticeJob) -> None:
+    async def start(self, lane: LaneJob, timer: TimerJob, notice: NotificationJob) -> None:
         """On the running loop: jobs are carried out on it."""
         from dbos import DBOS, DBOSClient
 
-        from cairn.adapters.jobs.dbos_workflows import Calls
+        from cairn.adapters.jobs.dbos_workflows import JobHandlers
 
         self.process = uuid4().hex
-        Calls.lane, Calls.timer, Calls.notice, Calls.process = lane, timer, notice, self.process
-        Calls.loop = asyncio.get_running_loop()
+        JobHandlers.lane, JobHandlers.timer, JobHandlers.notice, JobHandlers.process = lane, timer, notice, self.process
+        JobHandlers.loop = asyncio.get_running_loop()
         logging.getLogger("dbos").propagate = False
         DBOS(
             config={
@@ -151,19 +151,19 @@ class DbosJobs:
         self._lane_desk = await self._desk("lane", self._lanes)
         self._notice_desk = await self._desk("notice", self._notices)
 
-    async def _desk(self, job: str, queue: str) -> EnqueueDesk:
-        from cairn.adapters.jobs.dbos_statements import EnqueueDesk
+    async def _desk(self, job: str, queue: str) -> EnqueueStatements:
+        from cairn.adapters.jobs.dbos_statements import EnqueueStatements
 
-        desk = EnqueueDesk(self.client, {"workflow_name": job, "queue_name": queue})
+        desk = EnqueueStatements(self.client, {"workflow_name": job, "queue_name": queue})
         await asyncio.to_thread(desk.learn, self._engine)
         return desk
 
     async def stop(self) -> None:
         from dbos import DBOS
 
-        from cairn.adapters.jobs.dbos_workflows import Calls
+        from cairn.adapters.jobs.dbos_workflows import JobHandlers
 
-        Calls.lane = Calls.timer = Calls.notice = None
+        JobHandlers.lane = JobHandlers.timer = JobHandlers.notice = None
         # The engine has made its own threads the loop's, and ends them: what else runs on the loop needs others.
         threads = ThreadPoolExecutor(thread_name_prefix="cairn")
         asyncio.get_running_loop().set_default_executor(threads)

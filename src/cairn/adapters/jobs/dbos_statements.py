@@ -21,7 +21,7 @@ Parameters = Sequence[Any] | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PreparedEnqueue:
     """A statement, and where in its parameters the values stand that differ from job to job."""
 
     sql: str
@@ -37,11 +37,11 @@ class Kept:
         return tuple(row)
 
 
-class EnqueueDesk:
+class EnqueueStatements:
     def __init__(self, client: DBOSClient, options: Mapping[str, Any]) -> None:
         self._client = client
         self._options = options
-        self._statements: tuple[Kept, ...] = ()
+        self._statements: tuple[PreparedEnqueue, ...] = ()
 
     def learn(self, engine: sa.Engine) -> None:
         """Have DBOS enqueue one job, look at what it sends, and take it back."""
@@ -75,7 +75,7 @@ class EnqueueDesk:
         return {**self._options, "workflow_id": job}
 
 
-def _kept(sql: str, parameters: Parameters, job: str, inputs: str) -> Kept:
+def _kept(sql: str, parameters: Parameters, job: str, inputs: str) -> PreparedEnqueue:
     places = parameters.items() if isinstance(parameters, Mapping) else enumerate(parameters)
     own: dict[Any, str] = {}
     for place, value in places:
@@ -85,7 +85,7 @@ def _kept(sql: str, parameters: Parameters, job: str, inputs: str) -> Kept:
             own[place] = "inputs"
         elif _is_uuid(value):
             own[place] = "creator"
-    return Kept(sql, parameters, own)
+    return PreparedEnqueue(sql, parameters, own)
 
 
 def _is_uuid(value: Any) -> bool:

@@ -9,15 +9,15 @@ from typing import Any
 from dbos import DBOS
 
 from cairn.adapters.jobs.timer_codec import read_timer
-from cairn.ports import LaneJob, NoticeJob, TimerJob
+from cairn.ports import LaneJob, NotificationJob, TimerJob
 
 
-class Calls:
+class JobHandlers:
     """Where they go: what the running engine has set."""
 
     lane: LaneJob | None = None
     timer: TimerJob | None = None
-    notice: NoticeJob | None = None
+    notice: NotificationJob | None = None
     process: str = ""  # changes with every start
     loop: asyncio.AbstractEventLoop | None = None
 
@@ -26,28 +26,28 @@ class Calls:
 @DBOS.workflow(name="lane", max_recovery_attempts=None)
 async def _lane(run_id: str, process: str = "") -> None:
     job = DBOS.workflow_id
-    if Calls.lane is None or job is None:
+    if JobHandlers.lane is None or job is None:
         raise asyncio.CancelledError  # the process stops: the job stays for the next one
-    await _on_loop(Calls.lane(job, run_id, own=process == Calls.process))
+    await _on_loop(JobHandlers.lane(job, run_id, own=process == JobHandlers.process))
 
 
 @DBOS.workflow(name="timer", max_recovery_attempts=None)
 async def _timer(run_id: str, command: str) -> None:
-    if Calls.timer is None:
+    if JobHandlers.timer is None:
         raise asyncio.CancelledError
-    await _on_loop(Calls.timer(run_id, read_timer(command)))
+    await _on_loop(JobHandlers.timer(run_id, read_timer(command)))
 
 
 @DBOS.workflow(name="notice", max_recovery_attempts=None)
 async def _notice(notice: str) -> None:
-    if Calls.notice is None:
+    if JobHandlers.notice is None:
         raise asyncio.CancelledError
-    await _on_loop(Calls.notice(notice))
+    await _on_loop(JobHandlers.notice(notice))
 
 
 async def _on_loop(work: Coroutine[Any, Any, None]) -> None:
     """While the loop that it was started on stands still, DBOS takes one of its own."""
-    if Calls.loop is None or asyncio.get_running_loop() is Calls.loop:
+    if JobHandlers.loop is None or asyncio.get_running_loop() is JobHandlers.loop:
         await work
     else:
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, Calls.loop))
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, JobHandlers.loop))

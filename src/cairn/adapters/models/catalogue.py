@@ -12,13 +12,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cairn.adapters.models.errors import MASKED, explain, refusal
 from cairn.adapters.models.prices import Price, Prices
-from cairn.adapters.models.providers import SIMULATED, ProviderRule, Providers, Way, is_installed
-from cairn.ports.models import Chosen, ModelFault, ModelFaultKind, Occasion, ProviderState, Tokens, Tried
+from cairn.adapters.models.providers import SIMULATED, ProviderFactory, ProviderRegistry, ProviderRule, is_installed
+from cairn.ports.models import (
+    ChosenModel,
+    ModelCallContext,
+    ModelError,
+    ModelErrorKind,
+    ModelTest,
+    ProviderState,
+    TokenUsage,
+)
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from cairn.adapters.models.retrying_model import Candidate
+    from cairn.adapters.models.retrying_model import CandidateModel
 
 ANTHROPIC = "anthropic:claude-sonnet-4-5-20250929"  # with a key and no other wish
 SUCCESSOR = "anthropic:claude-sonnet-5-5"  # its last fallback: the provider ends models after a year or so
@@ -29,12 +37,12 @@ SHORT = 256  # tokens that a trial may take, thoughts included
 SAYS_END = frozenset({"anthropic", "openai", "openai-responses", "azure-responses"})
 
 
-class Simulates(Protocol):
-    def __call__(self, name: str, settings: Mapping[str, Any], occasion: Occasion) -> Model: ...
+class SimulatedModels(Protocol):
+    def __call__(self, name: str, settings: Mapping[str, Any], occasion: ModelCallContext) -> Model: ...
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRules:
+class ModelPolicy:
     """What the settings say of models."""
 
     default: str | None = None
@@ -49,7 +57,7 @@ class ModelRules:
     prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
 
 
-class _Held:
+class _CachedModel:
     """A model with its connections."""
 
     def __init__(self, model: Model) -> None:
@@ -74,17 +82,17 @@ class _Held:
 class PydanticAiModels:
     def __init__(
         self,
-        rules: ModelRules,
+        rules: ModelPolicy,
         secret: Callable[[str], str | None],
         environment: Mapping[str, str],
-        simulates: Simulates,
+        simulates: SimulatedModels,
     ) -> None:
         """`secret` opens one of the store; LookupError says why it cannot."""
         self._rules = rules
-        self._providers = Providers(rules.providers, secret, environment)
+        self._providers = ProviderRegistry(rules.providers, secret, environment)
         self._prices = Prices(rules.prices, self._providers.kinds)
         self._simulates = simulates
-        self._held: dict[tuple[str, Way], _Held] = {}
+        self._held: dict[tuple[str, ProviderFactory], _CachedModel] = {}
         self._making = threading.Lock()
 
     # ---- choosing ------------------------------------------------------------------------------------
@@ -94,7 +102,7 @@ class PydanticAiModels:
             return full_name(self._rules.default)
         try:
             has_key = self._providers.way("anthropic").key is not None
-        except ModelFault:
+        except ModelError:
             has_key = True  # it is there and cannot be opened: whoever asks is told so
         return ANTHROPIC if has_key else NO_KEY_AT_ALL
 
@@ -102,21 +110,26 @@ class PydanticAiModels:
         self,
         name: str | None = None,
         settings: Mapping[str, Any] | None = None,
-        occasion: Occasion | None = None,
-    ) -> Chosen:
-        from cairn.adapters.models.retrying_model import Patience
+        occasion: ModelCallContext | None = None,
+    ) -> ChosenModel:
+        from cairn.adapters.models.retrying_model import RetryPolicy
 
         given = settings or {}
         fallbacks = tuple(given.get("fallbacks", self._rules.fallbacks))
         if not name and not self._rules.default:
             fallbacks = (*fallbacks, SUCCESSOR)
-        patience = Patience(self._rules.tries, self._rules.longest_wait, self._rules.first_wait)
-        return self._choose(name, given, occasion or Occasion(), fallbacks, patience)
+        patience = RetryPolicy(self._rules.tries, self._rules.longest_wait, self._rules.first_wait)
+        return self._choose(name, given, occasion or ModelCallContext(), fallbacks, patience)
 
     def _choose(
-        self, name: str | None, given: Mapping[str, Any], occasion: Occasion, fallbacks: Sequence[str], patience: Any
-    ) -> Chosen:
-        from cairn.adapters.models.retrying_model import Patient
+        self,
+        name: str | None,
+        given: Mapping[str, Any],
+        occasion: ModelCallContext,
+        fallbacks: Sequence[str],
+        patience: Any,
+    ) -> ChosenModel:
+        from cairn.adapters.models.retrying_model import RetryingModel
 
         wanted = full_name(name) if name else self.default
         candidates = [self._candidate(wanted, given, occasion)]
@@ -128,30 +141,30 @@ class PydanticAiModels:
                 if other != wanted and not is_simulated(other)
                 if (candidate := self._fallback(other, given, occasion)) is not None
             ]
-        model = Patient(candidates, patience, self.explain, occasion.told)
-        return Chosen(wanted, model, given, is_simulated(wanted))
+        model = RetryingModel(candidates, patience, self.explain, occasion.told)
+        return ChosenModel(wanted, model, given, is_simulated(wanted))
 
-    def _fallback(self, name: str, given: Mapping[str, Any], occasion: Occasion) -> Candidate | None:
+    def _fallback(self, name: str, given: Mapping[str, Any], occasion: ModelCallContext) -> CandidateModel | None:
         try:
             return self._candidate(name, given, occasion)
-        except ModelFault as fault:
+        except ModelError as fault:
             occasion.told(f"{fault} It is no fallback as it is.")
             return None
 
-    def _candidate(self, name: str, given: Mapping[str, Any], occasion: Occasion) -> Candidate:
-        from cairn.adapters.models.retrying_model import Candidate
+    def _candidate(self, name: str, given: Mapping[str, Any], occasion: ModelCallContext) -> CandidateModel:
+        from cairn.adapters.models.retrying_model import CandidateModel
 
         if is_simulated(name):
-            return Candidate(name, self._simulates(name, given, occasion))
+            return CandidateModel(name, self._simulates(name, given, occasion))
         provider, _, model = name.partition(":")
         way = self._providers.way(provider)
         with self._making:  # several threads may want the same one
             held = self._held.get((name, way))
             if held is None:
-                held = self._held[name, way] = _Held(self._providers.make(provider, model, way))
+                held = self._held[name, way] = _CachedModel(self._providers.make(provider, model, way))
         defaults = self._defaults(held.model, given)
         silence = None if "timeout" in defaults else self._rules.silence
-        return Candidate(name, held.model, defaults, silence, way.kind in SAYS_END, held.enter)
+        return CandidateModel(name, held.model, defaults, silence, way.kind in SAYS_END, held.enter)
 
     def _defaults(self, model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
         """What is sent where nobody says otherwise, and only what the model takes."""
@@ -169,7 +182,7 @@ class PydanticAiModels:
         return {key: value for key, value in wished.items() if key not in refused}
 
     # ---- telling -------------------------------------------------------------------------------------
-    def explain(self, error: BaseException, model: str) -> ModelFault | None:
+    def explain(self, error: BaseException, model: str) -> ModelError | None:
         fault = explain(error, model)
         words = str(fault)
         keys = [way.key for _, way in self._held if way.key]
@@ -177,9 +190,9 @@ class PydanticAiModels:
             return fault
         for key in keys:
             words = words.replace(key, MASKED)
-        return ModelFault(fault.kind, words, model=fault.model, retry_after=fault.retry_after, tokens=fault.tokens)
+        return ModelError(fault.kind, words, model=fault.model, retry_after=fault.retry_after, tokens=fault.tokens)
 
-    def cost(self, model: str, tokens: Tokens) -> Decimal | None:
+    def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         return self._prices.cost(model, tokens)
 
     @property
@@ -198,7 +211,7 @@ class PydanticAiModels:
         simulated = ProviderState(SIMULATED, is_installed=True, wants_key=False, has_key=False)
         return [*self._providers.states(), simulated]
 
-    async def try_out(self, name: str | None = None) -> Tried:
+    async def try_out(self, name: str | None = None) -> ModelTest:
         begun = time.monotonic()
         told: list[str] = []
         wanted = name or self.default
@@ -207,19 +220,19 @@ class PydanticAiModels:
             chosen = await asyncio.to_thread(self._for_trial, wanted, told.append)
             begun = time.monotonic()  # the first time the library has to be read
             answer = await self._ask(chosen)
-        except ModelFault as fault:
-            return Tried(
+        except ModelError as fault:
+            return ModelTest(
                 wanted, time.monotonic() - begun, is_simulated=is_simulated(wanted), fault=fault, told=tuple(told)
             )
         return replace(answer, seconds=time.monotonic() - begun, told=tuple(told))
 
-    def _for_trial(self, name: str, told: Callable[[str], None]) -> Chosen:
+    def _for_trial(self, name: str, told: Callable[[str], None]) -> ChosenModel:
         """This very model, once: whoever tries it wants to know how it does."""
-        from cairn.adapters.models.retrying_model import Patience
+        from cairn.adapters.models.retrying_model import RetryPolicy
 
-        return self._choose(name, {"max_tokens": SHORT}, Occasion(told=told), (), Patience(tries=1))
+        return self._choose(name, {"max_tokens": SHORT}, ModelCallContext(told=told), (), RetryPolicy(tries=1))
 
-    async def _ask(self, chosen: Chosen) -> Tried:
+    async def _ask(self, chosen: ChosenModel) -> ModelTest:
         from pydantic_ai.direct import model_request_stream
         from pydantic_ai.messages import ModelRequest
         from pydantic_ai.settings import ModelSettings
@@ -242,7 +255,7 @@ class PydanticAiModels:
             raise refusal(chosen.name)
         tokens = tokens_of(response)
         cost = self.cost(chosen.name, tokens)
-        return Tried(chosen.name, 0.0, response.text or "", tokens, cost, chosen.is_simulated)
+        return ModelTest(chosen.name, 0.0, response.text or "", tokens, cost, chosen.is_simulated)
 
     async def close(self) -> None:
         held, self._held = list(self._held.values()), {}
@@ -262,4 +275,4 @@ def full_name(name: str) -> str:
     if not colon and name.startswith("claude-"):
         return f"anthropic:{name}"
     words = f"{name!r} is no model: a model is named provider:model, such as {ANTHROPIC} or {NO_KEY_AT_ALL}."
-    raise ModelFault(ModelFaultKind.NOT_CONFIGURED, words, model=name)
+    raise ModelError(ModelErrorKind.NOT_CONFIGURED, words, model=name)

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from cairn.ports.models import ModelFault
-from cairn.ports.models import ModelFaultKind as Kind
+from cairn.ports.models import ModelError
+from cairn.ports.models import ModelErrorKind as Kind
 
 if TYPE_CHECKING:
     from pydantic_ai.exceptions import ModelAPIError
@@ -26,9 +26,9 @@ _KEY_LIKE = re.compile(
 MASKED = "•••"
 
 
-def explain(error: BaseException, model: str) -> ModelFault | None:
+def explain(error: BaseException, model: str) -> ModelError | None:
     """None: it is no provider's fault."""
-    if isinstance(error, ModelFault):
+    if isinstance(error, ModelError):
         return error
     if isinstance(error, BaseExceptionGroup):
         faults = [
@@ -60,7 +60,7 @@ def explain(error: BaseException, model: str) -> ModelFault | None:
             return _of_transport(error, model)
 
 
-def refusal(model: str) -> ModelFault:
+def refusal(model: str) -> ModelError:
     return _fault(
         Kind.REFUSAL,
         model,
@@ -68,7 +68,7 @@ def refusal(model: str) -> ModelFault:
     )
 
 
-def _of_provider(error: ModelAPIError, model: str) -> ModelFault:
+def _of_provider(error: ModelAPIError, model: str) -> ModelError:
     from pydantic_ai import exceptions as e
 
     status = error.status_code if isinstance(error, e.ModelHTTPError) else None
@@ -97,7 +97,7 @@ def _of_provider(error: ModelAPIError, model: str) -> ModelFault:
             return _of_request(error, model, status)
 
 
-def _of_request(error: ModelAPIError, model: str, status: int | None) -> ModelFault:
+def _of_request(error: ModelAPIError, model: str, status: int | None) -> ModelError:
     """What the same request will meet again."""
     from pydantic_ai import exceptions as e
 
@@ -124,7 +124,7 @@ def _of_request(error: ModelAPIError, model: str, status: int | None) -> ModelFa
             )
 
 
-def timeout(model: str) -> ModelFault:
+def timeout(model: str) -> ModelError:
     return _fault(
         Kind.TIMEOUT,
         model,
@@ -132,17 +132,17 @@ def timeout(model: str) -> ModelFault:
     )
 
 
-def broken_off(model: str) -> ModelFault:
+def broken_off(model: str) -> ModelError:
     return _fault(Kind.NETWORK, model, "the answer broke off before its end. Try again.")
 
 
-def _of_key(model: str, status: int | None) -> ModelFault:
+def _of_key(model: str, status: int | None) -> ModelError:
     if status == 403:
         return _fault(Kind.AUTHENTICATION, model, "the key may not be used for this (403): see its rights there.")
     return _fault(Kind.AUTHENTICATION, model, f"the provider does not accept the key ({status or 401}): set a new one.")
 
 
-def _too_long(model: str, said: str) -> ModelFault:
+def _too_long(model: str, said: str) -> ModelError:
     words = f" ({said})" if said else ""
     return _fault(
         Kind.CONTEXT_TOO_LONG,
@@ -152,7 +152,7 @@ def _too_long(model: str, said: str) -> ModelFault:
     )
 
 
-def _network(model: str, error: BaseException) -> ModelFault:
+def _network(model: str, error: BaseException) -> ModelError:
     root: BaseException = error
     while root.__cause__ is not None or root.__context__ is not None:
         root = root.__cause__ or cast("BaseException", root.__context__)
@@ -163,7 +163,7 @@ def _network(model: str, error: BaseException) -> ModelFault:
     )
 
 
-def _of_transport(error: BaseException, model: str) -> ModelFault | None:
+def _of_transport(error: BaseException, model: str) -> ModelError | None:
     """Errors of the HTTP clients themselves, where the agent library lets them through."""
     module = type(error).__module__.partition(".")[0]
     if module not in ("httpx", "httpx2", "httpcore", "httpcore2", "anyio"):
@@ -171,8 +171,8 @@ def _of_transport(error: BaseException, model: str) -> ModelFault | None:
     return timeout(model) if "Timeout" in type(error).__name__ else _network(model, error)
 
 
-def _fault(kind: Kind, model: str, words: str, retry_after: float | None = None) -> ModelFault:
-    return ModelFault(kind, f"{model}: {words}", model=model, retry_after=retry_after)
+def _fault(kind: Kind, model: str, words: str, retry_after: float | None = None) -> ModelError:
+    return ModelError(kind, f"{model}: {words}", model=model, retry_after=retry_after)
 
 
 # ---- a provider's own words ------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from importlib.metadata import version
 
-from cairn.ports.models import Tokens
+from cairn.ports.models import TokenUsage
 
 MILLION = Decimal(1_000_000)
 PUBLISHED = {"0.2.1": "2026-10-30"}  # the table has no date of its own: when its versions came out
@@ -25,7 +25,7 @@ class Price:
     cache_read: Decimal | None = None
     cache_write: Decimal | None = None
 
-    def of(self, tokens: Tokens) -> Decimal:
+    def of(self, tokens: TokenUsage) -> Decimal:
         fresh = max(tokens.input - tokens.cache_read - tokens.cache_write, 0)
         read = self.input if self.cache_read is None else self.cache_read
         write = self.input if self.cache_write is None else self.cache_write
@@ -46,14 +46,14 @@ class Prices:
         own = f"; {len(self._own)} of the settings" if self._own else ""
         return f"genai-prices {number}{dated}{own}"
 
-    def cost(self, model: str, tokens: Tokens) -> Decimal | None:
+    def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         provider, _, name = model.partition(":")
         if provider == SIMULATED:
             return Decimal(0)
         own = self._own.get(model) or self._own.get(f"{provider}:*")
         return own.of(tokens) if own is not None else self._by_table(provider, name, tokens)
 
-    def _by_table(self, provider: str, name: str, tokens: Tokens) -> Decimal | None:
+    def _by_table(self, provider: str, name: str, tokens: TokenUsage) -> Decimal | None:
         from genai_prices import Usage, calc_price
 
         kind = self._kinds.get(provider, provider)

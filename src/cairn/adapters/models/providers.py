@@ -10,7 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from cairn.ports.models import ModelFault, ModelFaultKind, ProviderState
+from cairn.ports.models import ModelError, ModelErrorKind, ProviderState
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -22,7 +22,7 @@ _ADDRESSES = ("base_url", "azure_endpoint", "api_base")  # what providers call i
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownProvider:
     keys: tuple[str, ...]  # environment variables; none: it has ways of its own to know who asks
     module: str = "openai"  # that has to be there
     extra: str = "openai"  # of pydantic-ai-slim, that brings it
@@ -31,37 +31,37 @@ class Known:
     is_nowhere: bool = False  # the settings have to say where it is
 
 
-KNOWN: dict[str, Known] = {
-    "anthropic": Known(("ANTHROPIC_API_KEY",), "anthropic", "anthropic"),
-    "openai": Known(("OPENAI_API_KEY",)),
-    "openai-chat": Known(("OPENAI_API_KEY",), is_compatible=True),
-    "openai-responses": Known(("OPENAI_API_KEY",)),
-    "google": Known(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "google.genai", "google"),
-    "google-cloud": Known((), "google.genai", "google"),
-    "ollama": Known((), is_compatible=True, address="http://127.0.0.1:11434/v1"),
-    "azure": Known(("AZURE_OPENAI_API_KEY",)),
-    "bedrock": Known((), "boto3", "bedrock"),
-    "groq": Known(("GROQ_API_KEY",), "groq", "groq"),
-    "mistral": Known(("MISTRAL_API_KEY",), "mistralai", "mistral"),
-    "cohere": Known(("CO_API_KEY",), "cohere", "cohere"),
-    "xai": Known(("XAI_API_KEY",), "xai_sdk", "xai"),
-    "huggingface": Known(("HF_TOKEN",), "huggingface_hub", "huggingface"),
-    "openrouter": Known(("OPENROUTER_API_KEY",)),
-    "deepseek": Known(("DEEPSEEK_API_KEY",)),
-    "cerebras": Known(("CEREBRAS_API_KEY",)),
-    "fireworks": Known(("FIREWORKS_API_KEY",)),
-    "together": Known(("TOGETHER_API_KEY",)),
-    "moonshotai": Known(("MOONSHOTAI_API_KEY",)),
-    "nebius": Known(("NEBIUS_API_KEY",)),
-    "ovhcloud": Known(("OVHCLOUD_API_KEY",)),
-    "sambanova": Known(("SAMBANOVA_API_KEY",)),
-    "alibaba": Known(("ALIBABA_API_KEY", "DASHSCOPE_API_KEY")),
-    "heroku": Known(("HEROKU_INFERENCE_KEY",)),
-    "vercel": Known(("VERCEL_AI_GATEWAY_API_KEY",)),
-    "meta": Known(("META_API_KEY",)),
-    "zai": Known(("ZAI_API_KEY",)),
-    "litellm": Known((), is_compatible=True, is_nowhere=True),
-    "vllm": Known((), is_compatible=True, is_nowhere=True),
+KNOWN: dict[str, KnownProvider] = {
+    "anthropic": KnownProvider(("ANTHROPIC_API_KEY",), "anthropic", "anthropic"),
+    "openai": KnownProvider(("OPENAI_API_KEY",)),
+    "openai-chat": KnownProvider(("OPENAI_API_KEY",), is_compatible=True),
+    "openai-responses": KnownProvider(("OPENAI_API_KEY",)),
+    "google": KnownProvider(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "google.genai", "google"),
+    "google-cloud": KnownProvider((), "google.genai", "google"),
+    "ollama": KnownProvider((), is_compatible=True, address="http://127.0.0.1:11434/v1"),
+    "azure": KnownProvider(("AZURE_OPENAI_API_KEY",)),
+    "bedrock": KnownProvider((), "boto3", "bedrock"),
+    "groq": KnownProvider(("GROQ_API_KEY",), "groq", "groq"),
+    "mistral": KnownProvider(("MISTRAL_API_KEY",), "mistralai", "mistral"),
+    "cohere": KnownProvider(("CO_API_KEY",), "cohere", "cohere"),
+    "xai": KnownProvider(("XAI_API_KEY",), "xai_sdk", "xai"),
+    "huggingface": KnownProvider(("HF_TOKEN",), "huggingface_hub", "huggingface"),
+    "openrouter": KnownProvider(("OPENROUTER_API_KEY",)),
+    "deepseek": KnownProvider(("DEEPSEEK_API_KEY",)),
+    "cerebras": KnownProvider(("CEREBRAS_API_KEY",)),
+    "fireworks": KnownProvider(("FIREWORKS_API_KEY",)),
+    "together": KnownProvider(("TOGETHER_API_KEY",)),
+    "moonshotai": KnownProvider(("MOONSHOTAI_API_KEY",)),
+    "nebius": KnownProvider(("NEBIUS_API_KEY",)),
+    "ovhcloud": KnownProvider(("OVHCLOUD_API_KEY",)),
+    "sambanova": KnownProvider(("SAMBANOVA_API_KEY",)),
+    "alibaba": KnownProvider(("ALIBABA_API_KEY", "DASHSCOPE_API_KEY")),
+    "heroku": KnownProvider(("HEROKU_INFERENCE_KEY",)),
+    "vercel": KnownProvider(("VERCEL_AI_GATEWAY_API_KEY",)),
+    "meta": KnownProvider(("META_API_KEY",)),
+    "zai": KnownProvider(("ZAI_API_KEY",)),
+    "litellm": KnownProvider((), is_compatible=True, is_nowhere=True),
+    "vllm": KnownProvider((), is_compatible=True, is_nowhere=True),
 }
 
 
@@ -83,7 +83,7 @@ class ProviderRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ProviderFactory:
     """How a provider is reached. Never shown: it has the key in it."""
 
     kind: str
@@ -93,7 +93,7 @@ class Way:
     objects: str | None = None
 
 
-class Providers:
+class ProviderRegistry:
     def __init__(
         self,
         rules: Mapping[str, ProviderRule],
@@ -109,7 +109,7 @@ class Providers:
     def kinds(self) -> Mapping[str, str]:
         return {name: rule.kind or name for name, rule in self._rules.items()}
 
-    def way(self, name: str) -> Way:
+    def way(self, name: str) -> ProviderFactory:
         rule = self._rules.get(name, ProviderRule())
         kind = rule.kind or name
         known = KNOWN.get(kind)
@@ -121,9 +121,9 @@ class Providers:
         address = rule.base_url or (known.address if known else None)
         if kind == "ollama" and rule.base_url is None:
             address = self._environment.get("OLLAMA_BASE_URL") or address
-        return Way(kind, address, *(found or (None, None)), rule.objects)
+        return ProviderFactory(kind, address, *(found or (None, None)), rule.objects)
 
-    def _key_names(self, name: str, rule: ProviderRule, known: Known | None) -> tuple[str, ...]:
+    def _key_names(self, name: str, rule: ProviderRule, known: KnownProvider | None) -> tuple[str, ...]:
         if rule.key is not None:
             return (rule.key,)
         if known is None:
@@ -137,7 +137,7 @@ class Providers:
             return ((kept, "secret"),)
         return ((given, "environment"),) if (given := self._environment.get(name)) else ()
 
-    def make(self, name: str, model: str, way: Way) -> Model:
+    def make(self, name: str, model: str, way: ProviderFactory) -> Model:
         """ModelFault says what is missing, and what to do."""
         if remedy := self._remedy(name, way):
             raise _not_configured(f"{name}:{model}", remedy)
@@ -153,7 +153,7 @@ class Providers:
             vars(made).pop("profile", None)  # as it was read so far
         return made
 
-    def _remedy(self, name: str, way: Way) -> str:
+    def _remedy(self, name: str, way: ProviderFactory) -> str:
         known = KNOWN.get(way.kind)
         if known is None:
             return "" if _is_library_provider(way.kind) else f"there is no provider of this name{self._meant(name)}"
@@ -184,8 +184,8 @@ class Providers:
         try:
             way = self.way(name)
             remedy = self._remedy(name, way)
-        except ModelFault as fault:
-            way, remedy = Way(rule.kind or name, rule.base_url, None, None), str(fault).partition(": ")[2]
+        except ModelError as fault:
+            way, remedy = ProviderFactory(rule.kind or name, rule.base_url, None, None), str(fault).partition(": ")[2]
         return ProviderState(
             name=name,
             is_installed=known is None or is_installed(known.module),
@@ -225,7 +225,7 @@ def _is_library_provider(kind: str) -> bool:
     return True
 
 
-def _provider(way: Way) -> Provider[Any]:
+def _provider(way: ProviderFactory) -> Provider[Any]:
     from pydantic_ai.providers import infer_provider_class
 
     made = infer_provider_class(way.kind)
@@ -247,6 +247,6 @@ def _plain(error: Exception, name: str) -> str:
     return text.partition(" To try Pydantic AI")[0] or f"{name} cannot be used"
 
 
-def _not_configured(model: str, words: str) -> ModelFault:
+def _not_configured(model: str, words: str) -> ModelError:
     end = "" if words.endswith((".", "?")) else "."
-    return ModelFault(ModelFaultKind.NOT_CONFIGURED, f"{model}: {words}{end}", model=model)
+    return ModelError(ModelErrorKind.NOT_CONFIGURED, f"{model}: {words}{end}", model=model)

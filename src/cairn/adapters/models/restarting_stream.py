@@ -16,7 +16,7 @@ from pydantic_ai.usage import RequestUsage
 from cairn.adapters.models.errors import timeout
 
 
-class Source(Protocol):
+class StreamSource(Protocol):
     """Where streams come from: one after the other, until one goes to its end."""
 
     @property
@@ -38,12 +38,12 @@ class Source(Protocol):
         ...
 
 
-class Retold(StreamedResponse):
+class RestartingStream(StreamedResponse):
     """Begins anew with the first part when the stream behind it breaks off: consumers see its parts start again."""
 
     _now: StreamedResponse
 
-    def __init__(self, parameters: ModelRequestParameters, source: Source) -> None:
+    def __init__(self, parameters: ModelRequestParameters, source: StreamSource) -> None:
         super().__init__(parameters)
         self._source = source
         self._stack = AsyncExitStack()

@@ -20,15 +20,15 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 
 from cairn.adapters.models.errors import broken_off, timeout
-from cairn.adapters.models.restarting_stream import Retold
-from cairn.ports.models import ANSWERED_BY, ModelFault, Tokens
-from cairn.ports.models import ModelFaultKind as Kind
+from cairn.adapters.models.restarting_stream import RestartingStream
+from cairn.ports.models import ANSWERED_BY, ModelError, TokenUsage
+from cairn.ports.models import ModelErrorKind as Kind
 
 log = logging.getLogger(__name__)
 
 # What another model may well answer to.
 ELSEWHERE = frozenset(set(Kind) - {Kind.REFUSAL, Kind.BAD_ANSWER})
-Explain = Callable[[BaseException, str], ModelFault | None]
+Explain = Callable[[BaseException, str], ModelError | None]
 OURS = frozenset({"simulation", "fallbacks"})  # settings that no provider is given
 
 
@@ -37,7 +37,7 @@ async def _nothing() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     tries: int = 3  # of one model, for what may pass
     longest_wait: float = 60.0  # seconds: a provider that asks for more is not waited for
     first_wait: float = 1.0  # seconds, then twice as long each time
@@ -53,7 +53,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateModel:
     """One model of those that may answer."""
 
     name: str  # `provider:model`
@@ -64,21 +64,21 @@ class Candidate:
     enter: Callable[[], Awaitable[None]] = _nothing  # before it is used
 
 
-class Round:
+class RetryRound:
     """The tries of one request: whose turn it is, and what has gone wrong so far."""
 
     def __init__(
-        self, candidates: Sequence[Candidate], patience: Patience, explain: Explain, told: Callable[[str], None]
+        self, candidates: Sequence[CandidateModel], patience: RetryPolicy, explain: Explain, told: Callable[[str], None]
     ) -> None:
         self._candidates = candidates
         self._patience = patience
         self._explain = explain
         self._told = told
         self._at, self._tries = 0, 1
-        self._faults: list[tuple[ModelFault, int]] = []  # the last of each candidate, and after how many tries
+        self._faults: list[tuple[ModelError, int]] = []  # the last of each candidate, and after how many tries
 
     @property
-    def candidate(self) -> Candidate:
+    def candidate(self) -> CandidateModel:
         return self._candidates[self._at]
 
     def finish(self, response: ModelResponse) -> ModelResponse:
@@ -111,23 +111,23 @@ class Round:
         log.warning("%s", words)
         self._told(words)
 
-    def _summary(self) -> ModelFault:
+    def _summary(self) -> ModelError:
         """What may pass counts: asked again later, that model may answer."""
         chief = next((fault for fault, _ in self._faults if fault.is_transient), self._faults[0][0])
         told = " ".join(f"{fault} Tried {tries} times." if tries > 1 else str(fault) for fault, tries in self._faults)
-        return ModelFault(chief.kind, told, model=chief.model, retry_after=chief.retry_after, tokens=chief.tokens)
+        return ModelError(chief.kind, told, model=chief.model, retry_after=chief.retry_after, tokens=chief.tokens)
 
 
-def tokens_of(response: ModelResponse) -> Tokens:
+def tokens_of(response: ModelResponse) -> TokenUsage:
     usage = response.usage
-    return Tokens(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+    return TokenUsage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
 
 
-class Patient(WrapperModel):
+class RetryingModel(WrapperModel):
     """The candidates as one model."""
 
     def __init__(
-        self, candidates: Sequence[Candidate], patience: Patience, explain: Explain, told: Callable[[str], None]
+        self, candidates: Sequence[CandidateModel], patience: RetryPolicy, explain: Explain, told: Callable[[str], None]
     ) -> None:
         super().__init__(candidates[0].model)
         self._candidates = tuple(candidates)
@@ -154,7 +154,7 @@ class Patient(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        asking = _Asking(self._round(), messages, model_settings, model_request_parameters)
+        asking = _ModelRequest(self._round(), messages, model_settings, model_request_parameters)
         while True:
             try:
                 return await asking.whole()
@@ -169,23 +169,23 @@ class Patient(WrapperModel):
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
     ) -> AsyncGenerator[StreamedResponse]:
-        asking = _Asking(self._round(), messages, model_settings, model_request_parameters, run_context)
-        stream = Retold(model_request_parameters, asking)
+        asking = _ModelRequest(self._round(), messages, model_settings, model_request_parameters, run_context)
+        stream = RestartingStream(model_request_parameters, asking)
         try:
             await stream.begin()
             yield stream
         finally:
             await stream.end()
 
-    def _round(self) -> Round:
-        return Round(self._candidates, self._patience, self._explain, self._told)
+    def _round(self) -> RetryRound:
+        return RetryRound(self._candidates, self._patience, self._explain, self._told)
 
 
 @dataclass(frozen=True)
-class _Asking:
+class _ModelRequest:
     """One request, to whoever's turn it is."""
 
-    round: Round
+    round: RetryRound
     messages: list[ModelMessage]
     given: ModelSettings | None
     parameters: ModelRequestParameters

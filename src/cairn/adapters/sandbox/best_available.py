@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cairn.adapters.sandbox.bubblewrap import BubblewrapSandbox
 from cairn.adapters.sandbox.plain_process import PlainSandbox
-from cairn.ports import Job, Level, Process, Reached, Sandbox
+from cairn.ports import Process, ProcessSpec, Sandbox, SandboxLevel, SandboxStatus
 
 
 class BestSandbox:
@@ -19,17 +19,17 @@ class BestSandbox:
         self._plain = PlainSandbox(house)
 
     @cached_property
-    def _best(self) -> tuple[Sandbox, Reached]:
+    def _best(self) -> tuple[Sandbox, SandboxStatus]:
         reached = self._bubblewrap.probe()
-        if reached.level is Level.BUBBLEWRAP:
+        if reached.level is SandboxLevel.BUBBLEWRAP:
             return self._bubblewrap, reached
         plain = self._plain.probe()
-        return self._plain, Reached(plain.level, f"{plain.reason} {reached.reason}.")
+        return self._plain, SandboxStatus(plain.level, f"{plain.reason} {reached.reason}.")
 
-    def probe(self) -> Reached:
+    def probe(self) -> SandboxStatus:
         return self._best[1]
 
-    async def start(self, job: Job) -> Process:
+    async def start(self, job: ProcessSpec) -> Process:
         sandbox, _ = self.__dict__.get("_best") or await asyncio.to_thread(lambda: self._best)
         return await sandbox.start(job)
 

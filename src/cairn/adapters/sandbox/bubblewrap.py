@@ -16,8 +16,8 @@ from pathlib import Path
 
 from cairn.adapters.sandbox import leftover_processes
 from cairn.adapters.sandbox.plain_process import can_become_others, give, user_of
-from cairn.adapters.sandbox.spawn import ENVIRONMENT, Started, limits, read_small, spawn
-from cairn.ports import Job, Level, Process, Reached
+from cairn.adapters.sandbox.spawn import ENVIRONMENT, SpawnedProcess, limits, read_small, spawn
+from cairn.ports import Process, ProcessSpec, SandboxLevel, SandboxStatus
 
 WORKSPACE, SCRIPTS, CHILD = "/workspace", "/scripts", "/cairn"
 TEMPORARY = 64 * 1024 * 1024  # bytes in /tmp, which is memory
@@ -35,11 +35,11 @@ class BubblewrapSandbox:
         self._prefixes: dict[str, tuple[str, ...]] = {sys.executable: (sys.prefix, sys.base_prefix)}
 
     # ---- what this machine can -------------------------------------------------------------------------
-    def probe(self) -> Reached:
+    def probe(self) -> SandboxStatus:
         return (
-            Reached(Level.BUBBLEWRAP, self._way[1])
+            SandboxStatus(SandboxLevel.BUBBLEWRAP, self._way[1])
             if self._way[0] is not None
-            else Reached(Level.PROCESS, self._way[1])
+            else SandboxStatus(SandboxLevel.PROCESS, self._way[1])
         )
 
     @cached_property
@@ -76,7 +76,7 @@ class BubblewrapSandbox:
         return can_become_others()
 
     # ---- one process -----------------------------------------------------------------------------------
-    async def start(self, job: Job) -> Process:
+    async def start(self, job: ProcessSpec) -> Process:
         way = self._way[0]
         if way is None:
             raise OSError(self._way[1])
@@ -115,7 +115,7 @@ class BubblewrapSandbox:
             os.close(writing)
         return await self._followed(started, reading, mark)
 
-    async def _followed(self, started: Started, reading: int, mark: str) -> Started:
+    async def _followed(self, started: SpawnedProcess, reading: int, mark: str) -> SpawnedProcess:
         """The first process inside is the last of its tree: when that is over, all are."""
         told = await asyncio.to_thread(read_small, reading)
         with contextlib.suppress(ValueError, KeyError):
@@ -161,7 +161,7 @@ class BubblewrapSandbox:
             arguments += ["--tmpfs", str(self._house.resolve())]
         return arguments
 
-    def _rooms(self, job: Job) -> Sequence[str]:
+    def _rooms(self, job: ProcessSpec) -> Sequence[str]:
         child = job.child.parent
         return (
             *("--ro-bind", str(child), f"{CHILD}/{child.name}"),
@@ -182,7 +182,7 @@ def _is_below(path: str, folders: Sequence[str]) -> bool:
     return any(Path(path).is_relative_to(folder) for folder in folders)
 
 
-def _end(started: Started, mark: str) -> None:
+def _end(started: SpawnedProcess, mark: str) -> None:
     for pid in (started.watched, started.pid):
         if pid is not None and (pid != started.pid or started.popen.returncode is None):
             with contextlib.suppress(OSError):

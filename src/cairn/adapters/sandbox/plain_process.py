@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from cairn.adapters.sandbox import leftover_processes
-from cairn.adapters.sandbox.spawn import Started, limits, spawn
-from cairn.ports import Job, Level, Process, Reached
+from cairn.adapters.sandbox.spawn import SpawnedProcess, limits, spawn
+from cairn.ports import Process, ProcessSpec, SandboxLevel, SandboxStatus
 
 FIRST_USER = 1_000_000_000
 USERS = 1_000_000_000
@@ -27,13 +27,13 @@ class PlainSandbox:
     def __init__(self, house: Path) -> None:
         self._house = house
 
-    def probe(self) -> Reached:
-        return Reached(
-            Level.PROCESS,
+    def probe(self) -> SandboxStatus:
+        return SandboxStatus(
+            SandboxLevel.PROCESS,
             "Scripts have limits and end with all that they start, but see the machine's files, processes and network.",
         )
 
-    async def start(self, job: Job) -> Process:
+    async def start(self, job: ProcessSpec) -> Process:
         user = user_of(self._house, job.name) if _can_become_other(job) else None
         if user is not None:
             give(job.workspace, user)
@@ -89,7 +89,7 @@ def give(folder: Path, user: int) -> None:
         os.close(fd)
 
 
-def _can_become_other(job: Job) -> bool:
+def _can_become_other(job: ProcessSpec) -> bool:
     """Only where it can reach its rooms and its interpreter as somebody else."""
     needed = (job.workspace, job.scripts, job.child, Path(job.python), Path(job.python).resolve())
     return can_become_others() and all(_is_open(parent) for path in needed for parent in path.parents)
@@ -110,7 +110,7 @@ def _processes_of(user: int) -> int:
     return found
 
 
-def _end(started: Started, mark: str) -> None:
+def _end(started: SpawnedProcess, mark: str) -> None:
     """The one who watches ends the tree; what got away from it is found by its mark."""
     with contextlib.suppress(OSError):
         if started.popen.returncode is None:
@@ -121,7 +121,7 @@ def _end(started: Started, mark: str) -> None:
     leftover_processes.end_marked(mark)
 
 
-def _wait(started: Started, seconds: float) -> None:
+def _wait(started: SpawnedProcess, seconds: float) -> None:
     """Until it is over, without taking its status from whoever waits for it."""
     import select
 

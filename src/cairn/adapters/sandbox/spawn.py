@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import Any
 
-from cairn.ports import Bounds
+from cairn.ports import ProcessLimits
 
 MEGABYTE = 1024 * 1024
 PIPE = 1 * MEGABYTE  # what may be printed before anybody has read it
@@ -26,7 +26,7 @@ F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", None)
 _spawner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cairn-spawner")
 
 
-def limits(bounds: Bounds) -> dict[str, int]:
+def limits(bounds: ProcessLimits) -> dict[str, int]:
     """As the child sets them for itself, by the names of rlimits."""
     return {
         "AS": bounds.memory_mb * MEGABYTE,
@@ -38,7 +38,7 @@ def limits(bounds: Bounds) -> dict[str, int]:
 
 
 @dataclass(eq=False)
-class Started:
+class SpawnedProcess:
     """A process with its line, and how its tree ends."""
 
     popen: subprocess.Popen[bytes]
@@ -74,12 +74,14 @@ class Started:
             file.close()
 
 
-async def spawn(arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], more: Sequence[int] = ()) -> Started:
+async def spawn(
+    arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], more: Sequence[int] = ()
+) -> SpawnedProcess:
     """Start what `arguments` say for the number of the child's end of the line."""
     return await asyncio.get_running_loop().run_in_executor(_spawner, _spawn, arguments, mark, more)
 
 
-def _spawn(arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], more: Sequence[int]) -> Started:
+def _spawn(arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], more: Sequence[int]) -> SpawnedProcess:
     own, theirs = socket.socketpair()
     out, out_end = _pipe()
     err, err_end = _pipe()
@@ -106,7 +108,7 @@ def _spawn(arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], mor
         for fd in ends:
             os.close(fd)
     own.setblocking(False)
-    return Started(popen, own, (FileIO(out), FileIO(err)), lambda: end_group(popen))
+    return SpawnedProcess(popen, own, (FileIO(out), FileIO(err)), lambda: end_group(popen))
 
 
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "USER": "script", "LOGNAME": "script"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cairn.adapters.simulated_model.plausible_values import Knowing
-from cairn.adapters.simulated_model.prompt_parser import Reading
+from cairn.adapters.simulated_model.plausible_values import PlausibleValues
+from cairn.adapters.simulated_model.prompt_parser import ParsedPrompt
 
 AGREED = "AGREED"  # what somebody says who has nothing to add, where the prompt asks for it
 _MEMBERS = re.compile(r"\b(?:council|debate) of ([^.\n]+?)(?:, round|\.)")
@@ -19,7 +19,7 @@ _DECIDES = re.compile(r"\b(decide|chair|judge|rule|merge|final|one result)\b", r
 _OWN = {"your": "my", "yours": "mine", "yourself": "myself", "you": "I"}
 
 
-def part_of(reading: Reading, knowing: Knowing) -> str:
+def part_of(reading: ParsedPrompt, knowing: PlausibleValues) -> str:
     """A statement in a discussion, or plain words."""
     who, duty = reading.agent, reading.duty
     others = [(speaker, said) for speaker, said in reading.statements if _name(speaker) != who]
@@ -40,7 +40,7 @@ def part_of(reading: Reading, knowing: Knowing) -> str:
     return "\n\n".join(lines)
 
 
-def heard(reading: Reading) -> Iterator[tuple[str, str]]:
+def heard(reading: ParsedPrompt) -> Iterator[tuple[str, str]]:
     """What each has said, in short."""
     told = dict[str, str]()
     for speaker, said in reading.statements:
@@ -48,14 +48,14 @@ def heard(reading: Reading) -> Iterator[tuple[str, str]]:
     yield from ((speaker, words) for words, speaker in told.items() if words)
 
 
-def _reviews(reading: Reading, others: list[tuple[str, str]], knowing: Knowing) -> Iterator[str]:
+def _reviews(reading: ParsedPrompt, others: list[tuple[str, str]], knowing: PlausibleValues) -> Iterator[str]:
     for speaker, said in others:
         yield _reply(reading, speaker, said)
     if others:
         yield f"I would take the answer of {others[0][0]}, and add what it lacks: a word on “{knowing.topic(2)}”."
 
 
-def _reply(reading: Reading, speaker: str, said: str) -> str:
+def _reply(reading: ParsedPrompt, speaker: str, said: str) -> str:
     point = _point(said)
     if _OPPOSED.search(f"{reading.duty} {reading.system}"):
         return f"{_name(speaker)} says: {point} That is right, but it does not settle the question."
@@ -71,7 +71,7 @@ def _point(said: str) -> str:
     return first if first.endswith((".", "!", "?")) or not first else f"{first}."
 
 
-def _view(reading: Reading) -> str:
+def _view(reading: ParsedPrompt) -> str:
     """What somebody stands for, in the first person."""
     found = re.search(r"\bYou are [^.\n]+\.\s+You ([^.\n]+\.)", reading.system)
     if found is None:
@@ -80,7 +80,7 @@ def _view(reading: Reading) -> str:
     return f"I {told} "
 
 
-def _turn(reading: Reading) -> int:
+def _turn(reading: ParsedPrompt) -> int:
     """Which fact to begin with: another one for each who speaks, and for each round."""
     listed = _MEMBERS.search(reading.duty)
     names = [name.strip() for name in listed[1].split(",")] if listed else []

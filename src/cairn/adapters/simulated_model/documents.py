@@ -11,21 +11,21 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from cairn.adapters.simulated_model.discussion_text import heard
-from cairn.adapters.simulated_model.field_meanings import Place
-from cairn.adapters.simulated_model.plausible_values import Knowing
-from cairn.adapters.simulated_model.prompt_parser import Reading, Wanted
+from cairn.adapters.simulated_model.field_meanings import FieldPlace
+from cairn.adapters.simulated_model.plausible_values import PlausibleValues
+from cairn.adapters.simulated_model.prompt_parser import ParsedPrompt, RequestedOutput
 from cairn.adapters.simulated_model.schema_values import Impossible, make
 from cairn.adapters.simulated_model.text import clause, label, slug
 
 NOTE = "Simulated: made by the built-in model, no provider was asked."
 
 
-def content(wanted: Wanted, reading: Reading, knowing: Knowing) -> str:
+def content(wanted: RequestedOutput, reading: ParsedPrompt, knowing: PlausibleValues) -> str:
     """The file whole."""
     return _MAKERS.get(wanted.format, _text)(wanted, reading, knowing)
 
 
-def value(schema: Any, knowing: Knowing) -> Any:
+def value(schema: Any, knowing: PlausibleValues) -> Any:
     """For a schema; if nothing fits, an object that says so."""
     try:
         return make(schema, knowing)
@@ -33,12 +33,12 @@ def value(schema: Any, knowing: Knowing) -> Any:
         return {"note": NOTE}
 
 
-def _json(wanted: Wanted, _reading: Reading, knowing: Knowing) -> str:
+def _json(wanted: RequestedOutput, _reading: ParsedPrompt, knowing: PlausibleValues) -> str:
     schema = wanted.schema if wanted.schema is not None else _free(wanted)
     return json.dumps(value(schema, knowing), indent=2, ensure_ascii=False) + "\n"
 
 
-def _free(wanted: Wanted) -> dict[str, Any]:
+def _free(wanted: RequestedOutput) -> dict[str, Any]:
     """Where nobody says what is in it."""
     text = {"type": "string"}
     members = {
@@ -49,22 +49,22 @@ def _free(wanted: Wanted) -> dict[str, Any]:
     return {"type": "object", "properties": members, "required": list(members)}
 
 
-def _heading(wanted: Wanted) -> str:
+def _heading(wanted: RequestedOutput) -> str:
     return label(wanted.name) or "Result"
 
 
-def _points(knowing: Knowing, most: int = 4) -> list[str]:
+def _points(knowing: PlausibleValues, most: int = 4) -> list[str]:
     return list(dict.fromkeys(knowing.sentence(n) for n in range(most)))
 
 
-def _changes(reading: Reading) -> list[str]:
+def _changes(reading: ParsedPrompt) -> list[str]:
     """What was asked to be done otherwise."""
     lines = [line.strip(" -*`") for line in reading.feedback.splitlines()]
     told = [line for line in lines if len(line) > 5 and not line.startswith(("===", "text", "File", "Path"))][:4]
     return [*told, *(["What validation has found is put right."] if reading.was_refused else [])]
 
 
-def _markdown(wanted: Wanted, reading: Reading, knowing: Knowing) -> str:
+def _markdown(wanted: RequestedOutput, reading: ParsedPrompt, knowing: PlausibleValues) -> str:
     lines = [f"# {_heading(wanted)}", "", f"> {NOTE}", "", "## In short", ""]
     if wanted.description:
         lines += [f"{wanted.description.rstrip('.')}.", ""]
@@ -77,11 +77,11 @@ def _markdown(wanted: Wanted, reading: Reading, knowing: Knowing) -> str:
         lines += [f"| {name} | {told} |" for name, told in rows] + [""]
     if changes := _changes(reading):
         lines += ["## Changed since", "", *(f"- {change}" for change in changes), ""]
-    steps = (next(knowing.texts(Place("next_steps", index=n))) for n in range(3))
+    steps = (next(knowing.texts(FieldPlace("next_steps", index=n))) for n in range(3))
     return "\n".join([*lines, "## Next", "", *(f"{n}. {step}" for n, step in enumerate(steps, 1))]) + "\n"
 
 
-def _facts(reading: Reading, most: int = 6) -> list[tuple[str, str]]:
+def _facts(reading: ParsedPrompt, most: int = 6) -> list[tuple[str, str]]:
     """Plain members of what was given."""
     found: dict[str, str] = {}
     for one in reading.values:
@@ -92,7 +92,7 @@ def _facts(reading: Reading, most: int = 6) -> list[tuple[str, str]]:
     return list(found.items())[:most]
 
 
-def _table(reading: Reading, knowing: Knowing) -> tuple[list[str], list[list[str]]]:
+def _table(reading: ParsedPrompt, knowing: PlausibleValues) -> tuple[list[str], list[list[str]]]:
     """Rows that were given, or rows about the topics."""
     for one in reading.values:
         for inner in (one, *(cast("dict[str, Any]", one).values() if isinstance(one, dict) else ())):
@@ -104,7 +104,7 @@ def _table(reading: Reading, knowing: Knowing) -> tuple[list[str], list[list[str
     return ["number", "topic", "note"], rows
 
 
-def _csv(wanted: Wanted, reading: Reading, knowing: Knowing) -> str:
+def _csv(wanted: RequestedOutput, reading: ParsedPrompt, knowing: PlausibleValues) -> str:
     columns, rows = _table(reading, knowing)
     named = re.search(r"columns?:?\s+([\w ,;/-]+)", wanted.description, re.IGNORECASE)
     if named:
@@ -116,13 +116,13 @@ def _csv(wanted: Wanted, reading: Reading, knowing: Knowing) -> str:
     return out.getvalue()
 
 
-def _cell(name: str, index: int, knowing: Knowing) -> str:
-    place = Place(name, index=index)
+def _cell(name: str, index: int, knowing: PlausibleValues) -> str:
+    place = FieldPlace(name, index=index)
     found = next(knowing.known(place), None)
     return str(found) if found is not None else next(knowing.texts(place)).splitlines()[0]
 
 
-def _mermaid(_wanted: Wanted, _reading: Reading, knowing: Knowing) -> str:
+def _mermaid(_wanted: RequestedOutput, _reading: ParsedPrompt, knowing: PlausibleValues) -> str:
     told = [clause(sentence) for sentence in knowing.sentences] or [knowing.topic(n) for n in range(4)]
     steps = list(dict.fromkeys(re.sub(r"[^\w' -]", " ", one).strip() for one in told if one))[:4]
     names = [f"s{n}" for n in range(1, len(steps) + 1)]
@@ -132,7 +132,7 @@ def _mermaid(_wanted: Wanted, _reading: Reading, knowing: Knowing) -> str:
     return "\n".join([*lines, "  check -- yes --> done", f"  check -- no --> {names[0] if names else 'start'}"]) + "\n"
 
 
-def _python(wanted: Wanted, _reading: Reading, knowing: Knowing) -> str:
+def _python(wanted: RequestedOutput, _reading: ParsedPrompt, knowing: PlausibleValues) -> str:
     name = slug(wanted.name).replace("-", "_") or "work"
     name = name if name.isidentifier() else f"do_{name}"
     topics = json.dumps([knowing.topic(n) for n in range(3)], ensure_ascii=False)
@@ -145,7 +145,7 @@ def _python(wanted: Wanted, _reading: Reading, knowing: Knowing) -> str:
     )
 
 
-def _html(wanted: Wanted, reading: Reading, knowing: Knowing) -> str:
+def _html(wanted: RequestedOutput, reading: ParsedPrompt, knowing: PlausibleValues) -> str:
     heading, points = html.escape(_heading(wanted)), "".join(f"<li>{html.escape(p)}</li>" for p in _points(knowing))
     facts = "".join(f"<tr><th>{html.escape(n)}</th><td>{html.escape(v)}</td></tr>" for n, v in _facts(reading))
     return (
@@ -156,7 +156,7 @@ def _html(wanted: Wanted, reading: Reading, knowing: Knowing) -> str:
     )
 
 
-def _text(wanted: Wanted, reading: Reading, knowing: Knowing) -> str:
+def _text(wanted: RequestedOutput, reading: ParsedPrompt, knowing: PlausibleValues) -> str:
     is_letter = re.search(
         r"\b(mail|email|letter|reply|message)\b", f"{wanted.name} {wanted.description} {reading.task}", re.IGNORECASE
     )
@@ -167,7 +167,7 @@ def _text(wanted: Wanted, reading: Reading, knowing: Knowing) -> str:
     return "\n".join([*lines, f"({NOTE})"]) + "\n"
 
 
-_MAKERS: dict[str, Callable[[Wanted, Reading, Knowing], str]] = {
+_MAKERS: dict[str, Callable[[RequestedOutput, ParsedPrompt, PlausibleValues], str]] = {
     "json": _json,
     "md": _markdown,
     "csv": _csv,

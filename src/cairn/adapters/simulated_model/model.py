@@ -36,11 +36,11 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext, ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
-from cairn.adapters.simulated_model.prompt_parser import Reading
-from cairn.adapters.simulated_model.responder import Asked, Reply, think
-from cairn.adapters.simulated_model.script import Step
-from cairn.adapters.simulated_model.tool_calls import Tool, Use
-from cairn.ports.models import ModelFaultKind as Kind
+from cairn.adapters.simulated_model.prompt_parser import ParsedPrompt
+from cairn.adapters.simulated_model.responder import SimulatedReply, SimulatedRequest, think
+from cairn.adapters.simulated_model.script import ScriptStep
+from cairn.adapters.simulated_model.tool_calls import SimulatedTool, ToolUse
+from cairn.ports.models import ModelErrorKind as Kind
 
 PROFILE = ModelProfile(
     supports_json_schema_output=True, supports_json_object_output=True, supported_native_tools=frozenset()
@@ -57,11 +57,11 @@ _FAULTS: dict[Kind, tuple[Any, int]] = {
     Kind.CONTEXT_TOO_LONG: (e.ModelContextWindowExceededError, 400),
     Kind.REJECTED: (e.ModelRequestRejectedError, 400),
 }
-Steps = Callable[[str, Sequence[str]], Step | None]
+Steps = Callable[[str, Sequence[str]], ScriptStep | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SimulatedAnswer:
     """All of it, before it is handed over."""
 
     text: str
@@ -117,7 +117,7 @@ class SimulatedModel(FunctionModel):
         stream._usage = RequestUsage(input_tokens=answer.input_tokens)  # pyright: ignore[reportPrivateUsage]  # noqa: SLF001
         yield stream
 
-    async def _pieces(self, answer: Answer) -> AsyncIterator[str | DeltaToolCalls]:
+    async def _pieces(self, answer: SimulatedAnswer) -> AsyncIterator[str | DeltaToolCalls]:
         """At the pace that people read at."""
         size = max(int(self._pace / PIECES), 4) if self._pace else AT_ONCE
         left = answer.after if answer.fault is not None else None
@@ -130,30 +130,32 @@ class SimulatedModel(FunctionModel):
         if answer.fault is not None:
             raise answer.fault
 
-    async def _answer(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> Answer:
+    async def _answer(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> SimulatedAnswer:
         """In a thread: a schema may take a while."""
         return await asyncio.to_thread(self._think, messages, parameters)
 
-    def _think(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> Answer:
+    def _think(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> SimulatedAnswer:
         asked = read(messages, parameters)
         given = "\n".join((asked.reading.system, *asked.reading.prompts))
         step = self._step(given, asked.names_used)
         fails = step.fail if step is not None else None
         tokens = (len(given) + sum(len(str(one.arguments)) for one in asked.used)) // 4 + 1
         if fails is Kind.REFUSAL:
-            return Answer("I cannot help with that.", (), "content_filter", tokens)
+            return SimulatedAnswer("I cannot help with that.", (), "content_filter", tokens)
         reply = think(asked, step)
         calls = _calls(reply, asked, messages)
         if fails is Kind.BAD_ANSWER:
             calls = tuple((name, HALF, at) for name, _, at in calls)
-            return Answer("" if calls else HALF, calls, "stop", tokens)
+            return SimulatedAnswer("" if calls else HALF, calls, "stop", tokens)
         is_text = reply.output is not None and not calls
         text = json.dumps(reply.output[0], ensure_ascii=False) if reply.output and is_text else reply.text
         fault = _fault(step, self.model_name) if step is not None and step.fail is not None else None
-        return Answer(text, calls, "tool_call" if calls else "stop", tokens, fault, step.after if step else 0)
+        return SimulatedAnswer(text, calls, "tool_call" if calls else "stop", tokens, fault, step.after if step else 0)
 
 
-def _calls(reply: Reply, asked: Asked, messages: Sequence[ModelMessage]) -> tuple[tuple[str, str, str], ...]:
+def _calls(
+    reply: SimulatedReply, asked: SimulatedRequest, messages: Sequence[ModelMessage]
+) -> tuple[tuple[str, str, str], ...]:
     made = [(use.tool, use.arguments) for use in reply.uses]
     if reply.output is not None and asked.output is not None and asked.output.name:
         made.append((asked.output.name, reply.output[0]))
@@ -164,7 +166,7 @@ def _calls(reply: Reply, asked: Asked, messages: Sequence[ModelMessage]) -> tupl
     )
 
 
-def _cut(answer: Answer, size: int) -> Iterator[tuple[str | DeltaToolCalls, int]]:
+def _cut(answer: SimulatedAnswer, size: int) -> Iterator[tuple[str | DeltaToolCalls, int]]:
     for at in range(0, len(answer.text), size) if answer.text else (0,) if not answer.calls else ():
         piece = answer.text[at : at + size]
         yield piece, len(piece)
@@ -175,7 +177,7 @@ def _cut(answer: Answer, size: int) -> Iterator[tuple[str | DeltaToolCalls, int]
             yield {number: DeltaToolCall(json_args=piece)}, len(piece)
 
 
-def _fault(step: Step, model: str) -> Exception:
+def _fault(step: ScriptStep, model: str) -> Exception:
     kind = cast("Kind", step.fail)
     if kind is Kind.NETWORK:
         return e.ModelConnectionError(model, "as the script of the simulation says")
@@ -189,14 +191,14 @@ def _fault(step: Step, model: str) -> Exception:
 
 
 # ---- what is asked -------------------------------------------------------------------------------------------
-def read(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> Asked:
+def read(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> SimulatedRequest:
     system: list[str] = []
     prompts: list[str] = []
-    used: list[Use] = []
+    used: list[ToolUse] = []
     results: list[str] = []
     for message in messages:
         if isinstance(message, ModelResponse):
-            used += [Use(call.tool_name, _arguments(call)) for call in message.tool_calls]
+            used += [ToolUse(call.tool_name, _arguments(call)) for call in message.tool_calls]
             continue
         if message.instructions:
             system.append(message.instructions)
@@ -208,8 +210,8 @@ def read(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -
             elif isinstance(part, ToolReturnPart):
                 results.append(part.model_response_str())
     failed = _failed(messages)
-    return Asked(
-        reading=Reading("\n\n".join(dict.fromkeys(system)), tuple(prompts), tuple(results)),
+    return SimulatedRequest(
+        reading=ParsedPrompt("\n\n".join(dict.fromkeys(system)), tuple(prompts), tuple(results)),
         tools=[_tool(one) for one in parameters.function_tools],
         output=_output(parameters),
         used=[one for one, is_failed in zip(used, failed, strict=True) if not is_failed],
@@ -242,18 +244,18 @@ def _arguments(call: ToolCallPart) -> dict[str, Any]:
         return {}
 
 
-def _tool(defined: ToolDefinition) -> Tool:
-    return Tool(defined.name, defined.description or "", defined.parameters_json_schema)
+def _tool(defined: ToolDefinition) -> SimulatedTool:
+    return SimulatedTool(defined.name, defined.description or "", defined.parameters_json_schema)
 
 
-def _output(parameters: ModelRequestParameters) -> Tool | None:
+def _output(parameters: ModelRequestParameters) -> SimulatedTool | None:
     """The form of the answer: by a tool, or as the text itself, which has no name."""
     if parameters.output_tools:
         return _tool(parameters.output_tools[0])
     shape = parameters.output_object
     if shape is None or parameters.allow_text_output:
         return None
-    return Tool("", shape.description or "", shape.json_schema)
+    return SimulatedTool("", shape.description or "", shape.json_schema)
 
 
 def _digest(messages: Sequence[ModelMessage]) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from cairn.adapters.simulated_model.field_meanings import Place, Sense
+from cairn.adapters.simulated_model.field_meanings import FieldMeaning, FieldPlace
 from cairn.adapters.simulated_model.phrases import NUMBERS, SAYINGS
-from cairn.adapters.simulated_model.prompt_parser import Reading
+from cairn.adapters.simulated_model.prompt_parser import ParsedPrompt
 from cairn.adapters.simulated_model.team_roles import team
 from cairn.adapters.simulated_model.text import keywords, label, leaves, sentences, slug, title
 
@@ -44,8 +44,8 @@ _COUNTED = re.compile(
 _SPELLED = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 
-class Knowing(Sense):
-    def __init__(self, reading: Reading) -> None:
+class PlausibleValues(FieldMeaning):
+    def __init__(self, reading: ParsedPrompt) -> None:
         self._reading = reading
 
     # ---- what it is about --------------------------------------------------------------------------------
@@ -135,13 +135,13 @@ class Knowing(Sense):
                 found.setdefault(_plain(name), []).append(inner)
         return found
 
-    def known(self, place: Place) -> Iterator[Any]:
+    def known(self, place: FieldPlace) -> Iterator[Any]:
         """What has a name of its own, such as an id or an amount, is handed on; what is to be written is not."""
         if place.name and not set(_PROSE.split()).intersection(place.words) and "agents" not in place.parents:
             name = _ALIKE.get(_plain(place.name), _plain(place.name))
             yield from self._known.get(name, [])[place.index : place.index + 3]
 
-    def texts(self, place: Place) -> Iterator[str]:
+    def texts(self, place: FieldPlace) -> Iterator[str]:
         if "agents" in place.parents or "agents" in place.words:
             yield from self._of_agent(place)
         if set(_FAULTS.split()).intersection(place.parents) and self.unfinished and place.name in _OF_FAULT:
@@ -159,7 +159,7 @@ class Knowing(Sense):
         for n in range(1, 30):
             yield f"{self._topic(place.index + n)} {n + 1}"
 
-    def _of_agent(self, place: Place) -> Iterator[str]:
+    def _of_agent(self, place: FieldPlace) -> Iterator[str]:
         name, role = self.team[place.index % len(self.team)]
         last = place.words[-1] if place.words else ""
         if last in ("name", "agents", "title"):
@@ -206,22 +206,22 @@ class Knowing(Sense):
             " If anything is missing, please tell us.\n\nKind regards,\nyour team"
         )
 
-    def word(self, place: Place) -> str:
+    def word(self, place: FieldPlace) -> str:
         return slug(self.topic(place.index)) or slug(place.name) or "item"
 
-    def number(self, place: Place) -> float:
+    def number(self, place: FieldPlace) -> float:
         for names, value in NUMBERS:
             if set(names.split()).intersection(place.words):
                 return value
         return place.index + 1
 
-    def is_so(self, place: Place) -> bool:
+    def is_so(self, place: FieldPlace) -> bool:
         if set(_NOT_SO.split()).intersection(place.words):
             return False
         judged = {"passes", "passed", "valid", "accepted", "ok", "approved", "fits", "holds"}
         return not (judged.intersection(place.words) and self.unfinished)
 
-    def order(self, place: Place, options: Sequence[Any]) -> list[Any]:
+    def order(self, place: FieldPlace, options: Sequence[Any]) -> list[Any]:
         """By what was read, then by what is said when all is well; in lists each item begins with another one."""
         own, read = self._reading.task.lower(), " ".join(self._reading.materials).lower()
         liked = _GOOD.split()
@@ -240,7 +240,7 @@ class Knowing(Sense):
         turn = place.index % len(ordered)
         return [*ordered[turn:], *ordered[:turn]]
 
-    def count(self, place: Place) -> int:
+    def count(self, place: FieldPlace) -> int:
         if set(_FAULTS.split()).intersection(place.words):
             return 1 if self.unfinished else 0
         if "agents" in place.words and (found := _COUNTED.search(f"{self._reading.task} {self._reading.duty}")):

@@ -25,7 +25,7 @@ _STATEMENT = re.compile(r"^([^\n:]{1,80}):\n(`{3,})text\n(.*?)\n\2", re.DOTALL |
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestedOutput:
     """A file that is to be made."""
 
     path: str
@@ -42,7 +42,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedPrompt:
     """Of a system prompt, and of what was said by whoever asks, the first time and since."""
 
     system: str
@@ -144,7 +144,7 @@ class Reading:
         return tuple(value for body in (*reversed(self.results), *self.materials) for value in values_in(body))
 
     @cached_property
-    def files(self) -> tuple[Wanted, ...]:
+    def files(self) -> tuple[RequestedOutput, ...]:
         """Those that are to be written with tools."""
         is_bare = all(not name for name, _ in self.sections)
         result = without_fences("\n".join(self.prompts)) if is_bare else self.section("RESULT")
@@ -153,20 +153,20 @@ class Reading:
         found = list(_FILE.finditer(result))
         ends = [*(one.start() for one in found[1:]), len(result)]
         return tuple(
-            Wanted(one[1], (one[2] or "").strip(), next(values_in(result[one.end() : end]), None))
+            RequestedOutput(one[1], (one[2] or "").strip(), next(values_in(result[one.end() : end]), None))
             for one, end in zip(found, ends, strict=True)
         )
 
     @cached_property
-    def answer_file(self) -> Wanted | None:
+    def answer_file(self) -> RequestedOutput | None:
         """The file whose content the answer is."""
         found = _ONE_FILE.search(self.section("RESULT"))
-        return Wanted(found[1], (found[2] or "").strip()) if found else None
+        return RequestedOutput(found[1], (found[2] or "").strip()) if found else None
 
     @cached_property
-    def listed(self) -> tuple[Wanted, ...]:
+    def listed(self) -> tuple[RequestedOutput, ...]:
         """Files that the answer holds as an object."""
-        return tuple(Wanted(one[1], (one[2] or "").strip()) for one in _FILE.finditer(self.section("RESULT")))
+        return tuple(RequestedOutput(one[1], (one[2] or "").strip()) for one in _FILE.finditer(self.section("RESULT")))
 
 
 # ---- taking apart ------------------------------------------------------------------------------------------

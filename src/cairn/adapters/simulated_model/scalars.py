@@ -8,22 +8,22 @@ from itertools import chain, count, islice, permutations
 from math import inf
 from typing import Any, cast
 
-from cairn.adapters.simulated_model.field_meanings import Place, Sense
+from cairn.adapters.simulated_model.field_meanings import FieldMeaning, FieldPlace
 from cairn.adapters.simulated_model.regex_strings import matching
-from cairn.adapters.simulated_model.schema_constraints import Facts, is_match
+from cairn.adapters.simulated_model.schema_constraints import SchemaConstraints, is_match
 from cairn.adapters.simulated_model.string_formats import of_format
 
 
-def _nulls(_facts: Facts, _place: Place, _sense: Sense) -> Iterator[None]:
+def _nulls(_facts: SchemaConstraints, _place: FieldPlace, _sense: FieldMeaning) -> Iterator[None]:
     yield None
 
 
-def _booleans(_facts: Facts, place: Place, sense: Sense) -> Iterator[bool]:
+def _booleans(_facts: SchemaConstraints, place: FieldPlace, sense: FieldMeaning) -> Iterator[bool]:
     first = sense.is_so(place)
     yield from (first, not first)
 
 
-def _strings(facts: Facts, place: Place, sense: Sense) -> Iterator[str]:
+def _strings(facts: SchemaConstraints, place: FieldPlace, sense: FieldMeaning) -> Iterator[str]:
     low, high = facts.highest("minLength"), facts.lowest("maxLength")
     patterns, formats = facts.all("pattern"), facts.all("format")
     if low > high:
@@ -42,17 +42,17 @@ def _strings(facts: Facts, place: Place, sense: Sense) -> Iterator[str]:
                 break
 
 
-def _integers(facts: Facts, place: Place, sense: Sense) -> Iterator[int]:
+def _integers(facts: SchemaConstraints, place: FieldPlace, sense: FieldMeaning) -> Iterator[int]:
     for found in _in_range(facts, place, sense, whole=True):
         yield int(found)
 
 
-def _numbers(facts: Facts, place: Place, sense: Sense) -> Iterator[float]:
+def _numbers(facts: SchemaConstraints, place: FieldPlace, sense: FieldMeaning) -> Iterator[float]:
     for found in _in_range(facts, place, sense, whole=False):
         yield int(found) if found.denominator == 1 else float(found)
 
 
-def _in_range(facts: Facts, place: Place, sense: Sense, *, whole: bool) -> Iterator[Fraction]:
+def _in_range(facts: SchemaConstraints, place: FieldPlace, sense: FieldMeaning, *, whole: bool) -> Iterator[Fraction]:
     (low, low_out), (high, high_out) = facts.lower, facts.upper
     step = facts.step(whole=whole)
     wanted = Fraction(str(sense.number(place)))
@@ -104,7 +104,7 @@ def _varied(text: str) -> Iterator[str]:
     yield from ("0", "A", "-", "ä", "日本", text * 3)
 
 
-def _of_length(sense: Sense, place: Place, low: int, high: float) -> Iterator[str]:
+def _of_length(sense: FieldMeaning, place: FieldPlace, low: int, high: float) -> Iterator[str]:
     """Different ones, however short they have to be."""
     word = sense.word(place)
     for n in range(200):
@@ -116,7 +116,7 @@ def _of_length(sense: Sense, place: Place, low: int, high: float) -> Iterator[st
         yield "x" * max(low, 1)
 
 
-PLAIN: dict[str, Callable[[Facts, Place, Sense], Iterator[Any]]] = {
+PLAIN: dict[str, Callable[[SchemaConstraints, FieldPlace, FieldMeaning], Iterator[Any]]] = {
     "string": _strings,
     "integer": _integers,
     "number": _numbers,

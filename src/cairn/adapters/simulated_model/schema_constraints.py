@@ -24,13 +24,13 @@ _TELLING = {
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class SchemaConstraints:
     document: Document
     pointers: Node
     parts: tuple[dict[str, Any], ...]
 
     @classmethod
-    def of(cls, document: Document, pointers: Node) -> Facts:
+    def of(cls, document: Document, pointers: Node) -> SchemaConstraints:
         return cls(document, pointers, tuple(cast("dict[str, Any]", document.at(one)) for one in pointers))
 
     def all(self, key: str) -> list[Any]:

@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import jsonschema_rs
 
-from cairn.adapters.simulated_model.field_meanings import Place, Plain, Sense
+from cairn.adapters.simulated_model.field_meanings import FieldMeaning, FieldPlace, Plain
 from cairn.adapters.simulated_model.regex_strings import matching
 from cairn.adapters.simulated_model.scalars import PLAIN
-from cairn.adapters.simulated_model.schema_constraints import Facts
+from cairn.adapters.simulated_model.schema_constraints import SchemaConstraints
 from cairn.adapters.simulated_model.schema_document import Document, Node, Pointer
 from cairn.definitions.json_schema.validator import PATTERNS
 
@@ -25,14 +25,14 @@ TRIES = 120  # values for one place
 OTHERS = 4  # values of a member that are tried when the first does not do
 
 
-Stream = Callable[[Facts, Place, int], Iterator[Any]]
+Stream = Callable[[SchemaConstraints, FieldPlace, int], Iterator[Any]]
 
 
 class Impossible(Exception):
     """No value was found."""
 
 
-def make(schema: Any, sense: Sense | None = None) -> Any:
+def make(schema: Any, sense: FieldMeaning | None = None) -> Any:
     """A value; Impossible if there is none, or none that can be found."""
     sense = sense or Plain()
     document = Document(schema)
@@ -42,10 +42,12 @@ def make(schema: Any, sense: Sense | None = None) -> Any:
     raise Impossible("no value was found that fits the schema")
 
 
-def _attempts(document: Document, sense: Sense) -> Iterator[Any]:
+def _attempts(document: Document, sense: FieldMeaning) -> Iterator[Any]:
     """The quick way, then with a look at each part, then in the form without negations and choices of one."""
     root: Node = ((),)
-    place = Place(description=Facts.of(document, root).description if isinstance(document.root, dict) else "")
+    place = FieldPlace(
+        description=SchemaConstraints.of(document, root).description if isinstance(document.root, dict) else ""
+    )
     for maker in (_Maker(document, sense, looks=False), _Maker(document, sense, looks=True)):
         yield from _made(maker, root, place, 1 if not maker.looks else 20)
     try:
@@ -58,7 +60,7 @@ def _attempts(document: Document, sense: Sense) -> Iterator[Any]:
     yield from _made(_Maker(plain, sense, looks=True), root, place, 40)
 
 
-def _made(maker: _Maker, root: Node, place: Place, most: int) -> Iterator[Any]:
+def _made(maker: _Maker, root: Node, place: FieldPlace, most: int) -> Iterator[Any]:
     try:
         yield from islice(maker.values(root, place), most)
     except (Impossible, RecursionError):
@@ -66,36 +68,36 @@ def _made(maker: _Maker, root: Node, place: Place, most: int) -> Iterator[Any]:
 
 
 class _Maker:
-    def __init__(self, document: Document, sense: Sense, *, looks: bool) -> None:
+    def __init__(self, document: Document, sense: FieldMeaning, *, looks: bool) -> None:
         """`looks`: what is made for a part is held against it before it is used."""
         self.looks = looks
         self._document = document
         self._sense = sense
         self._left = WORK
 
-    def make(self, node: Node, place: Place, depth: int) -> Any:
+    def make(self, node: Node, place: FieldPlace, depth: int) -> Any:
         for value in self.values(node, place, depth):
             return value
         raise Impossible
 
-    def values(self, node: Node, place: Place, depth: int = 0) -> Iterator[Any]:
+    def values(self, node: Node, place: FieldPlace, depth: int = 0) -> Iterator[Any]:
         """Different ones, best first; with a look, only such as fit."""
         for value in islice(self._candidates(node, place, depth), TRIES):
             if not self.looks or self._document.fits(node, value):
                 yield value
 
-    def _candidates(self, node: Node, place: Place, depth: int) -> Iterator[Any]:
+    def _candidates(self, node: Node, place: FieldPlace, depth: int) -> Iterator[Any]:
         if depth > VERY_DEEP:
             return
         for pointers in islice(self._document.choices(node, is_deep=depth > DEEP), WAYS):
             self._left -= 1
             if self._left < 0:
                 raise Impossible
-            facts = Facts.of(self._document, pointers)
+            facts = SchemaConstraints.of(self._document, pointers)
             here = place if place.description or not facts.description else _described(place, facts.description)
             yield from self._of(facts, here, depth)
 
-    def _of(self, facts: Facts, place: Place, depth: int) -> Iterator[Any]:
+    def _of(self, facts: SchemaConstraints, place: FieldPlace, depth: int) -> Iterator[Any]:
         options = facts.options
         if options is not None:
             yield from self._sense.order(place, options)
@@ -112,11 +114,11 @@ class _Maker:
         streams = [makers[kind](facts, place, depth) for kind in types]
         yield from chain.from_iterable(streams) if len(streams) == 1 else _in_turn(streams)
 
-    def _plain(self, make: Callable[[Facts, Place, Sense], Iterator[Any]]) -> Stream:
+    def _plain(self, make: Callable[[SchemaConstraints, FieldPlace, FieldMeaning], Iterator[Any]]) -> Stream:
         return lambda facts, place, _depth: make(facts, place, self._sense)
 
     # ---- lists -------------------------------------------------------------------------------------------
-    def _arrays(self, facts: Facts, place: Place, depth: int) -> Iterator[list[Any]]:
+    def _arrays(self, facts: SchemaConstraints, place: FieldPlace, depth: int) -> Iterator[list[Any]]:
         contained = [(pointer, int(part.get("minContains", 1))) for pointer, part in facts.having("contains")]
         low, high = facts.highest("minItems"), facts.lowest("maxItems")
         least = max([low, *(times for _, times in contained)])
@@ -130,7 +132,9 @@ class _Maker:
                 except Impossible:
                     continue
 
-    def _list(self, facts: Facts, place: Place, depth: int, size: int, placed: dict[int, Node]) -> list[Any]:
+    def _list(
+        self, facts: SchemaConstraints, place: FieldPlace, depth: int, size: int, placed: dict[int, Node]
+    ) -> list[Any]:
         """`placed`: what items have to fit besides."""
         unique = any(facts.all("uniqueItems"))
         made: list[Any] = []
@@ -148,7 +152,7 @@ class _Maker:
         return made
 
     # ---- objects -----------------------------------------------------------------------------------------
-    def _objects(self, facts: Facts, place: Place, depth: int) -> Iterator[dict[str, Any]]:
+    def _objects(self, facts: SchemaConstraints, place: FieldPlace, depth: int) -> Iterator[dict[str, Any]]:
         low, high = facts.highest("minProperties"), facts.lowest("maxProperties")
         required = facts.names_after(facts.required)
         if len(required) > high:
@@ -166,7 +170,7 @@ class _Maker:
             yield from self._others(facts, place, depth, base)
 
     def _object(
-        self, facts: Facts, place: Place, depth: int, names: list[str], required: set[str], low: int
+        self, facts: SchemaConstraints, place: FieldPlace, depth: int, names: list[str], required: set[str], low: int
     ) -> dict[str, Any]:
         made: dict[str, Any] = {}
         for name in names:
@@ -187,7 +191,9 @@ class _Maker:
             raise Impossible
         return made
 
-    def _others(self, facts: Facts, place: Place, depth: int, base: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def _others(
+        self, facts: SchemaConstraints, place: FieldPlace, depth: int, base: dict[str, Any]
+    ) -> Iterator[dict[str, Any]]:
         """One member is something else, or is not there: for what the members ask of one another."""
         for name in base:
             node = facts.member(name)
@@ -199,18 +205,18 @@ class _Maker:
             if name not in base and facts.lowest("maxProperties") > len(base):
                 yield {**base, name: self.make(facts.member(name), place.inside(name), depth + 1)}
 
-    def _more_names(self, facts: Facts, place: Place) -> Iterator[str]:
+    def _more_names(self, facts: SchemaConstraints, place: FieldPlace) -> Iterator[str]:
         yield from facts.named
         for patterns in facts.all("patternProperties"):
             for pattern in patterns:
                 yield from matching(pattern, most=40)
         for pointer, _ in facts.having("propertyNames"):
-            named = self.values(((*pointer, "propertyNames"),), Place("name"), 1)
+            named = self.values(((*pointer, "propertyNames"),), FieldPlace("name"), 1)
             yield from (name for name in named if isinstance(name, str))
         word = self._sense.word(place)
         yield from (f"{word}_{n}" for n in range(1, 100))
 
-    def _may_be_called(self, facts: Facts, name: str) -> bool:
+    def _may_be_called(self, facts: SchemaConstraints, name: str) -> bool:
         return all(
             self._document.fits(((*pointer, "propertyNames"),), name) for pointer, _ in facts.having("propertyNames")
         )
@@ -228,8 +234,8 @@ def _placements(contained: list[tuple[Pointer, int]], size: int) -> Iterator[dic
             yield {start + n: tuple(node) for n, node in together.items() if node}
 
 
-def _described(place: Place, description: str) -> Place:
-    return Place(place.name, description, place.parents, place.index)
+def _described(place: FieldPlace, description: str) -> FieldPlace:
+    return FieldPlace(place.name, description, place.parents, place.index)
 
 
 def _type_of(value: Any) -> str:

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from cairn.documents import canonical
-from cairn.ports.models import ModelFaultKind, Occasion
+from cairn.ports.models import ModelCallContext, ModelErrorKind
 
 REMEMBERED = 10_000  # steps of executions whose calls are counted
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ScriptStep:
     checkpoint: str | None = None
     attempts: tuple[int, ...] = ()  # none: every one
     calls: tuple[int, ...] = ()
     when: str = ""
-    fail: ModelFaultKind | None = None
+    fail: ModelErrorKind | None = None
     retry_after: float | None = None
     after: int = 0
     say: str | None = None
@@ -30,14 +30,14 @@ class Step:
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Step:
+    def of(cls, given: Mapping[str, Any]) -> ScriptStep:
         """As it was written, and checked when it was saved."""
         return cls(
             checkpoint=given.get("checkpoint"),
             attempts=_numbers(given.get("attempt")),
             calls=_numbers(given.get("call")),
             when=str(given.get("when", "")),
-            fail=ModelFaultKind(given["fail"]) if "fail" in given else None,
+            fail=ModelErrorKind(given["fail"]) if "fail" in given else None,
             retry_after=given.get("retry_after"),
             after=int(given.get("after", 0)),
             say=given.get("say"),
@@ -47,7 +47,7 @@ class Step:
             arguments=given.get("arguments", {}),
         )
 
-    def is_meant(self, occasion: Occasion, text: str, used: Iterable[str]) -> bool:
+    def is_meant(self, occasion: ModelCallContext, text: str, used: Iterable[str]) -> bool:
         """All but the count of calls. A tool is used once in a conversation."""
         return (
             self.checkpoint in (None, occasion.checkpoint)
@@ -80,15 +80,15 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Script:
+class SimulationScript:
     steps: Sequence[Mapping[str, Any]]
-    occasion: Occasion
+    occasion: ModelCallContext
     counts: Counts
 
-    def step(self, text: str, used: Sequence[str]) -> Step | None:
+    def step(self, text: str, used: Sequence[str]) -> ScriptStep | None:
         """The first that fits this call."""
         for given in self.steps:
-            step = Step.of(given)
+            step = ScriptStep.of(given)
             if not step.is_meant(self.occasion, text, used):
                 continue
             key = (self.occasion.execution_id, self.occasion.attempt, canonical(cast("Any", dict(given))))

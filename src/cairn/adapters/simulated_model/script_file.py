@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from cairn.definitions import check_value, full_schema
 from cairn.documents import DocumentError, decode_yaml
-from cairn.ports.models import ModelFault, ModelFaultKind
+from cairn.ports.models import ModelError, ModelErrorKind
 
 
 class StepsFile:
@@ -24,7 +24,7 @@ class StepsFile:
                 self._read = (changed, _checked(decode_yaml(self._path.read_bytes())[0]))
         except (OSError, DocumentError, ValueError) as error:
             told = error.strerror if isinstance(error, OSError) else str(error)
-            raise ModelFault(ModelFaultKind.NOT_CONFIGURED, f"The simulation file {self._path}: {told}") from None
+            raise ModelError(ModelErrorKind.NOT_CONFIGURED, f"The simulation file {self._path}: {told}") from None
         return self._read[1]
 
 

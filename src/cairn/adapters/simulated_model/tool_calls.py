@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from cairn.adapters.simulated_model.documents import value
-from cairn.adapters.simulated_model.field_meanings import Place
-from cairn.adapters.simulated_model.plausible_values import Knowing
-from cairn.adapters.simulated_model.prompt_parser import Reading
+from cairn.adapters.simulated_model.field_meanings import FieldPlace
+from cairn.adapters.simulated_model.plausible_values import PlausibleValues
+from cairn.adapters.simulated_model.prompt_parser import ParsedPrompt
 from cairn.adapters.simulated_model.text import label, slug
 
 MOST = 4  # uses before the result
@@ -42,7 +42,7 @@ _QUERY = ("query", "q", "search", "search_query")
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class SimulatedTool:
     name: str
     description: str = ""
     schema: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -65,13 +65,13 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ToolUse:
     tool: str
     arguments: Mapping[str, Any]
     words: str = ""  # said with it
 
 
-def called_for(tools: Sequence[Tool], used: Sequence[str], reading: Reading) -> Tool | None:
+def called_for(tools: Sequence[SimulatedTool], used: Sequence[str], reading: ParsedPrompt) -> SimulatedTool | None:
     """The next one that the task speaks of, each once."""
     there = {tool.name: tool for tool in tools if tool.name not in used}
     if len(used) >= MOST:
@@ -89,7 +89,9 @@ def called_for(tools: Sequence[Tool], used: Sequence[str], reading: Reading) -> 
     return None
 
 
-def used_with(tool: Tool, reading: Reading, knowing: Knowing, given: Mapping[str, Any] | None = None) -> Use:
+def used_with(
+    tool: SimulatedTool, reading: ParsedPrompt, knowing: PlausibleValues, given: Mapping[str, Any] | None = None
+) -> ToolUse:
     """A call of the tool; what is given stands, the rest is made up."""
     made = value({"type": "object", **tool.schema}, knowing)
     arguments = {**(cast("dict[str, Any]", made) if isinstance(made, dict) else {}), **_sensible(tool, knowing)}
@@ -98,10 +100,10 @@ def used_with(tool: Tool, reading: Reading, knowing: Knowing, given: Mapping[str
         arguments |= _proposal(tool, arguments, reading, knowing)
     wanted = {*cast("Sequence[str]", tool.schema.get("required", ())), *_SAID}
     arguments = {key: inner for key, inner in arguments.items() if key in wanted and key in tool.parameters}
-    return Use(tool.name, {**arguments, **(given or {})}, _words(tool, reading, knowing, given or {}))
+    return ToolUse(tool.name, {**arguments, **(given or {})}, _words(tool, reading, knowing, given or {}))
 
 
-def _sensible(tool: Tool, knowing: Knowing) -> dict[str, Any]:
+def _sensible(tool: SimulatedTool, knowing: PlausibleValues) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, schema in tool.parameters.items():
         is_text = isinstance(schema, Mapping) and cast("Mapping[str, Any]", schema).get("type") == "string"
@@ -114,12 +116,14 @@ def _sensible(tool: Tool, knowing: Knowing) -> dict[str, Any]:
     return found
 
 
-def _program(knowing: Knowing) -> str:
+def _program(knowing: PlausibleValues) -> str:
     topics = json.dumps(knowing.topics[:3], ensure_ascii=False)
     return f"topics = {topics}\nfor topic in topics:\n    print(topic, len(topic))\n"
 
 
-def _proposal(tool: Tool, made: Mapping[str, Any], reading: Reading, knowing: Knowing) -> dict[str, Any]:
+def _proposal(
+    tool: SimulatedTool, made: Mapping[str, Any], reading: ParsedPrompt, knowing: PlausibleValues
+) -> dict[str, Any]:
     """What is proposed, why, and how sure it is: one of the operations that the tool tells of, if it does."""
     known = {one["name"]: one for one in _OFFERED.finditer(tool.description)}
     offered = list(known) or [str(made.get("operation_type") or "send_email")]
@@ -139,24 +143,24 @@ def _proposal(tool: Tool, made: Mapping[str, Any], reading: Reading, knowing: Kn
     return {"operation_type": kind, "parameters": parameters, **risk, **shown}
 
 
-def _seen(reading: Reading) -> dict[str, Any]:
+def _seen(reading: ParsedPrompt) -> dict[str, Any]:
     """What whoever decides would want to see beside it: the objects of what was given, by name."""
     given = next((cast("dict[str, Any]", one) for one in reading.values if isinstance(one, dict)), dict[str, Any]())
     return {label(name): inner for name, inner in given.items() if isinstance(inner, dict) and inner}
 
 
-def _parameters(kind: str, knowing: Knowing) -> dict[str, Any]:
-    to = next((one for one in knowing.known(Place("email")) if isinstance(one, str)), "customer@example.com")
+def _parameters(kind: str, knowing: PlausibleValues) -> dict[str, Any]:
+    to = next((one for one in knowing.known(FieldPlace("email")) if isinstance(one, str)), "customer@example.com")
     if "mail" in kind:
         return {"to": to, "subject": knowing.subject, "body": knowing.letter}
     if "http" in kind:
         address = f"https://example.com/{slug(knowing.topic(0)) or 'item'}"
         return {"method": "POST", "url": address, "body": {"title": knowing.subject}}
-    amount = next((one for one in knowing.known(Place("amount")) if isinstance(one, int | float)), None)
+    amount = next((one for one in knowing.known(FieldPlace("amount")) if isinstance(one, int | float)), None)
     return {"about": knowing.subject, **({"amount": amount} if amount is not None else {})}
 
 
-def _words(tool: Tool, reading: Reading, knowing: Knowing, given: Mapping[str, Any]) -> str:
+def _words(tool: SimulatedTool, reading: ParsedPrompt, knowing: PlausibleValues, given: Mapping[str, Any]) -> str:
     match tool.name:
         case "propose_action":
             return f"I propose an action: {knowing.reason(0)}"

@@ -1,44 +1,56 @@
-"""Models and a trial of one, as in the docs."""
+"""Models and a test of one."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from cairn.services.model_views import ModelList, ModelProvider, ModelTrial
+from cairn.services.models import ModelList, ModelProvider, ModelTestResult
 
-_ANTHROPIC = ModelProvider(
-    name="anthropic",
-    is_ready=True,
-    is_installed=True,
-    wants_key=True,
-    has_key=True,
-    key_names=["ANTHROPIC_API_KEY"],
-    key_source="secret",
-    base_url=None,
-    remedy="",
-)
-_HOUSE = ModelProvider(
-    name="house",
-    is_ready=True,
-    is_installed=True,
-    wants_key=False,
-    has_key=False,
-    key_names=[],
-    key_source=None,
-    base_url="http://127.0.0.1:8080/v1",
-    remedy="",
-)
 
-REQUESTS: dict[str, Any] = {"test_model": {"model": "house:qwen3"}}
-RESPONSES: dict[str, Any] = {
-    "list_models": ModelList(
+def _anthropic() -> ModelProvider:
+    return ModelProvider(
+        name="anthropic",
+        is_ready=True,
+        is_installed=True,
+        wants_key=True,
+        has_key=True,
+        key_names=["ANTHROPIC_API_KEY"],
+        key_source="secret",
+        base_url=None,
+        remedy="",
+    )
+
+
+def _local() -> ModelProvider:
+    return ModelProvider(
+        name="house",
+        is_ready=True,
+        is_installed=True,
+        wants_key=False,
+        has_key=False,
+        key_names=[],
+        key_source=None,
+        base_url="http://127.0.0.1:8080/v1",
+        remedy="",
+    )
+
+
+def test_request() -> dict[str, Any]:
+    return {"model": "house:qwen3"}
+
+
+def models() -> ModelList:
+    return ModelList(
         default="anthropic:claude-sonnet-5-5",
         is_simulated=False,
         fallbacks=["house:qwen3"],
         prices="genai-prices 0.2.1 of 2026-10-30; 1 of the settings",
-        providers=[_ANTHROPIC, _HOUSE],
-    ),
-    "test_model": ModelTrial(
+        providers=[_anthropic(), _local()],
+    )
+
+
+def test_result() -> ModelTestResult:
+    return ModelTestResult(
         model="house:qwen3",
         is_simulated=False,
         works=True,
@@ -49,5 +61,4 @@ RESPONSES: dict[str, Any] = {
         cost_usd=0.0,
         fault=None,
         message=None,
-    ),
-}
+    )

@@ -7,10 +7,12 @@ from typing import Annotated, Any, Literal
 from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.documents import read_written
-from cairn.api.guarding import operations
+from cairn.api.definition_documents import read_definition
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import agents as examples
+from cairn.api.operations import DEFINE, READ, Media, operation, operation_router
 from cairn.api.parameters import AgentName, IfMatch, Paging, Text, etag, revision_of
-from cairn.api.wiring import By, Services
+from cairn.api.request_body import JSON
 from cairn.definitions import agent_schema
 from cairn.services.agent_library.views import (
     LibraryAgent,
@@ -19,24 +21,39 @@ from cairn.services.agent_library.views import (
     SavedLibraryAgent,
 )
 
-router = operations("/api", "Agent library")
+router = operation_router("/api", "Agent library")
 Search = Annotated[Text | None, Query(max_length=200, description="Words of its name, title, description or role.")]
 Format = Annotated[Literal["json", "yaml"], Query(description="`yaml` is the text to change and save again.")]
+_AGENT_MEDIA: Media = {
+    JSON: {
+        "type": "object",
+        "additionalProperties": True,
+        "description": "An agent; `/api/definitions/agent-schema` says what it may hold.",
+    },
+    "application/yaml": {"type": "string", "description": "The same as YAML."},
+}
+_AGENT_TEXT_MEDIA: Media = {
+    JSON: {"$ref": "#/components/schemas/LibraryAgent"},
+    "application/yaml": {"type": "string", "description": "The text alone."},
+}
 
 
 @router.get("/agents")
+@operation(READ, response_example=examples.agents)
 def list_agents(services: Services, paging: Paging, search: Search = None) -> LibraryAgentPage:
     """Agents by name: those that came with Cairn and those that people saved, with the pipelines that use them."""
     return services.library_reading.list(search, paging.limit, paging.cursor)
 
 
 @router.get("/definitions/agent-schema")
+@operation(READ, response_example=examples.schema)
 def get_agent_schema() -> dict[str, Any]:
     """The JSON Schema of an agent of the library, for editors."""
     return agent_schema()
 
 
 @router.get("/agents/{name}", response_model=LibraryAgent)
+@operation(READ, response_media=_AGENT_TEXT_MEDIA, etag=True, response_example=examples.agent)
 def get_agent(name: AgentName, response: Response, services: Services, format: Format = "json") -> Any:
     """One agent. Its ETag names the revision; 0 is as it came with Cairn."""
     if format == "yaml":
@@ -48,11 +65,18 @@ def get_agent(name: AgentName, response: Response, services: Services, format: F
 
 
 @router.put("/agents/{name}")
+@operation(
+    DEFINE,
+    request_media=_AGENT_MEDIA,
+    etag=True,
+    request_example=examples.document,
+    response_example=examples.saved_agent,
+)
 async def put_agent(
     name: AgentName, request: Request, response: Response, services: Services, by: By, if_match: IfMatch = None
 ) -> SavedLibraryAgent:
     """Save an agent: a new one, or in place of the one that has the name. Runs that are made from now on use it."""
-    written = await read_written(request)
+    written = await read_definition(request)
     await services.library.save(name, written.value, positions=written.positions, if_match=revision_of(if_match), by=by)
     view: LibraryAgent = await run_in_threadpool(services.library_reading.get, name)
     response.headers["ETag"] = etag(view.revision)
@@ -61,12 +85,14 @@ async def put_agent(
 
 
 @router.delete("/agents/{name}", status_code=204)
+@operation(DEFINE)
 async def remove_agent(name: AgentName, services: Services, by: By, if_match: IfMatch = None) -> None:
     """Remove an agent that somebody saved; refused while pipelines use it, unless one of Cairn's takes its place."""
     await services.library.remove(name, if_match=revision_of(if_match), by=by)
 
 
 @router.get("/agents/{name}/revisions")
+@operation(READ, response_example=examples.revisions)
 def list_agent_revisions(name: AgentName, services: Services, paging: Paging) -> LibraryAgentRevisionPage:
     """Who changed it, when, and how it was; newest first."""
     return services.library_reading.revisions(name, paging.limit, paging.cursor)

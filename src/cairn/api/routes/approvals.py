@@ -8,33 +8,48 @@ from typing import Annotated, Literal
 from fastapi import Path, Query
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.admission import require
-from cairn.api.answering import carried_out
-from cairn.api.bodies import AddComment, Assign, Decide, DecideBatch, Decision, Modify
-from cairn.api.guarding import operations
+from cairn.api.authentication import require_permission
+from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.examples import approvals as examples
+from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ApprovalId, ById, Paging, Text, filled
-from cairn.api.permissions import DECISIONS
-from cairn.api.wiring import By, CommandId, Services
-from cairn.core.rule_verdict import Risk
-from cairn.core.states import ApprovalStatus, Kind
-from cairn.services.actors import Actor
-from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecided, ModifyPreview
-from cairn.services.filters import ApprovalFilter
+from cairn.api.requests.approvals import (
+    AddCommentRequest,
+    AssignRequest,
+    DecideBatchRequest,
+    DecideRequest,
+    Decision,
+    ModifyRequest,
+)
+from cairn.api.responses import command_warnings
+from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus
+from cairn.services.actions.views import ModificationPreview
+from cairn.services.actors import Actor, Permission
+from cairn.services.approvals.eligibility import DECIDE, SUBMIT
+from cairn.services.approvals.queries.lists import ApprovalFilter
+from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecisionResults
 
-router = operations("/api/approvals", "Approvals")
+router = operation_router("/api/approvals", "Approvals")
 
+DECISION_PERMISSIONS: dict[str, Permission] = {
+    **dict.fromkeys(
+        ("approve", "revise", "reject", "refuse", "accept", "feedback", "retry", "restart", "fail"), DECIDE
+    ),
+    **dict.fromkeys(("answer", "decline"), SUBMIT),
+}
 Sort = Literal["age", "deadline", "risk", "priority"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ApprovalListParameters:
     """Which approvals, in which order."""
 
     status: Annotated[list[ApprovalStatus] | None, Query(description="One of these; pending unless said.")] = None
-    kind: Annotated[list[Kind] | None, Query(description="One of these.")] = None
+    kind: Annotated[list[ApprovalKind] | None, Query(description="One of these.")] = None
     pipeline_id: ById = None
     run_id: ById = None
-    risk_level: Annotated[list[Risk] | None, Query(description="Of a proposed action: one of these.")] = None
+    risk_level: Annotated[list[RiskLevel] | None, Query(description="Of a proposed action: one of these.")] = None
     operation_type: Annotated[Text | None, Query(max_length=100, description="Of a proposed action.")] = None
     rule: Annotated[Text | None, Query(max_length=200, description="That asks, or has approved.")] = None
     mine: Annotated[bool, Query(description="Only what you may decide.")] = False
@@ -56,46 +71,57 @@ class Wanted:
 
 
 @router.get("")
+@operation(READ, response_example=examples.approvals)
 def list_approvals(
-    services: Services, paging: Paging, by: By, wanted: Annotated[Wanted, filled(Wanted)]
+    services: Services,
+    paging: Paging,
+    by: By,
+    parameters: Annotated[ApprovalListParameters, filled(ApprovalListParameters)],
 ) -> ApprovalPage:
     """The queue: what waits for people."""
-    return services.reading.approvals(wanted.filter(by), paging.limit, paging.cursor, by)
+    return services.reading.approvals(parameters.filter(by), paging.limit, paging.cursor, by)
 
 
 @router.get("/{approval_id}")
+@operation(READ, response_example=examples.approval)
 def get_approval(approval_id: ApprovalId, services: Services, by: By) -> ApprovalDetail:
     """An approval with what it is about."""
     return services.reading.approval(approval_id, by)
 
 
 @router.post("/batch")
-async def decide_batch(body: DecideBatch, services: Services, by: By, command_id: CommandId) -> BatchDecided:
+@operation(DECIDE, request_example=examples.decide_batch_request, response_example=examples.batch_results)
+async def decide_batch(
+    body: DecideBatchRequest, services: Services, by: By, command_id: CommandId
+) -> BatchDecisionResults:
     """The same decision on several. Each is decided by itself: what cannot be is told, and the others go on (H8)."""
-    require(by, DECISIONS[body.decision])
+    require_permission(by, DECISION_PERMISSIONS[body.decision])
     items = [(item.approval_id, item.digest) for item in body.items]
     return await services.batches.decide(items, body.decision, body.feedback, by=by, command_id=command_id)
 
 
 @router.put("/{approval_id}/modify")
-def preview_modification(approval_id: ApprovalId, body: Modify, services: Services) -> ModifyPreview:
+@operation(READ, request_example=examples.modify_request, response_example=examples.modification_preview)
+def preview_modification(approval_id: ApprovalId, body: ModifyRequest, services: Services) -> ModificationPreview:
     """What other parameters would make of an action: the difference, and whether they fit. Nothing is decided."""
     return services.corrections.preview(approval_id, body.modified_params)
 
 
 @router.put("/{approval_id}/assign")
+@operation(DECIDE, request_example=examples.assign_request, response_example=examples.approval)
 async def assign_approval(
-    approval_id: ApprovalId, body: Assign, services: Services, by: By, command_id: CommandId
+    approval_id: ApprovalId, body: AssignRequest, services: Services, by: By, command_id: CommandId
 ) -> ApprovalDetail:
     """Hand it over: others decide instead."""
     handed_over = services.approvals.hand_over(approval_id, body.to, body.reason, by=by, command_id=command_id)
-    await carried_out(handed_over)
+    await command_warnings(handed_over)
     return await run_in_threadpool(services.reading.approval, approval_id, by)
 
 
 @router.post("/{approval_id}/comments", status_code=201)
+@operation(SUBMIT, request_example=examples.comment_request, response_example=examples.approval)
 async def add_comment(
-    approval_id: ApprovalId, body: AddComment, services: Services, by: By, command_id: CommandId
+    approval_id: ApprovalId, body: AddCommentRequest, services: Services, by: By, command_id: CommandId
 ) -> ApprovalDetail:
     """Say something about it without deciding."""
     await services.comments.add(approval_id, body.text, by=by, command_id=command_id)
@@ -103,23 +129,24 @@ async def add_comment(
 
 
 @router.put("/{approval_id}/{decision}")
+@operation(SUBMIT, request_example=examples.decide_request, response_example=examples.approval)
 async def decide_approval(
     approval_id: ApprovalId,
     decision: Annotated[Decision, Path(description="Which are possible depends on the kind (D22).")],
     services: Services,
     by: By,
     command_id: CommandId,
-    body: Decide | None = None,
+    body: DecideRequest | None = None,
 ) -> ApprovalDetail:
     """Decide. `digest` names what was looked at: if that has changed since, nothing is decided."""
-    require(by, DECISIONS[decision])
-    body = body or Decide()
-    await carried_out(
+    require_permission(by, DECISION_PERMISSIONS[decision])
+    body = body or DecideRequest()
+    await command_warnings(
         services.approvals.decide(
             approval_id,
             decision,
             digest=body.digest,
-            feedback=body.words,
+            feedback=body.explanation,
             fields=body.fields,
             modified_params=body.modified_params,
             by=by,

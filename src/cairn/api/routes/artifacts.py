@@ -8,17 +8,21 @@ from urllib.parse import quote
 from fastapi import Response
 from starlette.responses import StreamingResponse
 
-from cairn.api.guarding import operations
+from cairn.api.dependencies import Services
+from cairn.api.examples import artifacts as examples
+from cairn.api.examples import story
 from cairn.api.middleware import CONTENT_POLICY
+from cairn.api.operations import ANY_JSON, READ, TEXT, operation, operation_router
 from cairn.api.parameters import ById, Paging, RecordId
-from cairn.api.wiring import Services
+from cairn.api.request_body import JSON
+from cairn.services.artifacts.queries import ArtifactFilter
 from cairn.services.artifacts.views import Artifact, ArtifactPage
-from cairn.services.filters import ArtifactFilter
 
-router = operations("/api/artifacts", "Artifacts")
+router = operation_router("/api/artifacts", "Artifacts")
 
 
 @router.get("/list")
+@operation(READ, response_example=examples.artifacts)
 def list_artifacts(
     services: Services,
     paging: Paging,
@@ -31,12 +35,18 @@ def list_artifacts(
 
 
 @router.get("/{artifact_record_id}")
+@operation(READ, response_example=story.artifact)
 def get_artifact(artifact_record_id: RecordId, services: Services) -> Artifact:
     """What is known about an artifact."""
     return services.reading.artifact(artifact_record_id)
 
 
 @router.get("/{artifact_record_id}/download", response_class=Response)
+@operation(
+    READ,
+    response_media={"application/octet-stream": {"type": "string", "format": "binary"}},
+    response_example=examples.content_text,
+)
 def download_artifact(artifact_record_id: RecordId, services: Services) -> Response:
     """The content as a file to be saved, byte for byte."""
     artifact = services.reading.artifact(artifact_record_id)
@@ -45,6 +55,7 @@ def download_artifact(artifact_record_id: RecordId, services: Services) -> Respo
 
 
 @router.get("/{artifact_record_id}/content", response_class=Response)
+@operation(READ, response_media={JSON: ANY_JSON, "text/plain": TEXT}, response_example=examples.content)
 def get_artifact_content(artifact_record_id: RecordId, services: Services) -> Response:
     """The content to be shown: as JSON or as plain text, never as a page."""
     artifact = services.reading.artifact(artifact_record_id)

@@ -7,20 +7,23 @@ from typing import Annotated, Any
 from fastapi import Body, Header, Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.bodies import CheckpointOrder
-from cairn.api.guarding import operations
+from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.examples import pipelines as examples
+from cairn.api.examples import story
+from cairn.api.operations import DEFINE, READ, operation, operation_router
 from cairn.api.parameters import CheckpointId, Force, PipelineId, etag, is_id, revision_of
-from cairn.api.wiring import By, CommandId, Services
-from cairn.services.errors import WrongInput
+from cairn.api.requests.pipelines import CheckpointOrderRequest
+from cairn.services.errors import InvalidInput
 from cairn.services.pipelines.views import Checkpoint, Pipeline
 
-router = operations("/api", "Checkpoints")
+router = operation_router("/api", "Checkpoints")
 Definition = Annotated[dict[str, Any], Body(description="A checkpoint in full or short form.")]
 At = Annotated[int | None, Query(ge=0, le=1000, description="Where to put it; at the end unless said.")]
 IfMatch = Annotated[str | None, Header(alias="If-Match", description="The pipeline's ETag that was read.")]
 
 
 @router.post("/pipelines/{pipeline_id}/checkpoints", status_code=201)
+@operation(DEFINE, request_example=examples.add_checkpoint_request, response_example=story.checkpoint)
 async def add_checkpoint(
     pipeline_id: PipelineId,
     body: Definition,
@@ -36,6 +39,7 @@ async def add_checkpoint(
 
 
 @router.post("/checkpoints", status_code=201)
+@operation(DEFINE, request_example=examples.create_checkpoint_request, response_example=story.checkpoint)
 async def create_checkpoint(
     body: Definition,
     response: Response,
@@ -49,17 +53,19 @@ async def create_checkpoint(
     definition = dict(body)
     pipeline_id = definition.pop("pipeline_id", None)
     if not is_id(pipeline_id):
-        raise WrongInput([("/pipeline_id", "Name the pipeline by its id.")])
+        raise InvalidInput([("/pipeline_id", "Name the pipeline by its id.")])
     return await _add(services, response, pipeline_id, definition, position, force, by, command_id)
 
 
 @router.get("/checkpoints/{checkpoint_id}")
+@operation(READ, response_example=story.checkpoint)
 def get_checkpoint(checkpoint_id: CheckpointId, services: Services) -> Checkpoint:
     """A checkpoint in its full form."""
     return services.reading.checkpoint(checkpoint_id)
 
 
 @router.put("/checkpoints/{checkpoint_id}")
+@operation(DEFINE, request_example=examples.update_checkpoint_request, response_example=story.checkpoint)
 async def update_checkpoint(
     checkpoint_id: CheckpointId,
     body: Definition,
@@ -77,6 +83,7 @@ async def update_checkpoint(
 
 
 @router.delete("/checkpoints/{checkpoint_id}")
+@operation(DEFINE, response_example=story.pipeline)
 async def delete_checkpoint(
     checkpoint_id: CheckpointId, services: Services, by: By, command_id: CommandId, force: Force = False
 ) -> Pipeline:
@@ -86,9 +93,10 @@ async def delete_checkpoint(
 
 
 @router.put("/pipelines/{pipeline_id}/checkpoint-order")
+@operation(DEFINE, request_example=examples.checkpoint_order_request, response_example=story.pipeline)
 async def reorder_checkpoints(
     pipeline_id: PipelineId,
-    body: CheckpointOrder,
+    body: CheckpointOrderRequest,
     response: Response,
     services: Services,
     by: By,

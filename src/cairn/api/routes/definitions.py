@@ -7,29 +7,38 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.bodies import Revert
-from cairn.api.documents import finding, read_written, shown
-from cairn.api.guarding import operations
+from cairn.api.definition_documents import DEFINITION_MEDIA, finding, read_definition, saved_pipeline
+from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.examples import pipelines as examples
+from cairn.api.examples import story
+from cairn.api.operations import DEFINE, READ, TEXT, operation, operation_router
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, etag, revision_of
-from cairn.api.problems import Turned
-from cairn.api.wiring import By, CommandId, Services
+from cairn.api.problems import RequestRejected
+from cairn.api.request_body import JSON
+from cairn.api.requests.pipelines import RevertRequest
 from cairn.definitions import DefinitionError, authoring_schema
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.services.pipelines.views import (
     DefinitionDiff,
-    Finding,
+    DefinitionFinding,
+    DefinitionValidation,
     Pipeline,
     RevisionDetail,
     RevisionPage,
     TemplatePage,
-    Validation,
 )
 
-router = operations("/api", "Definitions")
+router = operation_router("/api", "Definitions")
 RevisionNumber = Annotated[int, Path(ge=1, le=2**31, description="Counts every change of the definition.")]
 
 
 @router.get("/pipelines/{pipeline_id}/definition", response_class=Response)
+@operation(
+    READ,
+    response_media={"application/yaml": TEXT, JSON: DEFINITION_MEDIA[JSON]},
+    etag=True,
+    response_example=examples.definition_yaml,
+)
 def get_definition(
     pipeline_id: PipelineId,
     services: Services,
@@ -41,6 +50,9 @@ def get_definition(
 
 
 @router.put("/pipelines/{pipeline_id}/definition")
+@operation(
+    DEFINE, request_media=DEFINITION_MEDIA, etag=True, request_example=story.definition, response_example=story.pipeline
+)
 async def replace_definition(
     pipeline_id: PipelineId,
     request: Request,
@@ -52,9 +64,9 @@ async def replace_definition(
     force: Force = False,
 ) -> Pipeline:
     """Apply a whole definition: what it leaves out has its default. The same again changes nothing (P7)."""
-    written = await read_written(request)
+    written = await read_definition(request)
     if not isinstance(written.value, dict):
-        raise WrongInput([("", "This has to be an object: a whole definition.")])
+        raise InvalidInput([("", "This has to be an object: a whole definition.")])
     saved = await services.pipelines.replace(
         pipeline_id,
         written.value,
@@ -64,22 +76,25 @@ async def replace_definition(
         by=by,
         command_id=command_id,
     )
-    return await shown(services, response, saved)
+    return await saved_pipeline(services, response, saved)
 
 
 @router.get("/pipelines/{pipeline_id}/history")
+@operation(READ, response_example=examples.revisions)
 def list_revisions(pipeline_id: PipelineId, services: Services, paging: Paging) -> RevisionPage:
     """Who changed the definition, when and why; newest first."""
     return services.reading.revisions(pipeline_id, paging.limit, paging.cursor)
 
 
 @router.get("/pipelines/{pipeline_id}/history/{revision}")
+@operation(READ, response_example=examples.revision)
 def get_revision(pipeline_id: PipelineId, revision: RevisionNumber, services: Services) -> RevisionDetail:
     """The whole definition as it was."""
     return services.reading.revision(pipeline_id, revision)
 
 
 @router.get("/pipelines/{pipeline_id}/diff")
+@operation(READ, response_example=examples.diff)
 def diff_revisions(
     pipeline_id: PipelineId,
     services: Services,
@@ -91,17 +106,25 @@ def diff_revisions(
 
 
 @router.post("/pipelines/{pipeline_id}/diff")
+@operation(
+    READ,
+    idempotent=False,
+    request_media=DEFINITION_MEDIA,
+    request_example=story.definition,
+    response_example=examples.diff,
+)
 async def compare_definition(pipeline_id: PipelineId, request: Request, services: Services) -> DefinitionDiff:
     """What would change if this definition were saved in place of the newest one (P5)."""
-    written = await read_written(request)
+    written = await read_definition(request)
     checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
     return await run_in_threadpool(services.reading.compare, pipeline_id, checked.definition)
 
 
 @router.post("/pipelines/{pipeline_id}/revert")
+@operation(DEFINE, request_example=examples.revert_request, response_example=story.pipeline)
 async def revert_pipeline(
     pipeline_id: PipelineId,
-    body: Revert,
+    body: RevertRequest,
     response: Response,
     services: Services,
     by: By,
@@ -110,42 +133,53 @@ async def revert_pipeline(
 ) -> Pipeline:
     """Make the definition as it was at a revision the newest one."""
     saved = await services.pipelines.revert(pipeline_id, body.revision, force=force, by=by, command_id=command_id)
-    return await shown(services, response, saved)
+    return await saved_pipeline(services, response, saved)
 
 
 @router.post("/definitions/validate")
-async def validate_definition(request: Request, services: Services) -> Validation:
+@operation(
+    READ,
+    idempotent=False,
+    request_media=DEFINITION_MEDIA,
+    request_example=story.definition,
+    response_example=examples.validation,
+)
+async def validate_definition(request: Request, services: Services) -> DefinitionValidation:
     """Check a definition without saving it. A text that cannot even be read is a finding, too."""
     try:
-        written = await read_written(request)
+        written = await read_definition(request)
         checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
     except DefinitionError as error:
         return _validation([finding(found) for found in error.findings])
-    except Turned as error:
+    except RequestRejected as error:
         if error.kind != "bad-body":
             raise
         return _validation(
             [
-                Finding(path=place.path, message=place.message, severity="error", line=place.line, column=place.column)
+                DefinitionFinding(
+                    path=place.path, message=place.message, severity="error", line=place.line, column=place.column
+                )
                 for place in error.places
             ]
         )
     return _validation([finding(found) for found in checked.warnings])
 
 
-def _validation(findings: list[Finding]) -> Validation:
+def _validation(findings: list[DefinitionFinding]) -> DefinitionValidation:
     errors = [found for found in findings if found.severity == "error"]
     warnings = [found for found in findings if found.severity == "warning"]
-    return Validation(valid=not errors, errors=errors, warnings=warnings)
+    return DefinitionValidation(valid=not errors, errors=errors, warnings=warnings)
 
 
 @router.get("/definitions/schema")
+@operation(READ, response_example=examples.schema)
 def get_definition_schema() -> dict[str, Any]:
     """The JSON Schema of a definition as authors write it, for editors."""
     return authoring_schema()
 
 
 @router.get("/templates")
+@operation(READ, response_example=examples.templates)
 def list_templates(services: Services) -> TemplatePage:
     """Ready-made pipelines."""
     return services.reading.templates()

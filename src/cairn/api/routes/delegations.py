@@ -7,17 +7,19 @@ from typing import Annotated
 from fastapi import Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.guarding import operations
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import identity as examples
+from cairn.api.operations import OWN, READ, operation, operation_router
 from cairn.api.parameters import DelegationId, Paging, UserQuery
-from cairn.api.people_bodies import CreateDelegation
-from cairn.api.wiring import By, Services
+from cairn.api.requests.identity import CreateDelegationRequest
 from cairn.services.identity.delegations import NewDelegation
 from cairn.services.identity.views import Delegation, DelegationPage
 
-router = operations("/api/delegations", "People")
+router = operation_router("/api/delegations", "People")
 
 
 @router.get("")
+@operation(READ, response_example=examples.delegations)
 def list_delegations(
     services: Services,
     paging: Paging,
@@ -29,27 +31,32 @@ def list_delegations(
 
 
 @router.post("", status_code=201)
-async def create_delegation(body: CreateDelegation, response: Response, services: Services, by: By) -> Delegation:
+@operation(OWN, request_example=examples.create_delegation_request, response_example=examples.delegation)
+async def create_delegation(
+    body: CreateDelegationRequest, response: Response, services: Services, by: By
+) -> Delegation:
     """Let somebody who may decide do so for you while you are away; as an admin, also for somebody else."""
-    wanted = NewDelegation(
+    spec = NewDelegation(
         from_user=by.name if body.from_user is None else body.from_user.strip().lower(),
         to_user=body.to_user.strip().lower(),
         until=body.until,
         starts_at=body.starts_at,
         reason=body.reason,
     )
-    name = await services.accounts.delegations.create(wanted, by)
+    name = await services.accounts.delegations.create(spec, by)
     response.headers["Location"] = f"/api/delegations/{name}"
     return await run_in_threadpool(services.accounts.people.delegation, name)
 
 
 @router.get("/{delegation_id}")
+@operation(READ, response_example=examples.delegation)
 def get_delegation(delegation_id: DelegationId, services: Services) -> Delegation:
     """A delegation."""
     return services.accounts.people.delegation(delegation_id)
 
 
 @router.delete("/{delegation_id}")
+@operation(OWN, response_example=examples.delegation)
 async def end_delegation(delegation_id: DelegationId, services: Services, by: By) -> Delegation:
     """End a delegation before its time: yours, one that you have, or as an admin any."""
     await services.accounts.delegations.end(delegation_id, by)

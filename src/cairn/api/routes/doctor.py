@@ -1,21 +1,39 @@
-"""How the server, its data and its machine do."""
+"""Health of the server, its data and its machine."""
 
 from __future__ import annotations
 
-from cairn.api.guarding import operations
-from cairn.api.wiring import Services
-from cairn.services.doctor.views import Diagnosis
+import cairn
+from cairn.api.dependencies import Services
+from cairn.api.examples import doctor as examples
+from cairn.api.operations import ADMIN, OPEN, operation, operation_router
+from cairn.services.doctor.views import HealthReport
+from cairn.services.identity.views import DriftStatus, Health
 
-router = operations("/api/doctor", "Health")
+router = operation_router("/api", "Health")
 
 
-@router.get("")
-async def get_diagnosis(services: Services) -> Diagnosis:
+@router.get("/health")
+@operation(OPEN, response_example=examples.health)
+def get_health(services: Services) -> Health:
+    """Whether the server is up, and what its last look at the folder tree found."""
+    drift = services.keeper.last
+    return Health(
+        version=cairn.__version__,
+        database=services.database.kind,
+        drift=drift
+        and DriftStatus(checked_at=drift.checked_at, repaired=drift.repaired, moved_aside=drift.moved_aside),
+    )
+
+
+@router.get("/doctor")
+@operation(ADMIN, response_example=examples.report)
+async def get_diagnosis(services: Services) -> HealthReport:
     """Look at everything: database, trail, folders, jobs, disk, sandbox, clock and settings. Nothing is changed."""
     return await services.doctor.examine()
 
 
-@router.post("/repair")
-async def repair(services: Services) -> Diagnosis:
+@router.post("/doctor/repair")
+@operation(ADMIN, response_example=examples.report)
+async def repair(services: Services) -> HealthReport:
     """Put right what can be put right without a loss; nothing of a user's is deleted."""
     return await services.doctor.repair()

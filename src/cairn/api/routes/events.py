@@ -8,26 +8,28 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import AwareDatetime
 
-from cairn.api.guarding import operations
+from cairn.api.dependencies import Services
+from cairn.api.examples import events as examples
+from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ById, Paging, Text, filled
-from cairn.api.wiring import Services
-from cairn.services.events.views import EventPage, Verdict
-from cairn.services.filters import EventFilter
+from cairn.services.events.queries import EventFilter
+from cairn.services.events.views import ChainVerification, EventPage
 
-router = operations("/api/events", "Trail")
+router = operation_router("/api/events", "Events")
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class EventPeriod:
     since: Annotated[AwareDatetime | None, Query(description="Not before this moment.")] = None
     until: Annotated[AwareDatetime | None, Query(description="Before this moment.")] = None
 
 
 @router.get("")
+@operation(READ, response_example=examples.events)
 def list_events(
     services: Services,
     paging: Paging,
-    period: Annotated[Period, filled(Period)],
+    period: Annotated[EventPeriod, filled(EventPeriod)],
     pipeline_id: ById = None,
     run_id: ById = None,
     execution_id: ById = None,
@@ -35,13 +37,14 @@ def list_events(
     event_type: Annotated[list[Text] | None, Query(description="One of these.")] = None,
 ) -> EventPage:
     """Events, newest first."""
-    wanted = EventFilter(
+    event_filter = EventFilter(
         pipeline_id, run_id, execution_id, tuple(event_type or ()), period.since, period.until, scope is not None
     )
-    return services.reading.events(wanted, paging.limit, paging.cursor)
+    return services.reading.events(event_filter, paging.limit, paging.cursor)
 
 
 @router.get("/verify")
-def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> Verdict:
+@operation(READ, errors=(404,), response_example=examples.verification)
+def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> ChainVerification:
     """Check the hash chain of a run, of a pipeline with all its runs, or of everything (S4)."""
     return services.reading.verify(pipeline_id, run_id)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from cairn.api.bodies import TestModel
-from cairn.api.guarding import operations
-from cairn.api.wiring import Services
-from cairn.services.model_views import ModelList, ModelTrial
+from cairn.api.dependencies import Services
+from cairn.api.examples import models as examples
+from cairn.api.operations import DEFINE, READ, operation, operation_router
+from cairn.api.requests.models import TestModelRequest
+from cairn.services.models import ModelList, ModelTestResult
 
-router = operations("/api/models", "Models")
+router = operation_router("/api/models", "Models")
 
 
 @router.get("")
+@operation(READ, response_example=examples.models)
 def list_models(services: Services) -> ModelList:
     """Providers, whether each can be asked, and the model of agents that name none. No key is shown."""
     return services.known_models.list()
 
 
 @router.post("/test")
-async def test_model(body: TestModel, services: Services) -> ModelTrial:
+@operation(DEFINE, request_example=examples.test_request, response_example=examples.test_result)
+async def test_model(body: TestModelRequest, services: Services) -> ModelTestResult:
     """Ask a model one small thing now: the answer says how long it took, what it used, or what is wrong."""
     return await services.known_models.test(body.model)

@@ -7,19 +7,23 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.documents import read_written, shown
-from cairn.api.guarding import operations
+from cairn.api.definition_documents import DEFINITION_MEDIA, read_definition, saved_pipeline
+from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.examples import pipelines as examples
+from cairn.api.examples import runs as runs_examples
+from cairn.api.examples import story
+from cairn.api.operations import ADMIN, DEFINE, READ, operation, operation_router
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, Text, etag, revision_of
-from cairn.api.wiring import By, CommandId, Services
-from cairn.services.errors import WrongInput
-from cairn.services.filters import RunFilter
-from cairn.services.pipelines.views import Deleted, Pipeline, PipelinePage
+from cairn.services.errors import InvalidInput
+from cairn.services.pipelines.views import DeletedPipeline, Pipeline, PipelinePage
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.services.runs.views import RunPage
 
-router = operations("/api/pipelines", "Pipelines")
+router = operation_router("/api/pipelines", "Pipelines")
 
 
 @router.get("")
+@operation(READ, response_example=examples.pipelines)
 def list_pipelines(
     services: Services,
     paging: Paging,
@@ -31,25 +35,29 @@ def list_pipelines(
 
 
 @router.post("", status_code=201)
+@operation(
+    DEFINE, request_media=DEFINITION_MEDIA, etag=True, request_example=story.definition, response_example=story.pipeline
+)
 async def create_pipeline(
     request: Request, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Pipeline:
     """Define a pipeline: full or short form, JSON or YAML, or `{"template": name}`."""
-    written = await read_written(request)
+    written = await read_definition(request)
     if isinstance(written.value, dict) and written.value.keys() == {"template"}:
         name = written.value["template"]
         if not isinstance(name, str):
-            raise WrongInput([("/template", "This has to be the name of a template.")])
+            raise InvalidInput([("/template", "This has to be the name of a template.")])
         saved = await services.pipelines.from_template(name, by=by, command_id=command_id)
     else:
         saved = await services.pipelines.create(
             written.value, positions=written.positions, by=by, command_id=command_id
         )
     response.headers["Location"] = f"/api/pipelines/{saved.pipeline_id}"
-    return await shown(services, response, saved)
+    return await saved_pipeline(services, response, saved)
 
 
 @router.get("/{pipeline_id}")
+@operation(READ, etag=True, response_example=story.pipeline)
 def get_pipeline(pipeline_id: PipelineId, response: Response, services: Services) -> Pipeline:
     """A pipeline in its full form. Its ETag names the revision."""
     found = services.reading.pipeline(pipeline_id)
@@ -58,6 +66,13 @@ def get_pipeline(pipeline_id: PipelineId, response: Response, services: Services
 
 
 @router.put("/{pipeline_id}")
+@operation(
+    DEFINE,
+    request_media=DEFINITION_MEDIA,
+    etag=True,
+    request_example=examples.update_request,
+    response_example=story.pipeline,
+)
 async def update_pipeline(
     pipeline_id: PipelineId,
     request: Request,
@@ -69,9 +84,9 @@ async def update_pipeline(
     force: Force = False,
 ) -> Pipeline:
     """Change what is given, leave the rest; `checkpoints`, where given, are all of them from now on."""
-    written = await read_written(request)
+    written = await read_definition(request)
     if not isinstance(written.value, dict):
-        raise WrongInput([("", "This has to be an object with the fields to change.")])
+        raise InvalidInput([("", "This has to be an object with the fields to change.")])
     saved = await services.pipelines.update(
         pipeline_id,
         written.value,
@@ -81,19 +96,21 @@ async def update_pipeline(
         by=by,
         command_id=command_id,
     )
-    return await shown(services, response, saved)
+    return await saved_pipeline(services, response, saved)
 
 
 @router.delete("/{pipeline_id}")
+@operation(ADMIN, response_example=examples.deleted_pipeline)
 async def delete_pipeline(
     pipeline_id: PipelineId, services: Services, by: By, command_id: CommandId, force: Force = False
-) -> Deleted:
+) -> DeletedPipeline:
     """Put it away: its folder goes to the archive, `restore` brings it back."""
     location = await services.pipelines.delete(pipeline_id, force=force, by=by, command_id=command_id)
-    return Deleted(pipeline_id=pipeline_id, archive_location=location)
+    return DeletedPipeline(pipeline_id=pipeline_id, archive_location=location)
 
 
 @router.post("/{pipeline_id}/restore")
+@operation(ADMIN, response_example=story.pipeline)
 async def restore_pipeline(
     pipeline_id: PipelineId, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Pipeline:
@@ -105,6 +122,7 @@ async def restore_pipeline(
 
 
 @router.get("/{pipeline_id}/runs")
+@operation(READ, response_example=runs_examples.runs)
 def list_pipeline_runs(
     pipeline_id: PipelineId,
     services: Services,
@@ -116,5 +134,5 @@ def list_pipeline_runs(
     include_tests: Annotated[bool, Query(description="Also test runs.")] = False,
 ) -> RunPage:
     """Runs of the current definition, newest first."""
-    wanted = RunFilter(None, (), definition_version, include_archived, include_tests)
-    return services.reading.pipeline_runs(pipeline_id, wanted, paging.limit, paging.cursor)
+    run_filter = RunFilter(None, (), definition_version, include_archived, include_tests)
+    return services.reading.pipeline_runs(pipeline_id, run_filter, paging.limit, paging.cursor)

@@ -8,37 +8,47 @@ from uuid import uuid5
 from fastapi import Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.bodies import RollBack
-from cairn.api.guarding import operations
+from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.examples import rollbacks as examples
+from cairn.api.operations import READ, RUN, operation, operation_router
 from cairn.api.parameters import ById, Paging, RollbackId
-from cairn.api.wiring import By, CommandId, Services
-from cairn.core.errors import Repeated
-from cairn.services.rollbacks.service import Request
+from cairn.api.requests.rollbacks import CreateRollbackRequest
+from cairn.core.errors import AlreadyApplied
+from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.rollbacks.views import Rollback, RollbackPage, RollbackPreview
 
-router = operations("/api/rollback", "Rollback")
+router = operation_router("/api/rollback", "Rollbacks")
 
 
 @router.post("/preview")
-def preview_rollback(body: RollBack, services: Services, by: By, command_id: CommandId) -> RollbackPreview:
+@operation(
+    READ,
+    idempotent=False,
+    errors=(404, 409),
+    request_example=examples.create_request,
+    response_example=examples.preview,
+)
+def preview_rollback(body: CreateRollbackRequest, services: Services, by: By, command_id: CommandId) -> RollbackPreview:
     """What a rollback would take away, keep and stop, and how the run would go on."""
     return services.reading.rollback_preview(services.rollbacks, _request(body, command_id), by)
 
 
 @router.post("", status_code=201)
+@operation(RUN, request_example=examples.create_request, response_example=examples.rollback)
 async def make_rollback(
-    body: RollBack, response: Response, services: Services, by: By, command_id: CommandId
+    body: CreateRollbackRequest, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Rollback:
     """Go back. What is taken away is archived. The same `rollback_id` again answers with what it did."""
     request = _request(body, command_id)
     warnings: list[str] = []
-    with suppress(Repeated):
+    with suppress(AlreadyApplied):
         _, warnings = await services.rollbacks.roll_back(request, by=by, command_id=command_id)
     response.headers["Location"] = f"/api/rollback/{request.rollback_id}"
     return await _shown(services, request.rollback_id, warnings)
 
 
 @router.get("")
+@operation(READ, response_example=examples.rollbacks)
 def list_rollbacks(
     services: Services,
     paging: Paging,
@@ -50,22 +60,24 @@ def list_rollbacks(
 
 
 @router.get("/{rollback_id}")
+@operation(READ, response_example=examples.rollback)
 def get_rollback(rollback_id: RollbackId, services: Services) -> Rollback:
     """A rollback with what it took away, and whether it can be undone."""
     return services.reading.rollback(rollback_id)
 
 
 @router.post("/{rollback_id}/undo")
+@operation(RUN, errors=(410,), response_example=examples.rollback)
 async def undo_rollback(rollback_id: RollbackId, services: Services, by: By, command_id: CommandId) -> Rollback:
     """Put everything back, while nothing newer stands in its place (D51)."""
     warnings: list[str] = []
-    with suppress(Repeated):
+    with suppress(AlreadyApplied):
         warnings = await services.rollbacks.undo(rollback_id, by=by, command_id=command_id)
     return await _shown(services, rollback_id, warnings)
 
 
-def _request(body: RollBack, command_id: CommandId) -> Request:
-    return Request(
+def _request(body: CreateRollbackRequest, command_id: CommandId) -> RollbackSpec:
+    return RollbackSpec(
         rollback_type=body.rollback_type,
         source_run_id=body.source_run_id,
         target_run_id=body.target_run_id,

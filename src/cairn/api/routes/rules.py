@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.documents import finding
-from cairn.api.guarding import operations
-from cairn.api.incoming import JSON, YAML, Incoming
+from cairn.api.definition_documents import finding
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import rules as examples
+from cairn.api.operations import ADMIN, READ, Media, operation, operation_router
 from cairn.api.parameters import IfMatch, Paging, PipelineId, Text, etag, revision_of
-from cairn.api.wiring import By, Services
+from cairn.api.request_body import JSON, YAML, BoundedRequest
 from cairn.core.rules import GLOBAL, Rulebook
 from cairn.definitions import DefinitionError, rules
 from cairn.documents import MAX_YAML_BYTES
@@ -19,7 +20,7 @@ from cairn.services.errors import TooLarge
 from cairn.services.rules.queries.versions import summaries
 from cairn.services.rules.views import RuleCheck, RuleDiff, RuleText, RuleVersion, RuleVersionPage
 
-router = operations("/api", "Rules")
+router = operation_router("/api", "Rules")
 Format = Annotated[
     Literal["json", "yaml"] | None, Query(description="`yaml` is the text alone, as `Accept: application/yaml` is.")
 ]
@@ -27,16 +28,25 @@ Revision = Annotated[int, Path(ge=1, le=2**31, description="Counts the versions 
 Comment = Annotated[Text, Query(max_length=2000, description="Why it is changed; kept with the version.")]
 From = Annotated[int, Query(alias="from", ge=1, le=2**31)]
 To = Annotated[int, Query(ge=1, le=2**31)]
+RULES_MEDIA: Media = {
+    "application/yaml": {"type": "string", "description": "Rules; `/api/rules/schema` says what they may hold."}
+}
+_RULE_TEXT_MEDIA: Media = {
+    JSON: {"$ref": "#/components/schemas/RuleText"},
+    "application/yaml": {"type": "string", "description": "The text alone."},
+}
 
 
 # ---- for all pipelines ---------------------------------------------------------------------------
 @router.get("/rules", response_model=RuleText)
+@operation(READ, response_media=_RULE_TEXT_MEDIA, etag=True, response_example=examples.rules)
 def get_rules(request: Request, response: Response, services: Services, format: Format = None) -> Any:
     """The global rules that are in force, whether everything is stopped, and what is wrong in their file."""
     return _shown(request, response, services.rule_reading.current(GLOBAL), format)
 
 
 @router.put("/rules")
+@operation(ADMIN, request_media=RULES_MEDIA, etag=True, response_example=examples.rules)
 async def put_rules(
     request: Request,
     response: Response,
@@ -50,30 +60,35 @@ async def put_rules(
 
 
 @router.get("/rules/versions")
+@operation(READ, response_example=examples.versions)
 def list_rule_versions(services: Services, paging: Paging) -> RuleVersionPage:
     """Who changed the global rules, and when; newest first."""
     return services.rule_reading.versions(GLOBAL, paging.limit, paging.cursor)
 
 
 @router.get("/rules/versions/{revision}")
+@operation(READ, response_example=examples.version)
 def get_rule_version(revision: Revision, services: Services) -> RuleVersion:
     """The global rules as they were."""
     return services.rule_reading.version(GLOBAL, revision)
 
 
 @router.get("/rules/diff")
+@operation(READ, errors=(404,), response_example=examples.diff)
 def diff_rule_versions(services: Services, from_revision: From, to: To) -> RuleDiff:
     """What changed between two versions of the global rules, line by line."""
     return services.rule_reading.compare(GLOBAL, from_revision, to)
 
 
 @router.get("/rules/schema")
+@operation(READ, response_example=examples.schema)
 def get_rules_schema() -> dict[str, Any]:
     """The JSON Schema of rules, for editors."""
     return rules.schema()
 
 
 @router.post("/rules/check")
+@operation(READ, idempotent=False, request_media=RULES_MEDIA, response_example=examples.check)
 async def check_rules(request: Request, services: Services) -> RuleCheck:
     """Check rules without saving them: each fault with line, column and path."""
     try:
@@ -88,6 +103,7 @@ async def check_rules(request: Request, services: Services) -> RuleCheck:
 
 # ---- of one pipeline -----------------------------------------------------------------------------
 @router.get("/pipelines/{pipeline_id}/rules", response_model=RuleText)
+@operation(READ, response_media=_RULE_TEXT_MEDIA, etag=True, response_example=examples.rules)
 def get_pipeline_rules(
     pipeline_id: PipelineId, request: Request, response: Response, services: Services, format: Format = None
 ) -> Any:
@@ -96,6 +112,7 @@ def get_pipeline_rules(
 
 
 @router.put("/pipelines/{pipeline_id}/rules")
+@operation(ADMIN, request_media=RULES_MEDIA, etag=True, response_example=examples.rules)
 async def put_pipeline_rules(
     pipeline_id: PipelineId,
     request: Request,
@@ -110,6 +127,7 @@ async def put_pipeline_rules(
 
 
 @router.delete("/pipelines/{pipeline_id}/rules")
+@operation(ADMIN, etag=True, response_example=examples.rules)
 async def delete_pipeline_rules(
     pipeline_id: PipelineId, response: Response, services: Services, by: By, if_match: IfMatch = None
 ) -> RuleText:
@@ -121,18 +139,21 @@ async def delete_pipeline_rules(
 
 
 @router.get("/pipelines/{pipeline_id}/rules/versions")
+@operation(READ, response_example=examples.versions)
 def list_pipeline_rule_versions(pipeline_id: PipelineId, services: Services, paging: Paging) -> RuleVersionPage:
     """Who changed the rules of a pipeline, and when; newest first."""
     return services.rule_reading.versions(pipeline_id, paging.limit, paging.cursor)
 
 
 @router.get("/pipelines/{pipeline_id}/rules/versions/{revision}")
+@operation(READ, response_example=examples.version)
 def get_pipeline_rule_version(pipeline_id: PipelineId, revision: Revision, services: Services) -> RuleVersion:
     """The rules of a pipeline as they were."""
     return services.rule_reading.version(pipeline_id, revision)
 
 
 @router.get("/pipelines/{pipeline_id}/rules/diff")
+@operation(READ, response_example=examples.diff)
 def diff_pipeline_rule_versions(pipeline_id: PipelineId, services: Services, from_revision: From, to: To) -> RuleDiff:
     """What changed between two versions of a pipeline's rules, line by line."""
     return services.rule_reading.compare(pipeline_id, from_revision, to)
@@ -141,7 +162,7 @@ def diff_pipeline_rule_versions(pipeline_id: PipelineId, services: Services, fro
 # ---- in and out ----------------------------------------------------------------------------------
 async def read_text(request: Request) -> str:
     """The text that a request carries, as it was written."""
-    incoming = request if isinstance(request, Incoming) else Incoming(request.scope, request.receive)
+    incoming = request if isinstance(request, BoundedRequest) else BoundedRequest(request.scope, request.receive)
     content = await incoming.read(MAX_YAML_BYTES)
     if len(content) > MAX_YAML_BYTES:
         raise TooLarge(MAX_YAML_BYTES)

@@ -6,20 +6,24 @@ from typing import Annotated
 
 from fastapi import Query, Response
 
-from cairn.api.answering import carried_out, shown
-from cairn.api.bodies import RestartRun, StartRun
-from cairn.api.guarding import operations
+from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.examples import runs as examples
+from cairn.api.examples import story
+from cairn.api.operations import ANY_JSON, READ, RUN, operation, operation_router
 from cairn.api.parameters import ById, Paging, RunId
-from cairn.api.wiring import By, CommandId, Services
+from cairn.api.request_body import JSON
+from cairn.api.requests.runs import CreateRunRequest, RestartRunRequest
+from cairn.api.responses import command_warnings, with_warnings
 from cairn.core.states import RunStatus
-from cairn.services.filters import RunFilter
 from cairn.services.runs.execution_views import ExecutionPage
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.services.runs.views import Run, RunPage
 
-router = operations("/api/runs", "Runs")
+router = operation_router("/api/runs", "Runs")
 
 
 @router.get("")
+@operation(READ, response_example=examples.runs)
 def list_runs(
     services: Services,
     paging: Paging,
@@ -30,12 +34,15 @@ def list_runs(
     include_tests: Annotated[bool, Query(description="Also test runs.")] = False,
 ) -> RunPage:
     """Runs of all pipelines, newest first."""
-    wanted = RunFilter(pipeline_id, tuple(status or ()), definition_version, include_archived, include_tests)
-    return services.reading.runs(wanted, paging.limit, paging.cursor)
+    run_filter = RunFilter(pipeline_id, tuple(status or ()), definition_version, include_archived, include_tests)
+    return services.reading.runs(run_filter, paging.limit, paging.cursor)
 
 
 @router.post("", status_code=201)
-async def create_run(body: StartRun, response: Response, services: Services, by: By, command_id: CommandId) -> Run:
+@operation(RUN, request_example=examples.create_request, response_example=story.run)
+async def create_run(
+    body: CreateRunRequest, response: Response, services: Services, by: By, command_id: CommandId
+) -> Run:
     """Make the next version of a pipeline, and start it unless `start` is false."""
     begun = await services.runs.start(
         body.pipeline_id,
@@ -47,22 +54,25 @@ async def create_run(body: StartRun, response: Response, services: Services, by:
         command_id=command_id,
     )
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await shown(services.reading.run, begun.run_id, by, list(begun.warnings))
+    return await with_warnings(services.reading.run, begun.run_id, by, list(begun.warnings))
 
 
 @router.get("/{run_id}")
+@operation(READ, response_example=story.run)
 def get_run(run_id: RunId, services: Services, by: By) -> Run:
     """A run with its trail, its progress, what waits and what is possible now."""
     return services.reading.run(run_id, by)
 
 
 @router.get("/{run_id}/input", response_class=Response)
+@operation(READ, response_media={JSON: ANY_JSON}, response_example=examples.run_input)
 def get_run_input(run_id: RunId, services: Services) -> Response:
     """The run's input as it was given: numbers keep every digit. `null` if there was none."""
     return Response(services.reading.run_input(run_id), media_type="application/json")
 
 
 @router.get("/{run_id}/checkpoints")
+@operation(READ, response_example=examples.executions)
 def list_run_executions(
     run_id: RunId,
     services: Services,
@@ -75,46 +85,52 @@ def list_run_executions(
 
 
 @router.post("/{run_id}/start")
+@operation(RUN, response_example=story.run)
 async def start_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Start a run that was made without starting."""
-    warnings = await carried_out(services.runs.begin(run_id, by=by, command_id=command_id))
-    return await shown(services.reading.run, run_id, by, warnings)
+    warnings = await command_warnings(services.runs.begin(run_id, by=by, command_id=command_id))
+    return await with_warnings(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/pause")
+@operation(RUN, response_example=story.run)
 async def pause_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Pause between checkpoints: at once if none is at work, otherwise when it is done."""
-    warnings = await carried_out(services.runs.pause(run_id, by=by, command_id=command_id))
-    return await shown(services.reading.run, run_id, by, warnings)
+    warnings = await command_warnings(services.runs.pause(run_id, by=by, command_id=command_id))
+    return await with_warnings(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/resume")
+@operation(RUN, response_example=story.run)
 async def resume_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Go on, or withdraw a pause that does not hold yet."""
-    warnings = await carried_out(services.runs.resume(run_id, by=by, command_id=command_id))
-    return await shown(services.reading.run, run_id, by, warnings)
+    warnings = await command_warnings(services.runs.resume(run_id, by=by, command_id=command_id))
+    return await with_warnings(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/cancel")
+@operation(RUN, response_example=story.run)
 async def cancel_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Stop everything that is open and end the run."""
-    warnings = await carried_out(services.runs.cancel(run_id, by=by, command_id=command_id))
-    return await shown(services.reading.run, run_id, by, warnings)
+    warnings = await command_warnings(services.runs.cancel(run_id, by=by, command_id=command_id))
+    return await with_warnings(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/restart")
+@operation(RUN, request_example=examples.restart_request, response_example=story.run)
 async def restart_run(
-    run_id: RunId, services: Services, by: By, command_id: CommandId, body: RestartRun | None = None
+    run_id: RunId, services: Services, by: By, command_id: CommandId, body: RestartRunRequest | None = None
 ) -> Run:
     """Begin the next pass from the first checkpoint."""
     leaves = body.pass_number if body else None
     restarted = services.runs.restart(run_id, pass_number=leaves, by=by, command_id=command_id)
-    return await shown(services.reading.run, run_id, by, await carried_out(restarted))
+    return await with_warnings(services.reading.run, run_id, by, await command_warnings(restarted))
 
 
 @router.post("/{run_id}/retry", status_code=201)
+@operation(RUN, response_example=story.run)
 async def retry_run(run_id: RunId, response: Response, services: Services, by: By, command_id: CommandId) -> Run:
     """Make the next version with the same input (D45)."""
     begun = await services.runs.retry(run_id, by=by, command_id=command_id)
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await shown(services.reading.run, begun.run_id, by, list(begun.warnings))
+    return await with_warnings(services.reading.run, begun.run_id, by, list(begun.warnings))

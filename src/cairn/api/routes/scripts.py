@@ -7,24 +7,30 @@ from typing import Annotated, Any
 from fastapi import Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.guarding import operations
-from cairn.api.incoming import Incoming
+from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.examples import pipelines as examples
+from cairn.api.operations import DEFINE, READ, TEXT, Media, operation, operation_router
 from cairn.api.parameters import IfMatch, PipelineId, etag, revision_of
-from cairn.api.wiring import By, CommandId, Services
+from cairn.api.request_body import BoundedRequest
 from cairn.definitions.script_files import MAX_BYTES
-from cairn.services.pipelines.script_views import RemovedScript, SavedScript, ScriptPage
+from cairn.services.pipelines.views import RemovedScript, SavedScript, ScriptPage
 
-router = operations("/api/pipelines/{pipeline_id}/scripts", "Scripts")
+router = operation_router("/api/pipelines/{pipeline_id}/scripts", "Scripts")
 ScriptPath = Annotated[str, Path(max_length=500, description="Path in the scripts folder, with forward slashes.")]
+_SCRIPT_MEDIA: Media = {
+    "text/x-python": {"type": "string", "description": "The script's text, in UTF-8, at most 1 MB."}
+}
 
 
 @router.get("")
+@operation(READ, response_example=examples.scripts)
 def list_scripts(pipeline_id: PipelineId, services: Services) -> ScriptPage:
     """The script files of the newest definition, and the checkpoints that name them."""
     return services.pipelines.scripts.list(pipeline_id)
 
 
 @router.get("/{path:path}", response_class=Response)
+@operation(READ, response_media={"text/plain": TEXT}, response_example=examples.script)
 def get_script(pipeline_id: PipelineId, path: ScriptPath, services: Services) -> Response:
     """The text of a script."""
     content, revision = services.pipelines.scripts.read(pipeline_id, path)
@@ -33,6 +39,7 @@ def get_script(pipeline_id: PipelineId, path: ScriptPath, services: Services) ->
 
 
 @router.put("/{path:path}")
+@operation(DEFINE, request_media=_SCRIPT_MEDIA, response_example=examples.saved_script)
 async def put_script(
     pipeline_id: PipelineId,
     path: ScriptPath,
@@ -44,7 +51,7 @@ async def put_script(
     if_match: IfMatch = None,
 ) -> SavedScript:
     """Write a script: the body is its text. A changed one is a new revision of the definition."""
-    incoming = request if isinstance(request, Incoming) else Incoming(request.scope, request.receive)
+    incoming = request if isinstance(request, BoundedRequest) else BoundedRequest(request.scope, request.receive)
     content = await incoming.read(MAX_BYTES)
     incoming.expect("text/x-python", "text/plain", "application/octet-stream")
     script, saved = await services.pipelines.scripts.write(
@@ -56,6 +63,7 @@ async def put_script(
 
 
 @router.delete("/{path:path}")
+@operation(DEFINE, response_example=examples.removed_script)
 async def delete_script(
     pipeline_id: PipelineId,
     path: ScriptPath,

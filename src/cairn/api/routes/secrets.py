@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.guarding import operations
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import identity as examples
+from cairn.api.operations import ADMIN, operation, operation_router
 from cairn.api.parameters import Paging, SecretName
-from cairn.api.people_bodies import PutSecret
-from cairn.api.wiring import By, Services
-from cairn.services.identity.views import Rotated, Secret, SecretPage
-from cairn.services.secrets import Kept
+from cairn.api.requests.secrets import PutSecretRequest
+from cairn.services.identity.views import Secret, SecretPage, SecretRotation
+from cairn.services.secrets import StoredSecret
 
-router = operations("/api/secrets", "Secrets")
+router = operation_router("/api/secrets", "Secrets")
 
 
 @router.get("")
+@operation(ADMIN, response_example=examples.secrets)
 def list_secrets(services: Services, paging: Paging) -> SecretPage:
     """Secrets by name, without their values."""
     kept = [one for one in services.secrets.list() if paging.cursor is None or one.name > paging.cursor]
@@ -23,29 +25,38 @@ def list_secrets(services: Services, paging: Paging) -> SecretPage:
 
 
 @router.put("/{name}")
-async def put_secret(name: SecretName, body: PutSecret, services: Services, by: By) -> Secret:
+@operation(
+    ADMIN,
+    idempotent=False,
+    errors=(409,),
+    request_example=examples.put_secret_request,
+    response_example=examples.secret,
+)
+async def put_secret(name: SecretName, body: PutSecretRequest, services: Services, by: By) -> Secret:
     """Set a secret, or replace it."""
     await services.secrets.put(name, body.value, by)
     return await run_in_threadpool(_shown, services, name)
 
 
 @router.delete("/{name}", status_code=204)
+@operation(ADMIN)
 async def remove_secret(name: SecretName, services: Services, by: By) -> None:
     """Remove a secret. What needs it fails from now on."""
     await services.secrets.remove(name, by)
 
 
 @router.post("/rotate")
-async def rotate_secrets(services: Services, by: By) -> Rotated:
+@operation(ADMIN, response_example=examples.secret_rotation)
+async def rotate_secrets(services: Services, by: By) -> SecretRotation:
     """Encrypt all secrets anew: with a new key, or with the newest one of the settings."""
-    return Rotated(count=await services.secrets.rotate(by))
+    return SecretRotation(count=await services.secrets.rotate(by))
 
 
 def _shown(services: Services, name: str) -> Secret:
     return next(_secret(one) for one in services.secrets.list() if one.name == name)
 
 
-def _secret(kept: Kept) -> Secret:
+def _secret(kept: StoredSecret) -> Secret:
     return Secret(
         name=kept.name,
         created_at=kept.created_at,

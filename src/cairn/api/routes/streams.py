@@ -8,20 +8,21 @@ from fastapi import Header, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from cairn.api.admission import admit
-from cairn.api.guarding import operations
+from cairn.api.authentication import authenticate
+from cairn.api.dependencies import By, Services
+from cairn.api.event_streams import HEADERS, follow_changes, follow_run
+from cairn.api.examples import events as examples
+from cairn.api.operations import READ, TEXT, operation, operation_router
 from cairn.api.parameters import RunId
-from cairn.api.permissions import READ
-from cairn.api.streaming import HEADERS, follow_changes, follow_run
-from cairn.api.wiring import By, Services
-from cairn.services.runs.stream import Place
+from cairn.services.runs.stream import StreamPosition
 
-router = operations("/api", "Streams")
+router = operation_router("/api", "Streams")
 NOW = "now"
 _MEDIA_TYPE = "text/event-stream"
 
 
 @router.get("/runs/{run_id}/stream", response_class=Response)
+@operation(READ, response_media={_MEDIA_TYPE: TEXT}, response_example=examples.run_stream)
 async def stream_run(
     run_id: RunId,
     request: Request,
@@ -42,16 +43,17 @@ async def stream_run(
     part of a message on its way: it has no id, and the whole message comes in its place.
     """
     named = last_seen or last_event_id
-    place = Place() if named == NOW else Place.named(named)
+    place = StreamPosition() if named == NOW else StreamPosition.named(named)
     await run_in_threadpool(services.reading.check_run, run_id)
     if named == NOW:
         place = await run_in_threadpool(services.reading.last_place, run_id)
-    check = lambda: admit(request, services.access, READ)  # noqa: E731
+    check = lambda: authenticate(request, services.access, READ)  # noqa: E731
     return StreamingResponse(follow_run(services, run_id, place, by, check), media_type=_MEDIA_TYPE, headers=HEADERS)
 
 
 @router.get("/stream", response_class=Response)
+@operation(READ, response_media={_MEDIA_TYPE: TEXT}, response_example=examples.change_stream)
 async def stream_changes(request: Request, services: Services) -> Response:
     """Hints (`change`) that something in the lists has changed: read what you show again."""
-    check = lambda: admit(request, services.access, READ)  # noqa: E731
+    check = lambda: authenticate(request, services.access, READ)  # noqa: E731
     return StreamingResponse(follow_changes(services, check), media_type=_MEDIA_TYPE, headers=HEADERS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cairn.cli.client.responses import Answer, Message, Problem, Unreachable
+from cairn.cli.client.responses import Answer, ProblemResponse, ServerUnreachable, StreamMessage
 
 if TYPE_CHECKING:
     from cairn.cli.client.client import Client
@@ -19,4 +19,4 @@ else:
         return Client
 
 
-__all__ = ["Answer", "Client", "Message", "Problem", "Unreachable"]
+__all__ = ["Answer", "Client", "ProblemResponse", "ServerUnreachable", "StreamMessage"]

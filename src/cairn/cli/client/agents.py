@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from cairn.cli.client.transport import Answer, Calls
+from cairn.cli.client.transport import Answer, HttpCalls
 
 
-class Agents(Calls):
+class Agents(HttpCalls):
     async def list_agents(self, *, search: str = "", most: int | None = None) -> Answer:
         return await self._pages("/api/agents", {"search": search or None}, most)
 

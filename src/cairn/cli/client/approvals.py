@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cairn.cli.client.transport import Answer, Calls
+from cairn.cli.client.transport import Answer, HttpCalls
 
 
-class Approvals(Calls):
+class ApprovalsApi(HttpCalls):
     async def list_approvals(
         self,
         *,

@@ -6,18 +6,18 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from cairn.cli.client.agents import Agents
-from cairn.cli.client.approvals import Approvals
-from cairn.cli.client.costs import Costs
+from cairn.cli.client.approvals import ApprovalsApi
+from cairn.cli.client.costs import CostsApi
 from cairn.cli.client.definitions import Definitions
-from cairn.cli.client.identity import People
-from cairn.cli.client.models import Models
-from cairn.cli.client.notifications import Notices
-from cairn.cli.client.rules import Rules
-from cairn.cli.client.runs import Runs
+from cairn.cli.client.identity import IdentityApi
+from cairn.cli.client.models import ModelsApi
+from cairn.cli.client.notifications import NotificationsApi
+from cairn.cli.client.rules import RulesApi
+from cairn.cli.client.runs import RunsApi
 from cairn.cli.client.transport import Answer
 
 
-class Client(Definitions, Agents, Approvals, Rules, Runs, Models, Costs, Notices, People):
+class Client(Definitions, Agents, ApprovalsApi, RulesApi, RunsApi, ModelsApi, CostsApi, NotificationsApi, IdentityApi):
     # ---- the server ----------------------------------------------------------------------------------
     async def get_health(self) -> Answer:
         return await self._get("/api/health")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.cli.client.transport import Answer, Calls
+from cairn.cli.client.transport import Answer, HttpCalls
 
 
-class Costs(Calls):
+class CostsApi(HttpCalls):
     async def list_messages(self, execution_id: str, *, scope: str | None = None) -> Answer:
         return await self._pages(f"/api/executions/{execution_id}/messages", {"scope": scope})
 

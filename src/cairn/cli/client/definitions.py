@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Literal
 from urllib.parse import quote
 
-from cairn.cli.client.transport import Answer, Calls
+from cairn.cli.client.transport import Answer, HttpCalls
 
 YAML, JSON = "application/yaml", "application/json"
 
 
-class Definitions(Calls):
+class Definitions(HttpCalls):
     # ---- pipelines -----------------------------------------------------------------------------------
     async def list_pipelines(self, *, deleted: bool = False, search: str = "", most: int | None = None) -> Answer:
         return await self._pages("/api/pipelines", {"deleted": deleted, "search": search}, most)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from cairn.cli.client.transport import Answer, Calls
+from cairn.cli.client.transport import Answer, HttpCalls
 
 
-class People(Calls):
+class IdentityApi(HttpCalls):
     # ---- users and groups ----------------------------------------------------------------------------
     async def list_people(self, *, search: str = "", most: int | None = None) -> Answer:
         return await self._pages("/api/people", {"search": search}, most)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cairn.cli.client.transport import Answer, Calls
+from cairn.cli.client.transport import Answer, HttpCalls
 
 
-class Models(Calls):
+class ModelsApi(HttpCalls):
     async def list_models(self) -> Answer:
         return await self._get("/api/models")
 

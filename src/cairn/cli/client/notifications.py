@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cairn.cli.client.transport import Answer, Calls
+from cairn.cli.client.transport import Answer, HttpCalls
 
 
-class Notices(Calls):
+class NotificationsApi(HttpCalls):
     async def list_channels(self, *, most: int | None = None) -> Answer:
         return await self._pages("/api/channels", None, most)
 

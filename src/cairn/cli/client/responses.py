@@ -5,20 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 
 Answer: TypeAlias = dict[str, Any]
-_CODES = {401: Code.FORBIDDEN, 403: Code.FORBIDDEN, 404: Code.NOT_FOUND, 410: Code.NOT_FOUND, 503: Code.UNREACHABLE}
+_CODES = {
+    401: ExitCode.FORBIDDEN,
+    403: ExitCode.FORBIDDEN,
+    404: ExitCode.NOT_FOUND,
+    410: ExitCode.NOT_FOUND,
+    503: ExitCode.UNREACHABLE,
+}
 
 
-class Unreachable(Ended):
+class ServerUnreachable(CommandFailed):
     """Nobody answers."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(Code.UNREACHABLE, message)
+        super().__init__(ExitCode.UNREACHABLE, message)
 
 
-class Problem(Ended):
+class ProblemResponse(CommandFailed):
     """The server says no, as problem details (RFC 9457)."""
 
     def __init__(self, status: int, told: Answer) -> None:
@@ -28,11 +34,11 @@ class Problem(Ended):
         message = str(told.get("detail") or told.get("title") or f"The server answers {status}.")
         possible: list[str] = told.get("possible") or []
         more = [f"{error['path'] or 'the whole'}: {error['message']}" for error in self.errors]
-        super().__init__(_CODES.get(status, Code.REFUSED), message, [*more, *_possible(possible)])
+        super().__init__(_CODES.get(status, ExitCode.REFUSED), message, [*more, *_possible(possible)])
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class StreamMessage:
     """One message of a live stream."""
 
     kind: str

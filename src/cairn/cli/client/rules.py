@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cairn.cli.client.transport import Answer, Calls
+from cairn.cli.client.transport import Answer, HttpCalls
 
 YAML = "application/yaml"
 
 
-class Rules(Calls):
+class RulesApi(HttpCalls):
     # ---- texts ---------------------------------------------------------------------------------------
     async def get_rules(self) -> Answer:
         return await self._get("/api/rules")

@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cairn.cli.client.transport import Answer, Calls, Message
+from cairn.cli.client.transport import Answer, HttpCalls, StreamMessage
 
 
-class Runs(Calls):
+class RunsApi(HttpCalls):
     # ---- runs ----------------------------------------------------------------------------------------
     async def list_runs(
         self,
@@ -85,10 +85,10 @@ class Runs(Calls):
     async def retry_run(self, run_id: str) -> Answer:
         return await self._send("POST", f"/api/runs/{run_id}/retry")
 
-    def stream_run(self, run_id: str, last_id: str = "") -> AsyncGenerator[Message]:
+    def stream_run(self, run_id: str, last_id: str = "") -> AsyncGenerator[StreamMessage]:
         return self._stream(f"/api/runs/{run_id}/stream", last_id)
 
-    def stream_changes(self) -> AsyncGenerator[Message]:
+    def stream_changes(self) -> AsyncGenerator[StreamMessage]:
         return self._stream("/api/stream")
 
     # ---- executions ----------------------------------------------------------------------------------

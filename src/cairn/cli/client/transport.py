@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
 from cairn.cli.client.http import httpx
-from cairn.cli.client.responses import Answer, Message, Problem, Unreachable
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.client.responses import Answer, ProblemResponse, ServerUnreachable, StreamMessage
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 
 Query: TypeAlias = Mapping[str, Any]
 
@@ -19,7 +19,7 @@ WHOLE = 500  # the longest page that may be asked for
 QUIET_SECONDS = 45.0  # a stream that is alive says so more often
 
 
-class Calls:
+class HttpCalls:
     def __init__(self, http: httpx.AsyncClient, shown: str) -> None:
         """`shown`: how the server is called in messages."""
         self._http = http
@@ -65,7 +65,7 @@ class Calls:
         except httpx.TransportError as error:
             raise self._unreachable(_reason(error)) from None
         except httpx.InvalidURL:
-            raise Ended(Code.USAGE, f"{self._shown} is not an address of a server.") from None
+            raise CommandFailed(ExitCode.USAGE, f"{self._shown} is not an address of a server.") from None
         if response.status_code >= 400:
             raise self._problem(response)
         return response
@@ -95,7 +95,7 @@ class Calls:
             async for piece in response.aiter_bytes():
                 yield piece
 
-    async def _stream(self, path: str, last_id: str = "") -> AsyncGenerator[Message]:
+    async def _stream(self, path: str, last_id: str = "") -> AsyncGenerator[StreamMessage]:
         """Server-sent events until the server ends them."""
         headers = {"Last-Event-ID": last_id} if last_id else {}
         async with self._streamed(path, headers, QUIET_SECONDS) as response:
@@ -117,17 +117,17 @@ class Calls:
             raise self._unreachable(_reason(error)) from None
 
     # ---- what goes wrong -----------------------------------------------------------------------------
-    def _problem(self, response: httpx.Response) -> Ended:
+    def _problem(self, response: httpx.Response) -> CommandFailed:
         try:
             told: Any = json.loads(response.content)
         except ValueError:
             told = None
         if not isinstance(told, dict) or "detail" not in told:
-            return Unreachable(f"{self._shown} does not answer as Cairn does (HTTP {response.status_code}).")
-        return Problem(response.status_code, cast("Answer", told))
+            return ServerUnreachable(f"{self._shown} does not answer as Cairn does (HTTP {response.status_code}).")
+        return ProblemResponse(response.status_code, cast("Answer", told))
 
-    def _unreachable(self, reason: str) -> Unreachable:
-        return Unreachable(f"The server at {self._shown} cannot be reached: {reason}.")
+    def _unreachable(self, reason: str) -> ServerUnreachable:
+        return ServerUnreachable(f"The server at {self._shown} cannot be reached: {reason}.")
 
 
 def _decoded(response: httpx.Response) -> Any:
@@ -136,7 +136,7 @@ def _decoded(response: httpx.Response) -> Any:
     try:
         return json.loads(response.content)
     except ValueError:
-        raise Unreachable(f"{response.url.host} does not answer as Cairn does.") from None
+        raise ServerUnreachable(f"{response.url.host} does not answer as Cairn does.") from None
 
 
 def _encoded(body: Any) -> bytes:
@@ -161,7 +161,7 @@ def _reason(error: Exception) -> str:
     return told.lower() if told else type(error).__name__
 
 
-async def _messages(lines: AsyncIterator[str]) -> AsyncGenerator[Message]:
+async def _messages(lines: AsyncIterator[str]) -> AsyncGenerator[StreamMessage]:
     fields: dict[str, str] = {}
     async for line in lines:
         if line:
@@ -171,5 +171,5 @@ async def _messages(lines: AsyncIterator[str]) -> AsyncGenerator[Message]:
             is_news = "data" in fields and fields.get("event") != "ping"
             if is_news or "id" in fields:  # an id alone says where the stream begins
                 data = json.loads(fields["data"]) if is_news else None
-                yield Message(fields.get("event", "") if is_news else "begin", data, fields.get("id", ""))
+                yield StreamMessage(fields.get("event", "") if is_news else "begin", data, fields.get("id", ""))
             fields = {}

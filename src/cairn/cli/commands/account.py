@@ -7,14 +7,15 @@ from typing import Annotated
 import typer
 
 from cairn.cli.commands.users import users_app
-from cairn.cli.context import Desk, online
-from cairn.cli.secret_input import ask_hidden
+from cairn.cli.context import CliContext, online
+from cairn.cli.prompts import ask_hidden
 
 
 @users_app.command("display-name")
 @online("saves")
 async def display_name(
-    desk: Desk, shown_as: Annotated[str, typer.Argument(metavar="TEXT", help="How you are shown; empty: by your name.")]
+    desk: CliContext,
+    shown_as: Annotated[str, typer.Argument(metavar="TEXT", help="How you are shown; empty: by your name.")],
 ) -> None:
     """Say how you are shown: whose token is used, on your own machine admin.
 
@@ -26,7 +27,7 @@ async def display_name(
 
 @users_app.command("password")
 @online("saves")
-async def password(desk: Desk) -> None:
+async def password(desk: CliContext) -> None:
     """Set the password of whose token is used: on your own machine, admin's. Other sessions end.
 
     Example: cairn users password

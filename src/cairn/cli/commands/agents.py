@@ -9,11 +9,11 @@ import typer
 
 from cairn.cli.arguments import Limit, read_bytes
 from cairn.cli.client import Answer
-from cairn.cli.client.responses import Problem
+from cairn.cli.client.responses import ProblemResponse
 from cairn.cli.command_groups import group
-from cairn.cli.context import Desk, online
-from cairn.cli.definition_files import JSON, YAML, Source, files_in
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.context import CliContext, online
+from cairn.cli.definition_files import JSON, YAML, DefinitionSource, files_in
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment, tell
 
 agents_app = group("The agent library; without a command, all of its agents.")
@@ -23,7 +23,7 @@ AgentName = Annotated[str, typer.Argument(metavar="NAME", help="As the list name
 @agents_app.command("list")
 @online("checks")
 async def list_agents(
-    desk: Desk,
+    desk: CliContext,
     search: Annotated[str, typer.Argument(metavar="WORDS", help="Only those that these words speak of.")] = "",
     limit: Limit = 100,
 ) -> None:
@@ -47,7 +47,7 @@ def _about(agent: Answer) -> str:
 
 @agents_app.command("show")
 @online("checks")
-async def show_agent(desk: Desk, name: AgentName) -> None:
+async def show_agent(desk: CliContext, name: AgentName) -> None:
     """Print an agent as YAML, to change it and apply it again.
 
     Example: cairn agents show tester > tester.yaml
@@ -58,7 +58,7 @@ async def show_agent(desk: Desk, name: AgentName) -> None:
 
 @agents_app.command("history")
 @online("checks")
-async def list_agent_revisions(desk: Desk, name: AgentName, limit: Limit = 50) -> None:
+async def list_agent_revisions(desk: CliContext, name: AgentName, limit: Limit = 50) -> None:
     """Who changed an agent, and when; newest first.
 
     Example: cairn agents history tester
@@ -75,7 +75,7 @@ async def list_agent_revisions(desk: Desk, name: AgentName, limit: Limit = 50) -
 @agents_app.command("apply")
 @online("saves")
 async def apply_agents(
-    desk: Desk,
+    desk: CliContext,
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Agents in YAML or JSON; - is stdin.")],
 ) -> None:
     """Save agents: a new name makes one, a known one changes it, the same again changes nothing.
@@ -87,18 +87,18 @@ async def apply_agents(
         desk.screen.answer(answers)
 
 
-def _sources(name: str) -> Iterator[Source]:
+def _sources(name: str) -> Iterator[DefinitionSource]:
     for file in files_in(name):
-        yield Source(file, read_bytes(file), JSON if file.endswith(".json") else YAML)
+        yield DefinitionSource(file, read_bytes(file), JSON if file.endswith(".json") else YAML)
 
 
-async def _apply(desk: Desk, source: Source) -> Answer:
+async def _apply(desk: CliContext, source: DefinitionSource) -> Answer:
     try:
         saved = await desk.client.put_agent(_name_in(source), source.text, source.media_type)
-    except Problem as problem:
+    except ProblemResponse as problem:
         if not problem.errors:
             raise
-        raise Ended(problem.code, problem.message, map(source.placed, problem.errors)) from None
+        raise CommandFailed(problem.code, problem.message, map(source.placed, problem.errors)) from None
     if not desk.screen.as_json:
         for warning in saved["warnings"]:
             tell(f"warning: {warning}")
@@ -106,23 +106,23 @@ async def _apply(desk: Desk, source: Source) -> Answer:
     return saved
 
 
-def _name_in(source: Source) -> str:
+def _name_in(source: DefinitionSource) -> str:
     from cairn.documents import DocumentError, decode_json, decode_yaml
 
     try:
         value = decode_json(source.text) if source.media_type == JSON else decode_yaml(source.text)[0]
     except DocumentError as error:
         place = {"message": error.message, "line": error.line, "column": error.column}
-        raise Ended(Code.REFUSED, f"{source.file} cannot be read.", [source.placed(place)]) from None
+        raise CommandFailed(ExitCode.REFUSED, f"{source.file} cannot be read.", [source.placed(place)]) from None
     name = value.get("name") if isinstance(value, dict) else None
     if not isinstance(name, str) or not name.strip():
-        raise Ended(Code.REFUSED, f"{source.file} does not say which agent it is: add `name`.")
+        raise CommandFailed(ExitCode.REFUSED, f"{source.file} does not say which agent it is: add `name`.")
     return name
 
 
 @agents_app.command("remove")
 @online("saves")
-async def remove_agent(desk: Desk, name: AgentName) -> None:
+async def remove_agent(desk: CliContext, name: AgentName) -> None:
     """Remove an agent that somebody saved. Refused while pipelines use it, unless one of Cairn's has its name.
 
     Example: cairn agents remove tester

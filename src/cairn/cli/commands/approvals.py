@@ -13,8 +13,8 @@ from cairn.cli.client import Answer
 from cairn.cli.command_groups import group
 from cairn.cli.commands.decisions import ApprovalName
 from cairn.cli.commands.run_control import execution_told
-from cairn.cli.context import Desk, online
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.context import CliContext, online
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment
 from cairn.cli.references import short, version
 from cairn.cli.rendering import as_text, show_artifacts, show_form
@@ -25,7 +25,7 @@ approvals_app = group("What waits for people; without a command, the list.")
 @approvals_app.command("list")
 @online()
 async def list_approvals(
-    desk: Desk,
+    desk: CliContext,
     status: Annotated[list[str] | None, typer.Option("--status", help="Of this status; pending unless said.")] = None,
     kind: Annotated[list[str] | None, typer.Option("--kind", help="start, completion, input…")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
@@ -38,12 +38,12 @@ async def list_approvals(
 
     Example: cairn approvals list --mine --sort deadline
     """
-    wanted = Wanted(status or (), kind or (), mine, sort)
+    wanted = ApprovalListOptions(status or (), kind or (), mine, sort)
     await list_waiting(desk, wanted, pipeline, run, limit)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ApprovalListOptions:
     """Which approvals, in which order."""
 
     status: Sequence[str] = ()
@@ -52,7 +52,9 @@ class Wanted:
     sort: str = "age"
 
 
-async def list_waiting(desk: Desk, wanted: Wanted, pipeline: str | None, run: str | None, limit: int) -> None:
+async def list_waiting(
+    desk: CliContext, wanted: ApprovalListOptions, pipeline: str | None, run: str | None, limit: int
+) -> None:
     found = await desk.client.list_approvals(
         status=wanted.status,
         kind=wanted.kind,
@@ -81,7 +83,7 @@ async def list_waiting(desk: Desk, wanted: Wanted, pipeline: str | None, run: st
 
 @approvals_app.command("show")
 @online()
-async def show_approval(desk: Desk, name: ApprovalName) -> None:
+async def show_approval(desk: CliContext, name: ApprovalName) -> None:
     """Show a question with what it is about.
 
     Example: cairn approvals show "Release notes@v1/notes"
@@ -89,7 +91,7 @@ async def show_approval(desk: Desk, name: ApprovalName) -> None:
     desk.show(await desk.naming.approval(name), lambda found: _show(desk, found))
 
 
-def _show(desk: Desk, approval: Answer) -> None:
+def _show(desk: CliContext, approval: Answer) -> None:
     desk.screen.facts(
         [
             ("approval", approval["approval_id"]),
@@ -133,7 +135,7 @@ def _then(approval: Answer) -> str:
     }.get(approval["on_timeout"] or "", "")
 
 
-def _show_action(desk: Desk, action: Answer) -> None:
+def _show_action(desk: CliContext, action: Answer) -> None:
     sure = action["confidence"]
     desk.screen.facts(
         [
@@ -152,7 +154,7 @@ def _show_action(desk: Desk, action: Answer) -> None:
 @approvals_app.command("assign")
 @online("works")
 async def assign(
-    desk: Desk,
+    desk: CliContext,
     name: ApprovalName,
     to: Annotated[list[str], typer.Argument(help="Persons, addresses, roles or groups.")],
     reason: Annotated[str, typer.Option("--reason", "-m", help="Why.")] = "",
@@ -169,7 +171,7 @@ async def assign(
 @approvals_app.command("comment")
 @online("works")
 async def comment(
-    desk: Desk, name: ApprovalName, text: Annotated[str, typer.Argument(help="What you want to say.")]
+    desk: CliContext, name: ApprovalName, text: Annotated[str, typer.Argument(help="What you want to say.")]
 ) -> None:
     """Say something about an approval without deciding it.
 
@@ -183,7 +185,7 @@ async def comment(
 @approvals_app.command("batch")
 @online("works")
 async def batch(
-    desk: Desk,
+    desk: CliContext,
     decision: Annotated[str, typer.Argument(help="approve, revise or reject.")],
     names: Annotated[list[str], typer.Argument(metavar="APPROVAL…", help="Approvals by id or its beginning.")],
     words: Annotated[str, typer.Option("--feedback", "--reason", "-m", help="Words that go with it.")] = "",
@@ -204,13 +206,13 @@ async def batch(
 
     desk.show(done, tell)
     if done["refused"]:
-        raise Ended(Code.REFUSED, "Not all of them could be decided.")
+        raise CommandFailed(ExitCode.REFUSED, "Not all of them could be decided.")
 
 
 @approvals_app.command("corrections")
 @online()
 async def corrections(
-    desk: Desk,
+    desk: CliContext,
     operation: Annotated[str | None, typer.Option("--operation", help="Only of this operation.")] = None,
     limit: Limit = 50,
 ) -> None:
@@ -236,7 +238,7 @@ async def corrections(
 @approvals_app.command("decide")
 @online("works")
 async def decide(
-    desk: Desk,
+    desk: CliContext,
     name: ApprovalName,
     decision: Annotated[str, typer.Argument(help="One of those that `approvals show` names as possible.")],
     words: Annotated[str, typer.Option("--feedback", "--reason", "-m", help="Words that go with it.")] = "",
@@ -248,7 +250,9 @@ async def decide(
     """
     approval = await desk.naming.approval(name)
     if approval["possible"] and decision not in approval["possible"]:
-        raise Ended(Code.REFUSED, f"{decision!r} is not possible here: {', '.join(approval['possible'])} are.")
+        raise CommandFailed(
+            ExitCode.REFUSED, f"{decision!r} is not possible here: {', '.join(approval['possible'])} are."
+        )
     fields = None if data is None else as_object(read_json(data, "--data"), "--data")
     await desk.client.decide_approval(
         approval["approval_id"], decision, digest=approval["digest"], words=words, fields=fields

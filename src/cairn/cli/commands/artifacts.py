@@ -12,10 +12,10 @@ from typing import Annotated
 import typer
 
 from cairn.cli.arguments import ExecutionName, Limit
-from cairn.cli.client import Answer, Message
+from cairn.cli.client import Answer, StreamMessage
 from cairn.cli.command_groups import group
-from cairn.cli.context import Desk, online
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.context import CliContext, online
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment, size, tell
 from cairn.cli.references import file_name
 from cairn.cli.rendering import show_artifacts
@@ -32,7 +32,7 @@ ArtifactName = Annotated[
 @artifacts_app.command("list")
 @online()
 async def list_artifacts(
-    desk: Desk,
+    desk: CliContext,
     name: Annotated[str | None, typer.Argument(metavar="RUN|RUN/KEY", help="Only of this.")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
     limit: Limit = 50,
@@ -54,7 +54,7 @@ async def list_artifacts(
 @artifacts_app.command("show")
 @online()
 async def show_artifact(
-    desk: Desk,
+    desk: CliContext,
     name: ArtifactName,
     facts: Annotated[bool, typer.Option("--facts", help="What is known about it, not its content.")] = False,
 ) -> None:
@@ -72,7 +72,7 @@ async def show_artifact(
         await _print(desk, artifact)
 
 
-async def _print(desk: Desk, artifact: Answer) -> None:
+async def _print(desk: CliContext, artifact: Answer) -> None:
     """Byte for byte into a pipe; on a terminal as text, without what would steer it."""
     async with aclosing(desk.client.get_artifact_content(artifact["artifact_record_id"])) as pieces:
         if not desk.screen.is_terminal:
@@ -85,13 +85,15 @@ async def _print(desk: Desk, artifact: Answer) -> None:
     try:
         desk.screen.raw(content.decode())
     except UnicodeDecodeError:
-        raise Ended(Code.REFUSED, f"{file_name(artifact)} is not text: use `cairn artifacts download`.") from None
+        raise CommandFailed(
+            ExitCode.REFUSED, f"{file_name(artifact)} is not text: use `cairn artifacts download`."
+        ) from None
 
 
 @artifacts_app.command("download")
 @online()
 async def download(
-    desk: Desk,
+    desk: CliContext,
     name: ArtifactName,
     to: Annotated[Path | None, typer.Option("--to", "-o", help="File or folder; - is standard output.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
@@ -120,7 +122,7 @@ def _is_there(file: Path) -> bool:
 async def save(content: AsyncGenerator[bytes], file: Path, *, overwrite: bool) -> None:
     """Beside first, then in its place: half a file is never left there."""
     if _is_there(file) and not overwrite:
-        raise Ended(Code.REFUSED, f"{file} is there already: --overwrite replaces it.")
+        raise CommandFailed(ExitCode.REFUSED, f"{file} is there already: --overwrite replaces it.")
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         try:
@@ -132,13 +134,15 @@ async def save(content: AsyncGenerator[bytes], file: Path, *, overwrite: bool) -
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:
-        raise Ended(Code.USAGE, f"{file} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+        raise CommandFailed(
+            ExitCode.USAGE, f"{file} cannot be written: {(error.strerror or str(error)).lower()}."
+        ) from None
 
 
 # ---- logs and contexts ----------------------------------------------------------------------------------
 @online()
 async def logs(
-    desk: Desk,
+    desk: CliContext,
     name: ExecutionName,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on while it works.")] = False,
     level: Annotated[
@@ -155,7 +159,7 @@ async def logs(
     target = await desk.naming.target(name)
     if to is not None:
         if "execution_id" not in target:
-            raise Ended(Code.USAGE, "Name one execution, as run/key, to save its log.")
+            raise CommandFailed(ExitCode.USAGE, "Name one execution, as run/key, to save its log.")
         await save(desk.client.download_logs(target["execution_id"]), to, overwrite=True)
         return
     if follow:
@@ -175,14 +179,14 @@ async def logs(
         desk.screen.answer({"items": items, "next_cursor": None})
 
 
-async def _follow(desk: Desk, target: Answer, level: list[str]) -> None:
+async def _follow(desk: CliContext, target: Answer, level: list[str]) -> None:
     run_id, execution_id = target["run_id"], target.get("execution_id")
     keys: dict[str, str] = {}
 
     def see(run: Answer) -> None:
         keys.update({item["execution_id"]: item["key"] for item in run["trail"]})
 
-    def tell_line(message: Message) -> None:
+    def tell_line(message: StreamMessage) -> None:
         line = message.data
         if message.kind != "log" or execution_id not in (None, line["execution_id"]):
             return
@@ -193,7 +197,7 @@ async def _follow(desk: Desk, target: Answer, level: list[str]) -> None:
     await follow_to(desk.client, run_id, is_at_rest, tell_line, see)
 
 
-def _tell(desk: Desk, line: Answer, key: str, *, as_item: bool = False) -> None:
+def _tell(desk: CliContext, line: Answer, key: str, *, as_item: bool = False) -> None:
     if desk.screen.as_json:
         if as_item:
             desk.screen.item(line)
@@ -205,7 +209,7 @@ def _tell(desk: Desk, line: Answer, key: str, *, as_item: bool = False) -> None:
 
 
 @online()
-async def context(desk: Desk, name: ExecutionName) -> None:
+async def context(desk: CliContext, name: ExecutionName) -> None:
     """What an execution's runner was told, or would be told if it started now.
 
     Example: cairn context "Release notes@v2/notes"
@@ -220,7 +224,7 @@ async def context(desk: Desk, name: ExecutionName) -> None:
 # ---- the trail --------------------------------------------------------------------------------------------
 @online()
 async def events(
-    desk: Desk,
+    desk: CliContext,
     name: Annotated[str | None, typer.Argument(metavar="RUN|RUN/KEY", help="Only of this.")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
     globally: Annotated[bool, typer.Option("--global", help="Only what belongs to no pipeline.")] = False,
@@ -253,7 +257,7 @@ async def events(
 @audit_app.command("verify")
 @online()
 async def verify(
-    desk: Desk,
+    desk: CliContext,
     run: Annotated[str | None, typer.Option("--run", help="Only this run.")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only this pipeline and its runs.")] = None,
 ) -> None:
@@ -267,10 +271,10 @@ async def verify(
     )
     desk.show(found, lambda one: _show_verdict(desk, one))
     if not found["valid"]:
-        raise Ended(Code.REFUSED)
+        raise CommandFailed(ExitCode.REFUSED)
 
 
-def _show_verdict(desk: Desk, verdict: Answer) -> None:
+def _show_verdict(desk: CliContext, verdict: Answer) -> None:
     for link in verdict["broken"]:
         desk.screen.line(f"{link['chain']} at {link['seq']}: {link['reason']}", "red")
     told = "as it was written" if verdict["valid"] else "changed"

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from cairn.cli.arguments import ExecutionName
-from cairn.cli.client import Answer, Message
-from cairn.cli.context import Desk, online
-from cairn.cli.output import Screen, moment, tell
+from cairn.cli.client import Answer, StreamMessage
+from cairn.cli.context import CliContext, online
+from cairn.cli.output import Output, moment, tell
 from cairn.cli.rendering import shortened, used
 from cairn.cli.run_follower import follow_to
 from cairn.cli.run_state import is_at_rest
@@ -21,7 +21,7 @@ Turn = tuple[str, int]  # its name, and the number of the message in it
 
 @online()
 async def conversation(
-    desk: Desk,
+    desk: CliContext,
     name: ExecutionName,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on while it is held.")] = False,
     scope: Annotated[
@@ -33,7 +33,7 @@ async def conversation(
     Example: cairn conversation "Text report@v1/write_report" -f
     """
     execution = await desk.naming.execution(name)
-    told = Teller(desk.screen)
+    told = ConversationPrinter(desk.screen)
     if follow:
         await _follow(desk, execution, told, scope)
         return
@@ -47,8 +47,8 @@ async def conversation(
         told.whole(message)
 
 
-async def _follow(desk: Desk, execution: Answer, told: Teller, scope: str | None) -> None:
-    def tell_message(message: Message) -> None:
+async def _follow(desk: CliContext, execution: Answer, told: ConversationPrinter, scope: str | None) -> None:
+    def tell_message(message: StreamMessage) -> None:
         data: Any = message.data
         if message.kind not in ("piece", "message") or data["execution_id"] != execution["execution_id"]:
             return
@@ -62,10 +62,10 @@ async def _follow(desk: Desk, execution: Answer, told: Teller, scope: str | None
     await follow_to(desk.client, execution["run_id"], is_at_rest, tell_message)
 
 
-class Teller:
+class ConversationPrinter:
     """Messages below one another; on a terminal, letter by letter while they come."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Output) -> None:
         self._screen = screen
         self._open: Turn | None = None  # the message that is being shown
         self._shown = 0  # characters of it

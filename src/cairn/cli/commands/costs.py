@@ -9,15 +9,15 @@ import typer
 from cairn.cli.arguments import Limit, RunName
 from cairn.cli.client import Answer
 from cairn.cli.commands.run_control import run_told
-from cairn.cli.context import Desk, online
-from cairn.cli.exit_codes import Code, Ended
-from cairn.cli.output import Screen, moment
+from cairn.cli.context import CliContext, online
+from cairn.cli.exit_codes import CommandFailed, ExitCode
+from cairn.cli.output import Output, moment
 from cairn.cli.rendering import cost
 
 
 @online()
 async def costs(
-    desk: Desk,
+    desk: CliContext,
     name: Annotated[str | None, typer.Argument(metavar="RUN", help="Only of this run.")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
     by: Annotated[
@@ -50,7 +50,7 @@ async def costs(
 
 @online("works")
 async def budget(
-    desk: Desk,
+    desk: CliContext,
     run: RunName,
     max_cost_usd: Annotated[float | None, typer.Option("--max-cost-usd", help="Cost in US dollars.")] = None,
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", help="Tokens in and out.")] = None,
@@ -66,7 +66,7 @@ async def budget(
     given = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens, "max_calls": max_calls}
     named = {limit: value for limit, value in given.items() if value is not None}
     if named and reset:
-        raise Ended(Code.USAGE, "Give limits, or --reset.")
+        raise CommandFailed(ExitCode.USAGE, "Give limits, or --reset.")
     if named or reset:
         before: Answer = {} if reset else (await desk.client.get_run(run_id))["budget"]["own"]
         await desk.client.set_budget(run_id, {name: value for name, value in before.items() if value} | named)
@@ -78,7 +78,7 @@ async def budget(
     desk.show(found["budget"], lambda held: _show_budget(desk.screen, held))
 
 
-def _show(screen: Screen, page: Answer) -> None:
+def _show(screen: Output, page: Answer) -> None:
     heads = (page["by"], "calls", "in", "out", "cached", "cost", "", "last")
     rows = [(line["name"], *_cells(line["usage"]), moment(line["last_at"])) for line in page["items"]]
     if rows:
@@ -95,7 +95,7 @@ def _cells(usage: Answer) -> tuple[object, ...]:
     return (*(f"{number:,}" for number in numbers), cost(usage), ", ".join(about))
 
 
-def _show_budget(screen: Screen, held: Answer) -> None:
+def _show_budget(screen: Output, held: Answer) -> None:
     if not held["bounds"]:
         screen.line("Nothing bounds what it uses.")
     for bound in held["bounds"]:

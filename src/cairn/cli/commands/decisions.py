@@ -9,11 +9,11 @@ import typer
 from cairn.cli import prompts
 from cairn.cli.arguments import ExecutionName, as_object, read_json
 from cairn.cli.client import Answer
-from cairn.cli.client.responses import Problem
+from cairn.cli.client.responses import ProblemResponse
 from cairn.cli.commands.run_control import execution_told
 from cairn.cli.completion import approvals as complete_approvals
-from cairn.cli.context import Desk, online
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.context import CliContext, online
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.rendering import as_text
 
 ApprovalName = Annotated[
@@ -33,7 +33,7 @@ def _asks(execution: Answer) -> bool:
 
 @online("works")
 async def submit(
-    desk: Desk,
+    desk: CliContext,
     name: ExecutionName,
     data: Annotated[
         str | None,
@@ -52,25 +52,27 @@ async def submit(
     wanted = "waits for a form"
     execution = await desk.naming.execution(name, lambda e: "submit" in e["possible"], wanted)
     if execution["form"] is None or "submit" not in execution["possible"]:
-        raise Ended(Code.REFUSED, f"{execution['checkpoint_name']} does not wait for a form.")
+        raise CommandFailed(ExitCode.REFUSED, f"{execution['checkpoint_name']} does not wait for a form.")
     types = {each["name"]: each["type"] for each in execution["form"]["fields"]}
     answers = {} if data is None else as_object(read_json(data, "--data"), "--data")
     answers |= dict(_field(one, types) for one in field or ())
     if data is None and not field:
         if not prompts.can_ask():
-            raise Ended(Code.USAGE, "There is no terminal to ask on: give the answers with --data or --field.")
+            raise CommandFailed(
+                ExitCode.USAGE, "There is no terminal to ask on: give the answers with --data or --field."
+            )
         answers = prompts.ask_all(execution["form"], answers, prompts.prompt)
     await _submit(desk, execution, answers, asks=data is None and not field)
     await execution_told(desk, execution["execution_id"])
 
 
-async def _submit(desk: Desk, execution: Answer, answers: dict[str, Any], *, asks: bool) -> None:
+async def _submit(desk: CliContext, execution: Answer, answers: dict[str, Any], *, asks: bool) -> None:
     digest = execution["approval"]["digest"] if execution["approval"] else None
     while True:
         fields = await prompts.with_uploads(desk.client, execution, answers)
         try:
             await desk.client.submit_form(execution["execution_id"], fields, digest=digest)
-        except Problem as problem:
+        except ProblemResponse as problem:
             again = prompts.ask_again(execution["form"], answers, problem, prompts.prompt) if asks else None
             if again is None:
                 raise
@@ -82,7 +84,7 @@ async def _submit(desk: Desk, execution: Answer, answers: dict[str, Any], *, ask
 def _field(given: str, types: dict[str, str]) -> tuple[str, Any]:
     name, equals, value = given.partition("=")
     if not equals:
-        raise Ended(Code.USAGE, f"--field is NAME=VALUE, not {given!r}.")
+        raise CommandFailed(ExitCode.USAGE, f"--field is NAME=VALUE, not {given!r}.")
     if types.get(name) in ("number", "boolean"):
         return name, read_json(value, f"--field {name}")
     return name, value
@@ -90,7 +92,7 @@ def _field(given: str, types: dict[str, str]) -> tuple[str, Any]:
 
 @online("works")
 async def approve(
-    desk: Desk,
+    desk: CliContext,
     name: ApprovalName,
     feedback: Feedback = "",
     change: Annotated[
@@ -112,7 +114,7 @@ async def approve(
     if dry_run or not preview["validation"]["passed"]:
         desk.show(preview, lambda found: show_changes(desk, found))
         if not preview["validation"]["passed"]:
-            raise Ended(Code.REFUSED, "These parameters do not fit: nothing is decided.")
+            raise CommandFailed(ExitCode.REFUSED, "These parameters do not fit: nothing is decided.")
         return None
     await desk.client.decide_approval(
         approval["approval_id"], "approve", digest=approval["digest"], words=feedback, modified_params=changed
@@ -124,7 +126,7 @@ def _parameter(given: str, proposed: Answer) -> tuple[str, Any]:
     """A text where a text was proposed; else JSON where it is JSON."""
     name, equals, value = given.partition("=")
     if not equals:
-        raise Ended(Code.USAGE, f"--set is NAME=VALUE, not {given!r}.")
+        raise CommandFailed(ExitCode.USAGE, f"--set is NAME=VALUE, not {given!r}.")
     if isinstance(proposed.get(name), str):
         return name, value
     from cairn.documents import DocumentError, decode_json
@@ -135,7 +137,7 @@ def _parameter(given: str, proposed: Answer) -> tuple[str, Any]:
         return name, value
 
 
-def show_changes(desk: Desk, preview: Answer) -> None:
+def show_changes(desk: CliContext, preview: Answer) -> None:
     rows = [
         (one["field"], one["change_type"], _short(one["original"]), _short(one["modified"])) for one in preview["diff"]
     ]
@@ -150,7 +152,7 @@ def _short(value: Any) -> str:
 
 
 @online("works")
-async def revise(desk: Desk, name: ApprovalName, feedback: Feedback = "") -> None:
+async def revise(desk: CliContext, name: ApprovalName, feedback: Feedback = "") -> None:
     """Send work back with feedback, to be done again; while it waits to start, refuse the start.
 
     Example: cairn revise "Release notes@v1/notes" --feedback "Name the month."
@@ -158,13 +160,13 @@ async def revise(desk: Desk, name: ApprovalName, feedback: Feedback = "") -> Non
     approval = await _asked(desk, name)
     decision = "refuse" if approval["kind"] == "start" else "revise"
     if decision == "revise" and not feedback:
-        raise Ended(Code.USAGE, "Say what has to change: --feedback.")
+        raise CommandFailed(ExitCode.USAGE, "Say what has to change: --feedback.")
     await _decide(desk, approval["approval_id"], decision, feedback)
 
 
 @online("works")
 async def reject(
-    desk: Desk, name: ApprovalName, reason: Annotated[str, typer.Option("--reason", "-m", help="Why.")] = ""
+    desk: CliContext, name: ApprovalName, reason: Annotated[str, typer.Option("--reason", "-m", help="Why.")] = ""
 ) -> None:
     """Reject what was made: the execution and its run fail. A start is refused instead.
 
@@ -172,18 +174,18 @@ async def reject(
     """
     approval = await _asked(desk, name)
     if not reason and approval["kind"] != "start":
-        raise Ended(Code.USAGE, "Say why: --reason.")
+        raise CommandFailed(ExitCode.USAGE, "Say why: --reason.")
     await _decide(desk, approval["approval_id"], "refuse" if approval["kind"] == "start" else "reject", reason)
 
 
-async def _asked(desk: Desk, name: str) -> Answer:
+async def _asked(desk: CliContext, name: str) -> Answer:
     approval = await desk.naming.approval(name, _asks)
     if approval["kind"] == "input":
-        raise Ended(Code.REFUSED, f"{approval['checkpoint_name']} waits for a form: use `cairn submit`.")
+        raise CommandFailed(ExitCode.REFUSED, f"{approval['checkpoint_name']} waits for a form: use `cairn submit`.")
     return approval
 
 
-async def _decide(desk: Desk, name: str, decision: str, words: str) -> None:
+async def _decide(desk: CliContext, name: str, decision: str, words: str) -> None:
     approval = await _asked(desk, name)
     await desk.client.decide_approval(approval["approval_id"], decision, digest=approval["digest"], words=words)
     await execution_told(desk, approval["execution_id"])

@@ -7,19 +7,19 @@ from typing import Annotated
 import typer
 
 from cairn.cli.client import Answer
-from cairn.cli.client.responses import Problem
-from cairn.cli.context import Desk, online
-from cairn.cli.definition_files import Source, collect, read
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.client.responses import ProblemResponse
+from cairn.cli.context import CliContext, online
+from cairn.cli.definition_files import DefinitionSource, collect, read
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import tell
-from cairn.cli.references import Unknown
+from cairn.cli.references import UnknownReference
 from cairn.cli.rendering import show_diff
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Definitions, or folders with them; - is stdin.")]
 
 
 @online("checks")
-async def validate(desk: Desk, files: Files) -> None:
+async def validate(desk: CliContext, files: Files) -> None:
     """Check definitions without saving them; every fault is told with its file, line and column.
 
     Example: cairn validate pipeline.yaml
@@ -33,10 +33,10 @@ async def validate(desk: Desk, files: Files) -> None:
     if desk.screen.as_json:
         desk.screen.answer(answers)
     if not all(answer["valid"] for answer in answers):
-        raise Ended(Code.REFUSED)
+        raise CommandFailed(ExitCode.REFUSED)
 
 
-def _tell_findings(desk: Desk, source: Source, found: Answer) -> None:
+def _tell_findings(desk: CliContext, source: DefinitionSource, found: Answer) -> None:
     for fault in found["errors"]:
         desk.screen.line(source.placed(fault), "red")
     for warning in found["warnings"]:
@@ -47,7 +47,7 @@ def _tell_findings(desk: Desk, source: Source, found: Answer) -> None:
 
 @online("saves")
 async def apply(
-    desk: Desk,
+    desk: CliContext,
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILE...", help="Definitions, or folders with them; - is stdin.")
     ] = None,
@@ -63,7 +63,7 @@ async def apply(
     Example: cairn apply pipeline.yaml
     """
     if (template is None) == (not files):
-        raise Ended(Code.USAGE, "Name files to apply, or a --template.")
+        raise CommandFailed(ExitCode.USAGE, "Name files to apply, or a --template.")
     if template is not None:
         from cairn.documents import encode_json
 
@@ -75,32 +75,32 @@ async def apply(
         desk.screen.answer(answers)
 
 
-async def save(desk: Desk, source: Source, *, force: bool = False) -> Answer:
+async def save(desk: CliContext, source: DefinitionSource, *, force: bool = False) -> Answer:
     """Create or change the pipeline of that name."""
     known = await _known(desk, source)
     try:
         if known is None:
             return _applied(desk, await desk.client.create_pipeline(source.text, source.media_type), "created")
         saved = await desk.client.replace_definition(known["pipeline_id"], source.text, source.media_type, force=force)
-    except Problem as problem:
+    except ProblemResponse as problem:
         raise _placed(source, problem) from None
     return _applied(desk, saved, "changed" if saved["revision"] != known["revision"] else "unchanged")
 
 
-async def _known(desk: Desk, source: Source) -> Answer | None:
+async def _known(desk: CliContext, source: DefinitionSource) -> Answer | None:
     if source.pipeline_name is None:
         return None
     listed = (await desk.client.list_pipelines(search=source.pipeline_name))["items"]
     same = [found for found in listed if found["pipeline_name"] == source.pipeline_name]
     if len(same) > 1:
         told = (f"{found['pipeline_id']}  revision {found['revision']}" for found in same)
-        raise Ended(
-            Code.NOT_FOUND, f"Several pipelines are called {source.pipeline_name!r}: delete or rename one.", told
+        raise CommandFailed(
+            ExitCode.NOT_FOUND, f"Several pipelines are called {source.pipeline_name!r}: delete or rename one.", told
         )
     return same[0] if same else None
 
 
-def _applied(desk: Desk, pipeline: Answer, done: str) -> Answer:
+def _applied(desk: CliContext, pipeline: Answer, done: str) -> Answer:
     if not desk.screen.as_json:
         version = f"revision {pipeline['revision']}, definition version {pipeline['pipeline_definition_version']}"
         desk.screen.line(f"{pipeline['pipeline_name']}: {done} ({version})", "green" if done != "unchanged" else None)
@@ -109,15 +109,15 @@ def _applied(desk: Desk, pipeline: Answer, done: str) -> Answer:
     return {"applied": done, **pipeline}
 
 
-def _placed(source: Source, problem: Problem) -> Ended:
+def _placed(source: DefinitionSource, problem: ProblemResponse) -> CommandFailed:
     if not problem.errors:
-        return Ended(problem.code, f"{source.file}: {problem.message}", problem.more)
-    return Ended(problem.code, problem.message, map(source.placed, problem.errors))
+        return CommandFailed(problem.code, f"{source.file}: {problem.message}", problem.more)
+    return CommandFailed(problem.code, problem.message, map(source.placed, problem.errors))
 
 
 @online()
 async def diff(
-    desk: Desk,
+    desk: CliContext,
     what: Annotated[str, typer.Argument(metavar="FILE|PIPELINE", help="A definition, or a pipeline.")],
     before: Annotated[int | None, typer.Option("--from", min=1, help="Revision of the pipeline.")] = None,
     after: Annotated[int | None, typer.Option("--to", min=1, help="Revision; the newest unless said.")] = None,
@@ -136,14 +136,14 @@ async def diff(
     desk.show(found, lambda told: show_diff(desk.screen, told["text"]))
 
 
-async def _compare(desk: Desk, source: Source) -> Answer:
+async def _compare(desk: CliContext, source: DefinitionSource) -> Answer:
     known = await _known(desk, source)
     if known is None:
         checked = await desk.client.validate_definition(source.text, source.media_type)
         if not checked["valid"]:
-            raise Ended(Code.REFUSED, f"{source.file} cannot work.", map(source.placed, checked["errors"]))
-        raise Unknown("pipeline", source.pipeline_name or "", "Applying the file would make it.")
+            raise CommandFailed(ExitCode.REFUSED, f"{source.file} cannot work.", map(source.placed, checked["errors"]))
+        raise UnknownReference("pipeline", source.pipeline_name or "", "Applying the file would make it.")
     try:
         return await desk.client.compare_definition(known["pipeline_id"], source.text, source.media_type)
-    except Problem as problem:
+    except ProblemResponse as problem:
         raise _placed(source, problem) from None

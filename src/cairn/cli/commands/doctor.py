@@ -8,9 +8,9 @@ import typer
 
 from cairn.cli import server_location
 from cairn.cli.client import Answer
-from cairn.cli.context import AsJson, DataDir, Desk, Server, Token, at_desk, carry_out
-from cairn.cli.exit_codes import Code, Ended
-from cairn.cli.output import STYLES, Screen
+from cairn.cli.context import AsJson, CliContext, DataDir, Server, Token, at_desk, carry_out
+from cairn.cli.exit_codes import CommandFailed, ExitCode
+from cairn.cli.output import STYLES, Output
 
 
 def doctor(
@@ -29,12 +29,12 @@ def doctor(
 
     Example: cairn doctor
     """
-    screen = Screen(as_json=as_json)
+    screen = Output(as_json=as_json)
     carry_out(_examine(screen, server_location.find(data_dir, server, token), repair=repair))
 
 
-async def _examine(screen: Screen, place: server_location.Place, *, repair: bool) -> None:
-    async def ask(desk: Desk) -> None:
+async def _examine(screen: Output, place: server_location.ServerLocation, *, repair: bool) -> None:
+    async def ask(desk: CliContext) -> None:
         _tell(screen, await (desk.client.repair() if repair else desk.client.get_diagnosis()))
 
     if place.address is None:
@@ -46,7 +46,7 @@ async def _examine(screen: Screen, place: server_location.Place, *, repair: bool
     await at_desk(screen, place, "reads", ask)
 
 
-def _tell(screen: Screen, diagnosis: Answer) -> None:
+def _tell(screen: Output, diagnosis: Answer) -> None:
     if screen.as_json:
         screen.answer(diagnosis)
     else:
@@ -55,4 +55,4 @@ def _tell(screen: Screen, diagnosis: Answer) -> None:
             line = f"{found['verdict']:<9}{found['what']}: {found['detail']}{remedy}"
             screen.line(line, STYLES.get(found["verdict"]) if found["verdict"] != "ok" else None)
     if not diagnosis["well"]:
-        raise Ended(Code.REFUSED)
+        raise CommandFailed(ExitCode.REFUSED)

@@ -8,9 +8,9 @@ import typer
 
 from cairn.cli.arguments import ExecutionName, Limit
 from cairn.cli.command_groups import group
-from cairn.cli.commands.approvals import Wanted, list_waiting
-from cairn.cli.context import Desk, online
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.commands.approvals import ApprovalListOptions, list_waiting
+from cairn.cli.context import CliContext, online
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.rendering import show_form
 
 forms_app = group("Forms that wait to be filled in; without a command, the list.")
@@ -19,7 +19,7 @@ forms_app = group("Forms that wait to be filled in; without a command, the list.
 @forms_app.command("list")
 @online()
 async def list_forms(
-    desk: Desk,
+    desk: CliContext,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
     limit: Limit = 50,
 ) -> None:
@@ -27,17 +27,17 @@ async def list_forms(
 
     Example: cairn forms list
     """
-    await list_waiting(desk, Wanted(kind=("input",)), pipeline, None, limit)
+    await list_waiting(desk, ApprovalListOptions(kind=("input",)), pipeline, None, limit)
 
 
 @forms_app.command("show")
 @online()
-async def show_form_of(desk: Desk, name: ExecutionName) -> None:
+async def show_form_of(desk: CliContext, name: ExecutionName) -> None:
     """Show a form: its fields, and what was entered before.
 
     Example: cairn forms show "Release notes@v1/notes"
     """
     execution = await desk.naming.execution(name, lambda e: e["form"] is not None, "has a form")
     if execution["form"] is None:
-        raise Ended(Code.REFUSED, f"{execution['checkpoint_name']} has no form.")
+        raise CommandFailed(ExitCode.REFUSED, f"{execution['checkpoint_name']} has no form.")
     desk.show(execution["form"], lambda form: show_form(desk.screen, form))

@@ -8,8 +8,8 @@ import typer
 
 from cairn.cli.client.responses import Answer
 from cairn.cli.command_groups import group
-from cairn.cli.context import Desk, online
-from cairn.cli.exit_codes import Code
+from cairn.cli.context import CliContext, online
+from cairn.cli.exit_codes import ExitCode
 
 models_app = group("Models that agents think with; without a command, the list.")
 
@@ -17,7 +17,7 @@ models_app = group("Models that agents think with; without a command, the list."
 @models_app.command("list")
 @online("checks")
 async def list_models(
-    desk: Desk,
+    desk: CliContext,
     every: Annotated[bool, typer.Option("--all", help="Also providers that are not installed or have no key.")] = False,
 ) -> None:
     """List the providers that can be used, and the model of agents that name none. No key is shown.
@@ -27,7 +27,7 @@ async def list_models(
     desk.show(await desk.client.list_models(), lambda found: _list(desk, found, every=every))
 
 
-def _list(desk: Desk, found: Answer, *, every: bool) -> None:
+def _list(desk: CliContext, found: Answer, *, every: bool) -> None:
     screen = desk.screen
     simulated = " (simulated: no provider is asked)" if found["is_simulated"] else ""
     screen.line(f"default: {found['default']}{simulated}")
@@ -55,7 +55,7 @@ def _key(one: Answer) -> str:
 @models_app.command("test")
 @online("checks")
 async def try_model(
-    desk: Desk,
+    desk: CliContext,
     name: Annotated[
         str | None, typer.Argument(metavar="MODEL", help="provider:model; without it, the default.")
     ] = None,
@@ -67,10 +67,10 @@ async def try_model(
     tried = await desk.client.test_model(name)
     desk.show(tried, lambda one: _tried(desk, one))
     if not tried["works"]:
-        raise typer.Exit(Code.REFUSED)
+        raise typer.Exit(ExitCode.REFUSED)
 
 
-def _tried(desk: Desk, tried: Answer) -> None:
+def _tried(desk: CliContext, tried: Answer) -> None:
     if not tried["works"]:
         desk.screen.line(f"{tried['message']} ({tried['fault']}, after {tried['seconds']:.1f} s)")
         return

@@ -9,8 +9,8 @@ import typer
 from cairn.cli.arguments import Limit, read_bytes
 from cairn.cli.client.responses import Answer
 from cairn.cli.command_groups import group
-from cairn.cli.context import Desk, online
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.context import CliContext, online
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment
 
 channels_app = group("Channels that notices go to; without a command, the list.")
@@ -31,7 +31,7 @@ Details = Annotated[bool | None, typer.Option("--details/--no-details", help="Wh
 
 @channels_app.command("list")
 @online()
-async def list_channels(desk: Desk) -> None:
+async def list_channels(desk: CliContext) -> None:
     """List the channels.
 
     Example: cairn channels list
@@ -47,7 +47,7 @@ async def list_channels(desk: Desk) -> None:
 
 @channels_app.command("show")
 @online()
-async def show_channel(desk: Desk, name: ChannelName) -> None:
+async def show_channel(desk: CliContext, name: ChannelName) -> None:
     """Show how a channel is set up; its address and key stay secret.
 
     Example: cairn channels show Operations
@@ -58,7 +58,7 @@ async def show_channel(desk: Desk, name: ChannelName) -> None:
 @channels_app.command("add")
 @online("saves")
 async def add_channel(  # noqa: PLR0913, PLR0917 - an option for each thing that can be said
-    desk: Desk,
+    desk: CliContext,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.")],
     kind: Annotated[str, typer.Option("--kind", help="teams, slack, email, webhook or apprise.")],
     url: Url = None,
@@ -82,7 +82,7 @@ async def add_channel(  # noqa: PLR0913, PLR0917 - an option for each thing that
 @channels_app.command("change")
 @online("saves")
 async def change_channel(  # noqa: PLR0913, PLR0917
-    desk: Desk,
+    desk: CliContext,
     name: ChannelName,
     new_name: Annotated[str | None, typer.Option("--name", help="Another name.")] = None,
     url: Url = None,
@@ -106,7 +106,7 @@ async def change_channel(  # noqa: PLR0913, PLR0917
 
 @channels_app.command("remove")
 @online("saves")
-async def remove_channel(desk: Desk, name: ChannelName) -> None:
+async def remove_channel(desk: CliContext, name: ChannelName) -> None:
     """Remove a channel with its address and key.
 
     Example: cairn channels remove Operations
@@ -118,7 +118,7 @@ async def remove_channel(desk: Desk, name: ChannelName) -> None:
 @channels_app.command("test")
 @online()
 async def try_channel(
-    desk: Desk,
+    desk: CliContext,
     name: ChannelName,
     recipient: Annotated[str | None, typer.Option("--to", help="Of an e-mail channel: the address.")] = None,
 ) -> None:
@@ -129,13 +129,13 @@ async def try_channel(
     tried = await desk.client.test_channel((await _find(desk, name))["channel_id"], recipient)
     desk.show(tried, lambda one: desk.screen.line(f"{one['channel']}: {one['status']}  {one['told']}"))
     if tried["status"] != "sent":
-        raise typer.Exit(Code.REFUSED)
+        raise typer.Exit(ExitCode.REFUSED)
 
 
 @deliveries_app.command("list")
 @online()
 async def list_deliveries(
-    desk: Desk,
+    desk: CliContext,
     channel: Annotated[str | None, typer.Option("--channel", help="Only of this channel.")] = None,
     status: Annotated[list[str] | None, typer.Option("--status", help="waiting, sent, failed…")] = None,
     limit: Limit = 50,
@@ -156,7 +156,7 @@ async def list_deliveries(
 
 @preferences_app.command("list")
 @online()
-async def show_preferences(desk: Desk) -> None:
+async def show_preferences(desk: CliContext) -> None:
     """Show what you want to be told.
 
     Example: cairn preferences
@@ -167,7 +167,7 @@ async def show_preferences(desk: Desk) -> None:
 @preferences_app.command("set")
 @online("saves")
 async def set_preferences(
-    desk: Desk,
+    desk: CliContext,
     channel: Annotated[list[str] | None, typer.Option("--channel", help="That may reach you; without it, all.")] = None,
     kind: Annotated[list[str] | None, typer.Option("--kind", help="That you want; without it, everything.")] = None,
     quiet: Annotated[str | None, typer.Option("--quiet", help="Hours without notices, such as 22:00-07:00.")] = None,
@@ -187,7 +187,9 @@ async def set_preferences(
 
 @deliveries_app.command("show")
 @online()
-async def show_delivery(desk: Desk, delivery_id: Annotated[str, typer.Argument(help="Id of a delivery.")]) -> None:
+async def show_delivery(
+    desk: CliContext, delivery_id: Annotated[str, typer.Argument(help="Id of a delivery.")]
+) -> None:
     """Show what was told, and each try.
 
     Example: cairn deliveries show 7f9c…
@@ -195,7 +197,7 @@ async def show_delivery(desk: Desk, delivery_id: Annotated[str, typer.Argument(h
     desk.show(await desk.client.get_delivery(delivery_id), lambda one: _delivery(desk, one))
 
 
-def _delivery(desk: Desk, delivery: Answer) -> None:
+def _delivery(desk: CliContext, delivery: Answer) -> None:
     told: Answer = delivery["content"] or {}
     desk.screen.facts(
         [
@@ -213,12 +215,12 @@ def _delivery(desk: Desk, delivery: Answer) -> None:
     desk.screen.table(("try", "when", "outcome", "told"), rows, empty="It was not tried.")
 
 
-async def _find(desk: Desk, name: str) -> Answer:
+async def _find(desk: CliContext, name: str) -> Answer:
     found = (await desk.client.list_channels())["items"]
     for one in found:
         if name in (one["channel_id"], one["name"]):
             return await desk.client.get_channel(one["channel_id"])
-    raise Ended(Code.NOT_FOUND, f"There is no channel {name}: `cairn channels` lists them.")
+    raise CommandFailed(ExitCode.NOT_FOUND, f"There is no channel {name}: `cairn channels` lists them.")
 
 
 def _given(
@@ -249,12 +251,12 @@ def _secret(given: str | None) -> str | None:
     return read_bytes(given[1:]).decode(errors="replace").strip()
 
 
-def _facts(desk: Desk, channel: Answer) -> None:
+def _facts(desk: CliContext, channel: Answer) -> None:
     shown = {key: ", ".join(value) if isinstance(value, list) else value for key, value in channel.items()}  # pyright: ignore[reportUnknownArgumentType]
     desk.screen.facts((key.replace("_", " "), value) for key, value in shown.items() if value not in (None, ""))
 
 
-def _wishes(desk: Desk, wishes: Answer) -> None:
+def _wishes(desk: CliContext, wishes: Answer) -> None:
     quiet = wishes["quiet"]
     hours = f"{quiet['start']}-{quiet['end']} {quiet['time_zone']}" if quiet else "none"
     desk.screen.facts(

@@ -9,7 +9,7 @@ import typer
 from cairn.cli.arguments import CheckpointName, Force, Limit, PipelineName, as_object, read_json
 from cairn.cli.client import Answer
 from cairn.cli.command_groups import group
-from cairn.cli.context import Desk, online
+from cairn.cli.context import CliContext, online
 from cairn.cli.output import moment
 from cairn.cli.references import short, version
 from cairn.cli.rendering import warn
@@ -22,7 +22,7 @@ Definition = Annotated[str, typer.Argument(metavar="JSON|@FILE", help="A checkpo
 @pipelines_app.command("list")
 @online()
 async def list_pipelines(
-    desk: Desk,
+    desk: CliContext,
     search: Annotated[str, typer.Option("--search", help="Part of the name or description.")] = "",
     deleted: Annotated[bool, typer.Option("--deleted", help="The deleted ones instead.")] = False,
     limit: Limit = 50,
@@ -51,7 +51,7 @@ async def list_pipelines(
 
 @pipelines_app.command("show")
 @online()
-async def show_pipeline(desk: Desk, name: PipelineName) -> None:
+async def show_pipeline(desk: CliContext, name: PipelineName) -> None:
     """Show a pipeline with its checkpoints.
 
     Example: cairn pipelines show "Text report"
@@ -60,7 +60,7 @@ async def show_pipeline(desk: Desk, name: PipelineName) -> None:
     desk.show(await desk.client.get_pipeline(found["pipeline_id"]), lambda one: _show(desk, one))
 
 
-def _show(desk: Desk, pipeline: Answer) -> None:
+def _show(desk: CliContext, pipeline: Answer) -> None:
     latest = pipeline["latest_run"]
     desk.screen.facts(
         [
@@ -78,7 +78,7 @@ def _show(desk: Desk, pipeline: Answer) -> None:
     warn(pipeline)
 
 
-def _table(desk: Desk, pipeline: Answer) -> None:
+def _table(desk: CliContext, pipeline: Answer) -> None:
     rows = [
         (one["position"] + 1, one["key"], one["checkpoint_name"], one["execution"]["mode"], one["stage"], _asks(one))
         for one in pipeline["checkpoints"]
@@ -95,7 +95,7 @@ def _asks(checkpoint: Answer) -> str:
 @pipelines_app.command("definition")
 @online()
 async def definition(
-    desk: Desk,
+    desk: CliContext,
     name: PipelineName,
     revision: Annotated[
         int | None, typer.Option("--revision", min=1, help="As it was then, in full and as JSON.")
@@ -114,7 +114,7 @@ async def definition(
 
 @pipelines_app.command("history")
 @online()
-async def history(desk: Desk, name: PipelineName, limit: Limit = 50) -> None:
+async def history(desk: CliContext, name: PipelineName, limit: Limit = 50) -> None:
     """Who changed the definition, when and why; newest first.
 
     Example: cairn pipelines history "Text report"
@@ -130,7 +130,7 @@ async def history(desk: Desk, name: PipelineName, limit: Limit = 50) -> None:
 @pipelines_app.command("revert")
 @online("saves")
 async def revert(
-    desk: Desk,
+    desk: CliContext,
     name: PipelineName,
     revision: Annotated[int, typer.Argument(min=1, help="The revision to go back to.")],
     force: Force = False,
@@ -145,7 +145,7 @@ async def revert(
 
 @pipelines_app.command("delete")
 @online("saves")
-async def delete(desk: Desk, name: PipelineName, force: Force = False) -> None:
+async def delete(desk: CliContext, name: PipelineName, force: Force = False) -> None:
     """Put a pipeline away: its folder goes to the archive, `restore` brings it back.
 
     Example: cairn pipelines delete "Text report"
@@ -157,7 +157,7 @@ async def delete(desk: Desk, name: PipelineName, force: Force = False) -> None:
 
 @pipelines_app.command("restore")
 @online("saves")
-async def restore(desk: Desk, name: PipelineName) -> None:
+async def restore(desk: CliContext, name: PipelineName) -> None:
     """Bring a deleted pipeline back.
 
     Example: cairn pipelines restore "Text report"
@@ -167,7 +167,7 @@ async def restore(desk: Desk, name: PipelineName) -> None:
     desk.show(restored, lambda _: desk.screen.line(f"{found['pipeline_name']}: restored"))
 
 
-def _saved(desk: Desk, pipeline: Answer) -> None:
+def _saved(desk: CliContext, pipeline: Answer) -> None:
     version = f"revision {pipeline['revision']}, definition version {pipeline['pipeline_definition_version']}"
     desk.show(pipeline, lambda _: desk.screen.line(f"{pipeline['pipeline_name']}: {version}"))
     warn(pipeline)
@@ -176,7 +176,7 @@ def _saved(desk: Desk, pipeline: Answer) -> None:
 # ---- checkpoints ----------------------------------------------------------------------------------------
 @checkpoints_app.command("list")
 @online()
-async def list_checkpoints(desk: Desk, name: PipelineName) -> None:
+async def list_checkpoints(desk: CliContext, name: PipelineName) -> None:
     """List the checkpoints of a pipeline, in order.
 
     Example: cairn checkpoints list "Text report"
@@ -187,7 +187,7 @@ async def list_checkpoints(desk: Desk, name: PipelineName) -> None:
 
 @checkpoints_app.command("show")
 @online()
-async def show_checkpoint(desk: Desk, name: CheckpointName) -> None:
+async def show_checkpoint(desk: CliContext, name: CheckpointName) -> None:
     """Print a checkpoint in its full form, as JSON.
 
     Example: cairn checkpoints show "Text report/write_report"
@@ -199,7 +199,7 @@ async def show_checkpoint(desk: Desk, name: CheckpointName) -> None:
 @checkpoints_app.command("add")
 @online("saves")
 async def add(
-    desk: Desk,
+    desk: CliContext,
     name: PipelineName,
     checkpoint: Definition,
     position: Annotated[int | None, typer.Option("--position", min=1, help="Where; at the end unless said.")] = None,
@@ -218,7 +218,7 @@ async def add(
 
 @checkpoints_app.command("edit")
 @online("saves")
-async def edit(desk: Desk, name: CheckpointName, changes: Definition) -> None:
+async def edit(desk: CliContext, name: CheckpointName, changes: Definition) -> None:
     """Change what is given of a checkpoint, and leave the rest. Runs go on.
 
     Example: cairn checkpoints edit "Text report/write_report" '{"checkpoint_name": "Report"}'
@@ -231,7 +231,7 @@ async def edit(desk: Desk, name: CheckpointName, changes: Definition) -> None:
 
 @checkpoints_app.command("remove")
 @online("saves")
-async def remove(desk: Desk, name: CheckpointName, force: Force = False) -> None:
+async def remove(desk: CliContext, name: CheckpointName, force: Force = False) -> None:
     """Remove a checkpoint: the definition version goes up, and runs begin at v1 again.
 
     Example: cairn checkpoints remove "Text report/reading_time"
@@ -243,7 +243,7 @@ async def remove(desk: Desk, name: CheckpointName, force: Force = False) -> None
 @checkpoints_app.command("order")
 @online("saves")
 async def order(
-    desk: Desk,
+    desk: CliContext,
     name: PipelineName,
     keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Every checkpoint, in the new order.")],
     force: Force = False,

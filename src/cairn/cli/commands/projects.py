@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from cairn.cli.context import AsJson, offline
-from cairn.cli.exit_codes import Code, Ended
-from cairn.cli.output import Screen
+from cairn.cli.exit_codes import CommandFailed, ExitCode
+from cairn.cli.output import Output
 
 NAME = "My report"  # of the pipeline that a new project has
 SAMPLE = ("pipeline.yaml", "scripts/measure.py", "scripts/report.py")
@@ -32,7 +32,7 @@ def init(
     name, sample = (NAME, {file: _packaged(file) for file in SAMPLE}) if template is None else _from(template)
     readme = _packaged("README.md").replace("NAME", name).replace("FOLDER", folder.name or ".")
     written, kept = _write(folder, {**sample, "README.md": readme, ".gitignore": IGNORED})
-    screen = Screen(as_json=as_json)
+    screen = Output(as_json=as_json)
     if as_json:
         screen.answer({"folder": str(folder), "pipeline_name": name, "written": written, "kept": kept})
         return
@@ -51,7 +51,9 @@ def _from(template: str) -> tuple[str, dict[str, str]]:
 
     found = {each.name: each for each in templates()}
     if template not in found:
-        raise Ended(Code.NOT_FOUND, f"There is no template {template!r}. There are: {', '.join(sorted(found))}.")
+        raise CommandFailed(
+            ExitCode.NOT_FOUND, f"There is no template {template!r}. There are: {', '.join(sorted(found))}."
+        )
     return found[template].title, {"pipeline.yaml": found[template].text}
 
 
@@ -70,5 +72,7 @@ def _write(folder: Path, contents: dict[str, str]) -> tuple[list[str], list[str]
             else:
                 written.append(name)
     except OSError as error:
-        raise Ended(Code.USAGE, f"{folder} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+        raise CommandFailed(
+            ExitCode.USAGE, f"{folder} cannot be written: {(error.strerror or str(error)).lower()}."
+        ) from None
     return written, kept

@@ -9,8 +9,8 @@ import typer
 from cairn.cli.arguments import ExecutionName, RunName
 from cairn.cli.client import Answer
 from cairn.cli.commands.run_control import execution_told
-from cairn.cli.context import Desk, online
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.context import CliContext, online
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment
 from cairn.cli.references import short
 
@@ -23,7 +23,7 @@ def _may_ask(execution: Answer) -> bool:
 
 @online("works")
 async def rework(
-    desk: Desk,
+    desk: CliContext,
     name: ExecutionName,
     to: Annotated[str, typer.Option("--to", help="Key of the earlier checkpoint whose work is sent back.")],
     prompt: Annotated[str, typer.Option("--prompt", "-p", help="What is to be done now.")] = "",
@@ -44,12 +44,12 @@ async def rework(
         )
         return
     if not prompt and not reason:
-        raise Ended(Code.USAGE, "Say what is to be done now, or why: --prompt, --reason.")
+        raise CommandFailed(ExitCode.USAGE, "Say what is to be done now, or why: --prompt, --reason.")
     made = await desk.client.ask_rework(asker["execution_id"], wanted)
     await execution_told(desk, made["execution_id"])
 
 
-def _show_plan(desk: Desk, plan: Answer) -> None:
+def _show_plan(desk: CliContext, plan: Answer) -> None:
     say = desk.screen.line
     say(f"{plan['checkpoint_name']} would be done again: it begins {plan['begins']}")
     for artifact in plan["replaced"]:
@@ -66,7 +66,7 @@ def _show_plan(desk: Desk, plan: Answer) -> None:
 
 
 @online("works")
-async def rerun(desk: Desk, name: ExecutionName, reason: Reason = "") -> None:
+async def rerun(desk: CliContext, name: ExecutionName, reason: Reason = "") -> None:
     """Do a stale execution again: a new one takes its place.
 
     Example: cairn rerun "Build and check@v1/test"
@@ -77,7 +77,7 @@ async def rerun(desk: Desk, name: ExecutionName, reason: Reason = "") -> None:
 
 
 @online()
-async def lineage(desk: Desk, run: RunName) -> None:
+async def lineage(desk: CliContext, run: RunName) -> None:
     """Which artifact was read by whom, what is stale since, and what was sent back.
 
     Example: cairn lineage "Build and check@v1"
@@ -86,7 +86,7 @@ async def lineage(desk: Desk, run: RunName) -> None:
     desk.show(found, lambda one: _show(desk, one))
 
 
-def _show(desk: Desk, found: Answer) -> None:
+def _show(desk: CliContext, found: Answer) -> None:
     flow = [
         (one["artifact_name"], one["producer_checkpoint"], one["consumer_checkpoint"], "stale" if one["stale"] else "")
         for one in found["flow"]

@@ -12,8 +12,8 @@ from cairn.cli.client import Answer
 from cairn.cli.command_groups import group
 from cairn.cli.commands.run_control import tell_run
 from cairn.cli.completion import rollbacks as complete
-from cairn.cli.context import Desk, online
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.context import CliContext, online
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment, size
 from cairn.cli.references import short, title
 from cairn.cli.rendering import warn
@@ -24,7 +24,7 @@ RollbackName = Annotated[str, typer.Argument(metavar="ROLLBACK", help="Id of a r
 
 @online("works")
 async def rollback(
-    desk: Desk,
+    desk: CliContext,
     run: RunName,
     to: Annotated[
         str | None,
@@ -55,11 +55,11 @@ async def rollback(
     warn(made)
 
 
-async def _wanted(desk: Desk, run: str, to: str | None, to_run: str | None, reason: str | None) -> dict[str, Any]:
+async def _wanted(desk: CliContext, run: str, to: str | None, to_run: str | None, reason: str | None) -> dict[str, Any]:
     source = await desk.naming.run(run)
     target = await desk.naming.run(to_run) if to_run else None
     if to is None and target is None:
-        raise Ended(Code.USAGE, "Say how far: --to KEY, --to start, or --to-run RUN.")
+        raise CommandFailed(ExitCode.USAGE, "Say how far: --to KEY, --to start, or --to-run RUN.")
     found = await desk.client.get_run(target or source)
     wanted: dict[str, Any] = {
         "rollback_type": "run_level" if target else "checkpoint_level",
@@ -80,7 +80,7 @@ def _position(run: Answer, key: str | None) -> int:
     fit = [item["position"] for item in trail if key in (item["key"], item["name"], str(item["position"] + 1))]
     if not fit:
         known = ", ".join(item["key"] for item in trail)
-        raise Ended(Code.NOT_FOUND, f"{title(run)} has no checkpoint {key!r}: it has {known}.")
+        raise CommandFailed(ExitCode.NOT_FOUND, f"{title(run)} has no checkpoint {key!r}: it has {known}.")
     return fit[0]
 
 
@@ -94,7 +94,7 @@ def _counted(made: Answer) -> str:
     return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in parts)
 
 
-def _show_plan(desk: Desk, plan: Answer) -> None:
+def _show_plan(desk: CliContext, plan: Answer) -> None:
     items, then = plan["rolled_back_items"], plan["then"]
     desk.screen.line(f"would archive {_counted(plan)} ({size(plan['size_bytes'])})")
     for run in items["deleted_runs"]:
@@ -112,7 +112,7 @@ def _show_plan(desk: Desk, plan: Answer) -> None:
 
 
 @online("works")
-async def undo(desk: Desk, name: RollbackName) -> None:
+async def undo(desk: CliContext, name: RollbackName) -> None:
     """Undo a rollback: put everything back, while nothing newer stands in its place.
 
     Example: cairn undo 1f0c93d2
@@ -127,7 +127,7 @@ async def undo(desk: Desk, name: RollbackName) -> None:
 @rollbacks_app.command("list")
 @online()
 async def list_rollbacks(
-    desk: Desk,
+    desk: CliContext,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
     run: Annotated[str | None, typer.Option("--run", help="Only of this run.")] = None,
     limit: Limit = 50,
@@ -159,7 +159,7 @@ async def list_rollbacks(
 
 @rollbacks_app.command("show")
 @online()
-async def show_rollback(desk: Desk, name: RollbackName) -> None:
+async def show_rollback(desk: CliContext, name: RollbackName) -> None:
     """Show a rollback: what it took away, and whether it can be undone.
 
     Example: cairn rollbacks show 1f0c93d2
@@ -168,7 +168,7 @@ async def show_rollback(desk: Desk, name: RollbackName) -> None:
     desk.show(found, lambda one: _show(desk, one))
 
 
-def _show(desk: Desk, made: Answer) -> None:
+def _show(desk: CliContext, made: Answer) -> None:
     desk.screen.facts(
         [
             ("rollback", made["rollback_id"]),

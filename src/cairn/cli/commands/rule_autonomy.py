@@ -8,11 +8,11 @@ import typer
 
 from cairn.cli.arguments import Limit
 from cairn.cli.client import Answer
-from cairn.cli.client.responses import Problem
+from cairn.cli.client.responses import ProblemResponse
 from cairn.cli.commands.decisions import ApprovalName
 from cairn.cli.commands.rules import OfPipeline, RulesFile, read_rules, rules_app, share
-from cairn.cli.context import Desk, online
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.context import CliContext, online
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment
 from cairn.cli.references import short
 
@@ -21,7 +21,7 @@ OUTCOMES = {"asks": "yellow", "approves": "green"}
 
 @rules_app.command("explain")
 @online()
-async def explain(desk: Desk, name: ApprovalName) -> None:
+async def explain(desk: CliContext, name: ApprovalName) -> None:
     """Say which rule asks or has approved, and why each other one did not.
 
     Example: cairn rules explain "Refunds@v1/pay"
@@ -31,7 +31,7 @@ async def explain(desk: Desk, name: ApprovalName) -> None:
     desk.show(told, lambda one: _show_explanation(desk, one))
 
 
-def _show_explanation(desk: Desk, told: Answer) -> None:
+def _show_explanation(desk: CliContext, told: Answer) -> None:
     desk.screen.line(told["reason"])
     for one in told["considered"]:
         whose = "" if one["scope"] == "global" else " (of the pipeline)"
@@ -45,7 +45,7 @@ def _show_explanation(desk: Desk, told: Answer) -> None:
 @rules_app.command("backtest")
 @online()
 async def backtest(
-    desk: Desk,
+    desk: CliContext,
     file: RulesFile,
     pipeline: OfPipeline = None,
     since: Annotated[
@@ -61,14 +61,14 @@ async def backtest(
     scope = None if pipeline is None else (await desk.naming.pipeline(pipeline))["pipeline_id"]
     try:
         found = await desk.client.backtest_rules(source.text, pipeline_id=scope, since=since, limit=limit)
-    except Problem as problem:
+    except ProblemResponse as problem:
         if not problem.errors:
             raise
-        raise Ended(problem.code, problem.message, map(source.placed, problem.errors)) from None
+        raise CommandFailed(problem.code, problem.message, map(source.placed, problem.errors)) from None
     desk.show(found, lambda one: _show_backtest(desk, one))
 
 
-def _show_backtest(desk: Desk, found: Answer) -> None:
+def _show_backtest(desk: CliContext, found: Answer) -> None:
     desk.screen.facts(
         [
             ("decisions of people", found["decisions"]),
@@ -96,21 +96,21 @@ def _show_backtest(desk: Desk, found: Answer) -> None:
 @rules_app.command("stop")
 @online("saves")
 async def stop(
-    desk: Desk, reason: Annotated[str, typer.Option("--reason", "-m", help="Why; it stands in the trail.")] = ""
+    desk: CliContext, reason: Annotated[str, typer.Option("--reason", "-m", help="Why; it stands in the trail.")] = ""
 ) -> None:
     """Stop every automatic approval at once: people are asked instead. Said again, another reason replaces the first.
 
     Example: cairn rules stop -m "Refunds look odd"
     """
     if not reason.strip():
-        raise Ended(Code.USAGE, "Say why: --reason.")
+        raise CommandFailed(ExitCode.USAGE, "Say why: --reason.")
     desk.show(await desk.client.set_emergency_stop(True, reason), lambda one: _show_stop(desk, one))
 
 
 @rules_app.command("resume")
 @online("saves")
 async def resume(
-    desk: Desk, reason: Annotated[str, typer.Option("--reason", "-m", help="Why; it stands in the trail.")] = ""
+    desk: CliContext, reason: Annotated[str, typer.Option("--reason", "-m", help="Why; it stands in the trail.")] = ""
 ) -> None:
     """Let automatic approvals go on after a stop.
 
@@ -119,7 +119,7 @@ async def resume(
     desk.show(await desk.client.set_emergency_stop(False, reason), lambda one: _show_stop(desk, one))
 
 
-def _show_stop(desk: Desk, stop: Answer) -> None:
+def _show_stop(desk: CliContext, stop: Answer) -> None:
     if stop["stopped"]:
         desk.screen.line(f"Every automatic approval is stopped, by {stop['by']}: {stop['reason']}", "red")
     else:
@@ -128,7 +128,7 @@ def _show_stop(desk: Desk, stop: Answer) -> None:
 
 @rules_app.command("stops")
 @online()
-async def stops(desk: Desk, limit: Limit = 50) -> None:
+async def stops(desk: CliContext, limit: Limit = 50) -> None:
     """List every stop and every end of one.
 
     Example: cairn rules stops
@@ -145,7 +145,7 @@ async def stops(desk: Desk, limit: Limit = 50) -> None:
 @rules_app.command("audits")
 @online()
 async def audits(
-    desk: Desk,
+    desk: CliContext,
     pipeline: OfPipeline = None,
     every: Annotated[bool, typer.Option("--all", help="Also those that were looked at.")] = False,
     limit: Limit = 50,
@@ -174,7 +174,7 @@ async def audits(
 @rules_app.command("review")
 @online("saves")
 async def review(
-    desk: Desk,
+    desk: CliContext,
     approval: Annotated[str, typer.Argument(metavar="APPROVAL", help="Id of the approval, from `rules audits`.")],
     agrees: Annotated[bool, typer.Option("--agree/--disagree", help="Whether it was right.", show_default=False)],
     comment: Annotated[str, typer.Option("--comment", "-m", help="Words that go with it.")] = "",

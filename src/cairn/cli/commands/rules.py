@@ -9,11 +9,11 @@ import typer
 
 from cairn.cli.arguments import Limit, read_bytes
 from cairn.cli.client import Answer
-from cairn.cli.client.responses import Problem
+from cairn.cli.client.responses import ProblemResponse
 from cairn.cli.command_groups import group
-from cairn.cli.context import Desk, offline, online
-from cairn.cli.definition_files import YAML, Source
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.context import CliContext, offline, online
+from cairn.cli.definition_files import YAML, DefinitionSource
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment, tell
 from cairn.cli.rendering import show_diff
 
@@ -26,7 +26,7 @@ Version = Annotated[int | None, typer.Option("--version", min=1, help="As they w
 @rules_app.command("list")
 @online()
 async def list_rules(
-    desk: Desk, days: Annotated[int, typer.Option("--days", min=1, help="How far back it is counted.")] = 90
+    desk: CliContext, days: Annotated[int, typer.Option("--days", min=1, help="How far back it is counted.")] = 90
 ) -> None:
     """List the rules that are in force, what they did, and how people judged it.
 
@@ -37,7 +37,7 @@ async def list_rules(
     desk.show({**found, "emergency_stop": stop}, lambda _: _show_rules(desk, found, stop))
 
 
-def _show_rules(desk: Desk, found: Answer, stop: Answer) -> None:
+def _show_rules(desk: CliContext, found: Answer, stop: Answer) -> None:
     if stop["stopped"]:
         desk.screen.line(f"Every automatic approval is stopped, by {stop['by']}: {stop['reason']}", "red")
     rows = [
@@ -66,7 +66,7 @@ def share(of: Answer) -> str:
 
 @rules_app.command("show")
 @online()
-async def show_rules(desk: Desk, pipeline: OfPipeline = None, version: Version = None) -> None:
+async def show_rules(desk: CliContext, pipeline: OfPipeline = None, version: Version = None) -> None:
     """Print rules as they were written: those that are in force, or an earlier version.
 
     Example: cairn rules show
@@ -82,12 +82,12 @@ async def show_rules(desk: Desk, pipeline: OfPipeline = None, version: Version =
     desk.show(shown, lambda one: desk.screen.raw(one["text"]))
     watched: Answer = shown.get("file") or {"path": "", "faults": []}
     for fault in watched["faults"]:
-        tell(Source(watched["path"], b"", YAML).placed(fault))
+        tell(DefinitionSource(watched["path"], b"", YAML).placed(fault))
 
 
 @rules_app.command("check")
 @online("checks")
-async def check_rules(desk: Desk, file: RulesFile) -> None:
+async def check_rules(desk: CliContext, file: RulesFile) -> None:
     """Check rules without saving them; every fault is told with its file, line and column.
 
     Example: cairn rules check rules.yaml
@@ -96,10 +96,10 @@ async def check_rules(desk: Desk, file: RulesFile) -> None:
     found = await desk.client.check_rules(source.text)
     desk.show({"file": file, **found}, lambda _: _show_check(desk, source, found))
     if not found["valid"]:
-        raise Ended(Code.REFUSED)
+        raise CommandFailed(ExitCode.REFUSED)
 
 
-def _show_check(desk: Desk, source: Source, found: Answer) -> None:
+def _show_check(desk: CliContext, source: DefinitionSource, found: Answer) -> None:
     for fault in found["errors"]:
         desk.screen.line(source.placed(fault), "red")
     for warning in found["warnings"]:
@@ -111,7 +111,7 @@ def _show_check(desk: Desk, source: Source, found: Answer) -> None:
 @rules_app.command("apply")
 @online("saves")
 async def apply_rules(
-    desk: Desk,
+    desk: CliContext,
     file: RulesFile,
     pipeline: OfPipeline = None,
     comment: Annotated[str, typer.Option("--comment", "-m", help="Why; kept with the version.")] = "",
@@ -126,10 +126,10 @@ async def apply_rules(
             saved = await desk.client.put_rules(source.text, comment=comment)
         else:
             saved = await desk.client.put_pipeline_rules(scope, source.text, comment=comment)
-    except Problem as problem:
+    except ProblemResponse as problem:
         if not problem.errors:
             raise
-        raise Ended(problem.code, problem.message, map(source.placed, problem.errors)) from None
+        raise CommandFailed(problem.code, problem.message, map(source.placed, problem.errors)) from None
     whose = pipeline or "global rules"
     desk.show(
         saved, lambda one: desk.screen.line(f"{whose}: revision {one['revision']} ({_count(one['rules'])})", "green")
@@ -141,7 +141,7 @@ async def apply_rules(
 @rules_app.command("remove")
 @online("saves")
 async def remove_rules(
-    desk: Desk, pipeline: Annotated[str, typer.Option("--pipeline", help="The pipeline whose rules go.")]
+    desk: CliContext, pipeline: Annotated[str, typer.Option("--pipeline", help="The pipeline whose rules go.")]
 ) -> None:
     """Take the rules of a pipeline away. Their versions stay.
 
@@ -154,7 +154,7 @@ async def remove_rules(
 
 @rules_app.command("versions")
 @online()
-async def list_versions(desk: Desk, pipeline: OfPipeline = None, limit: Limit = 50) -> None:
+async def list_versions(desk: CliContext, pipeline: OfPipeline = None, limit: Limit = 50) -> None:
     """List every version: who saved it, when and why.
 
     Example: cairn rules versions
@@ -171,7 +171,7 @@ async def list_versions(desk: Desk, pipeline: OfPipeline = None, limit: Limit = 
 @rules_app.command("diff")
 @online()
 async def diff_versions(
-    desk: Desk,
+    desk: CliContext,
     before: Annotated[int, typer.Option("--from", min=1, help="A version.")],
     after: Annotated[int, typer.Option("--to", min=1, help="Another.")],
     pipeline: OfPipeline = None,
@@ -200,11 +200,11 @@ def rules_schema() -> None:
     typer.echo(json.dumps(schema(), indent=2, ensure_ascii=False))
 
 
-def read_rules(file: str) -> Source:
-    return Source(file, read_bytes(file), YAML)
+def read_rules(file: str) -> DefinitionSource:
+    return DefinitionSource(file, read_bytes(file), YAML)
 
 
-async def _scope(desk: Desk, pipeline: str | None) -> str | None:
+async def _scope(desk: CliContext, pipeline: str | None) -> str | None:
     return None if pipeline is None else (await desk.naming.pipeline(pipeline))["pipeline_id"]
 
 

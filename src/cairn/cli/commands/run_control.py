@@ -9,7 +9,7 @@ import typer
 from cairn.cli.arguments import RunName
 from cairn.cli.client import Answer
 from cairn.cli.completion import executions as complete
-from cairn.cli.context import Desk, online
+from cairn.cli.context import CliContext, online
 from cairn.cli.references import state, title
 from cairn.cli.rendering import warn
 from cairn.cli.run_state import advice, waiting
@@ -20,7 +20,7 @@ Either = Annotated[
 
 
 @online("works")
-async def start(desk: Desk, name: Either) -> None:
+async def start(desk: CliContext, name: Either) -> None:
     """Start a run that was made without starting, or an execution that waits for a start.
 
     Example: cairn start "Product discovery@v1/requirements"
@@ -35,7 +35,7 @@ async def start(desk: Desk, name: Either) -> None:
 
 
 @online("works")
-async def pause(desk: Desk, run: RunName) -> None:
+async def pause(desk: CliContext, run: RunName) -> None:
     """Pause a run between checkpoints: at once if nothing is at work, otherwise when that is done.
 
     Example: cairn pause "Text report@v1"
@@ -46,7 +46,7 @@ async def pause(desk: Desk, run: RunName) -> None:
 
 
 @online("works")
-async def resume(desk: Desk, run: RunName) -> None:
+async def resume(desk: CliContext, run: RunName) -> None:
     """Go on with a paused run, or withdraw a pause that does not hold yet.
 
     Example: cairn resume "Text report@v1"
@@ -57,7 +57,7 @@ async def resume(desk: Desk, run: RunName) -> None:
 
 
 @online("works")
-async def cancel(desk: Desk, name: Either) -> None:
+async def cancel(desk: CliContext, name: Either) -> None:
     """Stop everything that is open and end the run; or cancel one execution, which then waits for a start.
 
     Example: cairn cancel "Text report@v1"
@@ -73,7 +73,7 @@ async def cancel(desk: Desk, name: Either) -> None:
 
 @online("works")
 async def retry(
-    desk: Desk,
+    desk: CliContext,
     name: Either,
     whole: Annotated[bool, typer.Option("--whole", help="The whole run, as the next version.")] = False,
 ) -> None:
@@ -94,7 +94,7 @@ async def retry(
 
 
 @online("works")
-async def restart(desk: Desk, run: RunName) -> None:
+async def restart(desk: CliContext, run: RunName) -> None:
     """Begin the next pass of a run from its first checkpoint.
 
     Example: cairn restart "Product discovery@v1"
@@ -106,11 +106,11 @@ async def restart(desk: Desk, run: RunName) -> None:
 
 
 # ---- what came of it ----------------------------------------------------------------------------------
-async def run_told(desk: Desk, run_id: str) -> None:
+async def run_told(desk: CliContext, run_id: str) -> None:
     desk.show(await desk.settled(run_id), lambda run: tell_run(desk, run))
 
 
-async def execution_told(desk: Desk, execution_id: str) -> None:
+async def execution_told(desk: CliContext, execution_id: str) -> None:
     """The execution after a change; and where no server does, its run when it has come to rest."""
     execution = await desk.client.get_execution(execution_id)
     if desk.embedded is not None:
@@ -125,7 +125,7 @@ async def execution_told(desk: Desk, execution_id: str) -> None:
         tell_run(desk, await desk.client.get_run(execution["run_id"]))
 
 
-def tell_run(desk: Desk, run: Answer) -> None:
+def tell_run(desk: CliContext, run: Answer) -> None:
     status = f"{run['status']}, a pause is asked for" if run["pause_requested"] else run["status"]
     done = f"{run['progress']['completed']} of {run['progress']['total']} checkpoints"
     desk.screen.line(f"{title(run)}: {status}, {done}", _style(run["status"]))

@@ -9,9 +9,9 @@ import typer
 from cairn.cli.arguments import Limit, RunName, read_json
 from cairn.cli.client import Answer
 from cairn.cli.completion import pipelines as complete_pipelines
-from cairn.cli.context import Desk, online
+from cairn.cli.context import CliContext, online
 from cairn.cli.definition_files import is_file, read
-from cairn.cli.exit_codes import Ended
+from cairn.cli.exit_codes import CommandFailed
 from cairn.cli.output import moment, tell
 from cairn.cli.references import short, title, version
 from cairn.cli.rendering import show_execution, show_run
@@ -23,7 +23,7 @@ Input = Annotated[str | None, typer.Option("--input", "-i", help="The run's inpu
 
 @online("works")
 async def run(
-    desk: Desk,
+    desk: CliContext,
     what: Annotated[
         str,
         typer.Argument(
@@ -64,10 +64,10 @@ async def run(
     note_embedded(desk.embedded is not None)
     ended = await follow(desk.client, desk.screen, begun["run_id"])
     desk.show(ended, lambda _: None)
-    raise Ended(outcome(desk.screen, ended))
+    raise CommandFailed(outcome(desk.screen, ended))
 
 
-async def _pipeline(desk: Desk, what: str) -> Answer:
+async def _pipeline(desk: CliContext, what: str) -> Answer:
     if is_file(what):
         from cairn.cli.commands.definitions import save
 
@@ -77,7 +77,7 @@ async def _pipeline(desk: Desk, what: str) -> Answer:
 
 @online()
 async def runs(
-    desk: Desk,
+    desk: CliContext,
     pipeline: Annotated[
         str | None, typer.Argument(metavar="PIPELINE", help="Only of this one.", autocompletion=complete_pipelines)
     ] = None,
@@ -112,7 +112,7 @@ def _row(run: Answer) -> tuple[object, ...]:
 
 @online()
 async def show(
-    desk: Desk,
+    desk: CliContext,
     name: Annotated[str, typer.Argument(metavar="RUN|RUN/KEY", help="A run, or an execution of it.")],
     input: Annotated[bool, typer.Option("--input", help="Print the run's input as it was given.")] = False,
 ) -> None:
@@ -132,7 +132,7 @@ async def show(
 
 @online()
 async def executions(
-    desk: Desk,
+    desk: CliContext,
     run: RunName,
     archived: Annotated[bool, typer.Option("--archived", help="Also those that a rollback took away.")] = False,
 ) -> None:
@@ -159,7 +159,7 @@ async def executions(
 
 @online("works")
 async def watch(
-    desk: Desk,
+    desk: CliContext,
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="A run; without one, changes of everything.")] = None,
     to_end: Annotated[bool, typer.Option("--to-end", help="Also wait while it waits for people.")] = False,
 ) -> None:
@@ -179,6 +179,6 @@ async def watch(
         return
     run_id = await desk.naming.run(run)
     if desk.screen.as_json:
-        raise Ended(outcome(desk.screen, await tell_messages(desk.client, desk.screen, run_id, to_end=to_end)))
+        raise CommandFailed(outcome(desk.screen, await tell_messages(desk.client, desk.screen, run_id, to_end=to_end)))
     note_embedded(desk.embedded is not None)
-    raise Ended(outcome(desk.screen, await follow(desk.client, desk.screen, run_id, to_end=to_end)))
+    raise CommandFailed(outcome(desk.screen, await follow(desk.client, desk.screen, run_id, to_end=to_end)))

@@ -9,7 +9,7 @@ import typer
 
 from cairn.cli.arguments import PipelineName, read_bytes
 from cairn.cli.command_groups import group
-from cairn.cli.context import Desk, online
+from cairn.cli.context import CliContext, online
 from cairn.cli.output import size
 from cairn.cli.rendering import warn
 
@@ -19,7 +19,7 @@ ScriptPath = Annotated[str, typer.Argument(metavar="PATH", help="Path in the scr
 
 @scripts_app.command("list")
 @online()
-async def list_scripts(desk: Desk, name: PipelineName) -> None:
+async def list_scripts(desk: CliContext, name: PipelineName) -> None:
     """List the script files of a pipeline, and the checkpoints that name them.
 
     Example: cairn scripts list "Sales report"
@@ -32,7 +32,7 @@ async def list_scripts(desk: Desk, name: PipelineName) -> None:
 
 @scripts_app.command("show")
 @online()
-async def show_script(desk: Desk, name: PipelineName, path: ScriptPath) -> None:
+async def show_script(desk: CliContext, name: PipelineName, path: ScriptPath) -> None:
     """Print a script.
 
     Example: cairn scripts show "Sales report" check.py
@@ -45,7 +45,7 @@ async def show_script(desk: Desk, name: PipelineName, path: ScriptPath) -> None:
 @scripts_app.command("put")
 @online("saves")
 async def put_script(
-    desk: Desk,
+    desk: CliContext,
     name: PipelineName,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The file; - is standard input.")],
     path: Annotated[str | None, typer.Option("--path", help="Path there; the file's name unless said.")] = None,
@@ -62,7 +62,7 @@ async def put_script(
 
 @scripts_app.command("delete")
 @online("saves")
-async def delete_script(desk: Desk, name: PipelineName, path: ScriptPath) -> None:
+async def delete_script(desk: CliContext, name: PipelineName, path: ScriptPath) -> None:
     """Remove a script that no checkpoint names. Earlier revisions keep it.
 
     Example: cairn scripts delete "Sales report" check.py

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from cairn.cli import server_location, versions
-from cairn.cli.context import AsJson, DataDir, Desk, offline, online
-from cairn.cli.output import Screen
+from cairn.cli.context import AsJson, CliContext, DataDir, offline, online
+from cairn.cli.output import Output
 
 config_app = typer.Typer(help="The settings.", no_args_is_help=True)
 
@@ -55,7 +55,7 @@ def version(as_json: AsJson = False) -> None:
 
 
 @online()
-async def status(desk: Desk) -> None:
+async def status(desk: CliContext) -> None:
     """Which server answers, who you are there, and how it does.
 
     Example: cairn status
@@ -87,7 +87,7 @@ def show_config(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     settings = read_settings(data_dir=data_dir)
     given = sources(server_location.folder_of(data_dir), data_dir is not None)
     values: dict[str, Any] = json.loads(settings.model_dump_json())
-    screen = Screen(as_json=as_json)
+    screen = Output(as_json=as_json)
     if as_json:
         screen.answer({name: {"value": value, "from": given.get(name, "default")} for name, value in values.items()})
         return

@@ -8,9 +8,9 @@ import typer
 
 from cairn.cli.client import Answer
 from cairn.cli.command_groups import group
-from cairn.cli.context import Desk, online
+from cairn.cli.context import CliContext, online
 from cairn.cli.output import tell
-from cairn.cli.references import Unknown
+from cairn.cli.references import UnknownReference
 
 templates_app = group("Pipelines that come with Cairn; without a command, all of them.")
 TemplateName = Annotated[str, typer.Argument(metavar="NAME", help="As the list names it.")]
@@ -19,7 +19,7 @@ TemplateName = Annotated[str, typer.Argument(metavar="NAME", help="As the list n
 @templates_app.command("list")
 @online("checks")
 async def list_templates(
-    desk: Desk, name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this one's text.")] = None
+    desk: CliContext, name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this one's text.")] = None
 ) -> None:
     """List the templates of pipelines that come with Cairn, or print one.
 
@@ -35,7 +35,7 @@ async def list_templates(
 
 @templates_app.command("show")
 @online("checks")
-async def show_template(desk: Desk, name: TemplateName) -> None:
+async def show_template(desk: CliContext, name: TemplateName) -> None:
     """Print a template: a definition to change and apply.
 
     Example: cairn templates show ticket-triage > pipeline.yaml
@@ -45,7 +45,7 @@ async def show_template(desk: Desk, name: TemplateName) -> None:
 
 @templates_app.command("use")
 @online("saves")
-async def use_template(desk: Desk, name: TemplateName) -> None:
+async def use_template(desk: CliContext, name: TemplateName) -> None:
     """Make a pipeline of a template.
 
     Example: cairn templates use ticket-triage
@@ -58,9 +58,9 @@ async def use_template(desk: Desk, name: TemplateName) -> None:
     tell(f'Start it with: cairn run "{made["pipeline_name"]}"')
 
 
-async def _find(desk: Desk, name: str) -> Answer:
+async def _find(desk: CliContext, name: str) -> Answer:
     found = await desk.client.list_templates()
     named = [each for each in found["items"] if each["name"] == name]
     if not named:
-        raise Unknown("template", name, f"There are: {', '.join(each['name'] for each in found['items'])}.")
+        raise UnknownReference("template", name, f"There are: {', '.join(each['name'] for each in found['items'])}.")
     return named[0]

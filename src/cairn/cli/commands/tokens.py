@@ -10,10 +10,10 @@ from cairn.cli.arguments import Limit, read_bytes
 from cairn.cli.client import Answer
 from cairn.cli.command_groups import group
 from cairn.cli.commands.users import delegations_app
-from cairn.cli.context import Desk, online
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.context import CliContext, online
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment, tell
-from cairn.cli.secret_input import ask_hidden
+from cairn.cli.prompts import ask_hidden
 
 tokens_app = group("API tokens; without a command, the list.")
 sessions_app = group("Open sessions; without a command, your own.")
@@ -27,7 +27,7 @@ SecretName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the sec
 # ---- tokens ----------------------------------------------------------------------------------------------
 @tokens_app.command("list")
 @online()
-async def list_tokens(desk: Desk, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
+async def list_tokens(desk: CliContext, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
     """List tokens, newest first; never their texts. Who is no admin sees their own.
 
     Example: cairn tokens list
@@ -55,7 +55,7 @@ async def list_tokens(desk: Desk, user: OfUser = None, over: Over = False, limit
 @tokens_app.command("create")
 @online("saves")
 async def create_token(
-    desk: Desk,
+    desk: CliContext,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
     user: OfUser = None,
     scopes: Annotated[
@@ -71,7 +71,7 @@ async def create_token(
     wanted: dict[str, Any] = {"name": name, "scopes": scopes or None, "valid_days": days or None}
     if await _is_on_own(desk, user):
         if days == 0:
-            raise Ended(Code.USAGE, "A token of your own has an end: say --days, 365 at most.")
+            raise CommandFailed(ExitCode.USAGE, "A token of your own has an end: say --days, 365 at most.")
         made = await desk.client.create_own_token(wanted)
     else:
         made = await desk.client.create_token({**wanted, "user": user})
@@ -83,7 +83,8 @@ async def create_token(
 @tokens_app.command("revoke")
 @online("saves")
 async def revoke_token(
-    desk: Desk, token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token, as the list has it.")]
+    desk: CliContext,
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token, as the list has it.")],
 ) -> None:
     """Revoke a token, with the sessions that were opened with it. Who is no admin revokes their own.
 
@@ -96,7 +97,7 @@ async def revoke_token(
     desk.show(revoked, lambda one: desk.screen.line(f"{one['name']}: revoked"))
 
 
-async def _is_on_own(desk: Desk, user: str | None = None) -> bool:
+async def _is_on_own(desk: CliContext, user: str | None = None) -> bool:
     """Whether it is about the tokens of who asks: others' are for admins."""
     return user is None and "admin" not in (await desk.client.get_session())["roles"]
 
@@ -104,7 +105,7 @@ async def _is_on_own(desk: Desk, user: str | None = None) -> bool:
 # ---- sessions --------------------------------------------------------------------------------------------
 @sessions_app.command("list")
 @online()
-async def list_sessions(desk: Desk, user: OfUser = None, limit: Limit = 50) -> None:
+async def list_sessions(desk: CliContext, user: OfUser = None, limit: Limit = 50) -> None:
     """List open sessions, newest first.
 
     Example: cairn sessions list --user reviewer
@@ -121,7 +122,7 @@ async def list_sessions(desk: Desk, user: OfUser = None, limit: Limit = 50) -> N
 @sessions_app.command("end")
 @online("saves")
 async def end_sessions(
-    desk: Desk,
+    desk: CliContext,
     session_id: Annotated[str | None, typer.Argument(metavar="ID", help="One session; without it, all.")] = None,
     user: OfUser = None,
 ) -> None:
@@ -140,7 +141,7 @@ async def end_sessions(
 # ---- delegations -----------------------------------------------------------------------------------------
 @delegations_app.command("list")
 @online()
-async def list_delegations(desk: Desk, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
+async def list_delegations(desk: CliContext, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
     """List who decides for whom, now or later.
 
     Example: cairn delegations list
@@ -157,7 +158,7 @@ async def list_delegations(desk: Desk, user: OfUser = None, over: Over = False, 
 @delegations_app.command("show")
 @online()
 async def show_delegation(
-    desk: Desk, delegation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the delegation.")]
+    desk: CliContext, delegation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the delegation.")]
 ) -> None:
     """Show a delegation.
 
@@ -170,7 +171,7 @@ async def show_delegation(
 @delegations_app.command("add")
 @online("saves")
 async def add_delegation(
-    desk: Desk,
+    desk: CliContext,
     to_user: Annotated[str, typer.Argument(metavar="USER", help="Who decides meanwhile.")],
     until: Annotated[str, typer.Option("--until", help="As 2026-03-16T09:30:00Z.")],
     starts_at: Annotated[str | None, typer.Option("--from", help="Not before this moment; else at once.")] = None,
@@ -190,7 +191,7 @@ async def add_delegation(
 @delegations_app.command("end")
 @online("saves")
 async def end_delegation(
-    desk: Desk, delegation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the delegation.")]
+    desk: CliContext, delegation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the delegation.")]
 ) -> None:
     """End a delegation before its time.
 
@@ -204,7 +205,7 @@ async def end_delegation(
 # ---- secrets ---------------------------------------------------------------------------------------------
 @secrets_app.command("list")
 @online()
-async def list_secrets(desk: Desk, limit: Limit = 50) -> None:
+async def list_secrets(desk: CliContext, limit: Limit = 50) -> None:
     """List secrets by name, without their values.
 
     Example: cairn secrets list
@@ -220,7 +221,7 @@ async def list_secrets(desk: Desk, limit: Limit = 50) -> None:
 @secrets_app.command("put")
 @online("saves")
 async def put_secret(
-    desk: Desk,
+    desk: CliContext,
     name: SecretName,
     file: Annotated[str | None, typer.Option("--file", help="Read it from here; - is standard input.")] = None,
 ) -> None:
@@ -234,13 +235,13 @@ async def put_secret(
         try:
             value = read_bytes(file).decode().removesuffix("\n")
         except UnicodeDecodeError:
-            raise Ended(Code.USAGE, f"{file} is not text.") from None
+            raise CommandFailed(ExitCode.USAGE, f"{file} is not text.") from None
     desk.show(await desk.client.put_secret(name, value), lambda one: desk.screen.line(f"{one['name']}: stored"))
 
 
 @secrets_app.command("remove")
 @online("saves")
-async def remove_secret(desk: Desk, name: SecretName) -> None:
+async def remove_secret(desk: CliContext, name: SecretName) -> None:
     """Remove a secret. What needs it fails from now on.
 
     Example: cairn secrets remove smtp-password
@@ -251,7 +252,7 @@ async def remove_secret(desk: Desk, name: SecretName) -> None:
 
 @secrets_app.command("rotate")
 @online("saves")
-async def rotate_secrets(desk: Desk) -> None:
+async def rotate_secrets(desk: CliContext) -> None:
     """Encrypt all secrets anew: with a new key, or with the newest one of CAIRN_SECRET_KEY.
 
     Example: cairn secrets rotate

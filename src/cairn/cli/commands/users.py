@@ -9,7 +9,7 @@ import typer
 from cairn.cli.arguments import Limit
 from cairn.cli.client import Answer
 from cairn.cli.command_groups import group
-from cairn.cli.context import Desk, online
+from cairn.cli.context import CliContext, online
 from cairn.cli.output import moment, tell
 
 users_app = group("Users; without a command, the list.")
@@ -32,7 +32,7 @@ Members = Annotated[list[str] | None, typer.Option("--member", help="A user; may
 @users_app.command("list")
 @online()
 async def list_users(
-    desk: Desk,
+    desk: CliContext,
     search: Annotated[str, typer.Option("--search", help="Part of a name or an address.")] = "",
     removed: Annotated[bool, typer.Option("--removed", help="Also those who were removed.")] = False,
     limit: Limit = 50,
@@ -60,7 +60,7 @@ async def list_users(
 @users_app.command("names")
 @online()
 async def names(
-    desk: Desk,
+    desk: CliContext,
     search: Annotated[str, typer.Option("--search", help="Part of a name or an address.")] = "",
     limit: Limit = 50,
 ) -> None:
@@ -78,7 +78,7 @@ async def names(
 
 @users_app.command("show")
 @online()
-async def show_user(desk: Desk, name: UserName) -> None:
+async def show_user(desk: CliContext, name: UserName) -> None:
     """Show a user.
 
     Example: cairn users show reviewer
@@ -89,7 +89,7 @@ async def show_user(desk: Desk, name: UserName) -> None:
 @users_app.command("add")
 @online("saves")
 async def add_user(
-    desk: Desk,
+    desk: CliContext,
     name: UserName,
     roles: Roles = None,
     email: Email = None,
@@ -107,7 +107,7 @@ async def add_user(
 @users_app.command("invite")
 @online("saves")
 async def invite(
-    desk: Desk,
+    desk: CliContext,
     name: UserName,
     roles: Roles = None,
     email: Email = None,
@@ -130,7 +130,7 @@ async def invite(
 @users_app.command("invitations")
 @online()
 async def invitations(
-    desk: Desk,
+    desk: CliContext,
     over: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
     revoke: Annotated[str | None, typer.Option("--revoke", metavar="ID", help="Take this one back first.")] = None,
     limit: Limit = 50,
@@ -153,7 +153,7 @@ async def invitations(
 @users_app.command("change")
 @online("saves")
 async def change_user(
-    desk: Desk,
+    desk: CliContext,
     name: UserName,
     roles: Roles = None,
     email: Email = None,
@@ -174,7 +174,7 @@ async def change_user(
 
 @users_app.command("remove")
 @online("saves")
-async def remove_user(desk: Desk, name: UserName) -> None:
+async def remove_user(desk: CliContext, name: UserName) -> None:
     """Remove a user: sessions and tokens end at once. The name stays taken.
 
     Example: cairn users remove reviewer
@@ -184,7 +184,7 @@ async def remove_user(desk: Desk, name: UserName) -> None:
 
 @users_app.command("restore")
 @online("saves")
-async def restore_user(desk: Desk, name: UserName) -> None:
+async def restore_user(desk: CliContext, name: UserName) -> None:
     """Bring back a user who was removed.
 
     Example: cairn users restore reviewer
@@ -199,7 +199,7 @@ def _given(
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _facts(desk: Desk, user: Answer) -> None:
+def _facts(desk: CliContext, user: Answer) -> None:
     shown = {**user, "roles": ", ".join(user["roles"]), "groups": ", ".join(user["groups"])}
     desk.screen.facts((name.replace("_", " "), value) for name, value in shown.items())
 
@@ -213,7 +213,7 @@ def _state(invitation: Answer) -> str:
 # ---- groups ----------------------------------------------------------------------------------------------
 @groups_app.command("list")
 @online()
-async def list_groups(desk: Desk, limit: Limit = 50) -> None:
+async def list_groups(desk: CliContext, limit: Limit = 50) -> None:
     """List groups, by name.
 
     Example: cairn groups list
@@ -225,7 +225,7 @@ async def list_groups(desk: Desk, limit: Limit = 50) -> None:
 
 @groups_app.command("show")
 @online()
-async def show_group(desk: Desk, name: GroupName) -> None:
+async def show_group(desk: CliContext, name: GroupName) -> None:
     """Show a group.
 
     Example: cairn groups show finance
@@ -235,7 +235,9 @@ async def show_group(desk: Desk, name: GroupName) -> None:
 
 @groups_app.command("add")
 @online("saves")
-async def add_group(desk: Desk, name: GroupName, description: Description = None, members: Members = None) -> None:
+async def add_group(
+    desk: CliContext, name: GroupName, description: Description = None, members: Members = None
+) -> None:
     """Make a group.
 
     Example: cairn groups add finance --member reviewer
@@ -247,7 +249,7 @@ async def add_group(desk: Desk, name: GroupName, description: Description = None
 @groups_app.command("change")
 @online("saves")
 async def change_group(
-    desk: Desk,
+    desk: CliContext,
     name: GroupName,
     description: Description = None,
     members: Members = None,
@@ -265,7 +267,7 @@ async def change_group(
 
 @groups_app.command("remove")
 @online("saves")
-async def remove_group(desk: Desk, name: GroupName) -> None:
+async def remove_group(desk: CliContext, name: GroupName) -> None:
     """Remove a group; its members stay.
 
     Example: cairn groups remove finance
@@ -274,7 +276,7 @@ async def remove_group(desk: Desk, name: GroupName) -> None:
     desk.show({"name": name}, lambda one: desk.screen.line(f"{one['name']}: removed"))
 
 
-def _group_facts(desk: Desk, one: Answer) -> None:
+def _group_facts(desk: CliContext, one: Answer) -> None:
     desk.screen.facts(
         (name.replace("_", " "), ", ".join(value) if name == "members" else value) for name, value in one.items()
     )

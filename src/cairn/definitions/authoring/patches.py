@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-from cairn.core.states import Mode
+from cairn.core.states import ExecutionMode
 from cairn.definitions.frozen_model import Document
 from cairn.definitions.raw_document import look, objects, section, text
 from cairn.documents import Value
 
 _CONFIGS = ("agent_config", "script_config", "function_config", "human_only_config")
 _MODES = {
-    "agent": (Mode.AGENTIC, ("agent_config", "agent")),
-    "script": (Mode.SCRIPT, ("script_config", "script_path")),
-    "function": (Mode.FUNCTION, ("function_config", "function")),
-    "form": (Mode.HUMAN_ONLY, ("human_only_config", "input_fields")),
+    "agent": (ExecutionMode.AGENTIC, ("agent_config", "agent")),
+    "script": (ExecutionMode.SCRIPT, ("script_config", "script_path")),
+    "function": (ExecutionMode.FUNCTION, ("function_config", "function")),
+    "form": (ExecutionMode.HUMAN_ONLY, ("human_only_config", "input_fields")),
 }
 _SAVED = ("save_as_artifact", "artifact_name", "artifact_format")
 
@@ -69,7 +69,9 @@ def _follow_form(amended: Document, before: Document) -> None:
 
 def _is_form(checkpoint: Document, changes: Document) -> bool:
     mode = text(changes, "execution", "mode") or text(checkpoint, "execution", "mode")
-    return "form" in changes or (mode == Mode.HUMAN_ONLY.value and not {"agent", "script", "function"} & changes.keys())
+    return "form" in changes or (
+        mode == ExecutionMode.HUMAN_ONLY.value and not {"agent", "script", "function"} & changes.keys()
+    )
 
 
 def _remove(holder: Value, *names: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from cairn.core.states import Mode
+from cairn.core.states import ExecutionMode
 from cairn.definitions.authoring.source_map import Origins
 from cairn.definitions.findings import Finding
 from cairn.definitions.frozen_model import Document
@@ -31,14 +31,14 @@ FORM_INSTRUCTIONS = "Please fill in this form."
 def lengthen(short: Document, origins: Origins, target: str, source: str) -> tuple[Document, list[Finding]]:
     """A checkpoint with its short forms written out. Whatever is not well formed stays as it is, to be told later."""
     draft = _Draft({key: value for key, value in short.items() if key not in _FORMS}, origins, target, source)
-    is_form = "form" in short or draft.look(MODE) == Mode.HUMAN_ONLY.value
+    is_form = "form" in short or draft.look(MODE) == ExecutionMode.HUMAN_ONLY.value
     for key, forms in _FORMS.items():
         if key in short:
             for way, value, inner in forms(short[key], is_form):
                 draft.say(way, value, key, inner)
     if "prompt" in short and draft.look(MODE) is None:
-        draft.say(MODE, Mode.AGENTIC.value, "prompt")
-    if "prompt" in short and draft.look(MODE) == Mode.AGENTIC.value and draft.look(AGENTS) is None:
+        draft.say(MODE, ExecutionMode.AGENTIC.value, "prompt")
+    if "prompt" in short and draft.look(MODE) == ExecutionMode.AGENTIC.value and draft.look(AGENTS) is None:
         draft.say(AGENTS, {}, "prompt")
     if "approve" in short and short["approve"] not in APPROVALS:
         message = f"`approve` is {', '.join(APPROVALS)}, but here it is {short['approve']!r}"
@@ -51,7 +51,7 @@ def lengthen(short: Document, origins: Origins, target: str, source: str) -> tup
 
 
 def _agent(value: Value, _: bool) -> Iterator[Saying]:
-    yield MODE, Mode.AGENTIC.value, ()
+    yield MODE, ExecutionMode.AGENTIC.value, ()
     yield AGENT, {"library_agent": value} if isinstance(value, str) else value, ()
 
 
@@ -60,17 +60,17 @@ def _prompt(value: Value, is_form: bool) -> Iterator[Saying]:
 
 
 def _script(value: Value, _: bool) -> Iterator[Saying]:
-    yield MODE, Mode.SCRIPT.value, ()
+    yield MODE, ExecutionMode.SCRIPT.value, ()
     yield SCRIPT, value, ()
 
 
 def _function(value: Value, _: bool) -> Iterator[Saying]:
-    yield MODE, Mode.FUNCTION.value, ()
+    yield MODE, ExecutionMode.FUNCTION.value, ()
     yield FUNCTION, value, ()
 
 
 def _form(value: Value, _: bool) -> Iterator[Saying]:
-    yield MODE, Mode.HUMAN_ONLY.value, ()
+    yield MODE, ExecutionMode.HUMAN_ONLY.value, ()
     yield (*FORM, "input_fields"), [_field(item) for item in value] if isinstance(value, list) else value, ()
 
 

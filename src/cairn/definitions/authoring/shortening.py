@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cairn.core.states import Mode
+from cairn.core.states import ExecutionMode
 from cairn.definitions.authoring import defaults
 from cairn.definitions.authoring.short_forms import FORM_INSTRUCTIONS
 from cairn.definitions.authoring.slugs import name_for
@@ -106,13 +106,13 @@ def _shorten_execution(full: Document) -> None:
     _drop_switch(execution, "timeout_config", defaults.TIMEOUT)
     task = section(full, "instructions").pop("task_prompt", None)
     match execution["mode"]:
-        case Mode.AGENTIC.value:
+        case ExecutionMode.AGENTIC.value:
             _shorten_agents(full, execution, task is not None)
-        case Mode.SCRIPT.value:
+        case ExecutionMode.SCRIPT.value:
             script = section(execution, "script_config")
             _drop(script, defaults.SCRIPT)
             _shorten_mode(full, execution, "script_config", "script_path", "script")
-        case Mode.FUNCTION.value:
+        case ExecutionMode.FUNCTION.value:
             _drop(section(execution, "function_config"), defaults.FUNCTION)
             _shorten_mode(full, execution, "function_config", "function", "function")
         case _:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from cairn.core.states import Mode
-from cairn.definitions.findings import Finding, Limits
+from cairn.core.states import ExecutionMode
+from cairn.definitions.findings import DefinitionLimits, Finding
 from cairn.definitions.json_schema.patterns import check_pattern
 from cairn.definitions.json_schema.validator import SchemaError, check_value, compile_schema
-from cairn.definitions.outline import Outline, no_such
+from cairn.definitions.outline import DefinitionOutline, no_such
 from cairn.definitions.raw_document import items, look, objects, section, text
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
@@ -17,7 +17,7 @@ _FIELDS = ("execution", "human_only_config", "input_fields")
 _PARAMETERS = ("execution", "script_config", "parameters_schema")
 
 
-def check_schemas(outline: Outline) -> Iterator[Finding]:
+def check_schemas(outline: DefinitionOutline) -> Iterator[Finding]:
     """Compile every schema and pattern. Those that are ill formed have been told."""
     for path, found in _schemas(outline):
         if (schema := outline.schema(path, found)) is not None:
@@ -30,7 +30,7 @@ def check_schemas(outline: Outline) -> Iterator[Finding]:
     yield from _check_parameters(outline)
 
 
-def check_size(document: Value, limits: Limits) -> Iterator[Finding]:
+def check_size(document: Value, limits: DefinitionLimits) -> Iterator[Finding]:
     """Whether the document is small enough to be looked at closer."""
     count = len(items(document, "checkpoints"))
     if count > limits.max_checkpoints:
@@ -38,7 +38,7 @@ def check_size(document: Value, limits: Limits) -> Iterator[Finding]:
         yield Finding("/checkpoints", message)
 
 
-def check_limits(outline: Outline, limits: Limits) -> Iterator[Finding]:
+def check_limits(outline: DefinitionOutline, limits: DefinitionLimits) -> Iterator[Finding]:
     for step in outline.steps:
         minutes = look(step.document, "execution", "timeout_config", "timeout_minutes")
         if isinstance(minutes, int | float) and minutes > limits.max_timeout_minutes:
@@ -50,15 +50,15 @@ def check_limits(outline: Outline, limits: Limits) -> Iterator[Finding]:
             yield Finding(step.at("execution", "retry_config", "max_auto_retries"), message)
 
 
-def check_functions(outline: Outline, functions: Collection[str]) -> Iterator[Finding]:
+def check_functions(outline: DefinitionOutline, functions: Collection[str]) -> Iterator[Finding]:
     for step in outline.steps:
         name = text(step.document, "execution", "function_config", "function")
-        if step.mode == Mode.FUNCTION and name is not None and name not in functions:
+        if step.mode == ExecutionMode.FUNCTION and name is not None and name not in functions:
             message = no_such("registered function", name, sorted(functions))
             yield Finding(step.at("execution", "function_config", "function"), message)
 
 
-def _schemas(outline: Outline) -> Iterator[tuple[str, Value]]:
+def _schemas(outline: DefinitionOutline) -> Iterator[tuple[str, Value]]:
     yield "/input_schema", look(outline.document, "input_schema")
     for name, action in section(outline.document, "actions").items():
         yield join(("actions", name, "schema")), look(action, "schema")
@@ -71,7 +71,7 @@ def _schemas(outline: Outline) -> Iterator[tuple[str, Value]]:
                 yield child(step.at(*way, at), name), part.get(name)
 
 
-def _check_parameters(outline: Outline) -> Iterator[Finding]:
+def _check_parameters(outline: DefinitionOutline) -> Iterator[Finding]:
     """Parameters that nobody is asked for have to fit as they are."""
     for step in outline.steps:
         script = section(step.document, "execution", "script_config")

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from cairn.definitions.checks.outputs import output_schema
 from cairn.definitions.findings import Finding, warning
 from cairn.definitions.input_paths import INPUT, PathError, parse_path
-from cairn.definitions.json_schema.compatibility import Presence, View, compare, listed
-from cairn.definitions.outline import Outline, Step, no_such
+from cairn.definitions.json_schema.compatibility import Presence, SchemaView, compare, listed
+from cairn.definitions.outline import CheckpointOutline, DefinitionOutline, no_such
 from cairn.definitions.raw_document import look, objects, section, text, texts
 from cairn.documents import Value
 
 
-def check_flow(outline: Outline) -> Iterator[Finding]:
+def check_flow(outline: DefinitionOutline) -> Iterator[Finding]:
     for step in outline.steps:
         yield from _check_references(outline, step)
         mapping = section(step.document, "input_mapping")
@@ -24,7 +24,7 @@ def check_flow(outline: Outline) -> Iterator[Finding]:
         yield from _check_targets(step, list(mapping), wanted) if mapping else _check_context(outline, step, wanted)
 
 
-def _check_references(outline: Outline, step: Step) -> Iterator[Finding]:
+def _check_references(outline: DefinitionOutline, step: CheckpointOutline) -> Iterator[Finding]:
     """Outputs of other checkpoints that it is to read (X9)."""
     way = ("inputs", "include_checkpoint_outputs")
     for at, reference in objects(step.document, *way):
@@ -43,7 +43,7 @@ def _check_references(outline: Outline, step: Step) -> Iterator[Finding]:
                 yield Finding(step.at(*way, at, "artifact_ids", place), message)
 
 
-def _never(outline: Outline, step: Step, key: str) -> str | None:
+def _never(outline: DefinitionOutline, step: CheckpointOutline, key: str) -> str | None:
     """Why the output of another checkpoint is never there when this one starts."""
     if key not in outline.by_key:
         return no_such("checkpoint", key, [other for other in outline.by_key if outline.comes_before(other, step)])
@@ -54,14 +54,16 @@ def _never(outline: Outline, step: Step, key: str) -> str | None:
     return None
 
 
-def _unsure(outline: Outline, step: Step, key: str) -> str | None:
+def _unsure(outline: DefinitionOutline, step: CheckpointOutline, key: str) -> str | None:
     """Why it may not be there yet."""
     if key in outline.certain.get(step.key, ()):
         return None
     return f"{key!r} may still be at work when {step.key!r} starts: add it to its needs"
 
 
-def _check_source(outline: Outline, step: Step, target: str, source: str, wanted: View) -> Iterator[Finding]:
+def _check_source(
+    outline: DefinitionOutline, step: CheckpointOutline, target: str, source: str, wanted: SchemaView
+) -> Iterator[Finding]:
     place = step.at("input_mapping", target)
     try:
         path = parse_path(source)
@@ -86,7 +88,7 @@ def _check_source(outline: Outline, step: Step, target: str, source: str, wanted
         yield Finding(place, message, severity)
 
 
-def _begin(outline: Outline, step: Step, root: str) -> View | str:
+def _begin(outline: DefinitionOutline, step: CheckpointOutline, root: str) -> SchemaView | str:
     """What is known of the value under a key, or why there never is one."""
     if root == INPUT:
         return _view(outline, "/input_schema", look(outline.document, "input_schema"), fills=True)
@@ -95,15 +97,15 @@ def _begin(outline: Outline, step: Step, root: str) -> View | str:
     schema = output_schema(outline, outline.by_key[root])
     if schema is None:
         return f"{root!r} makes no JSON: declare a JSON artifact or an output_schema there"
-    return View.of(schema)
+    return SchemaView.of(schema)
 
 
-def _view(outline: Outline, path: str, value: Value, *, fills: bool = False) -> View:
+def _view(outline: DefinitionOutline, path: str, value: Value, *, fills: bool = False) -> SchemaView:
     schema = outline.schema(path, value)
-    return View.of(True if schema is None else schema, fills=fills)
+    return SchemaView.of(True if schema is None else schema, fills=fills)
 
 
-def _check_targets(step: Step, targets: list[str], wanted: View) -> Iterator[Finding]:
+def _check_targets(step: CheckpointOutline, targets: list[str], wanted: SchemaView) -> Iterator[Finding]:
     """The mapped input is an object of exactly these names."""
     place = step.at("input_schema")
     if wanted.stated is not None and "object" not in wanted.stated:
@@ -118,13 +120,13 @@ def _check_targets(step: Step, targets: list[str], wanted: View) -> Iterator[Fin
             yield Finding(step.at("input_mapping", name), message)
 
 
-def _check_context(outline: Outline, step: Step, wanted: View) -> Iterator[Finding]:
+def _check_context(outline: DefinitionOutline, step: CheckpointOutline, wanted: SchemaView) -> Iterator[Finding]:
     """Without a mapping the input is the whole context: the run's input, and each output under its key."""
     place = step.at("input_schema")
     for name in dict.fromkeys([*wanted.required, *wanted.properties]):
         found = _begin(outline, step, name)
         unsure = None if name == INPUT or isinstance(found, str) else _unsure(outline, step, name)
-        if isinstance(found, View) and not unsure:
+        if isinstance(found, SchemaView) and not unsure:
             pairs = compare(found, wanted.inner(wanted.properties.get(name, True)), name)
             yield from (Finding(place, message, severity) for severity, message in pairs)
         elif name in wanted.required:

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from cairn.definitions.authoring.references import NEEDS
 from cairn.definitions.findings import Finding
-from cairn.definitions.outline import Outline, Step, no_such
+from cairn.definitions.outline import CheckpointOutline, DefinitionOutline, no_such
 
 
-def check_graph(outline: Outline) -> Iterator[Finding]:
+def check_graph(outline: DefinitionOutline) -> Iterator[Finding]:
     group: dict[str, int] = {}  # of those that wait for one another
     for number, (cycle, together) in enumerate(_cycles(outline)):
         group |= dict.fromkeys(together, number)
@@ -27,7 +27,7 @@ def check_graph(outline: Outline) -> Iterator[Finding]:
     yield from _check_stages(_in_order(outline))
 
 
-def _fault(outline: Outline, step: Step, need: str) -> str | None:
+def _fault(outline: DefinitionOutline, step: CheckpointOutline, need: str) -> str | None:
     if need not in outline.by_key:
         return no_such("checkpoint", need, [key for key in outline.by_key if key != step.key])
     if not outline.comes_before(need, step):
@@ -35,7 +35,7 @@ def _fault(outline: Outline, step: Step, need: str) -> str | None:
     return None
 
 
-def _cycles(outline: Outline) -> Iterator[tuple[list[str], set[str]]]:
+def _cycles(outline: DefinitionOutline) -> Iterator[tuple[list[str], set[str]]]:
     """A shortest circle of needs, and all that wait for one another around it; each such group once."""
     needs = {step.key: [need for _, need in step.needs if need in outline.by_key] for step in _in_order(outline)}
     needed_by: dict[str, list[str]] = {key: [] for key in needs}
@@ -73,19 +73,19 @@ def _way(key: str, before: dict[str, str]) -> list[str]:
     return way[::-1]
 
 
-def _in_order(outline: Outline) -> list[Step]:
+def _in_order(outline: DefinitionOutline) -> list[CheckpointOutline]:
     return sorted(outline.by_key.values(), key=lambda step: step.position)
 
 
-def _check_stages(steps: list[Step]) -> Iterator[Finding]:
-    stages: dict[str, list[Step]] = {}
+def _check_stages(steps: list[CheckpointOutline]) -> Iterator[Finding]:
+    stages: dict[str, list[CheckpointOutline]] = {}
     for step in steps:
         stages.setdefault(step.stage, []).append(step)
     for stage, members in stages.items():
         yield from _check_stage(stage, members, steps)
 
 
-def _check_stage(stage: str, members: list[Step], steps: list[Step]) -> Iterator[Finding]:
+def _check_stage(stage: str, members: list[CheckpointOutline], steps: list[CheckpointOutline]) -> Iterator[Finding]:
     single = [step for step in members if "stage" not in step.document]
     for before, step in pairwise(members):
         if single:

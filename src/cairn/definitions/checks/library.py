@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cairn.definitions.findings import Finding
 from cairn.definitions.frozen_model import Document
 from cairn.definitions.library_agents import Library, LibraryAgent
-from cairn.definitions.outline import Outline, Step, no_such
+from cairn.definitions.outline import CheckpointOutline, DefinitionOutline, no_such
 from cairn.definitions.raw_document import look, objects, section, text
 from cairn.documents import Value
 
@@ -15,7 +15,7 @@ _AGENTS = ("execution", "agent_config")
 Way = tuple[str | int, ...]
 
 
-def check_library(outline: Outline, library: Library) -> Iterator[Finding]:
+def check_library(outline: DefinitionOutline, library: Library) -> Iterator[Finding]:
     for step in outline.steps:
         said = text(step.document, "instructions", "task_prompt")
         first: dict[str, str] = {}
@@ -67,7 +67,7 @@ def _alone(checkpoint: Document, library: Library) -> LibraryAgent | None:
     return library.get(text(checkpoint, *_AGENTS, "agent", "library_agent") or "")
 
 
-def _agents(step: Step) -> Iterator[tuple[Way, Document]]:
+def _agents(step: CheckpointOutline) -> Iterator[tuple[Way, Document]]:
     if isinstance(look(step.document, *_AGENTS, "agent"), dict):
         yield (*_AGENTS, "agent"), section(step.document, *_AGENTS, "agent")
     for number, agent in objects(step.document, *_AGENTS, "agents"):

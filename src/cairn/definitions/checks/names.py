@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cairn.definitions.authoring.slugs import RESERVED
 from cairn.definitions.findings import Finding
 from cairn.definitions.frozen_model import Document
-from cairn.definitions.outline import Outline
+from cairn.definitions.outline import DefinitionOutline
 from cairn.definitions.raw_document import objects, text
 from cairn.documents.pointers import child, join
 
@@ -19,7 +19,7 @@ _LISTS = (
 )
 
 
-def check_names(outline: Outline) -> Iterator[Finding]:
+def check_names(outline: DefinitionOutline) -> Iterator[Finding]:
     for name, word in _CHECKPOINTS:
         yield from _twice(objects(outline.document, "checkpoints"), "/checkpoints", name, "checkpoint", word)
     for step in outline.steps:

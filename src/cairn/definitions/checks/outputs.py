@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cairn.core.states import Mode
+from cairn.core.states import ExecutionMode
 from cairn.definitions.findings import Finding
 from cairn.definitions.frozen_model import JsonSchema
-from cairn.definitions.outline import Outline, Step
+from cairn.definitions.outline import CheckpointOutline, DefinitionOutline
 from cairn.definitions.raw_document import objects, section, text
 
 _FIELDS: dict[str, JsonSchema] = {
@@ -22,12 +22,12 @@ _RULING: dict[str, JsonSchema] = {
 }
 
 
-def output_schema(outline: Outline, step: Step) -> JsonSchema | None:
+def output_schema(outline: DefinitionOutline, step: CheckpointOutline) -> JsonSchema | None:
     """The schema of what stands under its key: `True` if nothing is known of it, None if nothing will stand there."""
     if "output_schema" in step.document:
         declared = outline.schema(step.at("output_schema"), step.document["output_schema"])
         return True if declared is None else declared
-    found = _form(step) if step.mode == Mode.HUMAN_ONLY else _artifacts(outline, step)
+    found = _form(step) if step.mode == ExecutionMode.HUMAN_ONLY else _artifacts(outline, step)
     if not step.decides:
         return found
     if not isinstance(found, dict) or "properties" not in found:
@@ -38,10 +38,10 @@ def output_schema(outline: Outline, step: Step) -> JsonSchema | None:
     }
 
 
-def check_outputs(outline: Outline) -> Iterator[Finding]:
+def check_outputs(outline: DefinitionOutline) -> Iterator[Finding]:
     """A form makes the one artifact that it saves, and those that people upload into its file fields."""
     for step in outline.steps:
-        if step.mode != Mode.HUMAN_ONLY:
+        if step.mode != ExecutionMode.HUMAN_ONLY:
             continue
         form = section(step.document, "execution", "human_only_config")
         saved = text(form, "artifact_name") if form.get("save_as_artifact") is True else None
@@ -57,7 +57,7 @@ def check_outputs(outline: Outline) -> Iterator[Finding]:
                 yield Finding(step.at("output", "artifacts", at), message)
 
 
-def _form(step: Step) -> JsonSchema:
+def _form(step: CheckpointOutline) -> JsonSchema:
     fields = [field for _, field in objects(step.document, "execution", "human_only_config", "input_fields")]
     named = {name: field for field in fields if (name := text(field, "name"))}
     return {
@@ -68,7 +68,7 @@ def _form(step: Step) -> JsonSchema:
     }
 
 
-def _artifacts(outline: Outline, step: Step) -> JsonSchema | None:
+def _artifacts(outline: DefinitionOutline, step: CheckpointOutline) -> JsonSchema | None:
     schemas: dict[str, JsonSchema] = {}
     for at, artifact in objects(step.document, "output", "artifacts"):
         if artifact.get("format") == "json" and (name := text(artifact, "name")):
@@ -79,4 +79,4 @@ def _artifacts(outline: Outline, step: Step) -> JsonSchema | None:
     if schemas:
         return next(iter(schemas.values()))
     # A script or a function returns something; an agent's JSON has to be declared.
-    return True if step.mode in (Mode.SCRIPT, Mode.FUNCTION) else None
+    return True if step.mode in (ExecutionMode.SCRIPT, ExecutionMode.FUNCTION) else None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cairn.definitions.findings import Finding
-from cairn.definitions.outline import Outline
+from cairn.definitions.outline import DefinitionOutline
 from cairn.definitions.raw_document import section
 from cairn.definitions.script_files import fault_of_path
 from cairn.documents.pointers import join
 
 
-def check_scripts(outline: Outline) -> Iterator[Finding]:
+def check_scripts(outline: DefinitionOutline) -> Iterator[Finding]:
     paths = section(outline.document, "scripts")
     for path in paths:
         place = join(("scripts", path))

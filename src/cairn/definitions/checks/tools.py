@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from cairn.definitions.findings import Finding
-from cairn.definitions.outline import Outline, Step, no_such
+from cairn.definitions.outline import CheckpointOutline, DefinitionOutline, no_such
 from cairn.definitions.raw_document import objects, texts
 
 _AGENTS = ("execution", "agent_config")
 _MCP = "mcp:"
 
 
-def check_tools(outline: Outline, servers: Collection[str]) -> Iterator[Finding]:
+def check_tools(outline: DefinitionOutline, servers: Collection[str]) -> Iterator[Finding]:
     """`servers`: of tools (MCP), that the settings name."""
     for step in outline.steps:
         for way, name in _named(step):
@@ -22,7 +22,7 @@ def check_tools(outline: Outline, servers: Collection[str]) -> Iterator[Finding]
                 yield Finding(step.at(*way), f"{message}: an admin names servers in the settings (mcp_servers)")
 
 
-def _named(step: Step) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _named(step: CheckpointOutline) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Every tool that is named, with its place."""
     holders: list[tuple[str | int, ...]] = [_AGENTS, (*_AGENTS, "agent")]
     for holder in holders:

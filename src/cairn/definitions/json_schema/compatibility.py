@@ -28,7 +28,7 @@ class Presence(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class SchemaView:
     """A place in a schema, its references followed."""
 
     schema: dict[str, Any]
@@ -36,7 +36,7 @@ class View:
     fills: bool = False  # what is missing gets its default
 
     @classmethod
-    def of(cls, schema: JsonSchema, root: JsonSchema | None = None, *, fills: bool = False) -> View:
+    def of(cls, schema: JsonSchema, root: JsonSchema | None = None, *, fills: bool = False) -> SchemaView:
         root = schema if root is None else root
         for _ in range(_DEPTH):
             if isinstance(schema, bool):
@@ -46,8 +46,8 @@ class View:
             schema = _referred(root, reference) | {key: value for key, value in schema.items() if key != "$ref"}
         return cls(cast("dict[str, Any]", schema), root, fills)
 
-    def inner(self, schema: JsonSchema) -> View:
-        return View.of(schema, self.root, fills=self.fills)
+    def inner(self, schema: JsonSchema) -> SchemaView:
+        return SchemaView.of(schema, self.root, fills=self.fills)
 
     @property
     def is_known(self) -> bool:
@@ -80,7 +80,7 @@ class View:
         found = self.schema.get("required")
         return cast("list[str]", found) if isinstance(found, list) else []
 
-    def member(self, name: str) -> tuple[Presence, View]:
+    def member(self, name: str) -> tuple[Presence, SchemaView]:
         """The property of that name. Those that are declared are all, unless the schema says that it takes others."""
         if self.types is not None and "object" not in self.types:
             return Presence.NEVER, self
@@ -93,9 +93,9 @@ class View:
             return Presence.POSSIBLE, self.inner(cast("JsonSchema", more))
         if more is False or (more is None and self.properties and not _OPEN & self.schema.keys()):
             return Presence.NEVER, self
-        return Presence.UNKNOWN, View({}, self.root)
+        return Presence.UNKNOWN, SchemaView({}, self.root)
 
-    def item(self, position: int) -> tuple[Presence, View]:
+    def item(self, position: int) -> tuple[Presence, SchemaView]:
         most, least = self.schema.get("maxItems"), self.schema.get("minItems")
         first = self.schema.get("prefixItems", [])
         inner = first[position] if position < len(first) else self.schema.get("items", True)
@@ -106,11 +106,11 @@ class View:
         presence = Presence.CERTAIN if is_given else Presence.POSSIBLE if self.is_known else Presence.UNKNOWN
         return presence, self.inner(cast("JsonSchema", inner))
 
-    def step(self, step: str | int) -> tuple[Presence, View]:
+    def step(self, step: str | int) -> tuple[Presence, SchemaView]:
         return self.item(step) if isinstance(step, int) else self.member(step)
 
 
-def compare(source: View, wanted: View, name: str, depth: int = 0) -> Iterator[tuple[Severity, str]]:
+def compare(source: SchemaView, wanted: SchemaView, name: str, depth: int = 0) -> Iterator[tuple[Severity, str]]:
     """Why what `source` describes does not fit, or may not fit, what is `wanted`."""
     if not wanted.is_known or depth > _DEPTH:
         return

@@ -40,28 +40,28 @@ _OWN_WORDS = (
 )
 
 
-class Message(NamedTuple):
+class SchemaMessage(NamedTuple):
     text: str
     key: str | None = None  # the key in the object that it is about
 
 
-def explain(error: ValidationError, schema: JsonSchema) -> Iterator[Message]:
+def explain(error: ValidationError, schema: JsonSchema) -> Iterator[SchemaMessage]:
     """One message for each thing that the error is about."""
     where = _around(error, schema)
     match error.kind:
         case Kind.AdditionalProperties(unexpected) | Kind.UnevaluatedProperties(unexpected):
             known = sorted(where.get("properties", {}))
-            yield from (Message(_unknown(key, known), key) for key in unexpected)
+            yield from (SchemaMessage(_unknown(key, known), key) for key in unexpected)
         case Kind.Required(property):
-            yield Message(f"`{property}` is missing: add it")
+            yield SchemaMessage(f"`{property}` is missing: add it")
         case Kind.FalseSchema():
-            yield Message(_not_here(error, schema))
+            yield SchemaMessage(_not_here(error, schema))
         case kind if isinstance(kind, _OWN_WORDS) and "errorMessage" in where:
-            yield Message(f"{where['errorMessage']}; here it is {show(error.instance)}")
+            yield SchemaMessage(f"{where['errorMessage']}; here it is {show(error.instance)}")
         case _:
             said = _expected(error)
             is_schema = _META in (error.absolute_keyword_location or "")
-            yield Message(f"this is no JSON Schema: {said}" if is_schema else said)
+            yield SchemaMessage(f"this is no JSON Schema: {said}" if is_schema else said)
 
 
 def expectation(text: str) -> str:

@@ -18,7 +18,7 @@ from cairn.documents.pointers import join
 PATTERNS = jsonschema_rs.RegexOptions(size_limit=5_000_000)
 
 
-class Fault(NamedTuple):
+class SchemaViolation(NamedTuple):
     """What a value lacks, and where in it."""
 
     path: str
@@ -39,9 +39,9 @@ def compile_schema(schema: JsonSchema) -> jsonschema_rs.Validator:
     return _compile(canonical(cast("Value", schema)))
 
 
-def check_value(schema: JsonSchema, value: Value) -> list[Fault]:
+def check_value(schema: JsonSchema, value: Value) -> list[SchemaViolation]:
     """Everything in which the value does not fit: what was expected, what came, and where (P8)."""
-    return [Fault(*fault) for fault in dict.fromkeys(find_faults(compile_schema(schema), schema, value))]
+    return [SchemaViolation(*fault) for fault in dict.fromkeys(find_faults(compile_schema(schema), schema, value))]
 
 
 def find_faults(validator: jsonschema_rs.Validator, schema: JsonSchema, value: Value) -> Iterator[tuple[str, str]]:
@@ -50,7 +50,7 @@ def find_faults(validator: jsonschema_rs.Validator, schema: JsonSchema, value: V
             yield join(error.instance_path), message.text
 
 
-class Detail(NamedTuple):
+class SchemaViolationDetail(NamedTuple):
     """A fault, with what was expected and what came apart."""
 
     path: str
@@ -59,10 +59,14 @@ class Detail(NamedTuple):
     actual: str
 
 
-def find_details(validator: jsonschema_rs.Validator, schema: JsonSchema, value: Value) -> Iterator[Detail]:
+def find_details(
+    validator: jsonschema_rs.Validator, schema: JsonSchema, value: Value
+) -> Iterator[SchemaViolationDetail]:
     for error in validator.iter_errors(value):
         for message in explain(error, schema):
-            yield Detail(join(error.instance_path), message.text, expectation(message.text), show(error.instance))
+            yield SchemaViolationDetail(
+                join(error.instance_path), message.text, expectation(message.text), show(error.instance)
+            )
 
 
 def fill_defaults(schema: JsonSchema, value: Value) -> Value:

@@ -18,7 +18,7 @@ from cairn.documents.pointers import child, join
 _FOR_APPROVING = ("rollout_percentage", "audit_sample_percentage", "notify")  # of an action, where nobody is asked
 
 
-class Wanted(NamedTuple):
+class RulePeople(NamedTuple):
     """How many people a rule wants, and whom."""
 
     path: str
@@ -107,11 +107,11 @@ def _check_hours(document: Value) -> Iterator[Finding]:
             yield Finding(f"{path}/{days}", "the end has to be later than the begin, on the same day")
 
 
-def wanted_people(document: Value) -> Iterator[Wanted]:
+def wanted_people(document: Value) -> Iterator[RulePeople]:
     """What the rules that ask want, where they say so."""
     for at, rule in objects(document, "checkpoints"):
         action = section(rule, "action")
         needed, people = action.get("require_approval_count", 1), several(action.get("approvers"))
         if isinstance(needed, int | float) and (needed > 1 or people):
             key = "require_approval_count" if needed > 1 else "approvers"
-            yield Wanted(join(("checkpoints", at, "action", key)), int(needed), people)
+            yield RulePeople(join(("checkpoints", at, "action", key)), int(needed), people)

@@ -9,17 +9,17 @@ from cairn.core.rules import Rulebook
 from cairn.definitions.findings import Finding, RulesError, errors
 from cairn.definitions.frozen_model import Document
 from cairn.definitions.json_schema.messages import explain
-from cairn.definitions.rules.checks import Wanted, check_meaning, wanted_people
+from cairn.definitions.rules.checks import RulePeople, check_meaning, wanted_people
 from cairn.definitions.rules.published_schema import schema, validator
 from cairn.definitions.rules.rulebook import compile_rules
-from cairn.documents import DocumentError, Positions, Value, decode_yaml
+from cairn.documents import DocumentError, SourceMap, Value, decode_yaml
 from cairn.documents.pointers import child, join
 
 Count = Callable[[tuple[str, ...]], int]  # how many people may decide of those who are named; none named: of all
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class LoadedRules:
     """What a text of rules says."""
 
     document: Document
@@ -27,7 +27,7 @@ class Rules:
     warnings: tuple[Finding, ...] = ()
 
 
-def load(text: bytes | str, *, count: Count | None = None) -> Rules:
+def load(text: bytes | str, *, count: Count | None = None) -> LoadedRules:
     """The rules that a text writes; RulesError with all faults. Nothing, or comments alone, are no rules."""
     try:
         document, positions = decode_yaml(text)
@@ -37,10 +37,10 @@ def load(text: bytes | str, *, count: Count | None = None) -> Rules:
     findings = sorted(_check(document, positions, count), key=lambda found: (found.line or 0, found.column or 0))
     if errors(findings) or not isinstance(document, dict):
         raise RulesError(findings)
-    return Rules(document, compile_rules(document), tuple(findings))
+    return LoadedRules(document, compile_rules(document), tuple(findings))
 
 
-def _check(document: Value, positions: Positions, count: Count | None) -> Iterator[Finding]:
+def _check(document: Value, positions: SourceMap, count: Count | None) -> Iterator[Finding]:
     shape = list(dict.fromkeys(_check_shape(document, positions)))
     yield from shape
     ill = {fault.path for fault in shape}
@@ -50,7 +50,7 @@ def _check(document: Value, positions: Positions, count: Count | None) -> Iterat
             yield _placed(found, positions)
 
 
-def _check_shape(document: Value, positions: Positions) -> Iterator[Finding]:
+def _check_shape(document: Value, positions: SourceMap) -> Iterator[Finding]:
     for error in validator().iter_errors(document):
         path = join(error.instance_path)
         for text, key in explain(error, schema()):
@@ -66,14 +66,14 @@ def _missing_people(document: Value, count: Count) -> Iterator[Finding]:
             yield Finding(wanted.path, _too_few(wanted, there))
 
 
-def _too_few(wanted: Wanted, there: int) -> str:
+def _too_few(wanted: RulePeople, there: int) -> str:
     of = f" among {', '.join(wanted.people)}" if wanted.people else ""
     who = "nobody who may decide" if there == 0 else f"only {there} who may decide"
     people = "1 person has" if wanted.needed == 1 else f"{wanted.needed} people have"
     return f"{people} to approve, and there is {who}{of}: name others, invite people, or ask for fewer"
 
 
-def _placed(found: Finding, positions: Positions) -> Finding:
+def _placed(found: Finding, positions: SourceMap) -> Finding:
     mark = positions.value(found.path)
     return _at(found, mark and (mark.line, mark.column))
 

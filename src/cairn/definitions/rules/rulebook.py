@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from cairn.core.business_hours import Hours, Span
-from cairn.core.conditions import CONFIDENCE, AnyOf, Comparison, Field, OneOf, Operator, Test
-from cairn.core.rule_verdict import Terms
-from cairn.core.rules import DEFAULT_PERIOD, Rule, Rulebook, Section
+from cairn.core.business_hours import BusinessHours, HourRange
+from cairn.core.conditions import CONFIDENCE, AnyOf, Comparison, FieldLookup, OneOf, Operator, Test
+from cairn.core.rule_verdict import ApprovalTerms
+from cairn.core.rules import DEFAULT_PERIOD, Rule, Rulebook, RuleSection
 from cairn.core.states import OnExpiry
 from cairn.definitions.frozen_model import Document
 from cairn.definitions.input_paths import parse_path
@@ -23,9 +23,12 @@ def compile_rules(document: Document) -> Rulebook:
     """The rulebook of a document that was found right."""
     auto = cast("Part", document.get("auto_approval") or {})
     settings: Part = auto.get("global_settings") or {}
-    rules = [_rule(rule, Section.CHECKPOINTS, rule["trigger"]) for rule in cast("Any", document.get("checkpoints", []))]
+    rules = [
+        _rule(rule, RuleSection.CHECKPOINTS, rule["trigger"]) for rule in cast("Any", document.get("checkpoints", []))
+    ]
     rules += [
-        _rule(rule, Section.AUTO_APPROVAL, rule["conditions"], is_on=auto["enabled"]) for rule in auto.get("rules", ())
+        _rule(rule, RuleSection.AUTO_APPROVAL, rule["conditions"], is_on=auto["enabled"])
+        for rule in auto.get("rules", ())
     ]
     return Rulebook(
         rules=tuple(sorted(rules, key=lambda rule: rule.priority)),
@@ -34,7 +37,7 @@ def compile_rules(document: Document) -> Rulebook:
     )
 
 
-def _rule(rule: Part, section: Section, trigger: Part, *, is_on: bool = True) -> Rule:
+def _rule(rule: Part, section: RuleSection, trigger: Part, *, is_on: bool = True) -> Rule:
     action: Part = rule["action"]
     asked = _terms(action)
     return Rule(
@@ -54,11 +57,11 @@ def _rule(rule: Part, section: Section, trigger: Part, *, is_on: bool = True) ->
     )
 
 
-def _terms(action: Part) -> Terms:
+def _terms(action: Part) -> ApprovalTerms:
     escalation: Part = action.get("escalation") or {}
     notification: Part = action.get("notification") or {}
     escalates = bool(escalation) and escalation.get("enabled", True)
-    return Terms(
+    return ApprovalTerms(
         needed=int(action.get("require_approval_count", 1)),
         approvers=several(action.get("approvers")),
         not_by_starter=action.get("not_by_starter", False),
@@ -88,7 +91,7 @@ def _comparison(test: Part) -> Comparison:
     path, value = parse_path(test["field"]), test["value"]
     if isinstance(value, list):
         value = tuple(cast("list[Any]", value))
-    return Comparison(Field(test["field"], (path.root, *path.steps)), Operator(test.get("operator", "==")), value)
+    return Comparison(FieldLookup(test["field"], (path.root, *path.steps)), Operator(test.get("operator", "==")), value)
 
 
 def _confidence(test: Part | str) -> Comparison:
@@ -105,13 +108,13 @@ def several(named: Any) -> tuple[str, ...]:
     return tuple(str(one) for one in cast("list[Any]", named)) if isinstance(named, list) else ()
 
 
-def _hours(hours: Part) -> Hours:
-    return Hours(hours["timezone"], _span(hours.get("monday_friday")), _span(hours.get("saturday_sunday")))
+def _hours(hours: Part) -> BusinessHours:
+    return BusinessHours(hours["timezone"], _span(hours.get("monday_friday")), _span(hours.get("saturday_sunday")))
 
 
-def _span(text: str | None) -> Span | None:
+def _span(text: str | None) -> HourRange | None:
     found = minutes(text or "")
-    return Span(*found) if found else None
+    return HourRange(*found) if found else None
 
 
 def minutes(text: str) -> tuple[int, int] | None:

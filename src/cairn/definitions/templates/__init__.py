@@ -11,14 +11,14 @@ from cairn.definitions.frozen_model import Document
 from cairn.definitions.json_schema.validator import check_value, fill_defaults
 from cairn.definitions.raw_document import objects, section
 from cairn.definitions.raw_document import text as text_of
-from cairn.documents import Positions, Value, decode_yaml
+from cairn.documents import SourceMap, Value, decode_yaml
 
 _DONE_BY = {"agentic": "agents", "script": "scripts", "function": "functions", "human_only": "people"}
 USES = ("agents", "scripts", "functions", "people", "actions")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TemplateCheckpoint:
     """A checkpoint of a template, in short."""
 
     key: str
@@ -28,13 +28,13 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Template:
+class BuiltinTemplate:
     name: str  # of the file
     title: str
     description: str
     text: str  # YAML
 
-    def read(self) -> tuple[Value, Positions]:
+    def read(self) -> tuple[Value, SourceMap]:
         return decode_yaml(self.text)
 
     @cached_property
@@ -42,7 +42,7 @@ class Template:
         return expand(self.read()[0])
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[TemplateCheckpoint, ...]:
         return tuple(_step(checkpoint) for _, checkpoint in objects(self.full, "checkpoints"))
 
     @cached_property
@@ -64,21 +64,21 @@ class Template:
 
 
 @cache
-def templates() -> list[Template]:
+def templates() -> list[BuiltinTemplate]:
     """All of them, by name."""
     found = (entry for entry in files("cairn.definitions.templates").iterdir() if entry.name.endswith(".yaml"))
     return [_read(entry.name, entry.read_text("utf-8")) for entry in sorted(found, key=lambda entry: entry.name)]
 
 
-def _read(file: str, text: str) -> Template:
+def _read(file: str, text: str) -> BuiltinTemplate:
     document, _ = decode_yaml(text)
     name, title = file.removesuffix(".yaml"), text_of(document, "pipeline_name") or ""
-    return Template(name, title, text_of(document, "pipeline_description") or "", text)
+    return BuiltinTemplate(name, title, text_of(document, "pipeline_description") or "", text)
 
 
-def _step(checkpoint: Document) -> Step:
+def _step(checkpoint: Document) -> TemplateCheckpoint:
     held = section(checkpoint, "human_interaction")
     asked = [point for point in ("start", "complete") if held.get(f"requires_approval_to_{point}")]
     approve = "both" if len(asked) > 1 else next(iter(asked), None)
     name, mode = text_of(checkpoint, "checkpoint_name"), text_of(checkpoint, "execution", "mode")
-    return Step(text_of(checkpoint, "key") or "", name or "", mode or "", approve)
+    return TemplateCheckpoint(text_of(checkpoint, "key") or "", name or "", mode or "", approve)

@@ -15,14 +15,14 @@ FINAL_RESULT = "final_result"  # the tool by which a model hands over an object
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class AnswerSchema:
     """An object that is asked for."""
 
     schema: dict[str, Any]
     description: str = "The result, whole."
 
 
-def parameters_of(tools: Toolbox, shape: Shape | None) -> ModelRequestParameters:
+def parameters_of(tools: Toolbox, shape: AnswerSchema | None) -> ModelRequestParameters:
     """The provider's own way for objects is taken where it has one: by a tool, or by the form of its text."""
     functions = [_defined(tool) for tool in tools.tools.values()]
     if shape is None:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from cairn.core.execution import Fault
-from cairn.ports.models import ModelFault, ModelFaultKind
+from cairn.core.execution import Failure
+from cairn.ports.models import ModelError, ModelErrorKind
 
 FINAL = frozenset(
     {
-        ModelFaultKind.NOT_CONFIGURED,
-        ModelFaultKind.AUTHENTICATION,
-        ModelFaultKind.NOT_FOUND,
-        ModelFaultKind.QUOTA,
-        ModelFaultKind.CONTEXT_TOO_LONG,
-        ModelFaultKind.REJECTED,
+        ModelErrorKind.NOT_CONFIGURED,
+        ModelErrorKind.AUTHENTICATION,
+        ModelErrorKind.NOT_FOUND,
+        ModelErrorKind.QUOTA,
+        ModelErrorKind.CONTEXT_TOO_LONG,
+        ModelErrorKind.REJECTED,
     }
 )  # the same again would fail again
 
 
-def fault_of(fault: ModelFault) -> Fault:
-    return Fault(fault.kind.value, str(fault), is_final=fault.kind in FINAL)
+def fault_of(fault: ModelError) -> Failure:
+    return Failure(fault.kind.value, str(fault), is_final=fault.kind in FINAL)

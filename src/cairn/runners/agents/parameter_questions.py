@@ -11,14 +11,14 @@ from cairn.definitions.execution_config import ScriptConfig
 from cairn.definitions.json_schema.validator import SchemaError, check_value
 from cairn.definitions.script_forms import fields_of, question_of
 from cairn.documents import encode_json
-from cairn.ports import Asks, Call, Work
+from cairn.ports import NeedsInput, RecordedCall, WorkOrder
 from cairn.ports.conversation import Purpose
-from cairn.ports.models import ModelFault, Occasion
-from cairn.runners.agents.answer_schema import Shape
-from cairn.runners.agents.answers import Answer
-from cairn.runners.agents.resources import Office
-from cairn.runners.agents.transcript import Minutes, Unkept
-from cairn.runners.agents.turns import Floor, Turn
+from cairn.ports.models import ModelCallContext, ModelError
+from cairn.runners.agents.answer_schema import AnswerSchema
+from cairn.runners.agents.answers import AgentAnswer
+from cairn.runners.agents.resources import AgentResources
+from cairn.runners.agents.transcript import InMemoryConversation, Transcript
+from cairn.runners.agents.turns import Turn, TurnLoop
 from cairn.runners.mismatches import Mismatch
 from cairn.runners.prompt_layouts import fenced
 
@@ -32,7 +32,7 @@ ASK = (
     "If the person has told everything that is required, hand over the parameters. If not, ask for all that is missing"
     " in one short and friendly question; leave the parameters out."
 )
-SHAPE = Shape(
+SHAPE = AnswerSchema(
     {
         "type": "object",
         "properties": {
@@ -45,7 +45,9 @@ SHAPE = Shape(
 )
 
 
-async def parameters_or_question(config: ScriptConfig, work: Work, office: Office) -> dict[str, Any] | Asks:
+async def parameters_or_question(
+    config: ScriptConfig, work: WorkOrder, office: AgentResources
+) -> dict[str, Any] | NeedsInput:
     """What a person has been found to want, or what they have to be asked now."""
     rounds = [call for call in work.calls if call.kind == "question"]
     if rounds and "question" not in _said(rounds[-1]):
@@ -54,7 +56,7 @@ async def parameters_or_question(config: ScriptConfig, work: Work, office: Offic
     number = len(answered) + 1
     try:
         answer = await _hold(config, work, office, answered, number)
-    except ModelFault as fault:
+    except ModelError as fault:
         work.log("warning", f"No model asks for the parameters: {fault} There is a form instead.", None)
         return _plain(config, number)
     said = cast("dict[str, Any]", answer.value) if isinstance(answer.value, dict) else {}
@@ -66,9 +68,11 @@ async def parameters_or_question(config: ScriptConfig, work: Work, office: Offic
     return _asks({"question": question.strip()}, number, {"question": question.strip()})
 
 
-async def _hold(config: ScriptConfig, work: Work, office: Office, answered: Sequence[Call], number: int) -> Answer:
-    minutes = await Minutes.open(work.conversation or Unkept(), office.models)
-    occasion = Occasion(
+async def _hold(
+    config: ScriptConfig, work: WorkOrder, office: AgentResources, answered: Sequence[RecordedCall], number: int
+) -> AgentAnswer:
+    minutes = await Transcript.open(work.conversation or InMemoryConversation(), office.models)
+    occasion = ModelCallContext(
         work.execution_id, work.attempt, work.checkpoint.key, lambda words: work.log("warning", words, None)
     )
     chosen = await asyncio.to_thread(office.models.choose, None, None, occasion)
@@ -82,10 +86,10 @@ async def _hold(config: ScriptConfig, work: Work, office: Office, answered: Sequ
         shape=SHAPE,
         check=lambda answer: _check(config, answer),
     )
-    return await Floor(minutes, office.models, log=work.log).hold(turn)
+    return await TurnLoop(minutes, office.models, log=work.log).hold(turn)
 
 
-def _prompt(config: ScriptConfig, answered: Sequence[Call]) -> str:
+def _prompt(config: ScriptConfig, answered: Sequence[RecordedCall]) -> str:
     named: dict[str, Any] = {"type": "object", "properties": {field.name: {} for field in fields_of(config)}}
     schema = config.parameters_schema if isinstance(config.parameters_schema, dict) else named
     parts = [
@@ -101,7 +105,7 @@ def _prompt(config: ScriptConfig, answered: Sequence[Call]) -> str:
     return "\n\n".join([*parts, f"=== YOUR TASK ===\n{ASK}"])
 
 
-def _check(config: ScriptConfig, answer: Answer) -> list[Mismatch]:
+def _check(config: ScriptConfig, answer: AgentAnswer) -> list[Mismatch]:
     said = cast("dict[str, Any]", answer.value) if isinstance(answer.value, dict) else {}
     parameters, question = said.get("parameters"), said.get("question")
     if isinstance(parameters, dict):
@@ -123,20 +127,20 @@ def _faults(config: ScriptConfig, parameters: dict[str, Any]) -> list[tuple[str,
     return [*unknown, *((path, message) for path, message in faults)]
 
 
-def _filled_in(call: Call, config: ScriptConfig) -> dict[str, Any] | Asks:
+def _filled_in(call: RecordedCall, config: ScriptConfig) -> dict[str, Any] | NeedsInput:
     """The plain form: what was entered was checked when it was."""
     fields: Any = (call.answer or {}).get("fields")
     return cast("dict[str, Any]", fields) if isinstance(fields, dict) else _plain(config, call.number)
 
 
-def _plain(config: ScriptConfig, number: int) -> Asks:
+def _plain(config: ScriptConfig, number: int) -> NeedsInput:
     return _asks({"form": "plain"}, number, question_of(config))
 
 
-def _asks(said: dict[str, Any], number: int, shown: Any) -> Asks:
-    return Asks(WaitingOn.SCRIPT_INPUT, shown, Call(number, "question", {"said": said}, None))
+def _asks(said: dict[str, Any], number: int, shown: Any) -> NeedsInput:
+    return NeedsInput(WaitingOn.SCRIPT_INPUT, shown, RecordedCall(number, "question", {"said": said}, None))
 
 
-def _said(call: Call) -> dict[str, Any]:
+def _said(call: RecordedCall) -> dict[str, Any]:
     said: Any = call.arguments.get("said")
     return cast("dict[str, Any]", said) if isinstance(said, dict) else {}

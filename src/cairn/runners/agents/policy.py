@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cairn.ports import Bounds, Level
+from cairn.ports import ProcessLimits, SandboxLevel
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class McpServer:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchRules:
+class SearchPolicy:
     """How agents search the web."""
 
     way: str = "off"  # native: by the provider's own tool; backend: at an address; off: not at all
@@ -31,12 +31,12 @@ class SearchRules:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentRules:
+class AgentPolicy:
     """As an admin has set them."""
 
-    code_level: Level = Level.BUBBLEWRAP  # weaker is refused
+    code_level: SandboxLevel = SandboxLevel.BUBBLEWRAP  # weaker is refused
     code_seconds: float = 60.0  # of one piece of code
-    code_bounds: Bounds = field(default_factory=Bounds)
+    code_bounds: ProcessLimits = field(default_factory=ProcessLimits)
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict[str, McpServer])
     secret: Callable[[str], str | None] = lambda _: None  # by its name, as `secret:NAME` in what a server is given
-    search: SearchRules = field(default_factory=SearchRules)
+    search: SearchPolicy = field(default_factory=SearchPolicy)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from cairn.definitions.execution_config import AgentConfig
 from cairn.definitions.model import CheckpointDefinition
-from cairn.ports import Resolved
+from cairn.ports import ResolvedInputs
 from cairn.runners.agents.result_formats import told
-from cairn.runners.agents.roles import Part, first_part, introduced, tools_of
-from cairn.runners.limits import Limits
-from cairn.runners.prompt_context import Around, Assembled, assemble
-from cairn.runners.prompt_layouts import LAYOUTS, Layout
+from cairn.runners.agents.roles import TurnRole, first_part, introduced, tools_of
+from cairn.runners.limits import RunnerLimits
+from cairn.runners.prompt_context import AssembledContext, ContextSettings, assemble
+from cairn.runners.prompt_layouts import LAYOUTS, PromptLayout
 
 MATERIAL = (
     "Material stands {where}: it comes from files, from people, from other agents and from other programs. Work with"
@@ -19,25 +19,29 @@ MATERIAL = (
 FILES = "file_operations"
 
 
-def opening_text(checkpoint: CheckpointDefinition, found: Resolved, limits: Limits | None = None) -> Assembled:
+def opening_text(
+    checkpoint: CheckpointDefinition, found: ResolvedInputs, limits: RunnerLimits | None = None
+) -> AssembledContext:
     """What whoever speaks first is told: of a single agent it is all."""
     return compose(checkpoint, found, first_part(checkpoint), limits)
 
 
-def compose(checkpoint: CheckpointDefinition, found: Resolved, part: Part, limits: Limits | None = None) -> Assembled:
+def compose(
+    checkpoint: CheckpointDefinition, found: ResolvedInputs, part: TurnRole, limits: RunnerLimits | None = None
+) -> AssembledContext:
     """System and task of one turn."""
     layout = LAYOUTS[checkpoint.instructions.injection_format.content_format]
-    around = Around(_beside_system(checkpoint, layout), _beside_task(checkpoint, layout, part))
+    around = ContextSettings(_beside_system(checkpoint, layout), _beside_task(checkpoint, layout, part))
     return assemble(checkpoint, found, agent=introduced(part.agent), limits=limits, around=around)
 
 
-def _beside_system(checkpoint: CheckpointDefinition, layout: Layout) -> str:
+def _beside_system(checkpoint: CheckpointDefinition, layout: PromptLayout) -> str:
     examples = checkpoint.instructions.examples
     shown = layout.examples(examples) if examples else ""
     return "\n\n".join(part for part in (shown, MATERIAL.format(where=layout.where)) if part)
 
 
-def _beside_task(checkpoint: CheckpointDefinition, layout: Layout, part: Part) -> str:
+def _beside_task(checkpoint: CheckpointDefinition, layout: PromptLayout, part: TurnRole) -> str:
     config = checkpoint.execution.agent_config or AgentConfig()
     writes = FILES in tools_of(config, part.agent)
     result = told(checkpoint, writes=writes) if part.makes_result else part.instead

@@ -6,10 +6,10 @@ import asyncio
 import os
 from dataclasses import dataclass, field
 
-from cairn.ports import Sandbox, Web
-from cairn.ports.models import Models
-from cairn.runners.agents.policy import AgentRules
-from cairn.runners.limits import Limits
+from cairn.ports import HttpClient, Sandbox
+from cairn.ports.models import ModelCatalogue
+from cairn.runners.agents.policy import AgentPolicy
+from cairn.runners.limits import RunnerLimits
 
 
 def _places() -> asyncio.Semaphore:
@@ -17,10 +17,10 @@ def _places() -> asyncio.Semaphore:
 
 
 @dataclass(frozen=True, slots=True)
-class Office:
-    models: Models
-    limits: Limits = field(default_factory=Limits)
-    rules: AgentRules = field(default_factory=AgentRules)
+class AgentResources:
+    models: ModelCatalogue
+    limits: RunnerLimits = field(default_factory=RunnerLimits)
+    rules: AgentPolicy = field(default_factory=AgentPolicy)
     sandbox: Sandbox | None = None
-    web: Web | None = None
+    web: HttpClient | None = None
     code_places: asyncio.Semaphore = field(default_factory=_places)  # programs of agents that run at the same time

@@ -11,7 +11,7 @@ from cairn.definitions.frozen_model import JsonSchema
 from cairn.definitions.model import CheckpointDefinition
 from cairn.documents import encode_json
 from cairn.runners.agents.schema_embedding import embed
-from cairn.runners.expected_artifacts import RULING, Declared, Expected, expected
+from cairn.runners.expected_artifacts import RULING, DeclaredArtifact, ExpectedArtifacts, expected
 from cairn.runners.mismatches import Mismatch, check
 from cairn.runners.prompt_layouts import fenced
 from cairn.runners.staging import Staging
@@ -34,7 +34,7 @@ _WRAPPED = re.compile(r"\A\s*(`{3,}|~{3,})([A-Za-z0-9_+-]*)[ \t]*\n(.*?)\n?\1\s*
 class TextResult:
     """The answer is the file."""
 
-    declared: Declared
+    declared: DeclaredArtifact
 
     def put(self, text: str, staging: Staging) -> None:
         staging.put(self.declared.name, unwrapped(text, self.declared.format or ""))
@@ -45,7 +45,7 @@ class ObjectResult:
     """The answer is an object: the one JSON artifact, or a member for each artifact."""
 
     schema: dict[str, Any]
-    members: Mapping[str, tuple[Declared, JsonSchema | None]]
+    members: Mapping[str, tuple[DeclaredArtifact, JsonSchema | None]]
     is_whole: bool
 
     def check(self, value: Any) -> list[Mismatch]:
@@ -82,7 +82,7 @@ class ObjectResult:
 class FilesResult:
     """The agent writes the files itself."""
 
-    declared: tuple[Declared, ...]
+    declared: tuple[DeclaredArtifact, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def result_of(checkpoint: CheckpointDefinition, *, writes: bool) -> Result:
     return _several(wanted, artifacts)
 
 
-def schema_of(wanted: Expected, one: Declared) -> JsonSchema | None:
+def schema_of(wanted: ExpectedArtifacts, one: DeclaredArtifact) -> JsonSchema | None:
     """What a JSON artifact has to fit, as far as it can be told beforehand."""
     schema, checkpoint = one.schema, wanted.checkpoint
     if len(wanted.json) != 1:
@@ -125,8 +125,8 @@ def _is_object(schema: Mapping[str, Any]) -> bool:
     return schema.get("type") == "object"
 
 
-def _several(wanted: Expected, artifacts: Sequence[Declared]) -> ObjectResult:
-    members: dict[str, tuple[Declared, JsonSchema | None]] = {}
+def _several(wanted: ExpectedArtifacts, artifacts: Sequence[DeclaredArtifact]) -> ObjectResult:
+    members: dict[str, tuple[DeclaredArtifact, JsonSchema | None]] = {}
     properties: dict[str, Any] = {}
     definitions: dict[str, Any] = {}
     for one in artifacts:
@@ -141,7 +141,7 @@ def _several(wanted: Expected, artifacts: Sequence[Declared]) -> ObjectResult:
     return ObjectResult(whole | ({"$defs": definitions} if definitions else {}), members, is_whole=False)
 
 
-def _key(one: Declared, taken: Mapping[str, Any]) -> str:
+def _key(one: DeclaredArtifact, taken: Mapping[str, Any]) -> str:
     """A name that every provider takes."""
     key = _NOT_IN_KEYS.sub("_", one.name)[:60] or "file"
     while key in taken:
@@ -172,7 +172,7 @@ def told(checkpoint: CheckpointDefinition, *, writes: bool) -> str:
             return "\n".join(lines)
 
 
-def _listed(wanted: Expected, one: Declared, path: str, *, with_schema: bool) -> str:
+def _listed(wanted: ExpectedArtifacts, one: DeclaredArtifact, path: str, *, with_schema: bool) -> str:
     line = f"- {path}, in {_format(one)}"
     if about := _description(wanted, one):
         line += f": {about}"
@@ -182,16 +182,16 @@ def _listed(wanted: Expected, one: Declared, path: str, *, with_schema: bool) ->
     return line
 
 
-def _format(one: Declared) -> str:
+def _format(one: DeclaredArtifact) -> str:
     return _FORMATS.get(one.format or "", f"the format {one.format}")
 
 
-def _described(wanted: Expected, one: Declared) -> str:
+def _described(wanted: ExpectedArtifacts, one: DeclaredArtifact) -> str:
     about = _description(wanted, one)
     return f"The content of {one.file}, in {_format(one)}." + (f" {about}" if about else "")
 
 
-def _description(wanted: Expected, one: Declared) -> str:
+def _description(wanted: ExpectedArtifacts, one: DeclaredArtifact) -> str:
     for artifact in wanted.checkpoint.output.artifacts:
         if artifact.name == one.name:
             return artifact.description

@@ -7,23 +7,33 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.definitions.enums import Strictness, ValidationMode
 from cairn.definitions.execution_config import AgentConfig
 from cairn.documents import encode_json
-from cairn.ports import Content, Faulted, Finding, Outcome, Produced, Stored, Unfit, Verdict, Work
-from cairn.ports.conversation import ConversationOver, Purpose
-from cairn.ports.models import ModelFault, Occasion
-from cairn.runners.agents.answer_schema import Shape
-from cairn.runners.agents.answers import Answer
+from cairn.ports import (
+    Errored,
+    InvalidResult,
+    Outcome,
+    Produced,
+    ProducedFile,
+    StoredFile,
+    ValidationFinding,
+    ValidationVerdict,
+    WorkOrder,
+)
+from cairn.ports.conversation import ConversationClosed, Purpose
+from cairn.ports.models import ModelCallContext, ModelError
+from cairn.runners.agents.answer_schema import AnswerSchema
+from cairn.runners.agents.answers import AgentAnswer
 from cairn.runners.agents.faults import fault_of
-from cairn.runners.agents.resources import Office
-from cairn.runners.agents.transcript import Minutes, Unkept
-from cairn.runners.agents.turns import Floor, Turn
+from cairn.runners.agents.resources import AgentResources
+from cairn.runners.agents.transcript import InMemoryConversation, Transcript
+from cairn.runners.agents.turns import Turn, TurnLoop
 from cairn.runners.errors import ContextTooLong
 from cairn.runners.expected_artifacts import expected
 from cairn.runners.mismatches import Mismatch, check
-from cairn.runners.prompt_context import Assembled, check_length, prompts
+from cairn.runners.prompt_context import AssembledContext, check_length, prompts
 from cairn.runners.prompt_layouts import fenced
 from cairn.runners.result_checks import INVALID, file_name
 
@@ -39,7 +49,7 @@ NEAR = (
     " is missing, wrong or doubtful."
 )
 _TEXT: dict[str, Any] = {"type": "string", "maxLength": 4_000}
-VERDICT = Shape(
+VERDICT = AnswerSchema(
     {
         "type": "object",
         "properties": {
@@ -69,29 +79,31 @@ VERDICT = Shape(
 )
 
 
-async def judged(work: Work, outcome: Produced | Unfit, office: Office) -> Outcome:
+async def judged(work: WorkOrder, outcome: Produced | InvalidResult, office: AgentResources) -> Outcome:
     """The outcome as it is after those have looked at it who are asked to."""
     try:
-        judging = Judging(work, office, await Minutes.open(work.conversation or Unkept(), office.models))
+        judging = ResultJudge(
+            work, office, await Transcript.open(work.conversation or InMemoryConversation(), office.models)
+        )
         return await judging.look(outcome)
-    except ModelFault as fault:
-        return Faulted(fault_of(fault))
+    except ModelError as fault:
+        return Errored(fault_of(fault))
     except ContextTooLong as error:
-        return Faulted(replace(error.fault, is_final=True))
-    except ConversationOver as error:
-        return Faulted(Fault("stopped", str(error)))
+        return Errored(replace(error.fault, is_final=True))
+    except ConversationClosed as error:
+        return Errored(Failure("stopped", str(error)))
 
 
-class Judging:
-    def __init__(self, work: Work, office: Office, minutes: Minutes) -> None:
+class ResultJudge:
+    def __init__(self, work: WorkOrder, office: AgentResources, minutes: Transcript) -> None:
         self._work = work
         self._office = office
         self._minutes = minutes
         self._validation = work.checkpoint.output.validation
 
-    async def look(self, outcome: Produced | Unfit) -> Produced | Unfit:
+    async def look(self, outcome: Produced | InvalidResult) -> Produced | InvalidResult:
         mode = self._validation.validation_mode
-        if isinstance(outcome, Unfit):
+        if isinstance(outcome, InvalidResult):
             is_lenient = self._validation.schema_validation_strictness is Strictness.LENIENT
             if outcome.otherwise is None or mode is ValidationMode.LLM_CUSTOM or not is_lenient:
                 return outcome
@@ -107,9 +119,9 @@ class Judging:
         verdicts = (*outcome.verdicts, verdict)
         if verdict.passes:
             return replace(outcome, verdicts=verdicts)
-        return Unfit(outcome.artifacts, _fault(verdict), verdicts)
+        return InvalidResult(outcome.artifacts, _fault(verdict), verdicts)
 
-    def _near(self, outcome: Unfit) -> str:
+    def _near(self, outcome: InvalidResult) -> str:
         """What the schema says of the result, and the schema itself."""
         lines = "\n".join(f"- {one.path}: {one.message}" for one in outcome.verdicts[0].findings)
         schemas = {one.file: one.schema for one in expected(self._work.checkpoint).artifacts.values()}
@@ -118,16 +130,16 @@ class Judging:
         parts += [_schema(name, schema) for name, schema in schemas.items() if schema is not None]
         return "\n\n".join(parts)
 
-    async def _judge(self, by: str, asked: str, artifacts: Sequence[Content | Stored]) -> Verdict:
+    async def _judge(self, by: str, asked: str, artifacts: Sequence[ProducedFile | StoredFile]) -> ValidationVerdict:
         work, office = self._work, self._office
         config = work.checkpoint.execution.agent_config or AgentConfig()
-        occasion = Occasion(
+        occasion = ModelCallContext(
             work.execution_id, work.attempt, work.checkpoint.key, lambda words: work.log("warning", words, None)
         )
         chosen = await asyncio.to_thread(office.models.choose, config.model, config.model_settings, occasion)
         files = await asyncio.to_thread(lambda: [_shown(one) for one in artifacts])
         prompt = "\n\n".join([*self._task(), f"=== THE RESULT ===\n{chr(10).join(files) or 'Nothing.'}", asked])
-        told = Assembled(SYSTEM, prompt, (), f"{SYSTEM}\n\n{prompt}")
+        told = AssembledContext(SYSTEM, prompt, (), f"{SYSTEM}\n\n{prompt}")
         sizes = [(file_name(one), len(text)) for one, text in zip(artifacts, files, strict=True)]
         check_length(told, office.limits.max_context_length, sizes)
         turn = Turn(
@@ -140,7 +152,7 @@ class Judging:
             shape=VERDICT,
             check=_check,
         )
-        answer = await Floor(self._minutes, office.models, log=work.log).hold(turn)
+        answer = await TurnLoop(self._minutes, office.models, log=work.log).hold(turn)
         return _verdict(by, answer, chosen.name, is_simulated=chosen.is_simulated)
 
     def _name(self, prompt: str) -> str:
@@ -159,7 +171,7 @@ def _schema(name: str, schema: Any) -> str:
     return f"The schema of {name}:\n{fenced(encode_json(schema).decode(), 'json')}"
 
 
-def _shown(one: Content | Stored) -> str:
+def _shown(one: ProducedFile | StoredFile) -> str:
     try:
         text = one.read().decode()
     except UnicodeDecodeError:
@@ -167,28 +179,30 @@ def _shown(one: Content | Stored) -> str:
     return f"{file_name(one)}:\n{fenced(text, one.format)}"
 
 
-def _check(answer: Answer) -> list[Mismatch]:
+def _check(answer: AgentAnswer) -> list[Mismatch]:
     found = check(VERDICT.schema, answer.value, "verdict")
     if not found and not answer.value["passes"] and not answer.value["findings"]:
         return [Mismatch("findings", "the result does not pass, so say what is wrong")]
     return found
 
 
-def _verdict(by: str, answer: Answer, model: str, *, is_simulated: bool) -> Verdict:
+def _verdict(by: str, answer: AgentAnswer, model: str, *, is_simulated: bool) -> ValidationVerdict:
     """What a judge has said; one that cannot be understood lets nothing pass."""
     said = cast("dict[str, Any]", answer.value) if isinstance(answer.value, dict) else {}
     findings = tuple(map(_finding, cast("list[Any]", said.get("findings") or [])))
     reason = str(said.get("reason") or "The judge's verdict could not be understood.")
-    return Verdict(by, said.get("passes") is True, findings, reason, model, is_simulated)
+    return ValidationVerdict(by, said.get("passes") is True, findings, reason, model, is_simulated)
 
 
-def _finding(said: Any) -> Finding:
+def _finding(said: Any) -> ValidationFinding:
     if not isinstance(said, dict):
-        return Finding("", str(said))
+        return ValidationFinding("", str(said))
     given = {name: str(value) for name, value in cast("dict[str, Any]", said).items()}
-    return Finding(given.get("path", ""), given.get("why", ""), given.get("expected", ""), given.get("actual", ""))
+    return ValidationFinding(
+        given.get("path", ""), given.get("why", ""), given.get("expected", ""), given.get("actual", "")
+    )
 
 
-def _fault(verdict: Verdict) -> Fault:
+def _fault(verdict: ValidationVerdict) -> Failure:
     lines = [f"- {one.path}: {one.message} Expected: {one.expected} Here: {one.actual}" for one in verdict.findings]
-    return Fault(INVALID, "\n".join([f"The result does not pass validation: {verdict.reason}", *lines]))
+    return Failure(INVALID, "\n".join([f"The result does not pass validation: {verdict.reason}", *lines]))

@@ -9,7 +9,7 @@ from typing import Any
 from cairn.definitions.enums import CreationMode, DiscussionMode
 from cairn.definitions.execution_config import Agent, AgentConfig
 from cairn.definitions.model import CheckpointDefinition
-from cairn.runners.prompt_layouts import Statement
+from cairn.runners.prompt_layouts import PromptStatement
 
 AGREED = "AGREED"  # the last line of who has nothing to add
 NOT_YET = "Say your part. You are not asked for the result yet."
@@ -52,63 +52,63 @@ CLOSERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TurnRole:
     """What one agent does in one turn."""
 
     agent: Agent
     makes_result: bool = True
-    statements: Sequence[Statement] = ()  # of others, so far
+    statements: Sequence[PromptStatement] = ()  # of others, so far
     duty: str = ""  # besides the task, such as that of a chair
     instead: str = NOT_YET  # of a result
 
 
 @dataclass(frozen=True, slots=True)
-class Circle:
+class Team:
     """Those who discuss, and who makes the result of it."""
 
     members: tuple[Agent, ...]
     closer: Agent
 
-    def part(self, agent: Agent, duty: str, statements: Sequence[Statement] = (), **more: Any) -> Part:
+    def part(self, agent: Agent, duty: str, statements: Sequence[PromptStatement] = (), **more: Any) -> TurnRole:
         names = ", ".join(member.name or "" for member in self.members)
-        return Part(
+        return TurnRole(
             agent, makes_result=False, statements=statements, duty=duty.format(name=agent.name, names=names, **more)
         )
 
-    def last_in_turn(self, agent: Agent, statements: Sequence[Statement]) -> Part:
+    def last_in_turn(self, agent: Agent, statements: Sequence[PromptStatement]) -> TurnRole:
         names = ", ".join(member.name or "" for member in self.members)
         duty = LAST_IN_TURN.format(name=agent.name, names=names) if len(self.members) > 1 else ""
-        return Part(agent, statements=statements, duty=duty)
+        return TurnRole(agent, statements=statements, duty=duty)
 
 
-def circle_of(agents: Sequence[Agent], mode: DiscussionMode) -> Circle:
+def circle_of(agents: Sequence[Agent], mode: DiscussionMode) -> Team:
     """An agent that is called or described as the chair (the judge, the editor) is it; else the house brings one."""
     if mode is DiscussionMode.SEQUENTIAL:
-        return Circle(tuple(agents), agents[-1])
+        return Team(tuple(agents), agents[-1])
     name, *words = CLOSERS[mode]
     for agent in agents if len(agents) > 1 else ():
         said = f"{agent.name} {agent.role or ''}".casefold()
         if set(words) & set(said.replace(",", " ").replace(".", " ").split()):
-            return Circle(tuple(one for one in agents if one is not agent), agent)
+            return Team(tuple(one for one in agents if one is not agent), agent)
     taken = {agent.name for agent in agents}
     while name in taken:
         name = f"{name} of the house"
-    return Circle(tuple(agents), Agent(name=name))
+    return Team(tuple(agents), Agent(name=name))
 
 
-def first_part(checkpoint: CheckpointDefinition) -> Part:
+def first_part(checkpoint: CheckpointDefinition) -> TurnRole:
     """The part of whoever speaks first."""
     config = checkpoint.execution.agent_config or AgentConfig()
     match config.creation_mode:
         case CreationMode.SINGLE:
-            return Part(single(checkpoint))
+            return TurnRole(single(checkpoint))
         case CreationMode.META_AGENT:
             return design_part(config)
         case CreationMode.PREDEFINED:
             return opening_part(circle_of(config.agents, config.discussion_mode), config)
 
 
-def opening_part(circle: Circle, config: AgentConfig) -> Part:
+def opening_part(circle: Team, config: AgentConfig) -> TurnRole:
     agent = circle.members[0]
     match config.discussion_mode:
         case DiscussionMode.SEQUENTIAL if last_turn(circle, config) == 1:
@@ -123,12 +123,12 @@ def opening_part(circle: Circle, config: AgentConfig) -> Part:
             return circle.part(agent, ARGUES, round=1, rounds=rounds_of(circle, config))
 
 
-def last_turn(circle: Circle, config: AgentConfig) -> int:
+def last_turn(circle: Team, config: AgentConfig) -> int:
     """The turn that makes the result: everybody has spoken by then, however low the limit."""
     return 1 if len(circle.members) == 1 else max(config.max_turns, len(circle.members))
 
 
-def rounds_of(circle: Circle, config: AgentConfig) -> int:
+def rounds_of(circle: Team, config: AgentConfig) -> int:
     return max(1, config.max_turns // len(circle.members))
 
 
@@ -139,11 +139,11 @@ def single(checkpoint: CheckpointDefinition) -> Agent:
     return agent if agent.name else agent.model_copy(update={"name": checkpoint.checkpoint_name})
 
 
-def design_part(config: AgentConfig) -> Part:
+def design_part(config: AgentConfig) -> TurnRole:
     agent = Agent(name="Meta-agent", system_prompt="You set up teams of agents.", tools=())
     wanted = config.meta_agent_instructions or ""
     duty = DESIGNS.format(most=config.max_agents, how=HOW[config.discussion_mode])
-    return Part(agent, makes_result=False, duty=f"{duty}\n\n{wanted}".strip(), instead=DESIGNED)
+    return TurnRole(agent, makes_result=False, duty=f"{duty}\n\n{wanted}".strip(), instead=DESIGNED)
 
 
 def introduced(agent: Agent) -> Agent:

@@ -6,8 +6,8 @@ import asyncio
 import importlib
 import sys
 
-from cairn.ports import Outcome, Work
-from cairn.runners.agents.resources import Office
+from cairn.ports import Outcome, WorkOrder
+from cairn.runners.agents.resources import AgentResources
 
 WORKING = "cairn.runners.agents.session"
 
@@ -15,10 +15,10 @@ WORKING = "cairn.runners.agents.session"
 class AgentRunner:
     """Has models work on it. Cancelled, it hangs up and ends what its tools have started."""
 
-    def __init__(self, office: Office) -> None:
+    def __init__(self, office: AgentResources) -> None:
         self._office = office
 
-    async def carry_out(self, work: Work) -> Outcome:
+    async def carry_out(self, work: WorkOrder) -> Outcome:
         await get_ready()
         from cairn.runners.agents.session import carry_out
 

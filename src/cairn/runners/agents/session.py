@@ -6,30 +6,30 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.definitions.agent_resolution import agents_of
 from cairn.definitions.enums import CreationMode
 from cairn.definitions.execution_config import Agent, AgentConfig
-from cairn.ports import Content, Faulted, Outcome, Resolved, Stored, Work
-from cairn.ports.conversation import ConversationOver, Purpose
-from cairn.ports.models import Chosen, ModelFault, Occasion
-from cairn.runners.agents.answer_schema import Shape
-from cairn.runners.agents.answers import Answer
+from cairn.ports import Errored, Outcome, ProducedFile, ResolvedInputs, StoredFile, WorkOrder
+from cairn.ports.conversation import ConversationClosed, Purpose
+from cairn.ports.models import ChosenModel, ModelCallContext, ModelError
+from cairn.runners.agents.answer_schema import AnswerSchema
+from cairn.runners.agents.answers import AgentAnswer
 from cairn.runners.agents.discussions import discuss
 from cairn.runners.agents.faults import fault_of
 from cairn.runners.agents.prompts import FILES, compose
-from cairn.runners.agents.resources import Office
+from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.result_formats import FilesResult, ObjectResult, Result, TextResult, result_of
-from cairn.runners.agents.roles import Part, design_part, single, tools_of
+from cairn.runners.agents.roles import TurnRole, design_part, single, tools_of
 from cairn.runners.agents.staged_files import collect, give_back_names, open_jail
 from cairn.runners.agents.summaries import sum_up
 from cairn.runners.agents.team_design import check_design, designed, shape_of
-from cairn.runners.agents.tool_session import Equipment
+from cairn.runners.agents.tool_session import ToolSession
 from cairn.runners.agents.tools.code import ToolNotAvailable
 from cairn.runners.agents.tools.deferred import answer_of, outcome_of
 from cairn.runners.agents.tools.jail import Jail
-from cairn.runners.agents.transcript import Minutes, Unkept
-from cairn.runners.agents.turns import Floor, Pauses, Turn
+from cairn.runners.agents.transcript import InMemoryConversation, Transcript
+from cairn.runners.agents.turns import Turn, TurnLoop, TurnPaused
 from cairn.runners.errors import ContextTooLong
 from cairn.runners.expected_artifacts import expected
 from cairn.runners.mismatches import Mismatch
@@ -39,46 +39,48 @@ from cairn.runners.result_checks import judge
 from cairn.runners.staging import Staging
 
 
-async def carry_out(work: Work, office: Office) -> Outcome:
+async def carry_out(work: WorkOrder, office: AgentResources) -> Outcome:
     if unknown := [agent.library_agent for agent in agents_of(work.checkpoint) if agent.library_agent]:
         told = f"The agent library has no agent {unknown[0]!r}: save it, or have the checkpoint name another."
-        return Faulted(Fault("unknown_agent", told, is_final=True))
+        return Errored(Failure("unknown_agent", told, is_final=True))
     try:
-        working = await Working.begin(work, office)
+        working = await AgentSession.begin(work, office)
         try:
             return await working.carry_out()
-        except Pauses as pauses:
+        except TurnPaused as pauses:
             return outcome_of(pauses.waiting, work, await working.staged())
         finally:
             await to_its_end(working.equipment.close())
-    except ModelFault as fault:
-        return Faulted(fault_of(fault))
+    except ModelError as fault:
+        return Errored(fault_of(fault))
     except (ContextTooLong, ToolNotAvailable) as error:
-        return Faulted(replace(error.fault, is_final=True))
-    except ConversationOver as error:
-        return Faulted(Fault("stopped", str(error)))
+        return Errored(replace(error.fault, is_final=True))
+    except ConversationClosed as error:
+        return Errored(Failure("stopped", str(error)))
 
 
-class Working:
+class AgentSession:
     """One dispatch of an agentic checkpoint."""
 
-    def __init__(self, work: Work, office: Office, floor: Floor, found: Resolved, jail: Jail) -> None:
+    def __init__(
+        self, work: WorkOrder, office: AgentResources, floor: TurnLoop, found: ResolvedInputs, jail: Jail
+    ) -> None:
         self.work = work
         self.office = office
         self.floor = floor
         self.found = found
         self.jail = jail
-        self.equipment = Equipment(work, office, jail)
+        self.equipment = ToolSession(work, office, jail)
         self.config = work.checkpoint.execution.agent_config or AgentConfig()
 
     @classmethod
-    async def begin(cls, work: Work, office: Office) -> Working:
-        minutes = await Minutes.open(work.conversation or Unkept(), office.models)
+    async def begin(cls, work: WorkOrder, office: AgentResources) -> AgentSession:
+        minutes = await Transcript.open(work.conversation or InMemoryConversation(), office.models)
         found = await asyncio.to_thread(lambda: work.material.found)
         wanted = expected(work.checkpoint)
         jail = await asyncio.to_thread(open_jail, work, wanted)
         await asyncio.to_thread(give_back_names, jail, wanted)
-        floor = Floor(minutes, office.models, lambda waiting: answer_of(waiting, work), work.log)
+        floor = TurnLoop(minutes, office.models, lambda waiting: answer_of(waiting, work), work.log)
         return cls(work, office, floor, found, jail)
 
     async def sum_up(self) -> None:
@@ -98,7 +100,7 @@ class Working:
         match self.config.creation_mode:
             case CreationMode.SINGLE:
                 agent = single(self.work.checkpoint)
-                answer = await self.speak("work", Part(agent))
+                answer = await self.speak("work", TurnRole(agent))
             case CreationMode.PREDEFINED:
                 answer, agent = await discuss(self.speak, self.config.agents, self.config)
             case CreationMode.META_AGENT:
@@ -120,12 +122,12 @@ class Working:
         return agents
 
     # ---- one turn --------------------------------------------------------------------------------------------
-    async def speak(self, name: str, part: Part) -> Answer:
+    async def speak(self, name: str, part: TurnRole) -> AgentAnswer:
         """An agent's turn, with the result at its end if that is its part."""
         self.work.progress(None, f"{part.agent.name} is at work")
         return await self.floor.hold(await self.turn(name, part))
 
-    async def turn(self, name: str, part: Part) -> Turn:
+    async def turn(self, name: str, part: TurnRole) -> Turn:
         chosen = await self.choose(part.agent)
         told = await asyncio.to_thread(compose, self.work.checkpoint, self.found, part, self.office.limits)
         said = [(f"what {one.speaker} has said", len(one.text)) for one in part.statements]
@@ -140,13 +142,13 @@ class Working:
             prompt=told.task,
             given_by=self.work.checkpoint.checkpoint_name,
             tools=await self.equipment.toolbox(tools_of(self.config, part.agent), chosen, self.found),
-            shape=Shape(result.schema) if isinstance(result, ObjectResult) else None,
+            shape=AnswerSchema(result.schema) if isinstance(result, ObjectResult) else None,
             check=partial(self._check, result) if result is not None else None,
         )
 
-    async def choose(self, agent: Agent | None = None) -> Chosen:
+    async def choose(self, agent: Agent | None = None) -> ChosenModel:
         work = self.work
-        occasion = Occasion(
+        occasion = ModelCallContext(
             work.execution_id, work.attempt, work.checkpoint.key, lambda words: work.log("warning", words, None)
         )
         name = (agent.model if agent is not None else None) or self.config.model
@@ -156,7 +158,7 @@ class Working:
     def result_of(self, agent: Agent) -> Result:
         return result_of(self.work.checkpoint, writes=FILES in tools_of(self.config, agent))
 
-    def _check(self, result: Result, answer: Answer) -> list[Mismatch]:
+    def _check(self, result: Result, answer: AgentAnswer) -> list[Mismatch]:
         match result:
             case TextResult():
                 return []
@@ -171,13 +173,13 @@ class Working:
                 ]
 
     # ---- the end -----------------------------------------------------------------------------------------------
-    async def staged(self) -> tuple[Content | Stored, ...]:
+    async def staged(self) -> tuple[ProducedFile | StoredFile, ...]:
         """What has been put forward so far."""
         staging = Staging(expected(self.work.checkpoint))
         await asyncio.to_thread(collect, self.jail, staging, self.office.limits)
         return tuple(staging.so_far().artifacts)
 
-    async def conclude(self, answer: Answer, agent: Agent) -> Outcome:
+    async def conclude(self, answer: AgentAnswer, agent: Agent) -> Outcome:
         staging = Staging(expected(self.work.checkpoint))
         await asyncio.to_thread(collect, self.jail, staging, self.office.limits)
         match self.result_of(agent):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from cairn.ports import Work
+from cairn.ports import WorkOrder
 from cairn.runners.agents.result_formats import STAGING
-from cairn.runners.agents.toolbox import Refusal
+from cairn.runners.agents.toolbox import ToolError
 from cairn.runners.agents.tools.jail import Jail
-from cairn.runners.expected_artifacts import Declared, Expected
-from cairn.runners.limits import Limits, megabytes
+from cairn.runners.expected_artifacts import DeclaredArtifact, ExpectedArtifacts
+from cairn.runners.limits import RunnerLimits, megabytes
 from cairn.runners.staging import Staging
 
 WORKSPACE = "workspace"
 SHORT = 8  # characters of an id in the name of a file
 
 
-def open_jail(work: Work, expected: Expected) -> Jail:
+def open_jail(work: WorkOrder, expected: ExpectedArtifacts) -> Jail:
     """The two folders of an execution. A declared artifact that is named without a folder goes to staging."""
     rooms = {WORKSPACE: work.workspace, STAGING: work.workspace.parent / STAGING}
     for room in rooms.values():
@@ -22,7 +22,7 @@ def open_jail(work: Work, expected: Expected) -> Jail:
     return Jail(rooms, {one.file: STAGING for one in expected.artifacts.values()})
 
 
-def give_back_names(jail: Jail, expected: Expected) -> None:
+def give_back_names(jail: Jail, expected: ExpectedArtifacts) -> None:
     """What lies there from before is called as it is declared, so that an agent can go on with it.
 
     In between it is called as a file that waits for approval, by its id.
@@ -38,14 +38,14 @@ def give_back_names(jail: Jail, expected: Expected) -> None:
             jail.rename(STAGING, name, declared.file)
 
 
-def _waiting_as(name: str, expected: Expected) -> Declared | None:
+def _waiting_as(name: str, expected: ExpectedArtifacts) -> DeclaredArtifact | None:
     for one in expected.artifacts.values():
         if name.endswith(f"_{one.id[:SHORT]}.{one.format}"):
             return one
     return None
 
 
-def collect(jail: Jail, staging: Staging, limits: Limits) -> None:
+def collect(jail: Jail, staging: Staging, limits: RunnerLimits) -> None:
     """Every file in staging is put forward; what cannot be is a mismatch."""
     for entry in jail.entries(STAGING):
         if entry.is_folder:
@@ -59,5 +59,5 @@ def collect(jail: Jail, staging: Staging, limits: Limits) -> None:
         else:
             try:
                 staging.put(name, jail.read(entry.path, limits.max_file_bytes))
-            except Refusal as refusal:
+            except ToolError as refusal:
                 staging.refuse(name, str(refusal))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from cairn.ports import Stored
+from cairn.ports import StoredFile
 from cairn.ports.conversation import Purpose
-from cairn.ports.models import Chosen
-from cairn.runners.agents.turns import Floor, Turn
+from cairn.ports.models import ChosenModel
+from cairn.runners.agents.turns import Turn, TurnLoop
 from cairn.runners.prompt_layouts import fenced
 
 PIECE = 100_000  # characters that are read at once
@@ -19,7 +19,7 @@ SYSTEM = (
 )
 
 
-async def sum_up(floor: Floor, chosen: Chosen, one: Stored) -> str:
+async def sum_up(floor: TurnLoop, chosen: ChosenModel, one: StoredFile) -> str:
     """The summary of a text; a long one is read in pieces."""
     text = (await asyncio.to_thread(one.read)).decode()
     pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]

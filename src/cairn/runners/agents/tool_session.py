@@ -7,10 +7,10 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cairn.ports import Resolved, Work
-from cairn.ports.models import Chosen
+from cairn.ports import ResolvedInputs, WorkOrder
+from cairn.ports.models import ChosenModel
 from cairn.runners.agents.prompts import FILES
-from cairn.runners.agents.resources import Office
+from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.result_formats import STAGING
 from cairn.runners.agents.staged_files import WORKSPACE
 from cairn.runners.agents.toolbox import Tool, Toolbox
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 CODE, SEARCH, MCP = "code_execution", "web_search", "mcp:"
 
 
-class Equipment:
-    def __init__(self, work: Work, office: Office, jail: Jail) -> None:
+class ToolSession:
+    def __init__(self, work: WorkOrder, office: AgentResources, jail: Jail) -> None:
         self._work = work
         self._office = office
         self._jail = jail
         self._servers: McpServers | None = None
 
-    async def toolbox(self, names: Sequence[str], chosen: Chosen, found: Resolved) -> Toolbox:
+    async def toolbox(self, names: Sequence[str], chosen: ChosenModel, found: ResolvedInputs) -> Toolbox:
         """ToolNotAvailable for one that cannot be had here."""
         office, tools = self._office, list[Tool]()
         if FILES in names:

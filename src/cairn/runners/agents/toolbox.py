@@ -17,7 +17,7 @@ LONGEST = 50_000  # characters of a result that a model is given
 FAULTS = 5  # that one refusal names
 
 
-class Refusal(Exception):
+class ToolError(Exception):
     """The tool does not do that; the words are for the model."""
 
 
@@ -42,7 +42,7 @@ class Toolbox:
     def find(self, name: str) -> Tool:
         tool = self.tools.get(name)
         if tool is None:
-            raise Refusal(f"There is no tool {name!r}. There are: {', '.join(self.tools) or 'none'}.")
+            raise ToolError(f"There is no tool {name!r}. There are: {', '.join(self.tools) or 'none'}.")
         return tool
 
 
@@ -54,16 +54,16 @@ def arguments(tool: Tool, given: str | dict[str, Any] | None) -> dict[str, Any]:
     try:
         value = decode_json(given or "{}") if isinstance(given, str | None) else given
     except DocumentError as error:
-        raise Refusal(f"The arguments of {tool.name} are no JSON: {error}.") from None
+        raise ToolError(f"The arguments of {tool.name} are no JSON: {error}.") from None
     if not isinstance(value, dict):
-        raise Refusal(f"The arguments of {tool.name} are an object.")
+        raise ToolError(f"The arguments of {tool.name} are an object.")
     try:
         faults = check_value(tool.parameters, cast("Any", value))
     except SchemaError:  # of another program's tool: that checks by itself
         faults = []
     if faults:
         told = "; ".join(f"{path or 'arguments'}: {message}" for path, message in faults[:FAULTS])
-        raise Refusal(f"The arguments of {tool.name} do not fit: {told}.")
+        raise ToolError(f"The arguments of {tool.name} do not fit: {told}.")
     if tool.check is not None:
         tool.check(value)
     return cast("dict[str, Any]", value)

@@ -19,28 +19,28 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from cairn.ports.conversation import Conversation, Heard, Purpose, Said
-from cairn.ports.models import ANSWERED_BY, Chosen, Models, Tokens
+from cairn.ports.conversation import Conversation, ConversationMessage, MessageChunk, Purpose
+from cairn.ports.models import ANSWERED_BY, ChosenModel, ModelCatalogue, TokenUsage
 
 SIMULATED = "simulated:"
 UNUSABLE = frozenset({"content_filter", "length", "error"})  # why an answer ended that nothing can follow
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
+class TurnKey:
     """Whose turn it is."""
 
     turn: str
     speaker: str
     purpose: Purpose
-    chosen: Chosen
+    chosen: ChosenModel
 
 
 @dataclass(slots=True)
-class History:
+class TurnHistory:
     """The messages of one turn so far."""
 
-    author: Author
+    author: TurnKey
     messages: list[ModelMessage] = field(default_factory=list[Any])
     number: int = 0  # of the last that was kept
     is_over: bool = False
@@ -65,31 +65,31 @@ class History:
         return [call for call in response.tool_calls if call.tool_call_id not in done]
 
 
-class Minutes:
+class Transcript:
     """Of one conversation, as it was when it was opened and as it goes on."""
 
-    def __init__(self, conversation: Conversation, models: Models, said: Sequence[Said]) -> None:
+    def __init__(self, conversation: Conversation, models: ModelCatalogue, said: Sequence[ConversationMessage]) -> None:
         self._conversation = conversation
         self._models = models
-        self._turns: dict[str, list[Said]] = {}
+        self._turns: dict[str, list[ConversationMessage]] = {}
         for one in said:
             self._turns.setdefault(one.turn, []).append(one)
 
     @classmethod
-    async def open(cls, conversation: Conversation, models: Models) -> Minutes:
+    async def open(cls, conversation: Conversation, models: ModelCatalogue) -> Transcript:
         return cls(conversation, models, await conversation.said())
 
     def has(self, turn: str) -> bool:
         return turn in self._turns
 
-    def of(self, author: Author) -> History:
+    def of(self, author: TurnKey) -> TurnHistory:
         """A turn as far as it has come. An answer that nothing can follow is asked for again."""
         said = self._turns.get(author.turn, [])
         messages = ModelMessagesTypeAdapter.validate_python([one.message for one in said])
         is_over = bool(said) and said[-1].is_last
         while not is_over and messages and _is_unusable(messages[-1]):
             messages.pop()
-        return History(author, messages, said[-1].number if said else 0, is_over)
+        return TurnHistory(author, messages, said[-1].number if said else 0, is_over)
 
     def opening(self, turn: str) -> str | None:
         """What a turn was opened with, if it was."""
@@ -97,18 +97,20 @@ class Minutes:
         return texts[0] if texts else None
 
     async def keep_request(
-        self, history: History, request: ModelRequest, speaker: str, *, is_last: bool = False
+        self, history: TurnHistory, request: ModelRequest, speaker: str, *, is_last: bool = False
     ) -> None:
         await self._keep(history, (self._asked(history, request, speaker, history.number + 1, is_last), request))
 
-    async def keep_opening(self, history: History, opening: Sequence[ModelRequest], speaker: str) -> None:
+    async def keep_opening(self, history: TurnHistory, opening: Sequence[ModelRequest], speaker: str) -> None:
         """What a turn begins with: kept together, as it is told together."""
         numbered = enumerate(opening, history.number + 1)
         await self._keep(history, *((self._asked(history, one, speaker, number), one) for number, one in numbered))
 
-    def _asked(self, history: History, request: ModelRequest, speaker: str, number: int, is_last: bool = False) -> Said:
+    def _asked(
+        self, history: TurnHistory, request: ModelRequest, speaker: str, number: int, is_last: bool = False
+    ) -> ConversationMessage:
         author = history.author
-        return Said(
+        return ConversationMessage(
             turn=author.turn,
             number=number,
             speaker=speaker,
@@ -121,10 +123,12 @@ class Minutes:
             is_last=is_last,
         )
 
-    async def keep_answer(self, history: History, response: ModelResponse, seconds: float, *, is_last: bool) -> None:
+    async def keep_answer(
+        self, history: TurnHistory, response: ModelResponse, seconds: float, *, is_last: bool
+    ) -> None:
         author, tokens = history.author, tokens_of(response)
         model = answered_by(response, author.chosen)
-        said = Said(
+        said = ConversationMessage(
             turn=author.turn,
             number=history.number + 1,
             speaker=author.speaker,
@@ -142,7 +146,7 @@ class Minutes:
         )
         await self._keep(history, (said, response))
 
-    async def _keep(self, history: History, *kept: tuple[Said, ModelMessage]) -> None:
+    async def _keep(self, history: TurnHistory, *kept: tuple[ConversationMessage, ModelMessage]) -> None:
         await self._conversation.keep(*(said for said, _ in kept))
         for said, message in kept:
             self._turns.setdefault(said.turn, []).append(said)
@@ -150,11 +154,13 @@ class Minutes:
             history.number = said.number
             history.is_over = said.is_last
 
-    def hear(self, history: History, kind: str, piece: str, *, anew: bool = False) -> None:
+    def hear(self, history: TurnHistory, kind: str, piece: str, *, anew: bool = False) -> None:
         """A piece of the answer that is on its way; `anew`: it begins once more."""
         author = history.author
         simulated = author.chosen.is_simulated
-        self._conversation.hear(Heard(author.turn, history.number + 1, author.speaker, kind, piece, simulated, anew))
+        self._conversation.hear(
+            MessageChunk(author.turn, history.number + 1, author.speaker, kind, piece, simulated, anew)
+        )
 
     async def afford(self) -> None:
         await self._conversation.afford()
@@ -177,15 +183,15 @@ def spoken(response: ModelResponse) -> str:
     return "".join(part.content for part in response.parts if isinstance(part, TextPart))
 
 
-def answered_by(response: ModelResponse, chosen: Chosen) -> str:
+def answered_by(response: ModelResponse, chosen: ChosenModel) -> str:
     """Who gave the answer, which may be a fallback."""
     named = (response.metadata or {}).get(ANSWERED_BY)
     return named if isinstance(named, str) else chosen.name
 
 
-def tokens_of(response: ModelResponse) -> Tokens:
+def tokens_of(response: ModelResponse) -> TokenUsage:
     used = response.usage
-    return Tokens(used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
+    return TokenUsage(used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
 
 
 def _is_unusable(message: ModelMessage) -> bool:
@@ -213,19 +219,19 @@ def _told(request: ModelRequest) -> str:
     return "\n\n".join(str(part.content) for part in told)
 
 
-class Unkept:
+class InMemoryConversation:
     """A conversation that nobody keeps: for whoever has no store."""
 
     def __init__(self) -> None:
-        self.all: list[Said] = []
+        self.all: list[ConversationMessage] = []
 
-    async def said(self) -> Sequence[Said]:
+    async def said(self) -> Sequence[ConversationMessage]:
         return tuple(self.all)
 
-    async def keep(self, *said: Said) -> None:
+    async def keep(self, *said: ConversationMessage) -> None:
         self.all.extend(said)
 
-    def hear(self, heard: Heard) -> None:
+    def hear(self, heard: MessageChunk) -> None:
         pass
 
     async def afford(self) -> None:

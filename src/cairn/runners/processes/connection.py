@@ -14,12 +14,12 @@ HEAD = 256 * 1024  # bytes of a message's first line
 PIECE = 1024 * 1024
 
 
-class Broken(Exception):
+class ProtocolError(Exception):
     """What has come is no message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ProtocolMessage:
     head: Mapping[str, Any]
     size: int
 
@@ -30,47 +30,47 @@ class Message:
     def text(self, name: str) -> str:
         value = self.head.get(name, "")
         if not isinstance(value, str):
-            raise Broken(f"{name} is no text")
+            raise ProtocolError(f"{name} is no text")
         return value
 
 
-class Line:
+class ScriptConnection:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
 
     @classmethod
-    async def open(cls, process: Process) -> Line:
+    async def open(cls, process: Process) -> ScriptConnection:
         return cls(*await asyncio.open_connection(sock=process.socket, limit=HEAD))
 
-    async def hear(self) -> Message | None:
+    async def hear(self) -> ProtocolMessage | None:
         """The next message; None when the line is closed."""
         try:
             line = await self._reader.readline()
         except ConnectionError:
             return None
         except ValueError:
-            raise Broken("a message has no end") from None
+            raise ProtocolError("a message has no end") from None
         if not line.endswith(b"\n"):
             return None
         head = _decoded(line[:-1])
         size = cast("dict[str, Any]", head).get("size") if isinstance(head, dict) else None
         if not isinstance(size, int) or isinstance(size, bool) or size < 0:
-            raise Broken("a message has no size")
-        return Message(cast("dict[str, Any]", head), size)
+            raise ProtocolError("a message has no size")
+        return ProtocolMessage(cast("dict[str, Any]", head), size)
 
-    async def body(self, message: Message, most: int) -> bytes:
+    async def body(self, message: ProtocolMessage, most: int) -> bytes:
         if message.size > most:
-            raise Broken(f"a message of the kind {message.kind!r} has {message.size:,} bytes")
+            raise ProtocolError(f"a message of the kind {message.kind!r} has {message.size:,} bytes")
         try:
             return await self._reader.readexactly(message.size)
         except asyncio.IncompleteReadError:
-            raise Broken("a message breaks off") from None
+            raise ProtocolError("a message breaks off") from None
 
-    async def value(self, message: Message, most: int = PIECE) -> Any:
+    async def value(self, message: ProtocolMessage, most: int = PIECE) -> Any:
         return _decoded(await self.body(message, most))
 
-    async def skip(self, message: Message) -> None:
+    async def skip(self, message: ProtocolMessage) -> None:
         left = message.size
         while left and (piece := await self._reader.read(min(left, PIECE))):
             left -= len(piece)
@@ -88,4 +88,4 @@ def _decoded(data: bytes) -> Any:
     try:
         return decode_json(data, max_bytes=max(len(data), 1))
     except DocumentError as error:
-        raise Broken(str(error)) from None
+        raise ProtocolError(str(error)) from None

@@ -8,11 +8,11 @@ from collections.abc import AsyncGenerator, Awaitable
 from io import FileIO
 from typing import Any
 
-from cairn.ports import Job, Process, Sandbox
+from cairn.ports import Process, ProcessSpec, Sandbox
 
 
 @contextlib.asynccontextmanager
-async def started(sandbox: Sandbox, job: Job) -> AsyncGenerator[Process]:
+async def started(sandbox: Sandbox, job: ProcessSpec) -> AsyncGenerator[Process]:
     """Whatever happens, afterwards nothing of it is left."""
     starting = asyncio.ensure_future(sandbox.start(job))
     try:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from io import FileIO
 from typing import Any
 
-from cairn.ports import Work
+from cairn.ports import WorkOrder
 from cairn.runners.limits import megabytes
 from cairn.runners.processes.lifecycle import printed
-from cairn.runners.scripts.policy import ScriptRules
+from cairn.runners.scripts.policy import ScriptPolicy
 
 LONGEST = 8 * 1024  # bytes of one line; a longer one comes in pieces
 WINDOW = 0.1  # seconds
@@ -20,10 +20,10 @@ THROTTLE = 0.001  # seconds between pieces that nobody keeps
 STREAMS = (("stdout", "info"), ("stderr", "warning"))
 
 
-class Book:
+class OutputLog:
     """One dispatch's part of the log."""
 
-    def __init__(self, work: Work, rules: ScriptRules) -> None:
+    def __init__(self, work: WorkOrder, rules: ScriptPolicy) -> None:
         self._work = work
         self._bytes_left = rules.output_bytes
         self._lines_left = rules.output_lines
@@ -57,7 +57,7 @@ class Book:
             self._since, self._in_window = asyncio.get_running_loop().time(), 0
 
 
-async def follow(file: FileIO, stream: str, level: str, book: Book) -> None:
+async def follow(file: FileIO, stream: str, level: str, book: OutputLog) -> None:
     """Until it is closed."""
     rest = b""
     try:
@@ -69,7 +69,7 @@ async def follow(file: FileIO, stream: str, level: str, book: Book) -> None:
             _say(rest, stream, level, book)
 
 
-def _say_lines(data: bytes, stream: str, level: str, book: Book) -> bytes:
+def _say_lines(data: bytes, stream: str, level: str, book: OutputLog) -> bytes:
     """Say all that is whole; the answer is what is not."""
     if book.is_full:
         return b""
@@ -85,5 +85,5 @@ def _say_lines(data: bytes, stream: str, level: str, book: Book) -> bytes:
     return rest
 
 
-def _say(line: bytes, stream: str, level: str, book: Book) -> None:
+def _say(line: bytes, stream: str, level: str, book: OutputLog) -> None:
     book.say(level, line.decode(errors="replace").rstrip("\r"), {"stream": stream})

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.definitions.execution_config import ScriptConfig
-from cairn.ports import Bounds, Level, Reached
+from cairn.ports import ProcessLimits, SandboxLevel, SandboxStatus
 
 MEGABYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptRules:
+class ScriptPolicy:
     """As an admin has set them."""
 
-    level: Level = Level.BUBBLEWRAP  # weaker is refused
+    level: SandboxLevel = SandboxLevel.BUBBLEWRAP  # weaker is refused
     network: bool = False
     pythons: tuple[str, ...] = ()  # besides Cairn's own
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: ProcessLimits = field(default_factory=ProcessLimits)
     output_bytes: int = MEGABYTE  # that are kept of what one dispatch prints
     output_lines: int = 10_000
 
@@ -36,13 +36,13 @@ class ScriptRules:
                 found.append(f"It asks for {name} {wanted}; the settings allow {most}.")
         return found
 
-    def bounds_for(self, config: ScriptConfig) -> Bounds:
+    def bounds_for(self, config: ScriptConfig) -> ProcessLimits:
         return replace(self.bounds, **config.limits.model_dump(exclude_none=True), network=config.network)
 
-    def too_weak(self, reached: Reached) -> Fault | None:
+    def too_weak(self, reached: SandboxStatus) -> Failure | None:
         if not reached.level.is_weaker(self.level):
             return None
-        return Fault(
+        return Failure(
             "sandbox_too_weak",
             f"Scripts are to run at the level {self.level.value}, and this machine reaches {reached.level.value} only:"
             f" {reached.reason} Make it work, or let an admin set script_sandbox to {reached.level.value}.",

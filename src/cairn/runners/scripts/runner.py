@@ -11,34 +11,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.core.states import WaitingOn
 from cairn.definitions.execution_config import ScriptConfig
 from cairn.definitions.script_forms import question_of
 from cairn.documents import encode_json
 from cairn.ports import (
-    Asks,
-    Faulted,
-    Job,
-    Level,
+    Errored,
+    NeedsInput,
+    NeedsRework,
     Outcome,
     Process,
+    ProcessSpec,
     ProposesAction,
-    Reached,
     Sandbox,
-    WantsRework,
-    Work,
+    SandboxLevel,
+    SandboxStatus,
+    WorkOrder,
 )
-from cairn.runners.agents.resources import Office
+from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.runner import get_ready
-from cairn.runners.limits import Limits
+from cairn.runners.limits import RunnerLimits
 from cairn.runners.processes.child import main as calling  # imported here, it is compiled for every process that starts
-from cairn.runners.processes.connection import Broken, Line
+from cairn.runners.processes.connection import ProtocolError, ScriptConnection
 from cairn.runners.processes.lifecycle import started, to_its_end
-from cairn.runners.scripts.output_log import STREAMS, Book, follow
-from cairn.runners.scripts.policy import ScriptRules
+from cairn.runners.scripts.output_log import STREAMS, OutputLog, follow
+from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.runners.scripts.script_folder import find_script, furnish
-from cairn.runners.scripts.session import Talk
+from cairn.runners.scripts.session import ScriptSession
 
 CHILD = Path(calling.__file__).with_name("start.py")
 QUESTION = "question"  # the kind of a call by which people are asked for parameters
@@ -53,50 +53,50 @@ class ScriptRunner:
     def __init__(
         self,
         sandbox: Sandbox,
-        rules: ScriptRules | None = None,
-        limits: Limits | None = None,
-        office: Office | None = None,
+        rules: ScriptPolicy | None = None,
+        limits: RunnerLimits | None = None,
+        office: AgentResources | None = None,
     ) -> None:
         """`office`: where there are models to ask people for parameters."""
         self._sandbox = sandbox
-        self._rules = rules or ScriptRules()
-        self._limits = limits or Limits()
+        self._rules = rules or ScriptPolicy()
+        self._limits = limits or RunnerLimits()
         self._office = office
 
-    async def carry_out(self, work: Work) -> Outcome:
+    async def carry_out(self, work: WorkOrder) -> Outcome:
         config = work.checkpoint.execution.script_config
         if config is None:
-            return Faulted(Fault("script_missing", "The checkpoint names no script."))
+            return Errored(Failure("script_missing", "The checkpoint names no script."))
         answers = await self._answers(config, work) if config.requires_user_input else {}
-        if isinstance(answers, Asks):
+        if isinstance(answers, NeedsInput):
             return answers
         asked = [call for call in work.calls if call.kind == QUESTION]
         own = (call for call in work.calls if call.kind != QUESTION)
         work = replace(work, calls=tuple(replace(call, number=number) for number, call in enumerate(own, 1)))
         return _numbered(await self._run(config, work, answers), len(asked))
 
-    async def _answers(self, config: ScriptConfig, work: Work) -> dict[str, Any] | Asks:
+    async def _answers(self, config: ScriptConfig, work: WorkOrder) -> dict[str, Any] | NeedsInput:
         """What people have entered, or what they are asked: by a model, or by a plain form (X11)."""
         has_rounds = any(call.kind == QUESTION for call in work.calls)
         if isinstance(work.answer, dict) and not has_rounds:
             return cast("dict[str, Any]", work.answer)
         if self._office is None or (self._office.models.default.startswith(SIMULATED) and not has_rounds):
-            return Asks(WaitingOn.SCRIPT_INPUT, question_of(config))
+            return NeedsInput(WaitingOn.SCRIPT_INPUT, question_of(config))
         await get_ready()
         from cairn.runners.agents.parameter_questions import parameters_or_question
 
         return await parameters_or_question(config, work, self._office)
 
-    async def _run(self, config: ScriptConfig, work: Work, answers: Mapping[str, Any]) -> Outcome:
+    async def _run(self, config: ScriptConfig, work: WorkOrder, answers: Mapping[str, Any]) -> Outcome:
         reached = await asyncio.to_thread(self._sandbox.probe)
         script = find_script(config, work)
-        fault = script if isinstance(script, Fault) else self._objection(config, reached)
+        fault = script if isinstance(script, Failure) else self._objection(config, reached)
         if fault is not None:
-            return Faulted(fault)
-        talk = Talk(work, book := Book(work, self._rules), self._limits)
+            return Errored(fault)
+        talk = ScriptSession(work, book := OutputLog(work, self._rules), self._limits)
         await talk.prepare()
         begin = self._begin(config, work, str(script), answers)
-        job = Job(
+        job = ProcessSpec(
             name=work.execution_id,
             python=config.python or sys.executable,
             child=CHILD,
@@ -108,13 +108,13 @@ class ScriptRunner:
         async with started(self._sandbox, job) as process:
             return await _converse(process, talk, begin, book)
 
-    def _objection(self, config: ScriptConfig, reached: Reached) -> Fault | None:
+    def _objection(self, config: ScriptConfig, reached: SandboxStatus) -> Failure | None:
         if (weak := self._rules.too_weak(reached)) is not None:
             return weak
         told = self._rules.objections(config)
-        return Fault("not_allowed", " ".join(told)) if told else None
+        return Failure("not_allowed", " ".join(told)) if told else None
 
-    def _begin(self, config: ScriptConfig, work: Work, script: str, answers: Mapping[str, Any]) -> bytes:
+    def _begin(self, config: ScriptConfig, work: WorkOrder, script: str, answers: Mapping[str, Any]) -> bytes:
         return encode_json(
             {
                 "script": script,
@@ -134,13 +134,13 @@ class ScriptRunner:
 
 def _numbered(outcome: Outcome, before: int) -> Outcome:
     """Calls of the script come after those by which its parameters were asked for."""
-    if before and isinstance(outcome, WantsRework | ProposesAction) and outcome.call is not None:
+    if before and isinstance(outcome, NeedsRework | ProposesAction) and outcome.call is not None:
         return replace(outcome, call=replace(outcome.call, number=outcome.call.number + before))
     return outcome
 
 
-async def _converse(process: Process, talk: Talk, begin: bytes, book: Book) -> Outcome:
-    line = await Line.open(process)
+async def _converse(process: Process, talk: ScriptSession, begin: bytes, book: OutputLog) -> Outcome:
+    line = await ScriptConnection.open(process)
     printed = [
         asyncio.ensure_future(follow(file, stream, level, book))
         for file, (stream, level) in zip(process.output, STREAMS, strict=True)
@@ -151,12 +151,12 @@ async def _converse(process: Process, talk: Talk, begin: bytes, book: Book) -> O
             await line.tell({}, begin)
         try:
             outcome = await talk.carry_on(line)
-        except Broken as error:
-            return Faulted(Fault("broken_line", f"The script's process sent what nobody understands: {error}."))
+        except ProtocolError as error:
+            return Errored(Failure("broken_line", f"The script's process sent what nobody understands: {error}."))
         except ConnectionError:
             outcome = None
         if outcome is None:
-            return Faulted(_ended(await process.wait()))
+            return Errored(_ended(await process.wait()))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), ENDING)
         return outcome
@@ -174,21 +174,21 @@ async def _drain(process: Process, printed: Sequence[asyncio.Future[None]]) -> N
     await asyncio.gather(*printed, return_exceptions=True)
 
 
-def _announce(work: Work, reached: Reached, job: Job) -> None:
-    network = "with the network" if job.bounds.network or reached.level is Level.PROCESS else "without network"
+def _announce(work: WorkOrder, reached: SandboxStatus, job: ProcessSpec) -> None:
+    network = "with the network" if job.bounds.network or reached.level is SandboxLevel.PROCESS else "without network"
     work.log("info", f"Sandbox: {reached.level.value}, {network}.", {"sandbox": reached.level.value})
     if work.sandboxed is not None:
         work.sandboxed(reached)
 
 
-def _ended(status: int) -> Fault:
+def _ended(status: int) -> Failure:
     """It has said nothing at its end."""
     number = -status if status < 0 else status - 128
     if number in {one.value for one in signal.Signals}:
         name = signal.Signals(number).name
         more = " Perhaps it needed more memory than there is." if number == signal.SIGKILL else ""
-        return Fault("killed", f"The script's process was ended by {name} before it returned.{more}")
-    return Fault("ended", f"The script's process ended with status {status} before it returned.")
+        return Failure("killed", f"The script's process was ended by {name} before it returned.{more}")
+    return Failure("ended", f"The script's process ended with status {status} before it returned.")
 
 
 def _plain(answer: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.definitions.execution_config import ScriptConfig
 from cairn.definitions.script_files import plain_path
-from cairn.ports import Work
+from cairn.ports import WorkOrder
 
 FOLDER = "scripts"
 INLINE = "script_source.py"
 
 
-def find_script(config: ScriptConfig, work: Work) -> str | Fault:
+def find_script(config: ScriptConfig, work: WorkOrder) -> str | Failure:
     """The path of the file that is run."""
     if config.script_source is not None:
         return INLINE
@@ -22,10 +22,10 @@ def find_script(config: ScriptConfig, work: Work) -> str | Fault:
     if path in work.scripts:
         return path
     known = ", ".join(sorted(work.scripts)[:10]) or "none at all"
-    return Fault("script_missing", f"The pipeline has no script {path!r}. Its scripts: {known}.")
+    return Failure("script_missing", f"The pipeline has no script {path!r}. Its scripts: {known}.")
 
 
-def furnish(config: ScriptConfig, work: Work) -> Path:
+def furnish(config: ScriptConfig, work: WorkOrder) -> Path:
     """Write the files beside the workspace. Nothing in there is followed or kept from before."""
     folder = work.workspace.parent / FOLDER
     if folder.is_symlink() or folder.is_file():

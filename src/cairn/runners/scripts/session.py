@@ -6,35 +6,35 @@ import asyncio
 from dataclasses import replace
 from typing import Any, cast
 
-from cairn.core.execution import Fault
-from cairn.ports import Call, Faulted, Outcome, WantsRework, Work
+from cairn.core.execution import Failure
+from cairn.ports import Errored, NeedsRework, Outcome, RecordedCall, WorkOrder
 from cairn.runners.action_proposals import call_of, proposal
 from cairn.runners.expected_artifacts import expected
-from cairn.runners.limits import Limits, megabytes
+from cairn.runners.limits import RunnerLimits, megabytes
 from cairn.runners.mismatches import Mismatch
-from cairn.runners.processes.connection import Broken, Line, Message
-from cairn.runners.replay_inputs import Views, checksum_of
+from cairn.runners.processes.connection import ProtocolError, ProtocolMessage, ScriptConnection
+from cairn.runners.replay_inputs import ReplayInputs, checksum_of
 from cairn.runners.result_checks import judge
-from cairn.runners.scripts.output_log import Book
+from cairn.runners.scripts.output_log import OutputLog
 from cairn.runners.staging import Staging
 
 AT_ONCE = 256 * 1024  # more than this is looked at beside the event loop
 SHOWN = 200  # characters of an argument in a message
 
 
-class Talk:
-    def __init__(self, work: Work, book: Book, limits: Limits) -> None:
+class ScriptSession:
+    def __init__(self, work: WorkOrder, book: OutputLog, limits: RunnerLimits) -> None:
         self._work = work
         self._book = book
         self._limits = limits
-        self._views = Views(work)
+        self._views = ReplayInputs(work)
         self._staging = Staging(expected(work.checkpoint))
 
     async def prepare(self) -> None:
         """Bring together what it reads: what is missing is told before a process is started."""
         await asyncio.to_thread(self._views.at, 0)
 
-    async def carry_on(self, line: Line) -> Outcome | None:
+    async def carry_on(self, line: ScriptConnection) -> Outcome | None:
         """What came of it; None if the process ended without a word."""
         while (message := await line.hear()) is not None:
             outcome = await self._take(line, message)
@@ -43,7 +43,7 @@ class Talk:
             await self._book.breathe()
         return None
 
-    async def _take(self, line: Line, message: Message) -> Outcome | None:
+    async def _take(self, line: ScriptConnection, message: ProtocolMessage) -> Outcome | None:
         match message.kind:
             case "log":
                 text, details = _pair(await line.value(message))
@@ -66,7 +66,7 @@ class Talk:
                 return await self._end(line, message)
         return None
 
-    async def _stage(self, line: Line, message: Message) -> None:
+    async def _stage(self, line: ScriptConnection, message: ProtocolMessage) -> None:
         name, most = message.text("name"), self._limits.max_file_bytes
         if message.size > most:
             await line.skip(message)
@@ -79,7 +79,7 @@ class Talk:
             self._staging.put(name, content)
 
     # ---- the last message ------------------------------------------------------------------------------
-    async def _end(self, line: Line, message: Message) -> Outcome:
+    async def _end(self, line: ScriptConnection, message: ProtocolMessage) -> Outcome:
         match message.kind:
             case "returned":
                 returned = await line.body(message, self._limits.max_file_bytes)
@@ -88,14 +88,14 @@ class Talk:
                 return await self._judge(Mismatch(message.text("path"), str(await line.value(message))))
             case "raised":
                 text, trace = _pair(await line.value(message))
-                return Faulted(Fault(message.text("type") or "Exception", str(text), str(trace)))
+                return Errored(Failure(message.text("type") or "Exception", str(text), str(trace)))
             case "waits":
                 return await self._wait(message, await line.value(message))
             case "differs":
                 before, now = _pair(await line.value(message))
-                return Faulted(differs(_number(message), before, now))
+                return Errored(differs(_number(message), before, now))
             case _:
-                raise Broken(f"there are no messages of the kind {message.kind!r}")
+                raise ProtocolError(f"there are no messages of the kind {message.kind!r}")
 
     async def _judge(self, returned: bytes | Mismatch) -> Outcome:
         made = self._staging.end_json(returned, self._work)
@@ -111,25 +111,25 @@ class Talk:
             self._work.log(*line)
         return outcome
 
-    async def _wait(self, message: Message, arguments: Any) -> Outcome:
+    async def _wait(self, message: ProtocolMessage, arguments: Any) -> Outcome:
         kind = message.text("call")
         if kind not in ("rework", "action"):
-            raise Broken("nobody waits for that")
+            raise ProtocolError("nobody waits for that")
         said = _object(arguments)
         if kind == "action":
             seen = await asyncio.to_thread(self._views.now)
-            call = Call(_number(message), kind, said, None, checksum_of(seen))
+            call = RecordedCall(_number(message), kind, said, None, checksum_of(seen))
             return proposal(said, tuple(self._staging.so_far().artifacts), call, seen)
         key, prompt, reason = (str(said.get(name, "")) for name in ("checkpoint", "prompt", "reason"))
         seen = await asyncio.to_thread(self._views.now)
-        call = Call(_number(message), "rework", said, None, checksum_of(seen))
-        return WantsRework(key, prompt, reason, tuple(self._staging.so_far().artifacts), call, seen)
+        call = RecordedCall(_number(message), "rework", said, None, checksum_of(seen))
+        return NeedsRework(key, prompt, reason, tuple(self._staging.so_far().artifacts), call, seen)
 
 
-def differs(number: int, before: Any, now: Any) -> Fault:
+def differs(number: int, before: Any, now: Any) -> Failure:
     """The script does not repeat itself: which call, what it was, what it is."""
     is_now = f"it is {_call(now)}" if now is not None else "the script ended without it"
-    return Fault(
+    return Failure(
         "not_repeated",
         f"The script was called again to go on, and has to make the same calls again. Its call {number} was"
         f" {_call(before)}; now {is_now}. Let nothing that it asks for depend on time, chance or what it left in the"
@@ -150,12 +150,12 @@ def _object(value: Any) -> dict[str, Any]:
 def _pair(value: Any) -> tuple[Any, Any]:
     pair = cast("list[Any]", value)
     if not isinstance(value, list) or len(pair) != 2:
-        raise Broken("a message is not whole")
+        raise ProtocolError("a message is not whole")
     return pair[0], pair[1]
 
 
-def _number(message: Message) -> int:
+def _number(message: ProtocolMessage) -> int:
     number = message.head.get("number")
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < 1_000_000:
-        raise Broken("a message has no number")
+        raise ProtocolError("a message has no number")
     return number

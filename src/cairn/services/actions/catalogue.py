@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cairn.core.rule_verdict import Risk
+from cairn.core.rule_verdict import RiskLevel
 from cairn.definitions import PipelineDefinition, check_value
 from cairn.definitions.frozen_model import JsonSchema
 from cairn.documents import Value
@@ -80,7 +80,7 @@ DATABASE_UPDATE: dict[str, Any] = {
 class ActionType:
     name: str
     schema: JsonSchema | None = None
-    risk: Risk = Risk.HIGH  # what nobody has declared is high
+    risk: RiskLevel = RiskLevel.HIGH  # what nobody has declared is high
     is_declared: bool = False  # by the pipeline
     description: str = ""
 
@@ -105,7 +105,7 @@ def type_of(definition: PipelineDefinition, name: str) -> ActionType:
     if declared is None:
         return ActionType(name, BUILT_IN.get(name))
     schema = declared.parameters_schema if declared.parameters_schema is not None else BUILT_IN.get(name)
-    return ActionType(name, schema, Risk(declared.risk_level.value), True, declared.description)
+    return ActionType(name, schema, RiskLevel(declared.risk_level.value), True, declared.description)
 
 
 def find_faults(kind: ActionType, parameters: Value) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ L = t.learning_cases.c
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class Correction:
     """What somebody has corrected."""
 
     approval_id: str
@@ -33,7 +33,7 @@ class Learnt:
 class CorrectionWrite:
     """Save a correction, and what the action does now, with the decision that modifies it."""
 
-    correction: Learnt
+    correction: Correction
     modified: str  # digest of the modified parameters
     feedback: str
 

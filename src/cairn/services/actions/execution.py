@@ -8,15 +8,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.commands import OutcomeUnknown
+from cairn.core.commands import ActionOutcomeUnknown
 from cairn.core.execution import Execution
-from cairn.core.states import AGREED, Kind
-from cairn.ports.outbound import NotSent, OutwardFault
+from cairn.core.states import AGREED, ApprovalKind
+from cairn.ports.outbound import NotSent, OutboundError
 from cairn.services.actions.catalogue import CARRIED_OUT
 from cairn.services.actions.proposals import approved
-from cairn.services.actions.transports import Ways
+from cairn.services.actions.transports import ActionTransports
 from cairn.services.engine.engine import Engine
-from cairn.store import Loaded
+from cairn.store import LoadedRun
 from cairn.store import tables as t
 from cairn.store.events import chain
 
@@ -26,22 +26,22 @@ WORKER = "worker"
 A, P = t.actions.c, t.approvals.c
 
 
-class Carrying:
-    def __init__(self, engine: Engine, ways: Ways) -> None:
+class ActionExecutor:
+    def __init__(self, engine: Engine, ways: ActionTransports) -> None:
         self._engine = engine
         self._ways = ways
 
-    async def carry_out(self, loaded: Loaded, e: Execution) -> OutcomeUnknown | None:
+    async def carry_out(self, loaded: LoadedRun, e: Execution) -> ActionOutcomeUnknown | None:
         """Before an execution goes on: do what it proposed and people have allowed. The answer is what is in doubt."""
         if e.dispatch == 1:
             return None  # it has proposed nothing yet
         for row in await self._engine.database.aread(lambda c: _open(c, e)):
             doubt = await self._one(loaded, e, row)
             if doubt is not None:
-                return OutcomeUnknown(e.id, e.dispatch, doubt)
+                return ActionOutcomeUnknown(e.id, e.dispatch, doubt)
         return None
 
-    async def _one(self, loaded: Loaded, e: Execution, row: Any) -> str | None:
+    async def _one(self, loaded: LoadedRun, e: Execution, row: Any) -> str | None:
         if row.operation_type not in CARRIED_OUT:
             await self._end(loaded, row, "returned", None)
             return None
@@ -60,7 +60,7 @@ class Carrying:
             return _doubt(row)
         return await self._try(loaded, row)
 
-    async def _try(self, loaded: Loaded, row: Any) -> str | None:
+    async def _try(self, loaded: LoadedRun, row: Any) -> str | None:
         parameters = await self._begin(row)
         if parameters is None:
             return None
@@ -69,7 +69,7 @@ class Carrying:
         except NotSent as error:
             await self._end(loaded, row, "failed", {"error": str(error)})
             return None
-        except OutwardFault as error:
+        except OutboundError as error:
             await self._end(loaded, row, "unknown", {"error": str(error)})
             return _doubt(row, str(error))
         await self._end(loaded, row, "done", result)
@@ -87,10 +87,10 @@ class Carrying:
 
         return await self._engine.database.transact(body)
 
-    async def _end(self, loaded: Loaded, row: Any, outcome: str, result: Mapping[str, Any] | None) -> None:
+    async def _end(self, loaded: LoadedRun, row: Any, outcome: str, result: Mapping[str, Any] | None) -> None:
         """With its line in the trail."""
         now, run_id = self._engine.clock.now(), loaded.facts.run_id
-        told = chain.Told(
+        told = chain.EventRecord(
             f"action_{outcome}",
             {"operation_type": row.operation_type, "idempotency_key": row.idempotency_key, "result": result},
             execution_id=row.execution_id,
@@ -130,7 +130,7 @@ def _said(connection: sa.Connection, e: Execution, row: Any) -> Any:
     return connection.execute(
         sa.select(d.decision, d.by)
         .join(t.approvals, P.approval_id == d.approval_id)
-        .where(P.execution_id == e.id, P.kind == Kind.ESCALATION.value, P.asked_at >= row.ended_at)
+        .where(P.execution_id == e.id, P.kind == ApprovalKind.ESCALATION.value, P.asked_at >= row.ended_at)
         .order_by(P.ordinal.desc(), d.position.desc())
         .limit(1)
     ).one_or_none()

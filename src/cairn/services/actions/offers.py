@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.definitions import PipelineDefinition
-from cairn.ports import Correction, Operation, ProposesAction
+from cairn.ports import ActionOffer, PastCorrection, ProposesAction
 from cairn.services.actions import corrections as learning
 from cairn.services.actions.catalogue import CARRIED_OUT, type_of
 from cairn.services.actions.proposals import weigh
@@ -14,19 +14,19 @@ from cairn.services.actions.proposals import weigh
 CORRECTIONS = 3  # of each operation
 
 
-def offered(connection: sa.Connection, definition: PipelineDefinition) -> tuple[Operation, ...]:
+def offered(connection: sa.Connection, definition: PipelineDefinition) -> tuple[ActionOffer, ...]:
     """What the pipeline declares; where it declares nothing, what Cairn carries out itself."""
-    found: list[Operation] = []
+    found: list[ActionOffer] = []
     for name in definition.actions or sorted(CARRIED_OUT):
         kind = type_of(definition, name)
         corrections = tuple(
-            Correction(row.original, row.modified, row.feedback)
+            PastCorrection(row.original, row.modified, row.feedback)
             for row in learning.similar(connection, name, {}, CORRECTIONS)
         )
-        found.append(Operation(name, kind.risk.value, kind.description, kind.schema, corrections))
+        found.append(ActionOffer(name, kind.risk.value, kind.description, kind.schema, corrections))
     return tuple(found)
 
 
 def objection(definition: PipelineDefinition, proposed: ProposesAction) -> str | None:
     weighed = weigh(definition, proposed)
-    return weighed.message if isinstance(weighed, Fault) else None
+    return weighed.message if isinstance(weighed, Failure) else None

@@ -10,8 +10,8 @@ from uuid import NAMESPACE_OID, uuid5
 import sqlalchemy as sa
 
 from cairn.core.approval import Approval
-from cairn.core.execution import Fault
-from cairn.core.rule_verdict import Action, Risk
+from cairn.core.execution import Failure
+from cairn.core.rule_verdict import ProposedAction, RiskLevel
 from cairn.core.states import AGREED
 from cairn.definitions import PipelineDefinition
 from cairn.documents import decode_json, digest, encode_json
@@ -28,12 +28,12 @@ TEXTS = ("subject", "body")  # that may name other parameters
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class AssessedProposal:
     """A proposal that can be decided about."""
 
-    action: Action
+    action: ProposedAction
     proposed: ProposesAction
-    claimed: Risk | None
+    claimed: RiskLevel | None
     reasons: tuple[str, ...]
 
     @property
@@ -46,21 +46,21 @@ def digest_of(operation_type: str, parameters: Mapping[str, Any]) -> str:
     return digest({"operation_type": operation_type, "parameters": dict(parameters)})
 
 
-def weigh(definition: PipelineDefinition, proposed: ProposesAction) -> Weighed | Fault:
+def weigh(definition: PipelineDefinition, proposed: ProposesAction) -> AssessedProposal | Failure:
     """How risky it is, by the pipeline and by the proposer; what does not fit is the proposer's fault (D28)."""
     name = proposed.operation_type
     kind = type_of(definition, name)
     if problems := _problems(kind, proposed):
         told = "; ".join(f"{path or 'parameters'}: {message}" for path, message in problems)
-        return Fault("wrong_action", f"The proposed action {name} does not fit: {told}.")
+        return Failure("wrong_action", f"The proposed action {name} does not fit: {told}.")
     try:
-        claimed = Risk(proposed.risk_level) if proposed.risk_level is not None else None
+        claimed = RiskLevel(proposed.risk_level) if proposed.risk_level is not None else None
     except ValueError:
-        known = ", ".join(risk.value for risk in Risk)
-        return Fault("wrong_action", f"The risk of {name} is one of {known}, not {proposed.risk_level!r}.")
-    risk = max(kind.risk, claimed or Risk.LOW, key=lambda risk: risk.rank)
-    action = Action(name, proposed.parameters, risk, proposed.confidence)
-    return Weighed(action, proposed, claimed, tuple(_reasons(kind, claimed)))
+        known = ", ".join(risk.value for risk in RiskLevel)
+        return Failure("wrong_action", f"The risk of {name} is one of {known}, not {proposed.risk_level!r}.")
+    risk = max(kind.risk, claimed or RiskLevel.LOW, key=lambda risk: risk.rank)
+    action = ProposedAction(name, proposed.parameters, risk, proposed.confidence)
+    return AssessedProposal(action, proposed, claimed, tuple(_reasons(kind, claimed)))
 
 
 def _problems(kind: ActionType, proposed: ProposesAction) -> list[tuple[str, str]]:
@@ -81,7 +81,7 @@ def problems_of(kind: ActionType, parameters: dict[str, Any]) -> list[tuple[str,
     return found
 
 
-def _reasons(kind: ActionType, claimed: Risk | None) -> list[str]:
+def _reasons(kind: ActionType, claimed: RiskLevel | None) -> list[str]:
     found = [
         f"The pipeline declares {kind.name} as {kind.risk.value}."
         if kind.is_declared
@@ -102,7 +102,7 @@ class ProposalWrite:
     """Save a proposed action with the report that proposes it, for the approval that the report has led to."""
 
     execution: str
-    proposal: Weighed
+    proposal: AssessedProposal
 
     def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
         e, action = commit.before.run.executions[self.execution], self.proposal.action

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
 from cairn.core.states import AGREED
-from cairn.services.approvals.views import Change, LearningCase, LearningCasePage, ModificationRate, ModificationRates
-from cairn.services.paging import Order, page
+from cairn.ports import Clock
+from cairn.services.actions.corrections import similar
+from cairn.services.actions.modifications import ActionModifications
+from cairn.services.actions.views import (
+    LearningCase,
+    LearningCasePage,
+    ModificationPreview,
+    ModificationRate,
+    ModificationRates,
+    ModifyValidation,
+    ParameterChange,
+    ParameterError,
+)
+from cairn.services.paging import SortOrder, page
+from cairn.store import Database
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
 RECENT_DAYS = 30
 L = t.learning_cases.c
-_NEWEST = Order((L.at, L.case_id), newest_first=True)
+_NEWEST = SortOrder((L.at, L.case_id), newest_first=True)
 
 
 def list_cases(
@@ -37,7 +52,7 @@ def case_of(row: Row) -> LearningCase:
         operation_type=row.operation_type,
         original=row.original,
         modified=row.modified,
-        changes=[Change(**change) for change in row.changes],
+        changes=[ParameterChange(**change) for change in row.changes],
         feedback=row.feedback,
         by=row.by,
         at=row.at,
@@ -85,3 +100,35 @@ def _rate(row: Row) -> ModificationRate:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
+
+
+class CorrectionQueries:
+    def __init__(self, database: Database, modifying: ActionModifications, clock: Clock) -> None:
+        self._database = database
+        self._modifying = modifying
+        self._clock = clock
+
+    def preview(self, approval_id: str, patch: Mapping[str, Any]) -> ModificationPreview:
+        """What a modification would make of an action."""
+        found = self._database.read(lambda c: self._modifying.preview(c, approval_id, patch))
+        errors = [ParameterError(path=path, message=message) for path, message in found.problems]
+        return ModificationPreview(
+            approval_id=approval_id,
+            parameters=found.parameters,
+            diff=[ParameterChange(**change) for change in found.changes],
+            validation=ModifyValidation(passed=not errors, errors=errors),
+        )
+
+    def cases(
+        self, operation_type: str | None, pipeline_id: str | None, limit: int, cursor: str | None
+    ) -> LearningCasePage:
+        return self._database.read(lambda c: list_cases(c, operation_type, pipeline_id, limit, cursor))
+
+    def similar(self, operation_type: str, parameters: Mapping[str, Any], limit: int = 3) -> list[LearningCase]:
+        """Those that whoever proposes the like should know."""
+        rows = self._database.read(lambda c: similar(c, operation_type, parameters, limit))
+        return [case_of(row) for row in rows]
+
+    def rates(self) -> ModificationRates:
+        now = self._clock.now()
+        return self._database.read(lambda c: modification_rates(c, now))

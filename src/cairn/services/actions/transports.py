@@ -9,27 +9,27 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.documents import DocumentError, decode_json, encode_json
-from cairn.ports.outbound import Attachment, Mail, Mailer, NotSent, Web
+from cairn.ports.outbound import Attachment, HttpClient, Mail, Mailer, NotSent
 from cairn.services.actions.templates import fill
-from cairn.store import Database, Loaded, blobs
+from cairn.store import Database, LoadedRun, blobs
 from cairn.store import tables as t
 
 SHOWN = 64 * 1024  # bytes of an answer that are kept
 
 
-class Ways:
-    def __init__(self, database: Database, mailer: Mailer, web: Web) -> None:
+class ActionTransports:
+    def __init__(self, database: Database, mailer: Mailer, web: HttpClient) -> None:
         self._database = database
         self._mailer = mailer
         self._web = web
 
-    async def go(self, operation_type: str, parameters: dict[str, Any], key: str, loaded: Loaded) -> dict[str, Any]:
+    async def go(self, operation_type: str, parameters: dict[str, Any], key: str, loaded: LoadedRun) -> dict[str, Any]:
         """Once; the key names it for whoever takes it. The answer is what came of it."""
         if operation_type == "send_email":
             return await self._send_email(parameters, key, loaded)
         return await self._request(parameters, key)
 
-    async def _send_email(self, parameters: dict[str, Any], key: str, loaded: Loaded) -> dict[str, Any]:
+    async def _send_email(self, parameters: dict[str, Any], key: str, loaded: LoadedRun) -> dict[str, Any]:
         names: list[str] = parameters.get("attachments", [])
         mail = Mail(
             to=_addresses(parameters["to"]),
@@ -71,7 +71,7 @@ def _shown(headers: Mapping[str, str], body: bytes) -> Any:
     return body.decode(errors="replace")
 
 
-def _attachment(connection: sa.Connection, loaded: Loaded, name: str) -> Attachment:
+def _attachment(connection: sa.Connection, loaded: LoadedRun, name: str) -> Attachment:
     """An artifact of the run, by its name with or without its format; the newest of that name."""
     a, x = t.artifacts.c, t.checkpoint_executions.c
     rows = connection.execute(

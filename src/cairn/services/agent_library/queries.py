@@ -6,24 +6,24 @@ import sqlalchemy as sa
 
 from cairn.definitions import ready_agents
 from cairn.documents import encode_yaml
-from cairn.services.agent_library.service import SHOWN, WHAT, Standing, standings
+from cairn.services.agent_library.service import SHOWN, WHAT, StoredAgent, standings
 from cairn.services.agent_library.views import (
+    AgentUsage,
     LibraryAgent,
     LibraryAgentPage,
     LibraryAgentRevision,
     LibraryAgentRevisionPage,
-    UsedBy,
 )
-from cairn.services.errors import NotFound
-from cairn.services.paging import Order, page
+from cairn.services.paging import SortOrder, page
 from cairn.store import Database, library
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 A = t.library_agents.c
-_NEWEST = Order((A.revision,), newest_first=True)
+_NEWEST = SortOrder((A.revision,), newest_first=True)
 
 
-class LibraryReading:
+class AgentLibraryQueries:
     def __init__(self, database: Database) -> None:
         self._read = database.read
 
@@ -55,7 +55,7 @@ def _list(connection: sa.Connection, search: str | None, limit: int, cursor: str
     return LibraryAgentPage(items=items, next_cursor=items[-1].name if len(found) > limit else None)
 
 
-def _find(connection: sa.Connection, name: str) -> Standing:
+def _find(connection: sa.Connection, name: str) -> StoredAgent:
     found = standings(connection).get(name)
     if found is None:
         raise NotFound(WHAT, name)
@@ -75,15 +75,15 @@ def _revisions(connection: sa.Connection, name: str, limit: int, cursor: str | N
     return LibraryAgentRevisionPage(items=items, next_cursor=found.next_cursor)
 
 
-def _words(one: Standing) -> str:
+def _words(one: StoredAgent) -> str:
     agent = one.agent
     return " ".join((agent.name, agent.called, agent.description, agent.role or "")).casefold()
 
 
-def _shown(one: Standing, uses: list[library.Use]) -> LibraryAgent:
+def _shown(one: StoredAgent, uses: list[library.AgentUse]) -> LibraryAgent:
     agent = one.agent
     named = [use for use in uses if use.agent == agent.name]
-    users = [UsedBy(pipeline_id=use.pipeline_id, pipeline_name=use.pipeline_name) for use in named]
+    users = [AgentUsage(pipeline_id=use.pipeline_id, pipeline_name=use.pipeline_name) for use in named]
     return LibraryAgent(
         name=agent.name,
         title=agent.called,

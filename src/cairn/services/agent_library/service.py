@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.definitions import (
     AgentError,
     Finding,
@@ -22,18 +22,19 @@ from cairn.definitions import (
     refers,
     resolve,
 )
-from cairn.documents import Positions, Value
+from cairn.documents import SourceMap, Value
 from cairn.services.actors import Actor
-from cairn.services.engine.admin_changes import Act, Acts
-from cairn.services.errors import NotFound, PreconditionFailed
-from cairn.store import Kept, Loaded, library
+from cairn.services.engine.admin_changes import AdminChange, AdminChanges
+from cairn.services.errors import PreconditionFailed
+from cairn.store import BoundedCache, LoadedRun, library
+from cairn.store.errors import NotFound
 
 SHOWN = 20  # pipelines that an answer names
 WHAT = "agent in the library"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StoredAgent:
     """An agent as it stands now."""
 
     agent: LibraryAgent
@@ -42,8 +43,8 @@ class Standing:
     changed_by: str | None = None
 
 
-class AgentLibrary:
-    def __init__(self, acts: Acts, servers: Collection[str]) -> None:
+class AgentLibraryService:
+    def __init__(self, acts: AdminChanges, servers: Collection[str]) -> None:
         """`servers`: of tools, that the settings name."""
         self._acts = acts
         self._database = acts.database
@@ -51,7 +52,7 @@ class AgentLibrary:
         self._now: Library | None = None
         self._generation = 0
         self._changing = asyncio.Lock()
-        self._of_runs = Kept[tuple[str, int], PipelineDefinition]()
+        self._of_runs = BoundedCache[tuple[str, int], PipelineDefinition]()
         acts.forget_with(self._forget)
 
     # ---- for definitions -----------------------------------------------------------------------------
@@ -71,7 +72,7 @@ class AgentLibrary:
 
     # ---- for runs ------------------------------------------------------------------------------------
     def of_run(
-        self, connection: sa.Connection, loaded: Loaded, definition: PipelineDefinition, revision: int
+        self, connection: sa.Connection, loaded: LoadedRun, definition: PipelineDefinition, revision: int
     ) -> PipelineDefinition:
         """The definition with the agents put in as they stood when the run was made: it never sees others."""
         if not refers(definition):
@@ -81,20 +82,22 @@ class AgentLibrary:
             (loaded.facts.run_id, revision), lambda: resolve(definition, as_it_stood(connection, at))
         )
 
-    def known_of_run(self, loaded: Loaded, definition: PipelineDefinition, revision: int) -> PipelineDefinition | None:
+    def known_of_run(
+        self, loaded: LoadedRun, definition: PipelineDefinition, revision: int
+    ) -> PipelineDefinition | None:
         """The same, if it takes no reading."""
         return self._of_runs.find((loaded.facts.run_id, revision)) if refers(definition) else definition
 
     # ---- changes -------------------------------------------------------------------------------------
     async def save(
-        self, name: str, document: Value, *, positions: Positions | None, if_match: int | None = None, by: Actor
+        self, name: str, document: Value, *, positions: SourceMap | None, if_match: int | None = None, by: Actor
     ) -> None:
         """The next revision; the same again changes nothing."""
         agent = read_agent(_named(name, document), positions=positions, servers=self._servers)
         if agent.name != name:
             raise AgentError([Finding("/name", f"it is saved as {name!r}: say the same, or leave the name out")])
 
-        def write(act: Act) -> None:
+        def write(act: AdminChange) -> None:
             row = library.of(act.connection, name)
             _expect(name, row, if_match)
             kept = cast("dict[str, Any]", agent.document)
@@ -110,17 +113,19 @@ class AgentLibrary:
     async def remove(self, name: str, *, if_match: int | None = None, by: Actor) -> None:
         """One that stood before an agent of Cairn's gives its place back; any other is refused while it is used."""
 
-        def write(act: Act) -> None:
+        def write(act: AdminChange) -> None:
             row = library.of(act.connection, name)
             is_there = row is not None and row.document is not None
             if not is_there and name in ready_agents():
-                raise Refused(f"{name} comes with Cairn: it cannot be removed. Save your own under its name instead.")
+                raise CommandRefused(
+                    f"{name} comes with Cairn: it cannot be removed. Save your own under its name instead."
+                )
             if row is None or not is_there:
                 raise NotFound(WHAT, name)
             _expect(name, row, if_match)
             users = [use for use in library.uses(act.connection) if use.agent == name]
             if users and name not in ready_agents():
-                raise Refused(_used(name, [use.pipeline_name for use in users]), ("change the pipelines first",))
+                raise CommandRefused(_used(name, [use.pipeline_name for use in users]), ("change the pipelines first",))
             library.add(act.connection, name, row.revision + 1, None, act.at, act.by.name)
             act.record("library_agent_removed", agent=name)
 
@@ -133,12 +138,12 @@ def as_it_stood(connection: sa.Connection, at: datetime | None = None) -> Librar
     return {name: standing.agent for name, standing in standings(connection, at).items()}
 
 
-def standings(connection: sa.Connection, at: datetime | None = None) -> dict[str, Standing]:
-    found = {name: Standing(agent) for name, agent in ready_agents().items()}
+def standings(connection: sa.Connection, at: datetime | None = None) -> dict[str, StoredAgent]:
+    found = {name: StoredAgent(agent) for name, agent in ready_agents().items()}
     for row in library.newest(connection, at):
         if row.document is not None:
             agent = LibraryAgent.parse(row.document)
-            found[row.name] = Standing(agent, row.revision, row.changed_at, row.changed_by)
+            found[row.name] = StoredAgent(agent, row.revision, row.changed_at, row.changed_by)
     return dict(sorted(found.items()))
 
 

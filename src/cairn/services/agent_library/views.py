@@ -7,7 +7,7 @@ from typing import Any
 from cairn.services.view import Id, Instant, Page, View
 
 
-class UsedBy(View):
+class AgentUsage(View):
     pipeline_id: Id
     pipeline_name: str
 
@@ -31,7 +31,7 @@ class LibraryAgent(View):
     replaces_ready_made: bool  # saved under the name of one that came with Cairn: removed, that one is back
     updated_at: Instant | None
     updated_by: str | None
-    used_by: list[UsedBy]
+    used_by: list[AgentUsage]
     used_count: int
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID, uuid5
 
-from cairn.core.errors import Refused, Repeated
+from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.core.states import ApprovalStatus
 from cairn.services.actors import Actor
-from cairn.services.approvals.service import Approvals
-from cairn.services.approvals.views import BatchDecided, Decided
-from cairn.services.errors import ServiceError, WrongInput
+from cairn.services.approvals.service import ApprovalService
+from cairn.services.approvals.views import BatchDecisionResult, BatchDecisionResults
+from cairn.services.errors import InvalidInput, ServiceError
+from cairn.store.errors import NotFound
 
 
-class Batches:
-    def __init__(self, approvals: Approvals) -> None:
+class ApprovalBatches:
+    def __init__(self, approvals: ApprovalService) -> None:
         self._approvals = approvals
 
     async def decide(
@@ -25,26 +26,30 @@ class Batches:
         *,
         by: Actor,
         command_id: UUID | None = None,
-    ) -> BatchDecided:
+    ) -> BatchDecisionResults:
         """One after the other; `items` are approvals with the digests that were looked at."""
         answers = [
             await self._one(each, digest, decision, feedback, by, command_id) for each, digest in dict(items).items()
         ]
         refused = sum(answer.error is not None for answer in answers)
-        return BatchDecided(decided=len(answers) - refused, refused=refused, items=answers)
+        return BatchDecisionResults(decided=len(answers) - refused, refused=refused, items=answers)
 
     async def _one(
         self, id: str, digest: str | None, decision: str, feedback: str, by: Actor, command_id: UUID | None
-    ) -> Decided:
+    ) -> BatchDecisionResult:
         own = uuid5(command_id, id) if command_id is not None else None
         try:
             commit = await self._approvals.decide(id, decision, digest=digest, feedback=feedback, by=by, command_id=own)
-        except Repeated:
-            return Decided(approval_id=id, status=None, error=None)
-        except Refused as refused:
-            return Decided(approval_id=id, status=None, error=refused.message)
-        except WrongInput as wrong:
-            return Decided(approval_id=id, status=None, error=" ".join(message for _, message in wrong.errors))
-        except ServiceError as error:
-            return Decided(approval_id=id, status=None, error=error.message)
-        return Decided(approval_id=id, status=ApprovalStatus(commit.after.run.approvals[id].status), error=None)
+        except AlreadyApplied:
+            return BatchDecisionResult(approval_id=id, status=None, error=None)
+        except CommandRefused as refused:
+            return BatchDecisionResult(approval_id=id, status=None, error=refused.message)
+        except InvalidInput as wrong:
+            return BatchDecisionResult(
+                approval_id=id, status=None, error=" ".join(message for _, message in wrong.errors)
+            )
+        except (NotFound, ServiceError) as error:
+            return BatchDecisionResult(approval_id=id, status=None, error=error.message)
+        return BatchDecisionResult(
+            approval_id=id, status=ApprovalStatus(commit.after.run.approvals[id].status), error=None
+        )

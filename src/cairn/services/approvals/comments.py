@@ -9,22 +9,22 @@ import sqlalchemy as sa
 from cairn.services.actors import Actor
 from cairn.services.approvals.service import find
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
 from cairn.store.events import chain
 
 LONGEST = 10_000  # characters
 
 
-class Comments:
+class ApprovalComments:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     async def add(self, approval_id: str, text: str, *, by: Actor, command_id: UUID | None = None) -> None:
         if not text.strip():
-            raise WrongInput([("/text", "Say something.")])
+            raise InvalidInput([("/text", "Say something.")])
         if len(text) > LONGEST:
-            raise WrongInput([("/text", f"A comment has at most {LONGEST:,} characters.")])
+            raise InvalidInput([("/text", f"A comment has at most {LONGEST:,} characters.")])
         comment_id, now = str(uuid5(command_id or uuid4(), "comment")), self._engine.clock.now()
 
         def body(connection: sa.Connection) -> str | None:
@@ -37,7 +37,7 @@ class Comments:
                     comment_id=comment_id, approval_id=approval_id, by=by.name, at=now, text=text
                 )
             )
-            told = chain.Told(
+            told = chain.EventRecord(
                 "approval_commented", {"text": text}, execution_id=asked.execution_id, approval_id=approval_id
             )
             chain.append_run_event(connection, asked.run_id, told, by.name, now)

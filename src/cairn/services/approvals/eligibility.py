@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cairn.core.approval import Approval
-from cairn.core.states import Kind
-from cairn.services.actors import Actor, Allowed, Role, Scope
-from cairn.services.identity.directory import Roll
+from cairn.core.states import ApprovalKind
+from cairn.services.actors import Actor, Permission, Role, Scope
+from cairn.services.identity.directory import UserIndex
 from cairn.services.text import clean
 
-DECIDE = Allowed(frozenset({Role.APPROVER.value}), frozenset({Scope.DECIDE.value}))
-SUBMIT = Allowed(
+DECIDE = Permission(frozenset({Role.APPROVER.value}), frozenset({Scope.DECIDE.value}))
+SUBMIT = Permission(
     frozenset({Role.EDITOR.value, Role.APPROVER.value}), frozenset({Scope.RUN.value, Scope.DECIDE.value})
 )  # filling in a form is not a decision on somebody's work
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Eligibility:
     """Whom an approval is put to."""
 
-    kind: Kind
+    kind: ApprovalKind
     asked_of: tuple[str, ...] = ()  # persons, addresses, roles, groups; none: whoever may decide at all
     barred: str | None = None  # who started the run, where nobody decides about a run of their own
     needed: int = 1
@@ -32,15 +32,15 @@ class Wanted:
         return self.needed == 1 and not self.asked_of and self.barred is None
 
     @property
-    def allowed(self) -> Allowed:
-        return SUBMIT if self.kind is Kind.INPUT else DECIDE
+    def allowed(self) -> Permission:
+        return SUBMIT if self.kind is ApprovalKind.INPUT else DECIDE
 
     def may_decide(self, by: Actor) -> bool:
         if not by.may(self.allowed) or by.name == self.barred:
             return False
         return by.is_admin or not self.asked_of or by.is_one_of(self.asked_of)
 
-    def warning(self, roll: Roll) -> str | None:
+    def warning(self, roll: UserIndex) -> str | None:
         """What is told where too few people can decide."""
         left = self.needed - len(self.agreed)
         free = roll.holders(self.allowed.roles | {Role.ADMIN.value}) - self.agreed - {self.barred}
@@ -62,5 +62,5 @@ def _only(people: frozenset[str]) -> str:
     return f"only {len(people)}" if people else "nobody"
 
 
-def wanted_for(a: Approval, starter: str) -> Wanted:
-    return Wanted(a.kind, a.asked_of, starter if a.terms.not_by_starter else None, a.needed, a.agreeing)
+def wanted_for(a: Approval, starter: str) -> Eligibility:
+    return Eligibility(a.kind, a.asked_of, starter if a.terms.not_by_starter else None, a.needed, a.agreeing)

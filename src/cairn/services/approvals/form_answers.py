@@ -10,18 +10,19 @@ import sqlalchemy as sa
 from cairn.definitions import CheckpointDefinition, form_validation
 from cairn.definitions.script_forms import check_answers
 from cairn.documents import decode_json, encode_json
-from cairn.services.approvals.questions import Question, open_question
-from cairn.services.engine.plans import Plans
-from cairn.services.errors import NotFound, WrongInput
+from cairn.services.approvals.questions import AgentQuestion, open_question
+from cairn.services.engine.plans import DefinitionCache
+from cairn.services.errors import InvalidInput
 from cairn.store import Database, blobs
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 NOT_RIGHT = "The form is not filled in correctly; nothing has been submitted."
 
 
 class FormAnswers:
-    def __init__(self, database: Database, plans: Plans) -> None:
+    def __init__(self, database: Database, plans: DefinitionCache) -> None:
         self._database = database
         self._plans = plans
 
@@ -45,7 +46,7 @@ class FormAnswers:
             if field.type == "file" and value is not None and value not in uploads:
                 errors.append((f"/fields/{field.name}", f"There is no uploaded file {value!r}: upload it first."))
         if errors:
-            raise WrongInput(errors, NOT_RIGHT)
+            raise InvalidInput(errors, NOT_RIGHT)
         return clean
 
     def checkpoint_of(self, connection: sa.Connection, execution_id: str) -> CheckpointDefinition:
@@ -61,10 +62,10 @@ class FormAnswers:
         return self._plans.definition(connection, row.pipeline_id, row.definition_revision).checkpoint(row.key)
 
 
-def _answer(question: Question, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _answer(question: AgentQuestion, fields: Mapping[str, Any]) -> dict[str, Any]:
     clean, findings = form_validation.check(question.fields, fields)
     if findings:
-        raise WrongInput([(f"/fields{finding.path}", finding.message) for finding in findings], NOT_RIGHT)
+        raise InvalidInput([(f"/fields{finding.path}", finding.message) for finding in findings], NOT_RIGHT)
     return dict(clean)
 
 
@@ -72,10 +73,10 @@ def _parameters(checkpoint: CheckpointDefinition, fields: Mapping[str, Any]) -> 
     """Answers that become a script's parameters (X11)."""
     script = checkpoint.execution.script_config
     if script is None or not script.requires_user_input:
-        raise WrongInput([("/fields", f"'{checkpoint.checkpoint_name}' has no form to fill in.")])
+        raise InvalidInput([("/fields", f"'{checkpoint.checkpoint_name}' has no form to fill in.")])
     clean, findings = check_answers(script, fields)
     if findings:
-        raise WrongInput([(f"/fields{finding.path}", finding.message) for finding in findings], NOT_RIGHT)
+        raise InvalidInput([(f"/fields{finding.path}", finding.message) for finding in findings], NOT_RIGHT)
     return dict(clean)
 
 

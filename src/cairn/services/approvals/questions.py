@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
-from cairn.core.states import AGREED, ApprovalStatus, Kind
+from cairn.core.states import AGREED, ApprovalKind, ApprovalStatus
 from cairn.definitions import InputField
 from cairn.definitions.enums import FieldType
 from cairn.documents import decode_json
@@ -20,7 +20,7 @@ ANSWER = "answer"  # the one field
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AgentQuestion:
     text: str
     options: tuple[str, ...] = ()
 
@@ -32,7 +32,7 @@ class Question:
         return (InputField(name=ANSWER, type=FieldType.MULTILINE_TEXT, label="Answer"),)
 
 
-def open_question(connection: sa.Connection, execution_id: str) -> Question | None:
+def open_question(connection: sa.Connection, execution_id: str) -> AgentQuestion | None:
     """The one that waits for an answer now."""
     c, a = t.execution_calls.c, t.approvals.c
     arguments: Any = connection.execute(
@@ -41,7 +41,7 @@ def open_question(connection: sa.Connection, execution_id: str) -> Question | No
         .where(
             c.execution_id == execution_id,
             c.kind == "question",
-            a.kind == Kind.INPUT.value,
+            a.kind == ApprovalKind.INPUT.value,
             a.status == ApprovalStatus.PENDING.value,
         )
     ).scalar()
@@ -50,7 +50,7 @@ def open_question(connection: sa.Connection, execution_id: str) -> Question | No
     said = cast("Mapping[str, Any]", arguments.get("said", {}))
     if "question" not in said:
         return None  # the plain form of a script's parameters
-    return Question(str(said["question"]), tuple(map(str, said.get("options") or ())))
+    return AgentQuestion(str(said["question"]), tuple(map(str, said.get("options") or ())))
 
 
 def answer_of(connection: sa.Connection, execution_id: str, asked_at: datetime) -> dict[str, Any] | None:
@@ -59,7 +59,7 @@ def answer_of(connection: sa.Connection, execution_id: str, asked_at: datetime) 
     row = connection.execute(
         sa.select(a.status, d.by, d.feedback, d.answer_checksum)
         .join(t.approval_decisions, d.approval_id == a.approval_id)
-        .where(a.execution_id == execution_id, a.kind == Kind.INPUT.value, a.asked_at == asked_at)
+        .where(a.execution_id == execution_id, a.kind == ApprovalKind.INPUT.value, a.asked_at == asked_at)
         .order_by(d.position.desc())
         .limit(1)
     ).one_or_none()

@@ -9,22 +9,23 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Decide, Given, HandOver
-from cairn.core.errors import Refused
-from cairn.core.states import ApprovalStatus, ExecutionStatus, Kind
-from cairn.services.actions.modifications import Modifying
+from cairn.core.commands import AssignApproval, CommandContext, Decide
+from cairn.core.errors import CommandRefused
+from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionStatus
+from cairn.services.actions.modifications import ActionModifications
 from cairn.services.actors import Actor
 from cairn.services.approvals.form_answers import FormAnswers
 from cairn.services.engine.commit import NO_ATTACHMENTS, Commit
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import NotFound, WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 NEEDS_WORDS = {"reject": "reason", "revise": "feedback"}
 
 
-class Words(TypedDict, total=False):
+class DecisionFields(TypedDict, total=False):
     """What may go with a decision: see `Said`."""
 
     digest: str | None
@@ -34,7 +35,7 @@ class Words(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DecisionInput:
     """What somebody answers."""
 
     decision: str
@@ -45,56 +46,62 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PendingApproval:
     """An approval, as far as it is needed to answer it."""
 
     approval_id: str
     run_id: str
     execution_id: str
-    kind: Kind
+    kind: ApprovalKind
     status: ApprovalStatus
 
 
-class Approvals:
-    def __init__(self, engine: Engine, answers: FormAnswers, modifying: Modifying) -> None:
+class ApprovalService:
+    def __init__(self, engine: Engine, answers: FormAnswers, modifying: ActionModifications) -> None:
         self._engine = engine
         self._answers = answers
         self._modifying = modifying
 
     async def decide(
-        self, approval_id: str, decision: str, *, by: Actor, command_id: UUID | None = None, **said: Unpack[Words]
+        self,
+        approval_id: str,
+        decision: str,
+        *,
+        by: Actor,
+        command_id: UUID | None = None,
+        **said: Unpack[DecisionFields],
     ) -> Commit:
         asked = await self._engine.database.aread(lambda c: find(c, approval_id))
-        return await self._decide(asked, Said(decision, **said), by, command_id)
+        return await self._decide(asked, DecisionInput(decision, **said), by, command_id)
 
     async def decide_pending(
         self,
         execution_id: str,
         decision: str,
         *,
-        kinds: frozenset[Kind] | None = None,
+        kinds: frozenset[ApprovalKind] | None = None,
         by: Actor,
         command_id: UUID | None = None,
-        **said: Unpack[Words],
+        **said: Unpack[DecisionFields],
     ) -> Commit:
         """Answer whatever is pending for an execution (D41)."""
         asked = await self._engine.database.aread(lambda c: pending(c, execution_id, kinds))
-        return await self._decide(asked, Said(decision, **said), by, command_id)
+        return await self._decide(asked, DecisionInput(decision, **said), by, command_id)
 
-    async def _decide(self, asked: Asked, said: Said, by: Actor, command_id: UUID | None) -> Commit:
+    async def _decide(self, asked: PendingApproval, said: DecisionInput, by: Actor, command_id: UUID | None) -> Commit:
         decision = said.decision
-        if asked.kind is Kind.START and decision in ("reject", "revise"):
+        if asked.kind is ApprovalKind.START and decision in ("reject", "revise"):
             decision = "refuse"  # D22, D68
         if decision in NEEDS_WORDS and not said.feedback.strip():
             word = NEEDS_WORDS[decision]
-            raise WrongInput([(f"/{word}", f"Say why: '{word}' is required to {decision}.")])
+            raise InvalidInput([(f"/{word}", f"Say why: '{word}' is required to {decision}.")])
         command = Decide(asked.approval_id, decision, said.digest, said.feedback)
         attachments = NO_ATTACHMENTS
         if decision == "answer":
             command = replace(command, answer=await self._answers.keep(asked.execution_id, said.fields or {}))
         elif said.modified_params is not None:
-            if (asked.kind, decision) != (Kind.ACTION, "approve"):
-                raise WrongInput([("/modified_params", "Only the approval of an action can have other parameters.")])
+            if (asked.kind, decision) != (ApprovalKind.ACTION, "approve"):
+                raise InvalidInput([("/modified_params", "Only the approval of an action can have other parameters.")])
             command, attachments = await self._modifying.modify(asked.approval_id, command, said.modified_params)
         return await self._engine.send(asked.run_id, command, self.given(by, command_id), attachments=attachments)
 
@@ -103,23 +110,23 @@ class Approvals:
     ) -> Commit:
         """Let others decide."""
         asked = await self._engine.database.aread(lambda c: find(c, approval_id))
-        command = HandOver(approval_id, tuple(dict.fromkeys(name.strip() for name in to)), reason)
+        command = AssignApproval(approval_id, tuple(dict.fromkeys(name.strip() for name in to)), reason)
         return await self._engine.send(asked.run_id, command, self.given(by, command_id))
 
-    def given(self, by: Actor, command_id: UUID | None = None) -> Given:
+    def given(self, by: Actor, command_id: UUID | None = None) -> CommandContext:
         """With all that this person may be named as among those who are asked; admins count as everybody (D29)."""
         counts_as = None if by.is_admin else by.answers_to
         return replace(self._engine.context(by.name, command_id), counts_as=counts_as)
 
 
-def find(connection: sa.Connection, approval_id: str) -> Asked:
+def find(connection: sa.Connection, approval_id: str) -> PendingApproval:
     row = connection.execute(_asked().where(t.approvals.c.approval_id == approval_id)).one_or_none()
     if row is None:
         raise NotFound("approval", approval_id)
     return _read(row)
 
 
-def pending(connection: sa.Connection, execution_id: str, kinds: frozenset[Kind] | None) -> Asked:
+def pending(connection: sa.Connection, execution_id: str, kinds: frozenset[ApprovalKind] | None) -> PendingApproval:
     """The pending approval of an execution; where there is none, the answer says what state it is in."""
     rows = connection.execute(
         _asked().where(t.approvals.c.execution_id == execution_id, t.approvals.c.status == ApprovalStatus.PENDING.value)
@@ -134,7 +141,9 @@ def pending(connection: sa.Connection, execution_id: str, kinds: frozenset[Kind]
     if row is None:
         raise NotFound("execution", execution_id)
     what = f"{row.status}, waiting on {row.waiting_on}" if row.waiting_on else row.status
-    raise Refused(f"The execution is {what}: nothing of that kind is asked now.", _possible(row.status, row.waiting_on))
+    raise CommandRefused(
+        f"The execution is {what}: nothing of that kind is asked now.", _possible(row.status, row.waiting_on)
+    )
 
 
 def _possible(status: str, waiting_on: str | None) -> tuple[str, ...]:
@@ -158,5 +167,7 @@ def _asked() -> Any:
     return sa.select(a.approval_id, a.run_id, a.execution_id, a.kind, a.status)
 
 
-def _read(row: Row) -> Asked:
-    return Asked(row.approval_id, row.run_id, row.execution_id, Kind(row.kind), ApprovalStatus(row.status))
+def _read(row: Row) -> PendingApproval:
+    return PendingApproval(
+        row.approval_id, row.run_id, row.execution_id, ApprovalKind(row.kind), ApprovalStatus(row.status)
+    )

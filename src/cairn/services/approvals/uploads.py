@@ -11,26 +11,27 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.core.states import WaitingOn
 from cairn.ports import Clock
 from cairn.services.actors import Actor
-from cairn.services.errors import NotFound, TooLarge
+from cairn.services.errors import TooLarge
 from cairn.store import Database, blobs
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 IN_MEMORY = 1024 * 1024  # bytes of an upload that are held before a file is
 
 
 @dataclass(frozen=True, slots=True)
-class Uploaded:
+class StoredUpload:
     upload_id: str
     filename: str
     size_bytes: int
     checksum: str
 
 
-class Uploads:
+class UploadService:
     def __init__(self, database: Database, clock: Clock, *, max_bytes: int) -> None:
         self._database = database
         self._clock = clock
@@ -38,13 +39,13 @@ class Uploads:
 
     async def add(
         self, execution_id: str, filename: str, media_type: str, content: AsyncIterator[bytes], *, by: Actor
-    ) -> Uploaded:
+    ) -> StoredUpload:
         """Refused as soon as it is known to be too large; nothing of it is referred to then."""
         await self._database.aread(lambda c: _check_waiting(c, execution_id))
         with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
             await self._receive(content, file)
             checksum, size = await asyncio.to_thread(blobs.put_file, self._database, file)
-        upload = Uploaded(str(uuid4()), _plain_name(filename), size, checksum)
+        upload = StoredUpload(str(uuid4()), _plain_name(filename), size, checksum)
         row = {
             "upload_id": upload.upload_id,
             "execution_id": execution_id,
@@ -74,7 +75,7 @@ def _check_waiting(connection: sa.Connection, execution_id: str) -> None:
     if row is None:
         raise NotFound("execution", execution_id)
     if row.waiting_on != WaitingOn.HUMAN_FORM.value:
-        raise Refused(f"The execution is {row.status}: it has no form that takes a file now.")
+        raise CommandRefused(f"The execution is {row.status}: it has no form that takes a file now.")
 
 
 def _plain_name(filename: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from cairn.core.rule_verdict import Risk
-from cairn.core.states import ApprovalStatus, ExecutionStatus, Kind, OnExpiry
-from cairn.services.approvals.form_views import Form
+from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionStatus, OnExpiry
+from cairn.services.actions.views import ProposedAction
 from cairn.services.artifacts.views import Artifact
-from cairn.services.view import Id, Instant, Page, View
+from cairn.services.view import Document, Id, Instant, Page, View
 
 
 class Vote(View):
@@ -26,7 +26,7 @@ class Approval(View):
 
     approval_id: Id
     title: str  # one line that says what is asked
-    kind: Kind
+    kind: ApprovalKind
     status: ApprovalStatus
     digest: str
     run_id: Id
@@ -54,7 +54,7 @@ class Approval(View):
     warning: str | None  # what stands in the way of a decision: too few people may take it
     escalated: bool
     operation_type: str | None
-    risk_level: Risk | None
+    risk_level: RiskLevel | None
     confidence: float | None
     artifact_count: int  # of the result so far
 
@@ -63,7 +63,7 @@ class ApprovalPage(Page[Approval]):
     """The queue."""
 
 
-class Terms(View):
+class ApprovalTerms(View):
     """Under which it is asked."""
 
     on_timeout: OnExpiry | None
@@ -74,28 +74,7 @@ class Terms(View):
     channels: list[str]
 
 
-class Action(View):
-    """What is proposed, why, and what came of it."""
-
-    operation_type: str
-    parameters: dict[str, Any]  # as they were proposed
-    current_parameters: dict[str, Any]  # as they stand: one of several who approve may have changed them
-    approved_parameters: dict[str, Any] | None  # once it is approved
-    parameters_schema: dict[str, Any] | bool | None
-    reasoning: str
-    confidence: float | None
-    risk_level: Risk
-    claimed_risk: Risk | None
-    risk_reasons: list[str]
-    supporting_data: Any
-    is_carried_out: bool  # by Cairn itself; otherwise the parameters go back to whoever proposed it
-    outcome: str
-    result: Any
-    begun_at: Instant | None
-    ended_at: Instant | None
-
-
-class Step(View):
+class PriorExecution(View):
     """An execution of the run so far."""
 
     execution_id: Id
@@ -120,48 +99,16 @@ class ApprovalDetail(Approval):
     checkpoint_description: str
     rule_scope: str | None
     rules_revision: int | None
-    terms: Terms
-    action: Action | None
+    terms: ApprovalTerms
+    action: ProposedAction | None
     artifacts: list[Artifact]
     form: Form | None
-    steps: list[Step]
+    steps: list[PriorExecution]
     comments: list[Comment]
     context_available: bool
 
 
-class Change(View):
-    """A field that was changed; `difference` is of numbers."""
-
-    field: str
-    path: str
-    original: Any
-    modified: Any
-    change_type: str
-    difference: float | int | None = None
-
-
-class ParameterFault(View):
-    """A parameter that does not fit."""
-
-    path: str
-    message: str
-
-
-class ModifyValidation(View):
-    passed: bool
-    errors: list[ParameterFault]
-
-
-class ModifyPreview(View):
-    """What a modification would make of an action, without doing it."""
-
-    approval_id: Id
-    parameters: dict[str, Any]
-    diff: list[Change]
-    validation: ModifyValidation
-
-
-class Decided(View):
+class BatchDecisionResult(View):
     """What came of one of several decisions."""
 
     approval_id: Id
@@ -169,44 +116,24 @@ class Decided(View):
     error: str | None
 
 
-class BatchDecided(View):
+class BatchDecisionResults(View):
     decided: int
     refused: int
-    items: list[Decided]
+    items: list[BatchDecisionResult]
 
 
-class LearningCase(View):
-    """A correction that people made (H9)."""
-
-    case_id: Id
-    approval_id: Id
-    pipeline_id: Id
-    operation_type: str
-    original: dict[str, Any]
-    modified: dict[str, Any]
-    changes: list[Change]
-    feedback: str
-    by: str
-    at: Instant
+class FormField(View):
+    field_id: Id
+    name: str
+    type: Literal["text", "number", "boolean", "file", "multiline_text"]
+    label: str
+    required: bool
+    default: Any = None
+    validation: str | Document | None = None
 
 
-class LearningCasePage(Page[LearningCase]):
-    """Corrections, newest first."""
-
-
-class ModificationRate(View):
-    """How often people correct an operation before they approve it; recently, and before that."""
-
-    operation_type: str
-    approved: int
-    modified: int
-    rate: float
-    recent_approved: int
-    recent_modified: int
-    recent_rate: float | None
-    earlier_rate: float | None
-
-
-class ModificationRates(View):
-    recent_days: int
-    items: list[ModificationRate]
+class Form(View):
+    instructions: str
+    fields: list[FormField]
+    values: Document | None  # the last answers, to be revised
+    feedback: str | None  # why they have to be revised

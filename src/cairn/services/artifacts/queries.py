@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from cairn.services.artifacts.views import Artifact, ArtifactPage
-from cairn.services.errors import NotFound
-from cairn.services.filters import ArtifactFilter
-from cairn.services.paging import Order, Query, Row, page
+from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.rework import staleness
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 F, E, R = t.artifacts.c, t.checkpoint_executions.c, t.pipeline_runs.c
 MEDIA_TYPES = {
@@ -41,7 +41,7 @@ _SELECT: Query = (
     .join_from(t.artifacts, t.checkpoint_executions, E.execution_id == F.execution_id)
     .join(t.pipeline_runs, R.run_id == F.run_id)
 )
-_OLDEST = Order((F.created_at, F.artifact_record_id))
+_OLDEST = SortOrder((F.created_at, F.artifact_record_id))
 
 
 def list_artifacts(connection: sa.Connection, wanted: ArtifactFilter, limit: int, cursor: str | None) -> ArtifactPage:
@@ -107,3 +107,10 @@ def artifact(row: Row, *, is_stale: bool) -> Artifact:
         superseded_at=row.superseded_at,
         stale=is_stale,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactFilter:
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    execution_id: str | None = None

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
 
-from cairn.ports import Heard
-from cairn.services.conversations.views import Piece, PieceKind
+from cairn.ports import MessageChunk
+from cairn.services.conversations.views import MessageDelta, PieceKind
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.logs.log_writer import plain
 
@@ -24,7 +24,7 @@ KINDS: dict[str, PieceKind] = {"text": "text", "thinking": "thinking", "tool_cal
 _NUMBERS = count()
 
 
-class Key(NamedTuple):
+class LiveMessageKey(NamedTuple):
     execution_id: str
     turn: str
     number: int
@@ -32,10 +32,10 @@ class Key(NamedTuple):
 
 
 @dataclass(slots=True)
-class Coming:
+class LiveMessage:
     """A message on its way, without any secret."""
 
-    key: Key
+    key: LiveMessageKey
     scope: str
     speaker: str
     is_simulated: bool
@@ -44,8 +44,8 @@ class Coming:
     length: int = 0
     fresh: list[str] = field(default_factory=list[str])  # not looked through for secrets yet
 
-    def piece(self, offset: int, text: str) -> Piece:
-        return Piece(
+    def piece(self, offset: int, text: str) -> MessageDelta:
+        return MessageDelta(
             execution_id=self.key.execution_id,
             scope=self.scope,
             turn=self.key.turn,
@@ -58,23 +58,23 @@ class Coming:
         )
 
 
-class OnAir:
+class LiveMessages:
     def __init__(self, hub: EventBus, hide: Callable[[str], str], begun: Callable[[str], int]) -> None:
         """`hide` masks secrets; `begun` says how many characters at the end of a text may be the start of one."""
         self._hub = hub
         self._hide = hide
         self._begun = begun
-        self._coming: dict[str, dict[Key, Coming]] = {}  # by run
-        self._fresh: dict[Key, tuple[str, Coming]] = {}
+        self._coming: dict[str, dict[LiveMessageKey, LiveMessage]] = {}  # by run
+        self._fresh: dict[LiveMessageKey, tuple[str, LiveMessage]] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def hear(self, run_id: str, execution_id: str, scope: str, heard: Heard) -> None:
+    def hear(self, run_id: str, execution_id: str, scope: str, heard: MessageChunk) -> None:
         """On the event loop; it takes no time."""
-        key = Key(execution_id, heard.turn, heard.number, KINDS.get(heard.kind, "text"))
+        key = LiveMessageKey(execution_id, heard.turn, heard.number, KINDS.get(heard.kind, "text"))
         messages = self._coming.setdefault(run_id, {})
         coming = messages.get(key)
         if coming is None or heard.anew:
-            coming = messages[key] = Coming(key, scope, heard.speaker, heard.is_simulated)
+            coming = messages[key] = LiveMessage(key, scope, heard.speaker, heard.is_simulated)
         if coming.length < LONGEST and heard.piece:
             coming.fresh.append(heard.piece)
             coming.length += len(heard.piece)
@@ -82,7 +82,7 @@ class OnAir:
             if self._timer is None:
                 self._timer = asyncio.get_running_loop().call_later(BATCH_SECONDS, self._due)
 
-    def now(self, run_id: str) -> list[Coming]:
+    def now(self, run_id: str) -> list[LiveMessage]:
         """What is on its way in a run."""
         return list(self._coming.get(run_id, {}).values())
 
@@ -106,7 +106,7 @@ class OnAir:
         for run_id in {run_id for run_id, _ in fresh.values()}:
             self._hub.whisper(ChangeHint(None, run_id, HEARD))
 
-    def _show(self, coming: Coming) -> None:
+    def _show(self, coming: LiveMessage) -> None:
         """What may be the start of a secret waits for the rest of it."""
         text = plain("".join(coming.fresh))
         held = self._begun(text)
@@ -116,15 +116,15 @@ class OnAir:
             coming.shown.append(self._hide(ready))
 
 
-class Listener:
+class LiveMessageCursor:
     """How much of what is on its way one watcher has been shown."""
 
     def __init__(self) -> None:
-        self._seen: dict[Key, tuple[int, int, int]] = {}  # generation, pieces, characters
+        self._seen: dict[LiveMessageKey, tuple[int, int, int]] = {}  # generation, pieces, characters
 
-    def take(self, coming: list[Coming]) -> list[Piece]:
+    def take(self, coming: list[LiveMessage]) -> list[MessageDelta]:
         """What is new since the last time, a piece for each message; one at offset 0 begins it anew."""
-        found: list[Piece] = []
+        found: list[MessageDelta] = []
         seen, self._seen = self._seen, {}
         for one in coming:
             generation, pieces, offset = seen.get(one.key, (-1, 0, 0))

@@ -10,20 +10,20 @@ import sqlalchemy as sa
 
 from cairn.core.execution import scope_of
 from cairn.definitions import CheckpointDefinition
-from cairn.services.actors import Actor, Allowed, Role, Scope
+from cairn.services.actors import Actor, Permission, Role, Scope
 from cairn.services.conversations.views import Message, MessagePage, ToolCall, ToolResult
 from cairn.services.costs.usage import usage
-from cairn.services.engine.plans import Plans
-from cairn.services.paging import Order, Query, Row, page
-from cairn.services.runs.queries.executions import definition_of, find
+from cairn.services.engine.plans import DefinitionCache, definition_of
+from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.store import tables as t
 from cairn.store.column_types import BigInteger, Instant, Text
-from cairn.store.model_usage import NANO, Used
+from cairn.store.model_usage import NANO, ModelUsage
 from cairn.store.prepared_statements import PreparedQuery
+from cairn.store.runs.run_rows import execution_row
 
 M, C, E, R = t.messages.c, t.model_calls.c, t.checkpoint_executions.c, t.pipeline_runs.c
-_OLDEST = Order((M.message_id,))
-_NEWEST = Order((M.message_id,), newest_first=True)
+_OLDEST = SortOrder((M.message_id,))
+_NEWEST = SortOrder((M.message_id,), newest_first=True)
 _SHOWN = [column for column in M if column.name != "message"]  # that one is for the agent library
 _MESSAGES: Query = sa.select(
     *_SHOWN,
@@ -50,7 +50,7 @@ _MESSAGES: Query = sa.select(
 )
 
 # Who sees a conversation that its definition does not show: it is for the audit.
-AUDIT = Allowed(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
+AUDIT = Permission(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
 CURRENT = "current"
 
 
@@ -64,14 +64,14 @@ class MessageFilter:
 
 def list_messages(
     connection: sa.Connection,
-    plans: Plans,
+    plans: DefinitionCache,
     execution_id: str,
     wanted: MessageFilter,
     by: Actor,
     limit: int,
     cursor: str | None,
 ) -> MessagePage:
-    row = find(connection, execution_id)
+    row = execution_row(connection, execution_id)
     pipeline_id = connection.execute(sa.select(R.pipeline_id).where(R.run_id == row.run_id)).scalar_one()
     is_hidden = not is_shown(definition_of(connection, plans, pipeline_id, row))
     if is_hidden and not by.may(AUDIT):
@@ -124,9 +124,9 @@ def _fields(part: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in part.items() if name != "kind"}
 
 
-def _used(row: Row) -> Used:
+def _used(row: Row) -> ModelUsage:
     tokens = row.input_tokens + row.output_tokens
-    return Used(
+    return ModelUsage(
         calls=1,
         input_tokens=row.input_tokens,
         output_tokens=row.output_tokens,
@@ -170,7 +170,7 @@ def _of_run(run_id: str, until: datetime | None) -> list[sa.ColumnElement[bool]]
     return [M.run_id == run_id, *([] if until is None else [M.kept_at <= until])]
 
 
-def hidden_in(connection: sa.Connection, plans: Plans, run_id: str) -> frozenset[str]:
+def hidden_in(connection: sa.Connection, plans: DefinitionCache, run_id: str) -> frozenset[str]:
     """Executions of a run whose conversation is not shown."""
     query = sa.select(E.execution_id, E.key, E.definition_revision, R.pipeline_id).join_from(
         t.checkpoint_executions, t.pipeline_runs, R.run_id == E.run_id

@@ -13,20 +13,20 @@ from typing import Any, Protocol, cast
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from cairn.core.commands import WarnOfBudget
-from cairn.core.errors import Refused
+from cairn.core.commands import WarnBudget
+from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
-from cairn.ports import BudgetSpent, Conversation, ConversationOver, Heard, Purpose, Said
-from cairn.ports.models import Tokens
-from cairn.services.conversations.live_messages import OnAir
+from cairn.ports import BudgetExhausted, Conversation, ConversationClosed, ConversationMessage, MessageChunk, Purpose
+from cairn.ports.models import TokenUsage
+from cairn.services.conversations.live_messages import LiveMessages
 from cairn.services.conversations.message_parts import told_beside
 from cairn.services.costs.budgets import Budgets
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.engine.retry import patiently
 from cairn.services.logs.log_writer import plain
-from cairn.store import Loaded, messages
-from cairn.store.messages import Place
+from cairn.store import LoadedRun, messages
+from cairn.store.messages import MessagePlace
 from cairn.store.model_usage import NANO
 
 BY = "worker"  # who tells that the budget is nearly spent
@@ -34,7 +34,7 @@ SAID = "message"  # the hint that there is another one
 OVER = "The execution was stopped, or another dispatch carries it on."
 
 
-class Masks(Protocol):
+class SecretMasks(Protocol):
     """The secret store, as far as it hides what it knows."""
 
     def mask_remembered(self, text: str) -> str: ...
@@ -42,20 +42,22 @@ class Masks(Protocol):
 
 
 class Conversations:
-    def __init__(self, engine: Engine, budgets: Budgets, hub: EventBus, masks: Masks) -> None:
+    def __init__(self, engine: Engine, budgets: Budgets, hub: EventBus, masks: SecretMasks) -> None:
         self.engine = engine
         self.budgets = budgets
         self.database = engine.database
         self.hub = hub
         self.hide = masks.mask_remembered
-        self.on_air = OnAir(hub, masks.mask_remembered, masks.begun)
+        self.on_air = LiveMessages(hub, masks.mask_remembered, masks.begun)
 
-    def of(self, loaded: Loaded, e: Execution) -> Conversation:
+    def of(self, loaded: LoadedRun, e: Execution) -> Conversation:
         """That of one dispatch."""
         facts = loaded.facts
         checkpoint_id = loaded.places[e.key].checkpoint_id
-        place = Place(facts.pipeline_id, facts.run_id, e.id, e.dispatch, e.scope, checkpoint_id, e.key, facts.is_test)
-        return _Held(self, place)
+        place = MessagePlace(
+            facts.pipeline_id, facts.run_id, e.id, e.dispatch, e.scope, checkpoint_id, e.key, facts.is_test
+        )
+        return _ExecutionConversation(self, place)
 
     def end(self, run_id: str, execution_id: str) -> None:
         """Nobody speaks in this execution any more; what was cut off does not come."""
@@ -63,20 +65,20 @@ class Conversations:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _ExecutionConversation:
     """A conversation as its runner has it."""
 
     _all: Conversations
-    _place: Place
+    _place: MessagePlace
 
-    async def said(self) -> Sequence[Said]:
+    async def said(self) -> Sequence[ConversationMessage]:
         place = self._place
         rows = await patiently(
             lambda: self._all.database.aread(lambda c: messages.said(c, place.execution_id, place.scope))
         )
         return [_said(row) for row in rows]
 
-    async def keep(self, *said: Said) -> None:
+    async def keep(self, *said: ConversationMessage) -> None:
         place, shared = self._place, self._all
         now = shared.engine.clock.now()
         rows = [({**_message_values(one, shared.hide), "kept_at": now}, _call_values(one)) for one in said]
@@ -92,10 +94,10 @@ class _Held:
         for one in said:
             shared.on_air.whole(place.run_id, place.execution_id, one.turn, one.number)
         if not counts:
-            raise ConversationOver(OVER)
+            raise ConversationClosed(OVER)
         shared.hub.whisper(ChangeHint(place.pipeline_id, place.run_id, SAID))
 
-    def hear(self, heard: Heard) -> None:
+    def hear(self, heard: MessageChunk) -> None:
         self._all.on_air.hear(self._place.run_id, self._place.execution_id, self._place.scope, heard)
 
     async def afford(self) -> None:
@@ -108,14 +110,14 @@ class _Held:
         stands = await patiently(lambda: engine.database.aread(lambda c: budgets.of_run(c, run_id)))
         cache.note(run_id, stands, as_of)
         if (spent := stands.spent) is not None:
-            raise BudgetSpent(spent.words)
+            raise BudgetExhausted(spent.words)
         if (near := stands.near) is not None and not stands.is_warned:
-            with suppress(Refused):  # somebody else has told it
-                await engine.send(run_id, WarnOfBudget(near.words), engine.context(BY))
+            with suppress(CommandRefused):  # somebody else has told it
+                await engine.send(run_id, WarnBudget(near.words), engine.context(BY))
 
 
 # ---- as rows -------------------------------------------------------------------------------------------
-def _message_values(said: Said, hide: Callable[[str], str]) -> dict[str, Any]:
+def _message_values(said: ConversationMessage, hide: Callable[[str], str]) -> dict[str, Any]:
     message = storable(said.message, hide)
     return {
         "turn": plain(said.turn),
@@ -134,11 +136,11 @@ def _message_values(said: Said, hide: Callable[[str], str]) -> dict[str, Any]:
     }
 
 
-def _call_values(said: Said) -> dict[str, Any] | None:
+def _call_values(said: ConversationMessage) -> dict[str, Any] | None:
     """An answer is one that names the model that gave it."""
     if said.model is None:
         return None
-    used = said.tokens or Tokens()
+    used = said.tokens or TokenUsage()
     return {
         "turn": plain(said.turn),
         "number": said.number,
@@ -181,9 +183,9 @@ def storable(value: Any, hide: Callable[[str], str]) -> Any:
             return value
 
 
-def _said(row: Any) -> Said:
+def _said(row: Any) -> ConversationMessage:
     is_call = row.input_tokens is not None
-    return Said(
+    return ConversationMessage(
         turn=row.turn,
         number=row.number,
         speaker=row.speaker,
@@ -195,7 +197,7 @@ def _said(row: Any) -> Said:
         seconds=row.seconds,
         model=row.model,
         is_simulated=row.is_simulated,
-        tokens=Tokens(row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens)
+        tokens=TokenUsage(row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens)
         if is_call
         else None,
         cost=in_dollars(row.cost_nano_usd) if row.cost_nano_usd is not None else None,

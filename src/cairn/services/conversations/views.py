@@ -56,7 +56,7 @@ class MessagePage(Page[Message]):
     ]
 
 
-class Piece(View):
+class MessageDelta(View):
     """A part of a message on its way, as a stream tells it."""
 
     execution_id: Id

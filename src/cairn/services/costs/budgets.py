@@ -12,14 +12,14 @@ import sqlalchemy as sa
 
 from cairn.core.budget import UNBOUNDED, Budget
 from cairn.core.states import CLOSED
-from cairn.definitions.model import Limits
+from cairn.definitions.model import BudgetLimits
 from cairn.ports import Clock
 from cairn.services.engine.commit import Commit
-from cairn.services.engine.plans import Plans
+from cairn.services.engine.plans import DefinitionCache
 from cairn.store import model_usage
 from cairn.store import tables as t
 from cairn.store.column_types import Text
-from cairn.store.model_usage import Used
+from cairn.store.model_usage import ModelUsage
 from cairn.store.plans import newest_revision
 from cairn.store.prepared_statements import PreparedQuery
 from cairn.store.runs.run_rows import Row, budget_from
@@ -33,7 +33,7 @@ _UNITS = {"max_tokens": "token", "max_calls": "call"}
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BudgetStatus:
     """One limit, and how much of it is used."""
 
     of: Of
@@ -66,21 +66,21 @@ def money(amount: Decimal) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BudgetUsage:
     """What bounds a run now."""
 
     own: Budget  # of the run
     defined: Budget  # of the definition, for each run
     per_month: Budget  # of the definition, for all runs of a month
-    bounds: tuple[Bound, ...]
+    bounds: tuple[BudgetStatus, ...]
     is_warned: bool  # people have been told that it is nearly spent
 
     @property
-    def spent(self) -> Bound | None:
+    def spent(self) -> BudgetStatus | None:
         return next((bound for bound in self.bounds if bound.is_spent), None)
 
     @property
-    def near(self) -> Bound | None:
+    def near(self) -> BudgetStatus | None:
         return next((bound for bound in self.bounds if bound.is_near), None)
 
 
@@ -112,7 +112,7 @@ class BudgetCache:
         """Whether it is known that nothing bounds the run."""
         return run_id in self._unbounded
 
-    def note(self, run_id: str, stands: Standing, as_of: int) -> None:
+    def note(self, run_id: str, stands: BudgetUsage, as_of: int) -> None:
         """How it stood when so many changes had been made."""
         if self._is_alone and not stands.bounds and as_of == self.changes:
             self._unbounded.add(run_id)
@@ -135,22 +135,22 @@ class BudgetCache:
 
 
 class Budgets:
-    def __init__(self, plans: Plans, clock: Clock, cache: BudgetCache) -> None:
+    def __init__(self, plans: DefinitionCache, clock: Clock, cache: BudgetCache) -> None:
         self._plans = plans
         self._clock = clock
         self.cache = cache
 
-    def of_run(self, connection: sa.Connection, run_id: str) -> Standing:
+    def of_run(self, connection: sa.Connection, run_id: str) -> BudgetUsage:
         (row,) = _STANDS.all(connection, {"run_id": run_id})
         own, defined = budget_from(row.budget), self._defined(connection, row)
         per_month = self._per_month(connection, row.pipeline_id, row.revision)
-        bounds: list[Bound] = []
+        bounds: list[BudgetStatus] = []
         if (limits := own.over(defined)) != UNBOUNDED:
             bounds += _bounds("run", limits, model_usage.of_run(connection, run_id))
         bounds += self._of_month(connection, row.pipeline_id, per_month)
-        return Standing(own, defined, per_month, tuple(bounds), row.budget_warned)
+        return BudgetUsage(own, defined, per_month, tuple(bounds), row.budget_warned)
 
-    def of_pipeline(self, connection: sa.Connection, pipeline_id: str, revision: int) -> tuple[Bound, ...]:
+    def of_pipeline(self, connection: sa.Connection, pipeline_id: str, revision: int) -> tuple[BudgetStatus, ...]:
         """What bounds all of its runs in this month."""
         return tuple(self._of_month(connection, pipeline_id, self._per_month(connection, pipeline_id, revision)))
 
@@ -174,23 +174,23 @@ class Budgets:
         budget = self._plans.definition(connection, pipeline_id, revision).budget
         return _budget(budget.per_month if budget is not None else None)
 
-    def _of_month(self, connection: sa.Connection, pipeline_id: str, limits: Budget) -> Iterator[Bound]:
+    def _of_month(self, connection: sa.Connection, pipeline_id: str, limits: Budget) -> Iterator[BudgetStatus]:
         if limits != UNBOUNDED:
             now: datetime = self._clock.now()
             yield from _bounds("month", limits, model_usage.of_month(connection, pipeline_id, now))
 
 
-def _budget(limits: Limits | None) -> Budget:
+def _budget(limits: BudgetLimits | None) -> Budget:
     if limits is None:
         return UNBOUNDED
     cost = limits.max_cost_usd
     return Budget(None if cost is None else Decimal(str(cost)), limits.max_tokens, limits.max_calls)
 
 
-def _bounds(of: Of, limits: Budget, used: Used) -> Iterator[Bound]:
+def _bounds(of: Of, limits: Budget, used: ModelUsage) -> Iterator[BudgetStatus]:
     if limits.max_cost_usd is not None:
-        yield Bound(of, "max_cost_usd", limits.max_cost_usd, used.cost, used.unpriced_calls)
+        yield BudgetStatus(of, "max_cost_usd", limits.max_cost_usd, used.cost, used.unpriced_calls)
     if limits.max_tokens is not None:
-        yield Bound(of, "max_tokens", Decimal(limits.max_tokens), Decimal(used.tokens))
+        yield BudgetStatus(of, "max_tokens", Decimal(limits.max_tokens), Decimal(used.tokens))
     if limits.max_calls is not None:
-        yield Bound(of, "max_calls", Decimal(limits.max_calls), Decimal(used.calls))
+        yield BudgetStatus(of, "max_calls", Decimal(limits.max_calls), Decimal(used.calls))

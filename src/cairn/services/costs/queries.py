@@ -12,11 +12,11 @@ import sqlalchemy as sa
 from cairn.services.costs.budgets import Budgets
 from cairn.services.costs.usage import bounds, usage
 from cairn.services.costs.views import CostLine, Costs, PipelineCosts, RunCosts, Usage
-from cairn.services.errors import NotFound
-from cairn.services.paging import Order, Row, page
+from cairn.services.paging import Row, SortOrder, page
 from cairn.store import model_usage
 from cairn.store import tables as t
 from cairn.store.column_types import Text
+from cairn.store.errors import NotFound
 from cairn.store.model_usage import SUMS, used_from
 
 C, R, P = t.model_calls.c, t.pipeline_runs.c, t.pipelines.c
@@ -39,7 +39,7 @@ _BY_TIME = frozenset({"day", "run", "call"})  # the newest first; others what co
 
 
 @dataclass(frozen=True, slots=True)
-class Days:
+class DateRange:
     """From one to another, both with them; None is without end."""
 
     since: date | None = None
@@ -47,21 +47,21 @@ class Days:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CostQuery:
     by: str
     limit: int
     cursor: str | None
-    days: Days = Days()
+    days: DateRange = DateRange()
 
 
-def of_run(connection: sa.Connection, budgets: Budgets, run_id: str, wanted: Wanted) -> RunCosts:
+def of_run(connection: sa.Connection, budgets: Budgets, run_id: str, wanted: CostQuery) -> RunCosts:
     if connection.execute(sa.select(R.run_id).where(R.run_id == run_id)).first() is None:
         raise NotFound("run", run_id)
     held = bounds(budgets.of_run(connection, run_id).bounds)
     return RunCosts(run_id=run_id, bounds=held, **_costs(connection, wanted, C.run_id == run_id))
 
 
-def of_pipeline(connection: sa.Connection, budgets: Budgets, pipeline_id: str, wanted: Wanted) -> PipelineCosts:
+def of_pipeline(connection: sa.Connection, budgets: Budgets, pipeline_id: str, wanted: CostQuery) -> PipelineCosts:
     row = connection.execute(sa.select(P.revision).where(P.pipeline_id == pipeline_id)).one_or_none()
     if row is None:
         raise NotFound("pipeline", pipeline_id)
@@ -71,7 +71,7 @@ def of_pipeline(connection: sa.Connection, budgets: Budgets, pipeline_id: str, w
     )
 
 
-def of_all(connection: sa.Connection, wanted: Wanted) -> Costs:
+def of_all(connection: sa.Connection, wanted: CostQuery) -> Costs:
     return Costs(bounds=[], **_costs(connection, wanted))
 
 
@@ -79,7 +79,7 @@ def usage_of(connection: sa.Connection, run_id: str) -> Usage:
     return usage(model_usage.of_run(connection, run_id))
 
 
-def _costs(connection: sa.Connection, wanted: Wanted, *of: sa.ColumnElement[bool]) -> dict[str, Any]:
+def _costs(connection: sa.Connection, wanted: CostQuery, *of: sa.ColumnElement[bool]) -> dict[str, Any]:
     conditions = [*of]
     if wanted.days.since is not None:
         conditions.append(C.day >= wanted.days.since.isoformat())
@@ -99,7 +99,7 @@ def _costs(connection: sa.Connection, wanted: Wanted, *of: sa.ColumnElement[bool
         .subquery()
     )
     order = (lines.c.last_at, lines.c.key) if wanted.by in _BY_TIME else _most(lines)
-    found = page(connection, sa.select(lines), Order(order, newest_first=True), wanted.limit, wanted.cursor)
+    found = page(connection, sa.select(lines), SortOrder(order, newest_first=True), wanted.limit, wanted.cursor)
     names = _names(connection, wanted.by, [row.key for row in found.rows])
     total = connection.execute(sa.select(*SUMS).where(*conditions)).one()
     return {

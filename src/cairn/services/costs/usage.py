@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from cairn.core.budget import Budget
-from cairn.services.costs.budgets import Bound as Held
-from cairn.services.costs.budgets import Standing
-from cairn.services.costs.views import Bound, Limits, RunBudget, Usage
-from cairn.store.model_usage import Used
+from cairn.services.costs.budgets import BudgetStatus as Held
+from cairn.services.costs.budgets import BudgetUsage
+from cairn.services.costs.views import BudgetLimits, BudgetStatus, RunBudget, Usage
+from cairn.store.model_usage import ModelUsage
 
 
-def usage(used: Used) -> Usage:
+def usage(used: ModelUsage) -> Usage:
     is_known = used.calls == 0 or used.unpriced_calls < used.calls
     return Usage(
         calls=used.calls,
@@ -28,17 +28,19 @@ def usage(used: Used) -> Usage:
     )
 
 
-def limits(budget: Budget) -> Limits:
-    return Limits(max_cost_usd=_number(budget.max_cost_usd), max_tokens=budget.max_tokens, max_calls=budget.max_calls)
+def limits(budget: Budget) -> BudgetLimits:
+    return BudgetLimits(
+        max_cost_usd=_number(budget.max_cost_usd), max_tokens=budget.max_tokens, max_calls=budget.max_calls
+    )
 
 
 def _number(amount: Decimal | None) -> float | None:
     return None if amount is None else float(amount)
 
 
-def bounds(held: Iterable[Held]) -> list[Bound]:
+def bounds(held: Iterable[Held]) -> list[BudgetStatus]:
     return [
-        Bound(
+        BudgetStatus(
             of=bound.of,
             limit=bound.limit,
             allowed=float(bound.allowed),
@@ -51,7 +53,7 @@ def bounds(held: Iterable[Held]) -> list[Bound]:
     ]
 
 
-def run_budget(stands: Standing) -> RunBudget:
+def run_budget(stands: BudgetUsage) -> RunBudget:
     return RunBudget(
         own=limits(stands.own),
         defined=limits(stands.defined),

@@ -27,7 +27,7 @@ class Usage(View):
     seconds: Annotated[float, Field(description="That the answers took, one after the other.")]
 
 
-class Limits(View):
+class BudgetLimits(View):
     """What may be used; null is no limit."""
 
     max_cost_usd: float | None
@@ -35,7 +35,7 @@ class Limits(View):
     max_calls: int | None
 
 
-class Bound(View):
+class BudgetStatus(View):
     """One limit, and how much of it is used."""
 
     of: Annotated[Literal["run", "month"], Field(description="Of this run, or of all runs in this calendar month.")]
@@ -50,10 +50,10 @@ class Bound(View):
 class RunBudget(View):
     """What bounds a run."""
 
-    own: Annotated[Limits, Field(description="Set for this run: they come before those of the definition.")]
-    defined: Annotated[Limits, Field(description="Of the definition, for each run.")]
-    per_month: Annotated[Limits, Field(description="Of the definition, for all runs in a calendar month (UTC).")]
-    bounds: Annotated[list[Bound], Field(description="Each limit that holds, and how much of it is used.")]
+    own: Annotated[BudgetLimits, Field(description="Set for this run: they come before those of the definition.")]
+    defined: Annotated[BudgetLimits, Field(description="Of the definition, for each run.")]
+    per_month: Annotated[BudgetLimits, Field(description="Of the definition, for all runs in a calendar month (UTC).")]
+    bounds: Annotated[list[BudgetStatus], Field(description="Each limit that holds, and how much of it is used.")]
 
 
 class CostLine(View):
@@ -70,7 +70,7 @@ class Costs(Page[CostLine]):
 
     by: str
     total: Usage
-    bounds: Annotated[list[Bound], Field(description="The budgets that hold, and how much of them is used.")]
+    bounds: Annotated[list[BudgetStatus], Field(description="The budgets that hold, and how much of them is used.")]
 
 
 class RunCosts(Costs):

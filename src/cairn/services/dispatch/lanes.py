@@ -9,28 +9,28 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from cairn.core.commands import Interrupted, Report
-from cairn.core.effects import Stop
-from cairn.core.errors import Refused
-from cairn.core.execution import Execution, Fault
-from cairn.core.states import Mode
+from cairn.core.commands import ExecutionInterrupted, Report
+from cairn.core.effects import StopExecution
+from cairn.core.errors import CommandRefused
+from cairn.core.execution import Execution, Failure
+from cairn.core.states import ExecutionMode
 from cairn.ports import (
-    BudgetSpent,
-    Faulted,
+    BudgetExhausted,
+    Errored,
     OverBudget,
     Runner,
 )
-from cairn.runners import CannotBegin, carry_out
-from cairn.services.actions.execution import Carrying
+from cairn.runners import CannotStart, carry_out
+from cairn.services.actions.execution import ActionExecutor
 from cairn.services.dispatch.reports import DispatchResult, ReportBuilder, unsaved
-from cairn.services.dispatch.runner_slots import Places
-from cairn.services.dispatch.work_orders import Briefing
+from cairn.services.dispatch.runner_slots import RunnerSlots
+from cairn.services.dispatch.work_orders import WorkOrders
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.job_ids import driven_by
 from cairn.services.engine.retry import UNSAVABLE, patiently
-from cairn.services.errors import NotFound
-from cairn.store import Loaded
+from cairn.store import LoadedRun
+from cairn.store.errors import NotFound
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ WORKER = "worker"  # who reports
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningExecution:
     dispatch: int
     task: asyncio.Task[DispatchResult]
     since: float  # when it was dispatched here, by the clock that only goes on
@@ -50,11 +50,11 @@ class Lanes:
     def __init__(
         self,
         engine: Engine,
-        briefing: Briefing,
+        briefing: WorkOrders,
         reports: ReportBuilder,
-        runners: Mapping[Mode, Runner],
-        carrying: Carrying,
-        places: Places,
+        runners: Mapping[ExecutionMode, Runner],
+        carrying: ActionExecutor,
+        places: RunnerSlots,
     ) -> None:
         self._engine = engine
         self._briefing = briefing
@@ -63,7 +63,7 @@ class Lanes:
         self._carrying = carrying
         self._places = places
         self._lanes: dict[str, asyncio.Task[None]] = {}
-        self._running: dict[str, Running] = {}
+        self._running: dict[str, RunningExecution] = {}
         self._telling: set[str] = set()  # lanes between a report and the last of its effects
         self._started = False
         self._stopping = False
@@ -130,15 +130,15 @@ class Lanes:
             mine = driven_by(loaded, job)
             if mine is not None:
                 await self._drive_on(job, loaded, mine, claim=claim)
-        except (Refused, NotFound):
+        except (CommandRefused, NotFound):
             log.info("lane %s is over: somebody else moved the run on", job)
         except Exception:
             log.exception("lane %s broke off; its work is adopted again", job)
 
-    async def _drive_on(self, job: str, loaded: Loaded, e: Execution, *, claim: bool) -> None:
+    async def _drive_on(self, job: str, loaded: LoadedRun, e: Execution, *, claim: bool) -> None:
         mine: Execution | None = e
         if claim:
-            loaded = (await self._report(loaded.facts.run_id, Interrupted(e.id, e.dispatch), job)).after
+            loaded = (await self._report(loaded.facts.run_id, ExecutionInterrupted(e.id, e.dispatch), job)).after
             mine = driven_by(loaded, job)
         while mine is not None:
             result = await self._carry_out(loaded, mine)
@@ -148,12 +148,12 @@ class Lanes:
             mine = driven_by(loaded, job)
 
     # ---- one execution -------------------------------------------------------------------------------
-    async def _carry_out(self, loaded: Loaded, e: Execution) -> DispatchResult | None:
+    async def _carry_out(self, loaded: LoadedRun, e: Execution) -> DispatchResult | None:
         """What came of it; nothing if it was stopped."""
         loop = asyncio.get_running_loop()
         placed: asyncio.Future[float] = loop.create_future()
         task = loop.create_task(self._run(loaded, e, placed))
-        self._running[e.id] = Running(e.dispatch, task, monotonic(), placed)
+        self._running[e.id] = RunningExecution(e.dispatch, task, monotonic(), placed)
         try:
             return await task
         except asyncio.CancelledError:
@@ -164,7 +164,7 @@ class Lanes:
             self._running.pop(e.id, None)
             placed.cancel()
 
-    async def _run(self, loaded: Loaded, e: Execution, placed: asyncio.Future[float]) -> DispatchResult:
+    async def _run(self, loaded: LoadedRun, e: Execution, placed: asyncio.Future[float]) -> DispatchResult:
         try:
             async with self._places.of(e.policy.mode):
                 placed.set_result(monotonic())
@@ -175,17 +175,17 @@ class Lanes:
                 work = await patiently(lambda: self._briefing.work(loaded, e))
                 outcome = await carry_out(self._runners, work)
                 return DispatchResult(outcome, await patiently(lambda: self._briefing.told(work)))
-        except CannotBegin as error:
-            return DispatchResult(Faulted(error.fault))
-        except BudgetSpent as error:
+        except CannotStart as error:
+            return DispatchResult(Errored(error.fault))
+        except BudgetExhausted as error:
             return DispatchResult(OverBudget(str(error)))
         except Exception as error:
             log.exception("execution %s could not be carried out", e.id)
-            return DispatchResult(Faulted(Fault(type(error).__name__, str(error) or type(error).__name__)))
+            return DispatchResult(Errored(Failure(type(error).__name__, str(error) or type(error).__name__)))
         finally:
             self._briefing.end(loaded, e)
 
-    def _check_current(self, loaded: Loaded, e: Execution) -> None:
+    def _check_current(self, loaded: LoadedRun, e: Execution) -> None:
         if not self._engine.is_current(loaded.facts.run_id, e):
             raise asyncio.CancelledError  # it was stopped before it had begun
 
@@ -209,7 +209,7 @@ class Lanes:
             await asyncio.sleep(running.placed.result() + allowed - monotonic())
 
     # ---- what came of it -----------------------------------------------------------------------------
-    async def _conclude(self, loaded: Loaded, e: Execution, result: DispatchResult, job: str) -> Commit:
+    async def _conclude(self, loaded: LoadedRun, e: Execution, result: DispatchResult, job: str) -> Commit:
         run_id = loaded.facts.run_id
         try:
             report, attachments = await self._reports.build(loaded, e, result)
@@ -236,11 +236,11 @@ class Lanes:
 
         return await patiently(tell)
 
-    async def take_up(self, interrupted: Interrupted, run_id: str, job: str) -> None:
+    async def take_up(self, interrupted: ExecutionInterrupted, run_id: str, job: str) -> None:
         """Dispatch again what this job was at, and drive it on."""
         try:
             await patiently(lambda: self._engine.send(run_id, interrupted, self._engine.context(WORKER), lane=job))
-        except (Refused, NotFound):
+        except (CommandRefused, NotFound):
             return
         self.wake(job, run_id)
 
@@ -253,7 +253,7 @@ class ExecutionStopper:
 
     async def after_commit(self, commits: Sequence[Commit]) -> None:
         for effect in (effect for commit in commits for effect in commit.decision.effects):
-            if isinstance(effect, Stop):
+            if isinstance(effect, StopExecution):
                 try:
                     await self._lanes.stop_execution(effect.execution, effect.dispatch)
                 except Exception:

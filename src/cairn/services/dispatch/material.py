@@ -6,37 +6,41 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cairn.core.execution import Execution
-from cairn.core.states import Mode, State
+from cairn.core.states import ExecutionMode, ExecutionState
 from cairn.definitions import CheckpointDefinition
 from cairn.definitions.input_paths import INPUT
 from cairn.documents import Value, decode_json
-from cairn.ports import Rework, Stored
-from cairn.runners import CannotBegin, Limits
+from cairn.ports import ReworkBrief, StoredFile
+from cairn.runners import CannotStart, RunnerLimits
 from cairn.runners.agents import opening_text
 from cairn.runners.input_mapping import map_input, read_value, run_context, sources, values_of
-from cairn.runners.prompt_context import Assembled, Resolved, Source, assemble, referenced
+from cairn.runners.prompt_context import ArtifactSource, AssembledContext, ResolvedInputs, assemble, prompts, referenced
 from cairn.runners.result_checks import INVALID
 from cairn.services.dispatch import summaries
-from cairn.services.engine.plans import Plans
-from cairn.store import Database, Loaded, blobs
+from cairn.services.engine.plans import DefinitionCache
+from cairn.services.runs.execution_views import Context, ContextBlock
+from cairn.store import Database, LoadedRun, blobs
+
+if TYPE_CHECKING:
+    pass
 
 MOST_KEPT = 1024 * 1024  # bytes of input that are stored with a context
 
 
-class Gathered:
+class DispatchMaterial:
     """The material of one dispatch."""
 
     def __init__(
         self,
         database: Database,
-        plans: Plans,
-        limits: Limits,
-        loaded: Loaded,
+        plans: DefinitionCache,
+        limits: RunnerLimits,
+        loaded: LoadedRun,
         checkpoint: CheckpointDefinition,
-        found: Resolved,
+        found: ResolvedInputs,
     ) -> None:
         self._database = database
         self._plans = plans
@@ -45,7 +49,7 @@ class Gathered:
         self._checkpoint = checkpoint
         self._found = found
         self._taken = 0  # bytes of what joins the input
-        self._read_of: dict[str, Stored] = {}  # what was given to read, by record
+        self._read_of: dict[str, StoredFile] = {}  # what was given to read, by record
         self._summaries = dict(found.summaries)
 
     @property
@@ -77,16 +81,16 @@ class Gathered:
         return map_input(self._checkpoint, run_context(run_input, values))
 
     @property
-    def previous(self) -> tuple[Stored, ...]:
+    def previous(self) -> tuple[StoredFile, ...]:
         return self._given(self._found.previous.artifacts) if self._found.previous is not None else ()
 
     @property
-    def references(self) -> Mapping[str, tuple[Stored, ...]]:
+    def references(self) -> Mapping[str, tuple[StoredFile, ...]]:
         found = referenced(self._checkpoint, self._found.completed)
         return {key: self._given(source.artifacts) for key, source in found.items()}
 
     @property
-    def rework(self) -> Rework | None:
+    def rework(self) -> ReworkBrief | None:
         """Why the work was sent back."""
         return self._found.rework
 
@@ -97,24 +101,24 @@ class Gathered:
             self._given(self._found.rework.artifacts)
         return tuple(self._read_of)
 
-    def _given(self, artifacts: tuple[Stored, ...]) -> tuple[Stored, ...]:
+    def _given(self, artifacts: tuple[StoredFile, ...]) -> tuple[StoredFile, ...]:
         self._read_of.update((one.record_id, one) for one in artifacts)
         return artifacts
 
     @property
-    def assembled(self) -> Assembled:
-        if self._checkpoint.execution.mode is Mode.AGENTIC:
+    def assembled(self) -> AssembledContext:
+        if self._checkpoint.execution.mode is ExecutionMode.AGENTIC:
             return opening_text(self._checkpoint, self.found, self._limits)
         return assemble(self._checkpoint, self.found, limits=self._limits)
 
     @property
-    def found(self) -> Resolved:
+    def found(self) -> ResolvedInputs:
         _ = self.references
         if self._checkpoint.inputs.include_previous_version:
             _ = self.previous
         if self._found.previous_pass is not None:
             self._given(self._found.previous_pass.artifacts)
-        if self._checkpoint.execution.mode is not Mode.AGENTIC:
+        if self._checkpoint.execution.mode is not ExecutionMode.AGENTIC:
             return self._found
         prompt = self._loaded.facts.original_prompt
         return replace(self._found, input=self._shown_input, original_prompt=prompt, summaries=self._summaries)
@@ -142,14 +146,14 @@ class Gathered:
     def prompt(self) -> str:
         return self.assembled.text
 
-    def _value(self, key: str, source: Source) -> Value:
+    def _value(self, key: str, source: ArtifactSource) -> Value:
         e = standing(self._loaded, None)[key]
         facts = self._loaded.facts
         definition = self._plans.known(facts.pipeline_id, e.definition) or self._database.read(
             lambda c: self._plans.definition(c, facts.pipeline_id, e.definition)
         )
         self._taken += sum(stored.size for stored in source.artifacts)
-        answer = self._read(e.answer) if e.policy.mode is Mode.HUMAN_ONLY else None
+        answer = self._read(e.answer) if e.policy.mode is ExecutionMode.HUMAN_ONLY else None
         checkpoint = definition.checkpoint(key)
         self._given(values_of(checkpoint, source.artifacts))
         return read_value(checkpoint, source.artifacts, answer)
@@ -169,30 +173,28 @@ class Gathered:
         """
         c = self._checkpoint
         says = c.inputs.include_previous_version or c.instructions.system_prompt or c.instructions.task_prompt
-        says = says or c.execution.mode is Mode.AGENTIC
+        says = says or c.execution.mode is ExecutionMode.AGENTIC
         return (bool(says) or self.is_declared or self.rework is not None) and self._taken <= MOST_KEPT
 
     def told(self) -> bytes | None:
         """The context as it is stored."""
-        from cairn.services.dispatch.contexts import laid_out  # which reads what is stored here
-
         try:
             context = laid_out(self._checkpoint, self.input, self.assembled, stored=True)
-        except CannotBegin:
+        except CannotStart:
             return None  # whoever wants it as a prompt fails with it; the others do without
         return context.model_dump_json().encode()
 
 
-def standing(loaded: Loaded, e: Execution | None) -> dict[str, Execution]:
+def standing(loaded: LoadedRun, e: Execution | None) -> dict[str, Execution]:
     """The completed execution that stands for each checkpoint in this pass, other than the one that asks."""
     return {
         other.key: other
         for other in loaded.run.current
-        if other.state is State.COMPLETED and (e is None or other.id != e.id)
+        if other.state is ExecutionState.COMPLETED and (e is None or other.id != e.id)
     }
 
 
-def feedback_of(loaded: Loaded, e: Execution) -> tuple[str, ...]:
+def feedback_of(loaded: LoadedRun, e: Execution) -> tuple[str, ...]:
     """What people said when they asked for revisions, oldest first."""
     return tuple(
         vote.feedback
@@ -209,7 +211,35 @@ def findings_of(e: Execution) -> str:
     return last.message if e.validations_used and last is not None and last.type == INVALID else ""
 
 
-def sent_back(e: Execution, of_asker: tuple[Stored, ...]) -> Rework | None:
+def sent_back(e: Execution, of_asker: tuple[StoredFile, ...]) -> ReworkBrief | None:
     """Why the work of an execution was sent back, with what its asker has made so far."""
     why = e.rework
-    return Rework(why.prompt, why.reason, why.requested_by, e.asked_by, of_asker) if why is not None else None
+    return ReworkBrief(why.prompt, why.reason, why.requested_by, e.asked_by, of_asker) if why is not None else None
+
+
+def laid_out(checkpoint: CheckpointDefinition, input: Any, assembled: AssembledContext, *, stored: bool) -> Context:
+    """A context as it is shown; `stored` if it is kept with the execution."""
+    system, task = prompts(checkpoint)
+    return Context(
+        stored=stored,
+        content_format=checkpoint.instructions.injection_format.content_format.value,
+        input=input,
+        blocks=[
+            ContextBlock(
+                kind=block.kind.value,
+                heading=block.heading,
+                checkpoint_name=block.checkpoint_name,
+                run_version=block.run_version,
+                artifact_name=block.artifact_name,
+                file_path=block.file_path,
+                content=block.content,
+                size_bytes=block.size_bytes,
+            )
+            for block in assembled.blocks
+        ],
+        system_prompt=system,
+        task_prompt=task,
+        text=assembled.text,
+        size_characters=assembled.characters,
+        estimated_tokens=assembled.tokens,
+    )

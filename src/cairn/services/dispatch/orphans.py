@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Interrupted
-from cairn.core.errors import Refused
-from cairn.core.states import State
+from cairn.core.commands import ExecutionInterrupted
+from cairn.core.errors import CommandRefused
+from cairn.core.states import ExecutionState
 from cairn.ports import JobEngine
 from cairn.services.dispatch.lanes import WORKER, Lanes
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import NotFound
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ _e, _r = t.checkpoint_executions.c, t.pipeline_runs.c
 # A run at work says so in its row: of all executions only those of such runs are looked at.
 _AT_WORK = sa.select(_r.run_id).where(_r.working_since.is_not(None), _r.archived_by.is_(None))
 WORKING = sa.select(_e.run_id, _e.execution_id, _e.dispatch_number, _e.driver).where(
-    _e.run_id.in_(_AT_WORK), _e.state == State.WORKING.value, _e.archived_by.is_(None)
+    _e.run_id.in_(_AT_WORK), _e.state == ExecutionState.WORKING.value, _e.archived_by.is_(None)
 )
 
 
@@ -45,7 +45,7 @@ class Orphans:
         own = await read(lambda c: self._jobs.own(c, tuple(row.driver for row in rows)))
         for row in rows:
             if row.driver in own:
-                interrupted = Interrupted(row.execution_id, row.dispatch_number)
+                interrupted = ExecutionInterrupted(row.execution_id, row.dispatch_number)
                 await self._lanes.take_up(interrupted, row.run_id, row.driver)
         self._lanes.taken_up.set()
 
@@ -58,8 +58,8 @@ class Orphans:
             if row.driver is not None and (row.driver not in over or row.driver in self._lanes):
                 continue
             log.warning("execution %s has nobody who drives it: dispatched again", row.execution_id)
-            interrupted = Interrupted(row.execution_id, row.dispatch_number)
+            interrupted = ExecutionInterrupted(row.execution_id, row.dispatch_number)
             try:
                 await self._engine.send(row.run_id, interrupted, self._engine.context(WORKER))
-            except (Refused, NotFound):
+            except (CommandRefused, NotFound):
                 log.info("execution %s was moved on meanwhile", row.execution_id)

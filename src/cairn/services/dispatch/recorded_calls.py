@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.core.execution import Execution
-from cairn.ports import Asks, Call, ProposesAction, WantsRework
+from cairn.ports import NeedsInput, NeedsRework, ProposesAction, RecordedCall
 from cairn.services.actions import proposals
 from cairn.services.approvals.questions import answer_of
 from cairn.services.engine.commit import Commit
@@ -24,20 +24,20 @@ class CallWrite:
     """Record the call that an execution waits for, with the report of its dispatch."""
 
     execution: str
-    outcome: WantsRework | ProposesAction | Asks
+    outcome: NeedsRework | ProposesAction | NeedsInput
 
     def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
         call = self.outcome.call
         if call is None:
             return
         e = commit.before.run.executions[self.execution]
-        content = None if isinstance(self.outcome, Asks) else self.outcome.seen
+        content = None if isinstance(self.outcome, NeedsInput) else self.outcome.seen
         seen = blobs.put(connection, content) if content is not None else None
         at = commit.context.at
         scripts.write_call(connection, e.id, e.revision, call.number, call.kind, call.arguments, seen, at)
 
 
-def read_calls(connection: sa.Connection, e: Execution) -> tuple[Call, ...]:
+def read_calls(connection: sa.Connection, e: Execution) -> tuple[RecordedCall, ...]:
     """Those of this revision, each with its answer: reworks are told of in the order in which they were asked for."""
     rows = scripts.calls_of(connection, e.id, e.revision)
     if not rows:
@@ -62,7 +62,7 @@ def read_calls(connection: sa.Connection, e: Execution) -> tuple[Call, ...]:
             case _:
                 return next(of_reworks, None)
 
-    return tuple(Call(row.number, row.kind, row.arguments, answer(row), row.seen_checksum) for row in rows)
+    return tuple(RecordedCall(row.number, row.kind, row.arguments, answer(row), row.seen_checksum) for row in rows)
 
 
 def _of_actions(connection: sa.Connection, e: Execution) -> dict[int, Mapping[str, Any] | None]:

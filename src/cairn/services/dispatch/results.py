@@ -10,13 +10,13 @@ from uuid import NAMESPACE_OID
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Output
+from cairn.core.commands import ArtifactOutput
 from cairn.core.execution import Execution
 from cairn.core.ids import id_of
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import DocumentError, Value, decode_json, digest
 from cairn.files import layout
-from cairn.ports import Content, Stored
+from cairn.ports import ProducedFile, StoredFile
 from cairn.runners import artifact_id
 from cairn.services.engine.commit import Commit
 from cairn.store import Database, NewArtifact, blobs
@@ -28,8 +28,8 @@ LARGE = 1024 * 1024  # contents from this size on go in earlier transactions (D4
 
 
 @dataclass(frozen=True, slots=True)
-class Products:
-    outputs: tuple[Output, ...]
+class StoredResult:
+    outputs: tuple[ArtifactOutput, ...]
     artifacts: tuple[NewArtifact, ...]
     digest: str
 
@@ -47,15 +47,15 @@ class ContextWrite:
         connection.execute(sa.update(e).where(e.c.execution_id == self.execution).values(context_checksum=checksum))
 
 
-class Storing:
+class ResultStore:
     """Makes products of what a runner hands over; large contents are stored ahead of the decision."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def store(
-        self, execution: Execution, checkpoint: CheckpointDefinition, contents: Sequence[Content | Stored]
-    ) -> Products:
+        self, execution: Execution, checkpoint: CheckpointDefinition, contents: Sequence[ProducedFile | StoredFile]
+    ) -> StoredResult:
         if sum(content.size for content in contents) <= AT_ONCE:
             return prepare(execution, checkpoint, contents)
         products = await asyncio.to_thread(prepare, execution, checkpoint, contents)
@@ -79,18 +79,20 @@ def _pieces(content: bytes) -> Iterator[bytes]:
     return (content[start : start + LARGE] for start in range(0, len(content), LARGE))
 
 
-def prepare(execution: Execution, checkpoint: CheckpointDefinition, contents: Sequence[Content | Stored]) -> Products:
+def prepare(
+    execution: Execution, checkpoint: CheckpointDefinition, contents: Sequence[ProducedFile | StoredFile]
+) -> StoredResult:
     """Record ids follow from the dispatch: prepared twice, they are the same."""
     artifacts = tuple(_record(execution, checkpoint, content) for content in contents)
     meanings: list[Value] = [
         [content.name, content.format, _meaning(content, artifact.checksum)]
         for content, artifact in sorted(zip(contents, artifacts, strict=True), key=lambda pair: pair[0].name)
     ]
-    outputs = tuple(Output(a.record_id, a.name, a.checksum, a.size) for a in artifacts)
-    return Products(outputs, artifacts, digest(meanings))
+    outputs = tuple(ArtifactOutput(a.record_id, a.name, a.checksum, a.size) for a in artifacts)
+    return StoredResult(outputs, artifacts, digest(meanings))
 
 
-def _record(execution: Execution, checkpoint: CheckpointDefinition, content: Content | Stored) -> NewArtifact:
+def _record(execution: Execution, checkpoint: CheckpointDefinition, content: ProducedFile | StoredFile) -> NewArtifact:
     declared = artifact_id(checkpoint, content.name)
     staged = layout.staged_name(content.name, declared, content.format)
     return NewArtifact(
@@ -100,15 +102,15 @@ def _record(execution: Execution, checkpoint: CheckpointDefinition, content: Con
         name=content.name,
         format=content.format,
         artifact_type="file",
-        checksum=content.checksum if isinstance(content, Stored) else hashlib.sha256(content.data).hexdigest(),
+        checksum=content.checksum if isinstance(content, StoredFile) else hashlib.sha256(content.data).hexdigest(),
         size=content.size,
         file_path=f"{layout.staging_folder(execution.id)}/{staged}",
         promoted=False,
-        content=None if isinstance(content, Stored) else content.data,
+        content=None if isinstance(content, StoredFile) else content.data,
     )
 
 
-def _meaning(content: Content | Stored, checksum: str) -> str:
+def _meaning(content: ProducedFile | StoredFile, checksum: str) -> str:
     """Equal JSON is equal content, however it is spelled (H3a); what is no JSON counts byte by byte."""
     if content.format != "json" or content.size > LONGEST:
         return checksum

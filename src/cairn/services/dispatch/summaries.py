@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from cairn.definitions import CheckpointDefinition
-from cairn.ports import Source
+from cairn.ports import ArtifactSource
 from cairn.services.logs.log_writer import plain
 from cairn.store import tables as t
 
@@ -21,7 +21,7 @@ def wanted(checkpoint: CheckpointDefinition) -> set[str]:
     return {one.checkpoint_id for one in checkpoint.inputs.include_checkpoint_outputs if one.use_summarization}
 
 
-def read(connection: sa.Connection, sources: Collection[Source]) -> dict[str, dict[str, str]]:
+def read(connection: sa.Connection, sources: Collection[ArtifactSource]) -> dict[str, dict[str, str]]:
     """By checksum and model, the newest last; one that is simulated comes before all others."""
     checksums = {one.checksum for source in sources for one in source.artifacts}
     if not checksums:

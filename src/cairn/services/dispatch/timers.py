@@ -6,14 +6,14 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from cairn.core.commands import TimedOut, Timer
-from cairn.core.effects import SendLater
-from cairn.core.errors import Refused
+from cairn.core.commands import ExecutionTimedOut, Timer
+from cairn.core.effects import ScheduleTimer
+from cairn.core.errors import CommandRefused
 from cairn.services.dispatch.lanes import Lanes
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.retry import patiently
-from cairn.services.errors import NotFound
+from cairn.store.errors import NotFound
 
 log = logging.getLogger(__name__)
 
@@ -47,10 +47,10 @@ class TimerScheduler:
     async def after_commit(self, commits: Sequence[Commit]) -> None:
         for commit in commits:
             for effect in commit.decision.effects:
-                if isinstance(effect, SendLater):
+                if isinstance(effect, ScheduleTimer):
                     self._schedule(commit.run_id, effect)
 
-    def _schedule(self, run_id: str, later: SendLater) -> None:
+    def _schedule(self, run_id: str, later: ScheduleTimer) -> None:
         """The durable timer is only as exact as its queue is polled."""
 
         def due() -> None:
@@ -70,11 +70,11 @@ class TimerScheduler:
             await self._engine.send(run_id, command, self._engine.context(BY))
 
         await self._lanes.taken_up.wait()  # what has died is dispatched again before its time is judged
-        if isinstance(command, TimedOut):
+        if isinstance(command, ExecutionTimedOut):
             await self._lanes.until_worked(command.execution, command.dispatch)
         if self._stopping:
             raise asyncio.CancelledError  # its job stays for the next start
         try:
             await patiently(send)
-        except (Refused, NotFound):
+        except (CommandRefused, NotFound):
             log.debug("timer %s is over", command)

@@ -10,39 +10,39 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from cairn.core.execution import Execution
-from cairn.core.states import Mode, State
+from cairn.core.states import ExecutionMode, ExecutionState
 from cairn.definitions import CheckpointDefinition, PipelineDefinition
 from cairn.files import Tree, layout
-from cairn.ports import Call, Operation, Stored, Upload, Work
-from cairn.runners import Limits
+from cairn.ports import ActionOffer, RecordedCall, StoredFile, UploadedFile, WorkOrder
+from cairn.runners import RunnerLimits
 from cairn.runners.agents.roles import uses_tool
-from cairn.runners.prompt_context import Assembled, Resolved, Source
+from cairn.runners.prompt_context import ArtifactSource, AssembledContext, ResolvedInputs
 from cairn.services.actions.offers import objection, offered
-from cairn.services.agent_library.service import AgentLibrary
+from cairn.services.agent_library.service import AgentLibraryService
 from cairn.services.approvals.form_answers import read_answer, uploaded
 from cairn.services.conversations.service import Conversations
 from cairn.services.dispatch import summaries
-from cairn.services.dispatch.material import Gathered, feedback_of, findings_of, sent_back, standing
-from cairn.services.dispatch.output_cache import Outputs, OutputsRead
+from cairn.services.dispatch.material import DispatchMaterial, feedback_of, findings_of, sent_back, standing
+from cairn.services.dispatch.output_cache import OutputCache, Outputs
 from cairn.services.dispatch.recorded_calls import read_calls
 from cairn.services.engine.commit import Commit
-from cairn.services.engine.plans import Plans
-from cairn.services.logs.log_writer import Logbook
-from cairn.store import Database, Loaded
+from cairn.services.engine.plans import DefinitionCache
+from cairn.services.logs.log_writer import LogWriter
+from cairn.store import Database, LoadedRun
 
 AT_ONCE = 256 * 1024  # more than this is read and decoded beside the event loop
 
 
-class Briefing:
+class WorkOrders:
     def __init__(
         self,
         database: Database,
-        plans: Plans,
+        plans: DefinitionCache,
         tree: Tree,
-        logbook: Logbook,
-        limits: Limits,
+        logbook: LogWriter,
+        limits: RunnerLimits,
         conversations: Conversations,
-        library: AgentLibrary,
+        library: AgentLibraryService,
     ) -> None:
         self._database = database
         self._plans = plans
@@ -51,35 +51,35 @@ class Briefing:
         self._logbook = logbook
         self._conversations = conversations
         self._library = library
-        self._read = OutputsRead(database)
+        self._read = OutputCache(database)
 
     # ---- for the worker ----------------------------------------------------------------------------------
-    async def checkpoint(self, loaded: Loaded, e: Execution) -> CheckpointDefinition:
+    async def checkpoint(self, loaded: LoadedRun, e: Execution) -> CheckpointDefinition:
         """The definition that an execution is carried out by."""
         return (await self.definition(loaded, e)).checkpoint(e.key)
 
-    async def definition(self, loaded: Loaded, e: Execution) -> PipelineDefinition:
+    async def definition(self, loaded: LoadedRun, e: Execution) -> PipelineDefinition:
         """The whole of it, with the agents of the library put in."""
         written = self._plans.known(loaded.facts.pipeline_id, e.definition)
         found = self._library.known_of_run(loaded, written, e.definition) if written is not None else None
         return found or await self._database.aread(lambda c: self._definition(c, loaded, e))
 
-    def _definition(self, connection: sa.Connection, loaded: Loaded, e: Execution) -> PipelineDefinition:
+    def _definition(self, connection: sa.Connection, loaded: LoadedRun, e: Execution) -> PipelineDefinition:
         written = self._plans.definition(connection, loaded.facts.pipeline_id, e.definition)
         return self._library.of_run(connection, loaded, written, e.definition)
 
-    async def work(self, loaded: Loaded, e: Execution) -> Work:
+    async def work(self, loaded: LoadedRun, e: Execution) -> WorkOrder:
         """Everything for one dispatch. What is large, or must be there, is read now; the rest when it is wanted."""
         facts, definition = loaded.facts, await self.definition(loaded, e)
         checkpoint = definition.checkpoint(e.key)
         material = await self._material(loaded, e, checkpoint)
-        answer, files = None, dict[str, Upload]()
-        if e.policy.mode is Mode.HUMAN_ONLY or (e.policy.mode is Mode.SCRIPT and e.answered):
+        answer, files = None, dict[str, UploadedFile]()
+        if e.policy.mode is ExecutionMode.HUMAN_ONLY or (e.policy.mode is ExecutionMode.SCRIPT and e.answered):
             answer, files = await self._database.aread(lambda c: (read_answer(c, e.answer), self._uploads(c, e.id)))
         scripts, calls = await self._of_script(loaded, e)
         operations = await self._operations(definition, checkpoint)
-        of = Speaking(facts.pipeline_id, facts.run_id, e.id, e.dispatch)
-        return Work(
+        of = ExecutionRef(facts.pipeline_id, facts.run_id, e.id, e.dispatch)
+        return WorkOrder(
             run_id=facts.run_id,
             pipeline_id=facts.pipeline_id,
             execution_id=e.id,
@@ -105,18 +105,20 @@ class Briefing:
             conversation=self._conversations.of(loaded, e),
         )
 
-    async def _of_script(self, loaded: Loaded, e: Execution) -> tuple[Mapping[str, Stored], tuple[Call, ...]]:
+    async def _of_script(
+        self, loaded: LoadedRun, e: Execution
+    ) -> tuple[Mapping[str, StoredFile], tuple[RecordedCall, ...]]:
         """The files of its definition, and the calls that it has made in this revision."""
-        if e.policy.mode in (Mode.FUNCTION, Mode.AGENTIC) and e.dispatch > 1:
+        if e.policy.mode in (ExecutionMode.FUNCTION, ExecutionMode.AGENTIC) and e.dispatch > 1:
             return {}, await self._database.aread(lambda c: read_calls(c, e))
-        if e.policy.mode is not Mode.SCRIPT:
+        if e.policy.mode is not ExecutionMode.SCRIPT:
             return {}, ()
         facts = loaded.facts
 
-        def read(connection: sa.Connection) -> tuple[Mapping[str, Stored], tuple[Call, ...]]:
+        def read(connection: sa.Connection) -> tuple[Mapping[str, StoredFile], tuple[RecordedCall, ...]]:
             definition = self._plans.definition(connection, facts.pipeline_id, e.definition)
             files = {
-                path: Stored(path, "", file.checksum, file.size_bytes, self._read.reader(file.checksum))
+                path: StoredFile(path, "", file.checksum, file.size_bytes, self._read.reader(file.checksum))
                 for path, file in definition.scripts.items()
             }
             return files, read_calls(connection, e)
@@ -125,30 +127,32 @@ class Briefing:
 
     async def _operations(
         self, definition: PipelineDefinition, checkpoint: CheckpointDefinition
-    ) -> tuple[Operation, ...]:
+    ) -> tuple[ActionOffer, ...]:
         """Where agents may propose actions: which, and what people have corrected before."""
-        if checkpoint.execution.mode is not Mode.AGENTIC or not uses_tool(checkpoint, "propose_action"):
+        if checkpoint.execution.mode is not ExecutionMode.AGENTIC or not uses_tool(checkpoint, "propose_action"):
             return ()
         return await self._database.aread(lambda c: offered(c, definition))
 
-    async def told(self, work: Work) -> Told:
+    async def told(self, work: WorkOrder) -> RecordedInputs:
         """The context that the work was given, where it is to be kept (X9), and what it has read (R3)."""
+        if work.checkpoint.execution.mode is ExecutionMode.SCRIPT:
+            await self._logbook.flush()  # the sandbox is recorded before the execution completes
         material = work.material
-        if not isinstance(material, Gathered):
+        if not isinstance(material, DispatchMaterial):
             return UNTOLD
         context = await self._database.aread(lambda _: material.told()) if material.is_kept else None
-        return Told(context, material.consumed)
+        return RecordedInputs(context, material.consumed)
 
-    def end(self, loaded: Loaded, e: Execution) -> None:
+    def end(self, loaded: LoadedRun, e: Execution) -> None:
         """The dispatch is over: nobody speaks in it any more."""
         self._conversations.end(loaded.facts.run_id, e.id)
 
     def remember(self, commit: Commit, execution_id: str) -> None:
         """What has just been completed is read next: keep it at hand."""
-        if commit.after.run.executions[execution_id].state is State.COMPLETED:
+        if commit.after.run.executions[execution_id].state is ExecutionState.COMPLETED:
             self._read.remember(execution_id, commit.file_plan.artifacts)
 
-    async def _material(self, loaded: Loaded, e: Execution, checkpoint: CheckpointDefinition) -> Gathered:
+    async def _material(self, loaded: LoadedRun, e: Execution, checkpoint: CheckpointDefinition) -> DispatchMaterial:
         wanted = [other.id for other in standing(loaded, e).values()]
         outputs = self._read.known(wanted)
         looks_up = checkpoint.inputs.include_previous_version or e.asked_by is not None or loaded.run.pass_number > 1
@@ -157,27 +161,29 @@ class Briefing:
             found = await self._database.aread(lambda c: self._look_up(c, loaded, e, checkpoint))
         else:
             found = self._resolved(loaded, e, outputs)
-        gathered = Gathered(self._database, self._plans, self._limits, loaded, checkpoint, found)
+        gathered = DispatchMaterial(self._database, self._plans, self._limits, loaded, checkpoint, found)
         if gathered.is_declared or gathered.size > AT_ONCE:
             await self._database.aread(lambda _: gathered.gather())
         return gathered
 
     # ---- for people, before and after --------------------------------------------------------------------
-    def preview(self, connection: sa.Connection, loaded: Loaded, e: Execution) -> tuple[Gathered, Assembled]:
+    def preview(
+        self, connection: sa.Connection, loaded: LoadedRun, e: Execution
+    ) -> tuple[DispatchMaterial, AssembledContext]:
         """The exact context of an execution, as it would be given now (X9)."""
         checkpoint = self._definition(connection, loaded, e).checkpoint(e.key)
         found = self._look_up(connection, loaded, e, checkpoint)
-        gathered = Gathered(self._database, self._plans, self._limits, loaded, checkpoint, found)
+        gathered = DispatchMaterial(self._database, self._plans, self._limits, loaded, checkpoint, found)
         return gathered, gathered.assembled
 
     # ---- what there is to read ------------------------------------------------------------------------------
     def _look_up(
         self,
         connection: sa.Connection,
-        loaded: Loaded,
+        loaded: LoadedRun,
         e: Execution,
         checkpoint: CheckpointDefinition,
-    ) -> Resolved:
+    ) -> ResolvedInputs:
         last = _in_the_pass_before(loaded, e)
         wanted = [other.id for other in standing(loaded, e).values()] + ([last.id] if last else [])
         outputs = self._read.look_up(connection, wanted)
@@ -188,53 +194,55 @@ class Briefing:
         long = [source for key, source in found.completed.items() if key in summaries.wanted(checkpoint)]
         return replace(found, previous=previous, previous_pass=earlier, summaries=summaries.read(connection, long))
 
-    def _resolved(self, loaded: Loaded, e: Execution, outputs: Outputs, of_asker: tuple[Stored, ...] = ()) -> Resolved:
+    def _resolved(
+        self, loaded: LoadedRun, e: Execution, outputs: Outputs, of_asker: tuple[StoredFile, ...] = ()
+    ) -> ResolvedInputs:
         completed = {key: self._source(loaded, other, outputs) for key, other in standing(loaded, e).items()}
-        return Resolved(
+        return ResolvedInputs(
             completed=completed,
             feedback=feedback_of(loaded, e),
             rework=sent_back(e, of_asker),
             findings=findings_of(e),
         )
 
-    def _source(self, loaded: Loaded, of: Execution, outputs: Outputs) -> Source:
+    def _source(self, loaded: LoadedRun, of: Execution, outputs: Outputs) -> ArtifactSource:
         name = loaded.places[of.key].name
-        return Source(name, of.position, loaded.facts.run_version, outputs[of.id], of.pass_number)
+        return ArtifactSource(name, of.position, loaded.facts.run_version, outputs[of.id], of.pass_number)
 
-    def _uploads(self, connection: sa.Connection, execution_id: str) -> dict[str, Upload]:
+    def _uploads(self, connection: sa.Connection, execution_id: str) -> dict[str, UploadedFile]:
         return {
-            upload_id: Upload(row.filename, row.checksum, row.size_bytes, self._read.reader(row.checksum))
+            upload_id: UploadedFile(row.filename, row.checksum, row.size_bytes, self._read.reader(row.checksum))
             for upload_id, row in uploaded(connection, execution_id).items()
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RecordedInputs:
     """What a dispatch was given."""
 
     context: bytes | None = None  # as it is stored
     consumed: tuple[str, ...] = ()  # artifact records
 
 
-UNTOLD = Told()
+UNTOLD = RecordedInputs()
 
 
 @dataclass(frozen=True, slots=True)
-class Speaking:
+class ExecutionRef:
     pipeline_id: str
     run_id: str
     execution_id: str
     dispatch: int
 
 
-def _in_the_pass_before(loaded: Loaded, e: Execution) -> Execution | None:
+def _in_the_pass_before(loaded: LoadedRun, e: Execution) -> Execution | None:
     """The execution whose outputs stood for the checkpoint in the pass before (D32)."""
     before = [
         other
         for other in loaded.run.executions.values()
         if other.key == e.key
         and other.pass_number == e.pass_number - 1
-        and other.state is State.COMPLETED
+        and other.state is ExecutionState.COMPLETED
         and other.archived_by is None
     ]
     return before[-1] if before else None

@@ -8,14 +8,14 @@ import sqlalchemy as sa
 
 from cairn.files import Drift, layout, shown
 from cairn.services.doctor.views import HealthCheck
-from cairn.services.folders.folder_repair import Keeper
+from cairn.services.folders.folder_repair import FolderRepair
 from cairn.store import Database
 from cairn.store import tables as t
 
 SHOWN = 5
 
 
-def folders(database: Database, keeper: Keeper) -> list[HealthCheck]:
+def folders(database: Database, keeper: FolderRepair) -> list[HealthCheck]:
     found: list[HealthCheck] = []
     for pipeline_id in database.read(_standing):
         drift = keeper.look(pipeline_id)
@@ -28,7 +28,7 @@ def folders(database: Database, keeper: Keeper) -> list[HealthCheck]:
     return found
 
 
-def strangers(database: Database, keeper: Keeper) -> list[HealthCheck]:
+def strangers(database: Database, keeper: FolderRepair) -> list[HealthCheck]:
     """What lies among the pipelines' folders, and in their archive, and belongs to none."""
     known = frozenset(database.read(lambda c: c.execute(sa.select(t.pipelines.c.pipeline_id)).scalars().all()))
     found = _strangers(keeper.root, known)
@@ -40,7 +40,7 @@ def strangers(database: Database, keeper: Keeper) -> list[HealthCheck]:
     return [HealthCheck(what="other files", verdict="warning", detail=detail, remedy=remedy)]
 
 
-async def mend(keeper: Keeper) -> list[HealthCheck]:
+async def mend(keeper: FolderRepair) -> list[HealthCheck]:
     """What was missing or changed is written again; what is a user's is moved aside, never deleted."""
     await keeper.mend_unfinished()
     report = await keeper.mend_all()

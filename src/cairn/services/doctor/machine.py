@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from cairn.ports import Level, Reached
+from cairn.ports import SandboxLevel, SandboxStatus
 from cairn.services.doctor.views import HealthCheck
 from cairn.store import Database, integrity
 
@@ -29,8 +29,8 @@ class Machine:
 
     folder: Path
     doubts: tuple[tuple[str, str], ...]  # of the settings: what is doubtful, and what to do
-    asked: Level  # of the sandbox
-    probe: Callable[[], Reached]
+    asked: SandboxLevel  # of the sandbox
+    probe: Callable[[], SandboxStatus]
 
 
 def settings(machine: Machine) -> list[HealthCheck]:

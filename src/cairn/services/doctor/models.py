@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cairn.ports.models import Models
+from cairn.ports.models import ModelCatalogue
 from cairn.services.doctor.views import HealthCheck
 
 
-def models(known: Models, fallbacks: Sequence[str]) -> list[HealthCheck]:
+def models(known: ModelCatalogue, fallbacks: Sequence[str]) -> list[HealthCheck]:
     """Nobody is asked: that would cost."""
     default = known.default
     states = {one.name: one for one in known.providers()}

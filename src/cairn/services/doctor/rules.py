@@ -9,26 +9,26 @@ import sqlalchemy as sa
 from cairn.core.rules import GLOBAL
 from cairn.definitions import DefinitionError
 from cairn.services.doctor.views import HealthCheck
-from cairn.services.rules.service import Rules
+from cairn.services.rules.service import RuleService
 from cairn.store import Database
 from cairn.store import rules as rule_rows
 
 WELL = HealthCheck(what="rules", verdict="ok", detail="what is written is in force", remedy="")
 
 
-def rules(database: Database, service: Rules) -> list[HealthCheck]:
+def rules(database: Database, service: RuleService) -> list[HealthCheck]:
     found = [*_file(service), *database.read(lambda c: list(_in_force(c, service)))]
     return found or [WELL]
 
 
-def _file(service: Rules) -> Iterator[HealthCheck]:
+def _file(service: RuleService) -> Iterator[HealthCheck]:
     path = service.file.path
     for fault in service.file.faults[:1]:
         detail = f"{path.name} is not in force, what was before still is: {fault}"
         yield _warning(detail, f"correct {path}, or save the rules anew")
 
 
-def _in_force(connection: sa.Connection, service: Rules) -> Iterator[HealthCheck]:
+def _in_force(connection: sa.Connection, service: RuleService) -> Iterator[HealthCheck]:
     """A rule may want people who have gone since it was saved (D70)."""
     for head in rule_rows.all_heads(connection):
         try:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from cairn.services.doctor.views import HealthCheck
-from cairn.services.secrets import Secrets
+from cairn.services.secrets import SecretStore
 
 
-def secrets(store: Secrets) -> list[HealthCheck]:
+def secrets(store: SecretStore) -> list[HealthCheck]:
     kept = store.list()
     lost = [one.name for one in kept if not one.is_readable]
     if not lost:

@@ -15,13 +15,13 @@ from cairn.services.doctor.machine import Machine
 from cairn.services.doctor.models import models as look_at_models
 from cairn.services.doctor.rules import rules as look_at_rules
 from cairn.services.doctor.secrets import secrets as look_at_secrets
-from cairn.services.doctor.views import Diagnosis, HealthCheck
-from cairn.services.folders.folder_repair import Keeper
-from cairn.services.models import KnownModels
+from cairn.services.doctor.views import HealthCheck, HealthReport
+from cairn.services.folders.folder_repair import FolderRepair
+from cairn.services.models import ModelService
 from cairn.services.reading import Reading
 from cairn.services.retention import Retention
-from cairn.services.rules.service import Rules
-from cairn.services.secrets import Secrets
+from cairn.services.rules.service import RuleService
+from cairn.services.secrets import SecretStore
 from cairn.store import Database
 
 log = logging.getLogger(__name__)
@@ -33,22 +33,22 @@ class Doctor:
     """Safe beside everything else: looking only reads, and repairing waits for whoever acts on a pipeline."""
 
     database: Database
-    keeper: Keeper
+    keeper: FolderRepair
     reading: Reading
     retention: Retention
     jobs: JobEngine
     clock: Clock
     machine: Machine
-    rules: Rules
-    secrets: Secrets
-    known_models: KnownModels
+    rules: RuleService
+    secrets: SecretStore
+    known_models: ModelService
 
-    async def examine(self) -> Diagnosis:
+    async def examine(self) -> HealthReport:
         """Nothing is changed."""
         looks = (*self._around(), *self._in_database(), lambda: files.folders(self.database, self.keeper))
         return self._diagnosis([found for look in looks for found in await asyncio.to_thread(_looked, look)])
 
-    async def repair(self) -> Diagnosis:
+    async def repair(self) -> HealthReport:
         """Put right what differs and can be put right without a loss, and say what is left."""
         done = [
             *await asyncio.to_thread(_looked, lambda: machine.close_to_others(self.machine)),
@@ -85,9 +85,9 @@ class Doctor:
             lambda: files.strangers(self.database, self.keeper),
         )
 
-    def _diagnosis(self, findings: list[HealthCheck]) -> Diagnosis:
+    def _diagnosis(self, findings: list[HealthCheck]) -> HealthReport:
         well = all(found.verdict != "fault" for found in findings)
-        return Diagnosis(checked_at=self.clock.now(), well=well, findings=findings)
+        return HealthReport(checked_at=self.clock.now(), well=well, findings=findings)
 
 
 def _looked(look: Look) -> Sequence[HealthCheck]:

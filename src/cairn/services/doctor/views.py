@@ -20,7 +20,7 @@ class HealthCheck(View):
     remedy: Annotated[str, Field(description="What to do about it; empty if all is well.")]
 
 
-class Diagnosis(View):
+class HealthReport(View):
     """Everything that was looked at."""
 
     checked_at: Instant

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class AdminChange:
     """One change under way."""
 
     connection: sa.Connection
@@ -33,7 +33,7 @@ class Act:
         self.told.append(type)
 
 
-class Acts:
+class AdminChanges:
     def __init__(self, database: Database, clock: Clock, hub: EventBus) -> None:
         self.database = database
         self.clock = clock
@@ -44,11 +44,11 @@ class Acts:
         """Have this called after every change: what was remembered may no longer hold."""
         self._forgetting.append(forget)
 
-    async def carry_out(self, change: Callable[[Act], T], by: Actor) -> T:
+    async def carry_out(self, change: Callable[[AdminChange], T], by: Actor) -> T:
         at = self.clock.now()
         told: list[str] = []
         try:
-            return await self.database.transact(lambda c: change(Act(c, by, at, told)))
+            return await self.database.transact(lambda c: change(AdminChange(c, by, at, told)))
         finally:  # cancelled, it may have been carried out all the same
             for forget in self._forgetting:
                 forget()

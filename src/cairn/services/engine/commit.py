@@ -8,11 +8,11 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.decide import Decision
 from cairn.core.rule_verdict import Judge
-from cairn.services.engine.file_plan import Filing
-from cairn.store import Loaded, NewArtifact
+from cairn.services.engine.file_plan import FilePlan
+from cairn.store import LoadedRun, NewArtifact
 
 
 class Write(Protocol):
@@ -30,7 +30,7 @@ class AfterCommit(Protocol):
 class RuleSource(Protocol):
     """The approval rules as a transaction sees them."""
 
-    def judge(self, connection: Connection, loaded: Loaded, artifacts: Iterable[NewArtifact] = (), /) -> Judge:
+    def judge(self, connection: Connection, loaded: LoadedRun, artifacts: Iterable[NewArtifact] = (), /) -> Judge:
         """`artifacts` come with the command: rules can read them too."""
         ...
 
@@ -82,11 +82,11 @@ NO_ATTACHMENTS = Attachments()
 class Commit:
     """One decision and how it is saved. While writes run, its transaction is still open."""
 
-    before: Loaded
-    after: Loaded  # of a simulated command: the same as before
+    before: LoadedRun
+    after: LoadedRun  # of a simulated command: the same as before
     decision: Decision
-    context: Given
-    file_plan: Filing
+    context: CommandContext
+    file_plan: FilePlan
     jobs: tuple[str, ...] = ()
     lane: str | None = None  # that has reported
     outbox: tuple[str, ...] = ()  # notifications to deliver

@@ -13,10 +13,10 @@ from uuid import UUID, uuid4
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Command, Given, Report, Timer
+from cairn.core.commands import Command, CommandContext, Report, Timer
 from cairn.core.decide import Decision, decide
-from cairn.core.effects import SendLater
-from cairn.core.errors import Refused
+from cairn.core.effects import ScheduleTimer
+from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
 from cairn.core.states import CLOSED
 from cairn.ports import Clock, JobEngine
@@ -25,10 +25,10 @@ from cairn.services.engine.file_plan import plan as plan_files
 from cairn.services.engine.file_plan import write_moves
 from cairn.services.engine.job_ids import driven_by, drivers_of, timer_id
 from cairn.services.engine.locks import Locks
-from cairn.services.engine.plans import Plans
-from cairn.services.errors import NotFound
-from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, find_artifacts, load_run, save_run
+from cairn.services.engine.plans import DefinitionCache
+from cairn.store import Database, LoadedRun, LostRace, NewArtifact, StaleDispatch, find_artifacts, load_run, save_run
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 WARM = 256  # runs that are kept loaded
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class Engine:
         self,
         database: Database,
         jobs: JobEngine,
-        plans: Plans,
+        plans: DefinitionCache,
         clock: Clock,
         locks: Locks,
         participants: Participants,
@@ -55,11 +55,11 @@ class Engine:
         self._synced_revision = participants.synced_revision
         self._run_after_commit = participants.after_commit
         self._locks = locks
-        self._warm = OrderedDict[str, Loaded]()
+        self._warm = OrderedDict[str, LoadedRun]()
         self._under_way: set[asyncio.Task[Any]] = set()
 
-    def context(self, by: str, command_id: UUID | None = None) -> Given:
-        return Given(self.clock.now(), by, command_id or uuid4())
+    def context(self, by: str, command_id: UUID | None = None) -> CommandContext:
+        return CommandContext(self.clock.now(), by, command_id or uuid4())
 
     def lock(self, *ids: str) -> AbstractAsyncContextManager[None]:
         """Nobody else in this process changes these runs or pipelines, or their files, meanwhile."""
@@ -86,7 +86,7 @@ class Engine:
         self,
         run_id: str,
         command: Command,
-        context: Given,
+        context: CommandContext,
         *,
         lane: str | None = None,
         attachments: Attachments = NO_ATTACHMENTS,
@@ -98,7 +98,7 @@ class Engine:
         self,
         run_id: str,
         command: Command,
-        context: Given,
+        context: CommandContext,
         *,
         lane: str | None = None,
         attachments: Attachments = NO_ATTACHMENTS,
@@ -116,9 +116,9 @@ class Engine:
     async def _commit(self, run_id: str, body: Callable[[sa.Connection], Commit]) -> Commit:
         try:
             return await self.database.transact(body)
-        except (LostRace, Fenced):
+        except (LostRace, StaleDispatch):
             self.forget(run_id)
-        except Refused:
+        except CommandRefused:
             # Another process may have moved the run on since it was loaded here.
             if run_id not in self._warm or self.database.kind == "sqlite":
                 raise
@@ -129,7 +129,7 @@ class Engine:
         """Several commands in one transaction; a lost race is run once more."""
         try:
             return await self.database.transact(body)
-        except (LostRace, Fenced):
+        except (LostRace, StaleDispatch):
             for run_id in run_ids:
                 self.forget(run_id)
         return await self.database.transact(body)
@@ -146,11 +146,11 @@ class Engine:
         connection: sa.Connection,
         run_id: str,
         command: Command,
-        context: Given,
+        context: CommandContext,
         *,
         lane: str | None = None,
         attachments: Attachments = NO_ATTACHMENTS,
-        loaded: Loaded | None = None,
+        loaded: LoadedRun | None = None,
     ) -> Commit:
         """Load, decide and save; several may share one transaction. Call `after_commit` with each when it is committed.
 
@@ -185,17 +185,19 @@ class Engine:
         if commit.lane is not None and driven_by(commit.after, commit.lane) is None:
             self._jobs.end_lane(connection, commit.lane)
         for effect in commit.decision.effects:
-            if isinstance(effect, SendLater):
+            if isinstance(effect, ScheduleTimer):
                 timer = timer_id(commit.run_id, effect.command)
                 self._jobs.enqueue_timer(connection, timer, commit.run_id, effect.command, effect.after)
 
-    def simulate(self, connection: sa.Connection, run_id: str, command: Command, context: Given) -> Commit:
+    def simulate(self, connection: sa.Connection, run_id: str, command: Command, context: CommandContext) -> Commit:
         """What the command would do, without doing it."""
         before = self.load(connection, run_id, lock=False)
         decision = _decide(connection, before, command, self._complete(connection, before, context, ()))
         return Commit(before, before, decision, context, plan_files(connection, before, decision, context, ()))
 
-    def _complete(self, connection: sa.Connection, before: Loaded, context: Given, new: Sequence[NewArtifact]) -> Given:
+    def _complete(
+        self, connection: sa.Connection, before: LoadedRun, context: CommandContext, new: Sequence[NewArtifact]
+    ) -> CommandContext:
         """With rules, budget and artifacts as this transaction sees them; `new` come with the command."""
         spent = self._budget.spent(connection, before.facts.run_id) if before.run.over_budget else ""
         return context.changed(
@@ -205,14 +207,14 @@ class Engine:
             over_budget=spent,
         )
 
-    def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> Loaded:
+    def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> LoadedRun:
         loaded = load_run(connection, run_id, self.plans, lock=lock and self.database.kind == "postgresql")
         if loaded is None:
             raise NotFound("run", run_id)
         return loaded
 
     # ---- what is kept loaded -------------------------------------------------------------------------
-    async def read_run(self, run_id: str) -> Loaded:
+    async def read_run(self, run_id: str) -> LoadedRun:
         if self.database.kind == "sqlite" and (warm := self._warm.get(run_id)) is not None:
             return warm
         return await self.database.aread(lambda c: self.load(c, run_id, lock=False))
@@ -223,7 +225,7 @@ class Engine:
         now = warm.run.executions.get(e.id) if warm is not None else None
         return now is None or (now.dispatch, now.state, now.archived_by) == (e.dispatch, e.state, e.archived_by)
 
-    def _keep_warm(self, loaded: Loaded) -> None:
+    def _keep_warm(self, loaded: LoadedRun) -> None:
         run_id = loaded.facts.run_id
         self._warm[run_id] = loaded
         self._warm.move_to_end(run_id)
@@ -240,19 +242,21 @@ class Engine:
             self.forget(run_id)
 
 
-def _decide(connection: sa.Connection, before: Loaded, command: Command, context: Given) -> Decision:
+def _decide(connection: sa.Connection, before: LoadedRun, command: Command, context: CommandContext) -> Decision:
     if before.run.status in CLOSED and not isinstance(command, Report | Timer):
         _check_line(connection, before)
     return decide(before.run, command, context)
 
 
-def _check_line(connection: sa.Connection, before: Loaded) -> None:
+def _check_line(connection: sa.Connection, before: LoadedRun) -> None:
     """A run that is over can be taken up again while its pipeline and its definition stand (P2, P4, D4)."""
     p = t.pipelines.c
     row = connection.execute(
         sa.select(p.deleted_at, p.pipeline_definition_version).where(p.pipeline_id == before.facts.pipeline_id)
     ).one()
     if row.deleted_at is not None:
-        raise Refused("The pipeline is deleted: its runs can only be read.", ("restore the pipeline",))
+        raise CommandRefused("The pipeline is deleted: its runs can only be read.", ("restore the pipeline",))
     if row.pipeline_definition_version != before.facts.definition_version:
-        raise Refused("The run is of an earlier definition of the pipeline: it can only be read.", ("start a new run",))
+        raise CommandRefused(
+            "The run is of an earlier definition of the pipeline: it can only be read.", ("start a new run",)
+        )

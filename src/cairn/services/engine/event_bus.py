@@ -24,7 +24,7 @@ _MOST = 256  # hints kept for a listener that is slow; then one stands for all o
 ANYTHING = ChangeHint(None, None, "anything")  # more has happened than was kept
 
 
-class Subscription:
+class EventSubscription:
     """What one listener has not taken yet. `async for` gives hints one by one, `wait` all at once."""
 
     def __init__(self, run_id: str | None) -> None:
@@ -71,7 +71,7 @@ class Subscription:
             self._kept.clear()
         return taken
 
-    def __aiter__(self) -> Subscription:
+    def __aiter__(self) -> EventSubscription:
         return self
 
     async def __anext__(self) -> ChangeHint:
@@ -95,7 +95,7 @@ class Subscription:
 
 class EventBus:
     def __init__(self) -> None:
-        self._listeners: tuple[Subscription, ...] = ()
+        self._listeners: tuple[EventSubscription, ...] = ()
         self._lock = Lock()
         self._closed = False
 
@@ -120,9 +120,9 @@ class EventBus:
                 listener.tell(changes)
 
     @contextmanager
-    def subscribe(self, run_id: str | None = None) -> Generator[Subscription, None, None]:
+    def subscribe(self, run_id: str | None = None) -> Generator[EventSubscription, None, None]:
         """Hints about one run, or about everything."""
-        listener = Subscription(run_id)
+        listener = EventSubscription(run_id)
         if self._closed:
             listener.close()
         with self._lock:

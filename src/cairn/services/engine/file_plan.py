@@ -10,19 +10,19 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.decide import Decision
-from cairn.core.effects import Archive, Promote, SetPassAside, Unarchive
+from cairn.core.effects import ArchiveFiles, ArchivePass, PromoteArtifacts, RestoreFiles
 from cairn.core.execution import Execution
 from cairn.core.run import Run
-from cairn.core.states import State
+from cairn.core.states import ExecutionState
 from cairn.files import layout
-from cairn.store import Loaded, NewArtifact
+from cairn.store import LoadedRun, NewArtifact
 from cairn.store import tables as t
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedArtifact:
     """An artifact's file that changes its place. Paths are relative to the pipeline's folder."""
 
     record_id: str
@@ -53,30 +53,34 @@ class RollbackMoves:
     rollback: str
     archive: str  # the folder
     folders: tuple[ArchivedFolder, ...]
-    files: tuple[Moved, ...]  # from where they are to where they go
+    files: tuple[MovedArtifact, ...]  # from where they are to where they go
 
 
 @dataclass(frozen=True)
-class Filing:
+class FilePlan:
     artifacts: tuple[NewArtifact, ...]  # those that are new, with their final paths
     promoted: Mapping[str, str] = field(default_factory=dict[str, str])  # earlier ones that take their permanent names
-    moved: tuple[Moved, ...] = ()
+    moved: tuple[MovedArtifact, ...] = ()
     rollbacks: Mapping[str, RollbackMoves] = field(default_factory=dict[str, RollbackMoves])
 
 
 def plan(
-    connection: sa.Connection, before: Loaded, decision: Decision, given: Given, artifacts: Sequence[NewArtifact]
-) -> Filing:
-    desk = _Desk(connection, before, decision.run, tuple(artifacts))
+    connection: sa.Connection,
+    before: LoadedRun,
+    decision: Decision,
+    given: CommandContext,
+    artifacts: Sequence[NewArtifact],
+) -> FilePlan:
+    desk = _FilePlanner(connection, before, decision.run, tuple(artifacts))
     for effect in decision.effects:
         match effect:
-            case Promote():
+            case PromoteArtifacts():
                 desk.promote(decision.run.executions[effect.execution])
-            case Archive():
+            case ArchiveFiles():
                 desk.archive(effect.rollback, given.at, whole_run=decision.run.archived_by == effect.rollback)
-            case Unarchive():
+            case RestoreFiles():
                 desk.unarchive(effect.rollback)
-            case SetPassAside():
+            case ArchivePass():
                 desk.set_aside(effect.pass_number)
             case _:
                 pass
@@ -84,7 +88,7 @@ def plan(
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _ArtifactFile:
     record_id: str
     artifact_id: str
     execution_id: str
@@ -96,13 +100,13 @@ class _Item:
     promoted: bool
 
 
-class _Desk:
+class _FilePlanner:
     """The run's artifacts while their paths change; earlier ones are read only when they have to move."""
 
     def __init__(
         self,
         connection: sa.Connection,
-        before: Loaded,
+        before: LoadedRun,
         run: Run,
         new: tuple[NewArtifact, ...],
     ) -> None:
@@ -112,11 +116,11 @@ class _Desk:
         self._folders = before.folders  # of executions, fixed when they were made (D38)
         self._new = {a.record_id: a for a in new}
         self._promoted: dict[str, str] = {}
-        self._moved: dict[str, Moved] = {}
+        self._moved: dict[str, MovedArtifact] = {}
         self._rollbacks: dict[str, RollbackMoves] = {}
 
     @cached_property
-    def _known(self) -> dict[str, _Item]:
+    def _known(self) -> dict[str, _ArtifactFile]:
         a = t.artifacts.c
         query = sa.select(t.artifacts).where(a.run_id == self._facts.run_id)
         rows = self._connection.execute(query.order_by(a.created_at, a.artifact_record_id))
@@ -142,7 +146,7 @@ class _Desk:
     def _supersede(self, e: Execution) -> None:
         """What stood at its place goes to `superseded/` (D31)."""
         for other in self._run.current:
-            if other.key == e.key and other.id != e.id and other.state is State.COMPLETED:
+            if other.key == e.key and other.id != e.id and other.state is ExecutionState.COMPLETED:
                 folder = f"{self._run_folder}/{self._folders[other.id]}"
                 aside = layout.superseded_folder(folder, other.id)
                 standing = [item for item in self._of([other.id]) if not item.path.startswith(f"{aside}/")]
@@ -156,7 +160,7 @@ class _Desk:
         else:
             gone = [e for e in self._run.executions.values() if e.archived_by == rollback and e.id in self._folders]
             folders = [self._archived_folder(e, into) for e in gone]
-        files: list[Moved] = []
+        files: list[MovedArtifact] = []
         for folder in folders:
             items = self._all_promoted() if whole_run else self._of([folder.item_id])
             files += self._move(items, partial(_rebase, f"{folder.original}/", f"{folder.archived}/"))
@@ -175,7 +179,7 @@ class _Desk:
             sa.select(i.item_type, i.item_id, i.original_path, i.archived_path).where(i.rollback_id == rollback)
         ).all()
         back = {row.item_id: row.original_path for row in rows if row.item_type == "artifact"}
-        files: list[Moved] = []
+        files: list[MovedArtifact] = []
         for item in self._all_promoted():
             if item.record_id in back:
                 files += self._move([item], partial(_become, back[item.record_id]))
@@ -196,18 +200,20 @@ class _Desk:
             if self._known[record_id].execution_id in ids:
                 self._promoted[record_id] = f"{into}/{path.removeprefix(self._run_folder + '/')}"
 
-    def _all_promoted(self) -> list[_Item]:
+    def _all_promoted(self) -> list[_ArtifactFile]:
         return [item for item in self._known.values() if item.promoted]
 
-    def _of(self, executions: Iterable[str]) -> list[_Item]:
+    def _of(self, executions: Iterable[str]) -> list[_ArtifactFile]:
         wanted = set(executions)
         return [item for item in self._all_promoted() if item.execution_id in wanted]
 
-    def _move(self, items: Sequence[_Item], rename: Callable[[str], str], *, superseded: bool = False) -> list[Moved]:
+    def _move(
+        self, items: Sequence[_ArtifactFile], rename: Callable[[str], str], *, superseded: bool = False
+    ) -> list[MovedArtifact]:
         for item in items:
             earlier = self._moved.get(item.record_id)
             at = earlier.to if earlier else item.path
-            self._moved[item.record_id] = Moved(
+            self._moved[item.record_id] = MovedArtifact(
                 item.record_id,
                 item.artifact_id,
                 item.execution_id,
@@ -220,8 +226,8 @@ class _Desk:
             )
         return [self._moved[item.record_id] for item in items]
 
-    def filing(self) -> Filing:
-        return Filing(tuple(self._new.values()), self._promoted, tuple(self._moved.values()), self._rollbacks)
+    def filing(self) -> FilePlan:
+        return FilePlan(tuple(self._new.values()), self._promoted, tuple(self._moved.values()), self._rollbacks)
 
 
 def _into(folder: str, path: str) -> str:
@@ -236,8 +242,8 @@ def _become(path: str, _: str) -> str:
     return path
 
 
-def _item(row: sa.Row[Any]) -> _Item:
-    return _Item(
+def _item(row: sa.Row[Any]) -> _ArtifactFile:
+    return _ArtifactFile(
         row.artifact_record_id,
         row.artifact_id,
         row.execution_id,
@@ -250,7 +256,7 @@ def _item(row: sa.Row[Any]) -> _Item:
     )
 
 
-def write_moves(connection: sa.Connection, filing: Filing, given: Given) -> None:
+def write_moves(connection: sa.Connection, filing: FilePlan, given: CommandContext) -> None:
     """The rows of files that move say where they are from now on."""
     for moved in filing.moved:
         values: dict[str, Any] = {"file_path": moved.to}

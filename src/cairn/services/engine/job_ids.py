@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from cairn.core.commands import ApprovalExpired, EscalationDue, ReminderDue, RetryDue, RunTimedOut, TimedOut, Timer
+from cairn.core.commands import (
+    ApprovalExpired,
+    EscalationDue,
+    ExecutionTimedOut,
+    ReminderDue,
+    RetryDue,
+    RunTimedOut,
+    Timer,
+)
 from cairn.core.decide import Decision
 from cairn.core.effects import Dispatch
 from cairn.core.execution import Execution
-from cairn.core.states import State
-from cairn.store import Loaded
+from cairn.core.states import ExecutionState
+from cairn.store import LoadedRun
 
 
 def drivers_of(decision: Decision, lane: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -30,7 +38,7 @@ def timer_id(run_id: str, command: Timer) -> str:
     match command:
         case RetryDue():
             return f"retry:{command.execution}:{command.dispatch}"
-        case TimedOut():
+        case ExecutionTimedOut():
             return f"timeout:{command.execution}:{command.dispatch}"
         case ApprovalExpired():
             return f"expiry:{command.approval}:{command.period}"
@@ -42,11 +50,11 @@ def timer_id(run_id: str, command: Timer) -> str:
             return f"run-timeout:{run_id}:{command.clock}"
 
 
-def driven_by(loaded: Loaded, job: str) -> Execution | None:
+def driven_by(loaded: LoadedRun, job: str) -> Execution | None:
     """The execution at work that this job drives."""
     for execution, driver in loaded.drivers.items():
         if driver == job:
             e = loaded.run.executions[execution]
-            if e.state is State.WORKING and e.archived_by is None:
+            if e.state is ExecutionState.WORKING and e.archived_by is None:
                 return e
     return None

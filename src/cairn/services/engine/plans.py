@@ -8,18 +8,19 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.core.plan import Plan
-from cairn.definitions import PipelineDefinition, compile_plan, parse
+from cairn.definitions import CheckpointDefinition, PipelineDefinition, compile_plan, parse
 from cairn.files import layout
-from cairn.store import Kept, document
-from cairn.store import Plans as StoredPlans
+from cairn.services.paging import Row
+from cairn.store import BoundedCache, document
+from cairn.store import PlanCache as StoredPlans
 
 
-class Plans(StoredPlans):
+class DefinitionCache(StoredPlans):
     """Compiled plans and policies, and the definitions they come from; a revision never changes."""
 
     def __init__(self) -> None:
         super().__init__(_compile_plan, layout)
-        self._definitions = Kept[tuple[str, int], PipelineDefinition]()
+        self._definitions = BoundedCache[tuple[str, int], PipelineDefinition]()
 
     def definition(self, connection: sa.Connection, pipeline_id: str, revision: int) -> PipelineDefinition:
         return self._definitions.get(
@@ -33,3 +34,10 @@ class Plans(StoredPlans):
 
 def _compile_plan(graph_of: Mapping[str, Any], newest: Mapping[str, Any], revision: int) -> Plan:
     return compile_plan(parse(dict(graph_of)), parse(dict(newest)), revision=revision)
+
+
+def definition_of(
+    connection: sa.Connection, plans: DefinitionCache, pipeline_id: str, row: Row
+) -> CheckpointDefinition:
+    """The definition that it is carried out by."""
+    return plans.definition(connection, pipeline_id, row.definition_revision).by_key[row.key]

@@ -10,12 +10,17 @@ from typing import TypeVar
 from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError, SQLAlchemyError
 
 from cairn.documents import DocumentError
-from cairn.store import DamagedBlob, Fenced, LostRace, MissingBlob, Unstorable
+from cairn.store import DamagedBlob, LostRace, MissingBlob, StaleDispatch, Unstorable
 
 log = logging.getLogger(__name__)
 
 FIRST_WAIT, LONGEST_WAIT = 0.05, 5.0  # seconds between tries
-AWAY = (SQLAlchemyError, OSError, LostRace, Fenced)  # the database or the disk does not answer, or somebody was faster
+AWAY = (
+    SQLAlchemyError,
+    OSError,
+    LostRace,
+    StaleDispatch,
+)  # the database or the disk does not answer, or somebody was faster
 UNSAVABLE = (IntegrityError, DataError, ProgrammingError, Unstorable, MissingBlob, DamagedBlob, DocumentError)
 T = TypeVar("T")
 

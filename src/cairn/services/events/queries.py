@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 import sqlalchemy as sa
 
 from cairn.services.engine.event_bus import ChangeHint
-from cairn.services.errors import NotFound
-from cairn.services.events.views import BrokenLink, Event, EventPage, Verdict
-from cairn.services.filters import EventFilter
-from cairn.services.paging import Order, Row, page
+from cairn.services.events.views import BrokenLink, ChainVerification, Event, EventPage
+from cairn.services.paging import Row, SortOrder, page
 from cairn.store import tables as t
 from cairn.store.column_types import Text
+from cairn.store.errors import NotFound
 from cairn.store.events.chain import NO_PIPELINE
 from cairn.store.events.verification import verify
 from cairn.store.prepared_statements import PreparedQuery
 
 V, E = t.events.c, t.checkpoint_executions.c
-_NEWEST = Order((V.id,), newest_first=True)
+_NEWEST = SortOrder((V.id,), newest_first=True)
 
 
 def list_events(connection: sa.Connection, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
@@ -63,7 +64,7 @@ def event(row: Row) -> Event:
     )
 
 
-def verify_events(connection: sa.Connection, pipeline_id: str | None, run_id: str | None) -> Verdict:
+def verify_events(connection: sa.Connection, pipeline_id: str | None, run_id: str | None) -> ChainVerification:
     """Whether what was written is what is there: a run's chain, a pipeline's with all its runs, or everything."""
     if run_id is not None:
         chains: Sequence[str] | None = [known(connection, t.pipeline_runs.c.run_id, "run", run_id)]
@@ -79,7 +80,7 @@ def verify_events(connection: sa.Connection, pipeline_id: str | None, run_id: st
         for verdict in verdicts
         for link in verdict.broken
     ]
-    return Verdict(
+    return ChainVerification(
         valid=not broken,
         chains=sum(verdict.chains for verdict in verdicts),
         events=sum(verdict.events for verdict in verdicts),
@@ -120,3 +121,14 @@ def changes_after(connection: sa.Connection, last: int, limit: int) -> tuple[int
     rows = connection.execute(query).all()
     changes = [ChangeHint(row.pipeline_id or None, row.run_id, row.event_type) for row in rows]
     return (rows[-1].id if rows else last), changes
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    execution_id: str | None = None
+    types: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    is_global: bool = False  # only what belongs to no pipeline

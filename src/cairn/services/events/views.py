@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -36,23 +36,10 @@ class BrokenLink(View):
     reason: str
 
 
-class Verdict(View):
+class ChainVerification(View):
     """Whether the chain of events is as it was written."""
 
     valid: bool
     chains: int
     events: int
     broken: list[BrokenLink]
-
-
-class LogLine(View):
-    log_id: int
-    execution_id: Id
-    timestamp: Instant
-    level: Literal["debug", "info", "warning", "error"]
-    message: str
-    details: Any = None
-
-
-class LogPage(Page[LogLine]):
-    """Log lines, in the order that was asked for."""

@@ -7,33 +7,33 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.effects import (
-    Archive,
-    DropWorkspaces,
+    ArchiveFiles,
+    ArchivePass,
+    CreateWorkspace,
+    DeleteWorkspaces,
     FileEffect,
-    MakeWorkspace,
     MoveToErrored,
-    Promote,
-    SetPassAside,
-    Stage,
-    Unarchive,
+    PromoteArtifacts,
+    RestoreFiles,
+    StageArtifacts,
 )
 from cairn.core.execution import Execution
 from cairn.core.run import Run
-from cairn.core.states import Mode
+from cairn.core.states import ExecutionMode
 from cairn.documents import encode_json
-from cairn.files import FileContent, Move, Tree, layout
-from cairn.services.engine.file_plan import Filing
+from cairn.files import FileContent, FileMove, Tree, layout
+from cairn.services.engine.file_plan import FilePlan
 from cairn.services.folders import expected_files
-from cairn.services.folders.rollback_folders import RollbackFiles
+from cairn.services.folders.rollback_folders import RollbackFolders
 from cairn.store import Database, NewArtifact, RunFacts
 from cairn.store import tables as t
 
 
 def is_in_process(e: Execution) -> bool:
     """Nobody but Cairn itself has been let into its workspace."""
-    return e.policy.mode in (Mode.HUMAN_ONLY, Mode.FUNCTION)
+    return e.policy.mode in (ExecutionMode.HUMAN_ONLY, ExecutionMode.FUNCTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,12 @@ class HandOver:
     new: str
 
 
-class FileWork:
+class FileEffects:
     """The file effects of one decision."""
 
-    def __init__(self, database: Database, tree: Tree, facts: RunFacts, run: Run, given: Given, filing: Filing) -> None:
+    def __init__(
+        self, database: Database, tree: Tree, facts: RunFacts, run: Run, given: CommandContext, filing: FilePlan
+    ) -> None:
         self._database = database
         self._tree = tree
         self._facts = facts
@@ -59,8 +61,8 @@ class FileWork:
 
     def joined(self, effects: Sequence[FileEffect]) -> list[FileEffect | HandOver]:
         """One workspace that goes and one that comes, both of Cairn alone, are one: as from each step to the next."""
-        made = [effect for effect in effects if isinstance(effect, MakeWorkspace)]
-        dropped = [effect for effect in effects if isinstance(effect, DropWorkspaces)]
+        made = [effect for effect in effects if isinstance(effect, CreateWorkspace)]
+        dropped = [effect for effect in effects if isinstance(effect, DeleteWorkspaces)]
         if len(made) != 1 or len(dropped) != 1 or len(dropped[0].executions) != 1:
             return list(effects)
         (old,), new = dropped[0].executions, made[0].execution
@@ -72,25 +74,25 @@ class FileWork:
         match effect:
             case HandOver():
                 self._tree.hand_over(self._pipeline, effect.old, effect.new)
-            case MakeWorkspace():
+            case CreateWorkspace():
                 self._tree.make_workspace(self._pipeline, effect.execution)
-            case Stage():
+            case StageArtifacts():
                 self._tree.stage(self._pipeline, effect.execution, self._outputs(effect.execution))
-            case Promote():
+            case PromoteArtifacts():
                 self._promote(self._run.executions[effect.execution])
             case MoveToErrored():
                 self._move_to_errored(self._run.executions[effect.execution])
-            case DropWorkspaces():
+            case DeleteWorkspaces():
                 for execution in effect.executions:
                     reusable = is_in_process(self._run.executions[execution])
                     self._tree.drop_workspace(self._pipeline, execution, reusable=reusable)
-            case Archive():
-                folders = RollbackFiles(self._database, self._tree)
+            case ArchiveFiles():
+                folders = RollbackFolders(self._database, self._tree)
                 folders.archive(self._pipeline, self._filing.rollbacks[effect.rollback])
-            case Unarchive():
-                folders = RollbackFiles(self._database, self._tree)
+            case RestoreFiles():
+                folders = RollbackFolders(self._database, self._tree)
                 folders.restore(self._pipeline, self._filing.rollbacks[effect.rollback])
-            case SetPassAside():
+            case ArchivePass():
                 self._set_pass_aside(effect.pass_number)
 
     # ---- contents ---------------------------------------------------------------------------------------
@@ -129,7 +131,7 @@ class FileWork:
             return
         folder = files[0].path.rpartition("/")[0].rpartition("/")[0]
         superseded = [
-            Move(m.original, m.to, expected_files.of_blob(self._database, m.to, m.checksum, m.size))
+            FileMove(m.original, m.to, expected_files.of_blob(self._database, m.to, m.checksum, m.size))
             for m in self._filing.moved
             if m.superseded
         ]

@@ -13,15 +13,15 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from cairn.core.states import RunStatus
-from cairn.files import Drift, Expected, Report, Tree, Workspaces, layout
+from cairn.files import Drift, ExpectedTree, RepairResult, Tree, Workspaces, layout
 from cairn.ports import Clock
 from cairn.services.engine.engine import Engine
-from cairn.services.folders import expected_files
+from cairn.services.folders import expected_files, records
 from cairn.services.folders import recovery as mending
 from cairn.services.folders.folder_sync import FolderSync
-from cairn.services.folders.recovery import Mending
-from cairn.services.pipelines import pipeline_rows as rows
+from cairn.services.folders.recovery import FileRecovery
 from cairn.store import Database
+from cairn.store import pipelines as store_pipelines
 from cairn.store import tables as t
 from cairn.store.events import chain
 
@@ -32,7 +32,7 @@ SHOWN = 50  # paths of each kind that an event names
 
 
 @dataclass(frozen=True, slots=True)
-class DriftReport:
+class RepairReport:
     """What was found to differ, and put right."""
 
     checked_at: datetime
@@ -45,7 +45,7 @@ class DriftReport:
     def is_clean(self) -> bool:
         return not (self.repaired or self.moved_aside or self.failed)
 
-    def with_more(self, other: DriftReport) -> DriftReport:
+    def with_more(self, other: RepairReport) -> RepairReport:
         return replace(
             self,
             repaired=self.repaired + other.repaired,
@@ -54,16 +54,16 @@ class DriftReport:
         )
 
 
-class Keeper:
+class FolderRepair:
     def __init__(
-        self, database: Database, engine: Engine, folder_sync: FolderSync, mending: Mending, clock: Clock
+        self, database: Database, engine: Engine, folder_sync: FolderSync, mending: FileRecovery, clock: Clock
     ) -> None:
         self._database = database
         self._engine = engine
         self._folder_sync = folder_sync
         self._mending = mending
         self._clock = clock
-        self.last: DriftReport | None = None
+        self.last: RepairReport | None = None
 
     @property
     def _tree(self) -> Tree:
@@ -100,7 +100,7 @@ class Keeper:
         """Finish what was committed for a pipeline; what fails is tried again."""
         with self._trying(pipeline_id):
             async with self._engine.lock(pipeline_id):
-                runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+                runs = await self._database.aread(lambda c: store_pipelines.standing_runs(c, pipeline_id))
                 async with self._engine.lock(*runs):
                     await self.mend_held(pipeline_id, runs)
 
@@ -121,20 +121,20 @@ class Keeper:
         """The answer is which runs' files stand now, and through which revision."""
         self._mending.finish_moves(pipeline_id)
         if pipeline_id not in self._database.read(mending.standing_pipelines):
-            self._database.transact_now(lambda c: rows.mark_filed(c, pipeline_id))
+            self._database.transact_now(lambda c: records.mark_filed(c, pipeline_id))
             return {}
         unfinished = self._database.read(lambda c: mending.unfinished_runs(c, pipeline_id))
         for run_id in unfinished:
             self._mending.finish_run(run_id)
         if self._repair(self.look(pipeline_id)).failed:
             return {}
-        self._database.transact_now(lambda c: rows.mark_filed(c, pipeline_id))
+        self._database.transact_now(lambda c: records.mark_filed(c, pipeline_id))
         return self._database.read(lambda c: mending.revisions(c, unfinished))
 
-    async def mend_all(self) -> DriftReport:
+    async def mend_all(self) -> RepairReport:
         """Compare every pipeline's folder with the database, and put right what differs."""
         pipelines = await self.pipelines()
-        report = DriftReport(self._clock.now(), len(pipelines))
+        report = RepairReport(self._clock.now(), len(pipelines))
         for pipeline_id in pipelines:
             try:
                 report = report.with_more(await self._mend(pipeline_id))
@@ -148,15 +148,15 @@ class Keeper:
     async def pipelines(self) -> list[str]:
         return await self._database.aread(mending.standing_pipelines)
 
-    async def _mend(self, pipeline_id: str) -> DriftReport:
+    async def _mend(self, pipeline_id: str) -> RepairReport:
         """Looked at twice: what differs is judged only while nobody acts on the pipeline."""
         at = self._clock.now()
         if (await asyncio.to_thread(self.look, pipeline_id)).is_clean:
-            return DriftReport(at)
+            return RepairReport(at)
         async with self._engine.lock(pipeline_id):
             if pipeline_id not in await self.pipelines():
-                return DriftReport(at)
-            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+                return RepairReport(at)
+            runs = await self._database.aread(lambda c: store_pipelines.standing_runs(c, pipeline_id))
             async with self._engine.lock(*runs):
                 await self._folder_sync.open_runs(runs)
                 return await asyncio.to_thread(self._mend_now, pipeline_id, at)
@@ -171,21 +171,21 @@ class Keeper:
         behind = {path for path in drift.changed if path in at_work and self._own_info(pipeline_id, path)}
         return replace(drift, changed=tuple(path for path in drift.changed if path not in behind))
 
-    def _mend_now(self, pipeline_id: str, at: datetime) -> DriftReport:
+    def _mend_now(self, pipeline_id: str, at: datetime) -> RepairReport:
         drift = self.look(pipeline_id)
         behind = sum(self._own_info(pipeline_id, path) is not None for path in drift.changed)
         done = self._repair(drift)
         failed = tuple(f"{path}: {why}" for path, why in done.failed)
         for line in failed:
             log.error("drift of pipeline %s could not be put right: %s", pipeline_id, line)
-        report = DriftReport(at, 1, len(done.written) - behind, len(done.kept), failed)
+        report = RepairReport(at, 1, len(done.written) - behind, len(done.kept), failed)
         if report.repaired or report.moved_aside:
             self._tell(pipeline_id, done, at)
         return report
 
-    def _repair(self, drift: Drift) -> Report:
+    def _repair(self, drift: Drift) -> RepairResult:
         if drift.is_clean:
-            return Report()
+            return RepairResult()
         self._tree.make_pipeline(drift.pipeline_id)  # the folders that nothing is expected in
         own = set(self._mending.own(drift.pipeline_id))
         own.update(filter(None, (self._own_info(drift.pipeline_id, path) for path in drift.changed)))
@@ -200,7 +200,7 @@ class Keeper:
         except OSError:
             return None
 
-    def _tell(self, pipeline_id: str, done: Report, at: datetime) -> None:
+    def _tell(self, pipeline_id: str, done: RepairResult, at: datetime) -> None:
         """In the trail of the pipeline: what was written again, and where things of users are now."""
         told = {
             "written": list(done.written[:SHOWN]),
@@ -211,14 +211,14 @@ class Keeper:
             lambda c: chain.append_pipeline_event(c, pipeline_id, "drift_repaired", BY, at, told)
         )
 
-    def _expected(self, connection: sa.Connection, pipeline_id: str) -> Expected:
+    def _expected(self, connection: sa.Connection, pipeline_id: str) -> ExpectedTree:
         e, r = t.checkpoint_executions.c, t.pipeline_runs.c
         rows = connection.execute(
             sa.select(e.execution_id, e.has_workspace, r.archived_by)
             .select_from(t.checkpoint_executions.join(t.pipeline_runs, r.run_id == e.run_id))
             .where(r.pipeline_id == pipeline_id)
         ).all()
-        return Expected(
+        return ExpectedTree(
             files=expected_files.expected(connection, self._database, pipeline_id),
             latest=expected_files.latest_folder(connection, pipeline_id),
             workspaces=Workspaces(

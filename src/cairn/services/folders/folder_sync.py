@@ -10,36 +10,44 @@ from collections.abc import Iterable, Mapping, Sequence
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from cairn.core.effects import Archive, DropWorkspaces, FileEffect, MakeWorkspace, MoveToErrored, Promote, Unarchive
+from cairn.core.effects import (
+    ArchiveFiles,
+    CreateWorkspace,
+    DeleteWorkspaces,
+    FileEffect,
+    MoveToErrored,
+    PromoteArtifacts,
+    RestoreFiles,
+)
 from cairn.core.run import Run
 from cairn.files import Tree, layout
 from cairn.services.engine.commit import Commit
-from cairn.services.engine.file_plan import Filing
+from cairn.services.engine.file_plan import FilePlan
 from cairn.services.engine.locks import Locks
 from cairn.services.folders import expected_files
-from cairn.services.folders.file_effects import FileWork, is_in_process
-from cairn.services.logs.log_writer import Logbook
+from cairn.services.folders.file_effects import FileEffects, is_in_process
+from cairn.services.logs.log_writer import LogWriter
 from cairn.services.rollbacks import records as rollback_records
-from cairn.store import Database, Loaded, RunFacts
+from cairn.store import Database, LoadedRun, RunFacts
 from cairn.store import tables as t
 
 log = logging.getLogger(__name__)
 
 OPEN_AFTER = 0.05  # seconds until a new run that is at work has a folder of its own, if it does not rest before
-CHEAP = (MakeWorkspace, Promote, DropWorkspaces)
+CHEAP = (CreateWorkspace, PromoteArtifacts, DeleteWorkspaces)
 SMALL = 256 * 1024  # bytes that are written without leaving the event loop
 
 
 class FolderSync:
     """An after-commit step. Whoever calls anything else for a run holds its lock."""
 
-    def __init__(self, database: Database, tree: Tree, logbook: Logbook, locks: Locks) -> None:
+    def __init__(self, database: Database, tree: Tree, logbook: LogWriter, locks: Locks) -> None:
         self._database = database
         self._logbook = logbook
         self._locks = locks
         self._linking = threading.Lock()
         self._synced: dict[str, int] = {}  # by run: the revision that its folder has, until that is saved
-        self._unopened: dict[str, Loaded] = {}  # new runs without a folder, as they are now
+        self._unopened: dict[str, LoadedRun] = {}  # new runs without a folder, as they are now
         self._opening: set[asyncio.Task[None]] = set()
         self._runs_behind: set[str] = set()  # whose files could not follow
         self._pipelines_behind: set[str] = set()  # whose folders could not follow
@@ -76,7 +84,7 @@ class FolderSync:
         """On the hot path that is a handful of system calls, made at once."""
         facts, run, file_plan = commit.after.facts, commit.decision.run, commit.file_plan
         effects = [effect for effect in commit.decision.effects if isinstance(effect, FileEffect)]
-        work = FileWork(self._database, self.tree, facts, run, commit.context, file_plan)
+        work = FileEffects(self._database, self.tree, facts, run, commit.context, file_plan)
         if _is_cheap(run, effects, file_plan):
             _apply_all(work, effects)
             return
@@ -85,7 +93,9 @@ class FolderSync:
 
         def apply() -> None:
             _apply_all(work, effects)
-            if any(isinstance(effect, Archive | Unarchive) and _whole(run, effect.rollback) for effect in effects):
+            if any(
+                isinstance(effect, ArchiveFiles | RestoreFiles) and _whole(run, effect.rollback) for effect in effects
+            ):
                 self.update_latest_link(facts.pipeline_id)
 
         await asyncio.to_thread(apply)
@@ -93,7 +103,7 @@ class FolderSync:
     async def _mark_rollbacks_synced(self, commits: Sequence[Commit]) -> None:
         """The folders of these rollbacks have moved: the next start need not check them."""
         effects = [effect for commit in commits for effect in commit.decision.effects]
-        done = {effect.rollback for effect in effects if isinstance(effect, Archive | Unarchive)}
+        done = {effect.rollback for effect in effects if isinstance(effect, ArchiveFiles | RestoreFiles)}
         if done and not any(commit.warnings for commit in commits):
             try:
                 await self._database.transact(lambda c: rollback_records.mark_synced(c, done))
@@ -105,7 +115,7 @@ class FolderSync:
         """Whether the folder of a run has been created."""
         return run_id not in self._unopened
 
-    async def open_run(self, run: Loaded) -> list[str]:
+    async def open_run(self, run: LoadedRun) -> list[str]:
         """Create the folder of a new run; the answer is what the caller is warned of."""
         run_id = run.facts.run_id
         self._unopened.pop(run_id, None)
@@ -222,7 +232,7 @@ class FolderSync:
         self._synced.pop(run_id, None)
 
 
-def _apply_all(work: FileWork, effects: list[FileEffect]) -> None:
+def _apply_all(work: FileEffects, effects: list[FileEffect]) -> None:
     for effect in work.joined(effects):
         work.carry_out(effect)
 
@@ -232,12 +242,14 @@ def _whole(run: Run, rollback: str) -> bool:
     return any(record.id == rollback and record.target is None for record in run.rollbacks)
 
 
-def _is_cheap(run: Run, effects: list[FileEffect], file_plan: Filing) -> bool:
+def _is_cheap(run: Run, effects: list[FileEffect], file_plan: FilePlan) -> bool:
     if file_plan.promoted or file_plan.moved or sum(a.size for a in file_plan.artifacts) > SMALL:
         return False
     for effect in effects:
         if not isinstance(effect, CHEAP):
             return False
-        if isinstance(effect, DropWorkspaces) and any(not is_in_process(run.executions[e]) for e in effect.executions):
+        if isinstance(effect, DeleteWorkspaces) and any(
+            not is_in_process(run.executions[e]) for e in effect.executions
+        ):
             return False
     return True

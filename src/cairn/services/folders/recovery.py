@@ -10,20 +10,19 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
-from cairn.core.effects import FileEffect, MakeWorkspace, MoveToErrored, Stage
+from cairn.core.commands import CommandContext
+from cairn.core.effects import CreateWorkspace, FileEffect, MoveToErrored, StageArtifacts
 from cairn.core.execution import Execution
-from cairn.core.states import State
+from cairn.core.states import ExecutionState
 from cairn.files import Tree, layout
 from cairn.ports import Clock
-from cairn.services.engine.file_plan import Filing
-from cairn.services.engine.plans import Plans
-from cairn.services.folders import expected_files
-from cairn.services.folders.file_effects import FileWork
+from cairn.services.engine.file_plan import FilePlan
+from cairn.services.engine.plans import DefinitionCache
+from cairn.services.folders import expected_files, records
+from cairn.services.folders.file_effects import FileEffects
 from cairn.services.folders.folder_sync import FolderSync
-from cairn.services.folders.rollback_folders import RollbackFiles
-from cairn.services.pipelines import pipeline_rows as rows
-from cairn.store import Database, Loaded, load_run
+from cairn.services.folders.rollback_folders import RollbackFolders
+from cairn.store import Database, LoadedRun, load_run
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
@@ -34,10 +33,10 @@ NO_COMMAND = UUID(int=0)  # nobody gives one for what is carried out again
 FORMER = 20  # earlier definitions whose files are known as Cairn's own
 
 
-class Mending:
+class FileRecovery:
     """Carries out again what a state implies; repeated, it changes nothing."""
 
-    def __init__(self, database: Database, plans: Plans, folder_sync: FolderSync, clock: Clock) -> None:
+    def __init__(self, database: Database, plans: DefinitionCache, folder_sync: FolderSync, clock: Clock) -> None:
         self._database = database
         self._plans = plans
         self._folder_sync = folder_sync
@@ -75,7 +74,7 @@ class Mending:
             self._tree.archive_definition_runs(pipeline_id, row.version, row.ended_at)
             self.note_ended(pipeline_id, row.version)
         for rollback in self._read(lambda c: _unfinished_rollbacks(c, pipeline_id)):
-            RollbackFiles(self._database, self._tree).recover(rollback)
+            RollbackFolders(self._database, self._tree).recover(rollback)
             mark = sa.update(t.rollback_events).where(t.rollback_events.c.rollback_id == rollback)
             done = mark.values(files_done=True)
             self._database.transact_now(lambda c, done=done: c.execute(done))
@@ -104,11 +103,11 @@ class Mending:
         if loaded.run.pass_number > 1:
             self._set_passes_aside(loaded)
 
-    def _carry_out(self, loaded: Loaded, e: Execution, effect: FileEffect) -> None:
-        given = Given(e.failed_at or self._clock.now(), "", NO_COMMAND)
-        FileWork(self._database, self._tree, loaded.facts, loaded.run, given, Filing(())).carry_out(effect)
+    def _carry_out(self, loaded: LoadedRun, e: Execution, effect: FileEffect) -> None:
+        given = CommandContext(e.failed_at or self._clock.now(), "", NO_COMMAND)
+        FileEffects(self._database, self._tree, loaded.facts, loaded.run, given, FilePlan(())).carry_out(effect)
 
-    def _set_passes_aside(self, loaded: Loaded) -> None:
+    def _set_passes_aside(self, loaded: LoadedRun) -> None:
         a = t.artifacts.c
         query = sa.select(a.file_path).where(a.run_id == loaded.facts.run_id, a.promoted_to_permanent_at.is_not(None))
         paths = self._read(lambda c: list(c.execute(query).scalars()))
@@ -133,9 +132,9 @@ class Mending:
 
 def _implied(e: Execution, *, has_folder: bool) -> list[FileEffect]:
     if e.has_workspace and e.archived_by is None:
-        shown = e.outputs and e.state in (State.COMPLETION_ASKED, State.WAITING)
-        return [MakeWorkspace(e.id), *([Stage(e.id)] if shown else [])]
-    if has_folder and e.started_at is not None and e.state in (State.FAILED, State.CANCELLED):
+        shown = e.outputs and e.state in (ExecutionState.COMPLETION_ASKED, ExecutionState.WAITING)
+        return [CreateWorkspace(e.id), *([StageArtifacts(e.id)] if shown else [])]
+    if has_folder and e.started_at is not None and e.state in (ExecutionState.FAILED, ExecutionState.CANCELLED):
         return [MoveToErrored(e.id)]
     return []
 
@@ -152,7 +151,7 @@ def _behind(connection: sa.Connection) -> set[str]:
     r, back = t.pipeline_runs.c, t.rollback_events.c
     runs = connection.execute(sa.select(r.pipeline_id).where(r.files_revision < r.revision).distinct()).scalars()
     rollbacks = connection.execute(sa.select(back.pipeline_id).where(back.files_done.is_(False)).distinct()).scalars()
-    return rows.unfiled(connection).union(runs, rollbacks)
+    return records.unfiled(connection).union(runs, rollbacks)
 
 
 def unfinished_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:

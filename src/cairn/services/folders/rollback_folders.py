@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.documents import encode_json
-from cairn.files import FileContent, Move, Tree
+from cairn.files import FileContent, FileMove, Tree
 from cairn.services.engine.file_plan import RollbackMoves
 from cairn.services.folders import expected_files
 from cairn.store import Database
@@ -16,7 +16,7 @@ from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
 
-class RollbackFiles:
+class RollbackFolders:
     def __init__(self, database: Database, tree: Tree) -> None:
         self._database = database
         self._tree = tree
@@ -30,14 +30,14 @@ class RollbackFiles:
         """Move back what a commit has restored of one run."""
         self._tree.unarchive(pipeline_id, moves.archive, self._of_commit(moves, into_archive=False))
 
-    def _of_commit(self, moves: RollbackMoves, *, into_archive: bool) -> list[Move]:
-        files: list[Move] = []
+    def _of_commit(self, moves: RollbackMoves, *, into_archive: bool) -> list[FileMove]:
+        files: list[FileMove] = []
         for file in moves.files:
             original, archived = (file.original, file.to) if into_archive else (file.to, file.original)
             content = expected_files.of_blob(self._database, original, file.checksum, file.size)
-            files.append(Move(original, archived, content))
+            files.append(FileMove(original, archived, content))
         folders = {
-            (folder.original, folder.archived): Move(folder.original, folder.archived)
+            (folder.original, folder.archived): FileMove(folder.original, folder.archived)
             for folder in moves.folders
             if folder.item_type == "run" or _holds(folder.original, [file.original for file in files])
         }
@@ -53,16 +53,16 @@ class RollbackFiles:
         else:
             self._tree.unarchive(record.pipeline_id, location, moves)
 
-    def _moves(self, items: Sequence[Row]) -> list[Move]:
+    def _moves(self, items: Sequence[Row]) -> list[FileMove]:
         """Whole folders move, with whatever else people have put there; their artifacts after them."""
         files = [item for item in items if item.item_type == "artifact"]
         moves = {
-            (item.original_path, item.archived_path): Move(item.original_path, item.archived_path)
+            (item.original_path, item.archived_path): FileMove(item.original_path, item.archived_path)
             for item in items
             if item.item_type == "run"
             or (item.item_type == "execution" and _holds(item.original_path, [file.original_path for file in files]))
         }
-        return [*moves.values(), *(Move(f.original_path, f.archived_path, self._content(f)) for f in files)]
+        return [*moves.values(), *(FileMove(f.original_path, f.archived_path, self._content(f)) for f in files)]
 
     def _content(self, item: Row) -> FileContent:
         return expected_files.of_blob(self._database, item.original_path, item.checksum, item.size_bytes)

@@ -9,14 +9,15 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.services.actors import Actor
-from cairn.services.engine.admin_changes import Act, Acts
-from cairn.services.errors import Forbidden, NotFound, WrongInput
+from cairn.services.engine.admin_changes import AdminChange, AdminChanges
+from cairn.services.errors import Forbidden, InvalidInput
 from cairn.services.identity.directory import DECIDERS
 from cairn.services.identity.name_rules import line_of
 from cairn.services.identity.users import standing
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 D = t.delegations
 LONGEST = timedelta(days=366)
@@ -32,7 +33,7 @@ class NewDelegation:
 
 
 class Delegations:
-    def __init__(self, acts: Acts) -> None:
+    def __init__(self, acts: AdminChanges) -> None:
         self._acts = acts
 
     async def create(self, wanted: NewDelegation, by: Actor) -> str:
@@ -44,20 +45,20 @@ class Delegations:
         await self._acts.carry_out(lambda act: _end(act, delegation_id), by)
 
 
-def _create(act: Act, wanted: NewDelegation) -> str:
+def _create(act: AdminChange, wanted: NewDelegation) -> str:
     if wanted.from_user != act.by.name and not act.by.is_admin:
         raise Forbidden("You can let somebody decide for yourself only; an admin can for others.")
     starts_at = wanted.starts_at or act.at
     if wanted.from_user == wanted.to_user:
-        raise WrongInput([("/to_user", "Nobody stands for themselves.")])
+        raise InvalidInput([("/to_user", "Nobody stands for themselves.")])
     if wanted.until <= max(starts_at, act.at):
-        raise WrongInput([("/until", "It ends before it begins.")])
+        raise InvalidInput([("/until", "It ends before it begins.")])
     if wanted.until - starts_at > LONGEST:
-        raise WrongInput([("/until", "A delegation lasts a year at most.")])
+        raise InvalidInput([("/until", "A delegation lasts a year at most.")])
     standing(act.connection, wanted.from_user)
     other = standing(act.connection, wanted.to_user)
     if DECIDERS.isdisjoint(cast("list[str]", other.roles)):
-        raise Refused(f"{wanted.to_user} may not decide: it takes the role approver.")
+        raise CommandRefused(f"{wanted.to_user} may not decide: it takes the role approver.")
     delegation_id = str(uuid4())
     row = {
         "delegation_id": delegation_id,
@@ -75,7 +76,7 @@ def _create(act: Act, wanted: NewDelegation) -> str:
     return delegation_id
 
 
-def _end(act: Act, delegation_id: str) -> None:
+def _end(act: AdminChange, delegation_id: str) -> None:
     row = act.connection.execute(sa.select(D).where(D.c.delegation_id == delegation_id).with_for_update()).one_or_none()
     if row is None or not (act.by.is_admin or act.by.name in (row.from_user, row.to_user)):
         raise NotFound("delegation", delegation_id)

@@ -18,7 +18,7 @@ DECIDERS = frozenset({Role.APPROVER.value, Role.ADMIN.value})
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class DirectoryEntry:
     """Somebody who can be told something; without a name, only an address."""
 
     name: str
@@ -37,7 +37,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DirectoryMatch:
     """An actor, and until when it is one as it stands: a delegation may begin or end."""
 
     actor: Actor
@@ -45,10 +45,10 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Roll:
+class UserIndex:
     """Everybody who is there, and who stands for whom, at one moment."""
 
-    everybody: Mapping[str, Person]
+    everybody: Mapping[str, DirectoryEntry]
     standing: tuple[tuple[str, str], ...]  # who is away, and who stands for that one
 
     def meant(self, named: Iterable[str]) -> frozenset[str]:
@@ -61,22 +61,22 @@ class Roll:
         return frozenset(person.name for person in self.everybody.values() if not person.roles.isdisjoint(roles))
 
 
-def roll(connection: sa.Connection, now: datetime) -> Roll:
-    return Roll(_everybody(connection), tuple(_standing(connection, now)))
+def roll(connection: sa.Connection, now: datetime) -> UserIndex:
+    return UserIndex(_everybody(connection), tuple(_standing(connection, now)))
 
 
 class Directory:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    def people(self, connection: sa.Connection, named: Iterable[str]) -> tuple[Person, ...]:
+    def people(self, connection: sa.Connection, named: Iterable[str]) -> tuple[DirectoryEntry, ...]:
         """Everybody who is meant, once each, by name; and who stands for them now. Nobody named is nobody."""
         words = {word.strip().casefold() for word in named} - {""}
         found = roll(connection, self._clock.now())
         everybody, meant = found.everybody, found.meant(words)
         known = {word for person in everybody.values() for word in (person.email, person.name)}
         outside = sorted(word for word in words if "@" in word and word not in known)
-        return (*(everybody[name] for name in sorted(meant)), *(Person("", word, word) for word in outside))
+        return (*(everybody[name] for name in sorted(meant)), *(DirectoryEntry("", word, word) for word in outside))
 
     def count_deciders(self, connection: sa.Connection, named: Iterable[str] = ()) -> int:
         """How many users may decide: among those named, or all of them where nobody is (D70)."""
@@ -84,7 +84,7 @@ class Directory:
         deciders = [person for person in _everybody(connection).values() if person.may_decide]
         return sum(1 for person in deciders if not words or not words.isdisjoint(person.known_as))
 
-    def find(self, connection: sa.Connection, name: str) -> Found | None:
+    def find(self, connection: sa.Connection, name: str) -> DirectoryMatch | None:
         """A user who is there, as an actor."""
         person = _person(connection, name)
         if person is None:
@@ -99,10 +99,10 @@ class Directory:
         roles = person.roles | ADMIN.roles if name == ADMIN.name else person.roles
         stands_for = frozenset(one.name for one in away)
         actor = Actor(person.name, roles, person.email, person.groups, stands_for, lent=lent)
-        return Found(actor, min(edges, default=None))
+        return DirectoryMatch(actor, min(edges, default=None))
 
 
-def _person(connection: sa.Connection, name: str) -> Person | None:
+def _person(connection: sa.Connection, name: str) -> DirectoryEntry | None:
     row = connection.execute(sa.select(t.users).where(U.name == name, U.removed_at.is_(None))).one_or_none()
     if row is None:
         return None
@@ -110,7 +110,7 @@ def _person(connection: sa.Connection, name: str) -> Person | None:
     return _as_person(row, groups)
 
 
-def _everybody(connection: sa.Connection) -> Mapping[str, Person]:
+def _everybody(connection: sa.Connection) -> Mapping[str, DirectoryEntry]:
     groups: dict[str, list[str]] = {}
     for row in connection.execute(sa.select(t.group_members)):
         groups.setdefault(row.user_name, []).append(row.group_name)
@@ -118,9 +118,9 @@ def _everybody(connection: sa.Connection) -> Mapping[str, Person]:
     return {row.name: _as_person(row, groups.get(row.name, ())) for row in rows}
 
 
-def _as_person(row: Any, groups: Iterable[str]) -> Person:
+def _as_person(row: Any, groups: Iterable[str]) -> DirectoryEntry:
     roles = frozenset(cast("list[str]", row.roles))
-    return Person(row.name, row.email, row.display_name or row.name, roles, frozenset(groups))
+    return DirectoryEntry(row.name, row.email, row.display_name or row.name, roles, frozenset(groups))
 
 
 def _standing(connection: sa.Connection, now: datetime) -> list[tuple[str, str]]:

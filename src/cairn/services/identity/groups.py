@@ -8,18 +8,19 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.services.actors import Actor
-from cairn.services.engine.admin_changes import Act, Acts
-from cairn.services.errors import NotFound, WrongInput
+from cairn.services.engine.admin_changes import AdminChange, AdminChanges
+from cairn.services.errors import InvalidInput
 from cairn.services.identity.name_rules import line_of, name_of
 from cairn.services.identity.users import check_free
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 G, M, U = t.groups.c, t.group_members.c, t.users.c
 LONGEST = 500  # characters of a description
 
 
 class Groups:
-    def __init__(self, acts: Acts) -> None:
+    def __init__(self, acts: AdminChanges) -> None:
         self._acts = acts
 
     async def create(self, name: str, description: str, members: Sequence[str], by: Actor) -> str:
@@ -36,7 +37,7 @@ class Groups:
         await self._acts.carry_out(lambda act: _remove(act, name), by)
 
 
-def _create(act: Act, name: str, description: str, members: Sequence[str]) -> str:
+def _create(act: AdminChange, name: str, description: str, members: Sequence[str]) -> str:
     name = name_of(name, "group")
     check_free(act.connection, name)
     row = {"name": name, "description": line_of(description, "/description", LONGEST)}
@@ -46,7 +47,7 @@ def _create(act: Act, name: str, description: str, members: Sequence[str]) -> st
     return name
 
 
-def _change(act: Act, name: str, description: str | None, members: Sequence[str] | None) -> None:
+def _change(act: AdminChange, name: str, description: str | None, members: Sequence[str] | None) -> None:
     row = find(act.connection, name)
     if description is not None and (text := line_of(description, "/description", LONGEST)) != row.description:
         act.connection.execute(sa.update(t.groups).where(G.name == name).values(description=text))
@@ -57,19 +58,19 @@ def _change(act: Act, name: str, description: str | None, members: Sequence[str]
             act.record("group_members_changed", group=name, members=kept, earlier_members=earlier)
 
 
-def _remove(act: Act, name: str) -> None:
+def _remove(act: AdminChange, name: str) -> None:
     find(act.connection, name)
     act.connection.execute(sa.delete(t.group_members).where(M.group_name == name))
     act.connection.execute(sa.delete(t.groups).where(G.name == name))
     act.record("group_removed", group=name)
 
 
-def _set_members(act: Act, name: str, members: Sequence[str]) -> tuple[list[str], list[str]]:
+def _set_members(act: AdminChange, name: str, members: Sequence[str]) -> tuple[list[str], list[str]]:
     """Those it has then, and those it had."""
     wanted = {member.strip().lower() for member in members}
     known = set(act.connection.execute(sa.select(U.name).where(U.name.in_(wanted), U.removed_at.is_(None))).scalars())
     if unknown := sorted(wanted - known):
-        raise WrongInput([("/members", f"There is no user {', '.join(unknown)[:200]}.")])
+        raise InvalidInput([("/members", f"There is no user {', '.join(unknown)[:200]}.")])
     has = set(act.connection.execute(sa.select(M.user_name).where(M.group_name == name)).scalars())
     for member in sorted(known - has):
         act.connection.execute(sa.insert(t.group_members).values(group_name=name, user_name=member))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cairn.services.actors import ALL_ROLES
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 
 LONGEST_NAME = 100
 LONGEST_LINE = 200
@@ -21,11 +21,11 @@ def name_of(given: str, what: str = "user", path: str = "/name") -> str:
     """The name as it is kept: in small letters, so that no two differ by those alone."""
     name = given.strip().lower()
     if not _NAME.fullmatch(name):
-        raise WrongInput(
+        raise InvalidInput(
             [(path, "A name has letters a to z, digits and . _ - + @ between them, at most 100 characters.")]
         )
     if name in _RESERVED or name in ALL_ROLES:
-        raise WrongInput([(path, f"{name} means something else here: choose another name for the {what}.")])
+        raise InvalidInput([(path, f"{name} means something else here: choose another name for the {what}.")])
     return name
 
 
@@ -33,7 +33,7 @@ def email_of(given: str, path: str = "/email") -> str:
     """The address as it is kept: in small letters. Empty is none."""
     email = given.strip().lower()
     if email and (len(email) > LONGEST_EMAIL or not _EMAIL.fullmatch(email) or not email.isprintable()):
-        raise WrongInput([(path, "This is not an e-mail address.")])
+        raise InvalidInput([(path, "This is not an e-mail address.")])
     return email
 
 
@@ -41,14 +41,14 @@ def line_of(given: str, path: str, longest: int = LONGEST_LINE) -> str:
     """One line of text, without what would steer a terminal or begin another header."""
     text = given.strip()
     if not text.isprintable():
-        raise WrongInput([(path, "This has to be one line of text, without control characters.")])
+        raise InvalidInput([(path, "This has to be one line of text, without control characters.")])
     if len(text) > longest:
-        raise WrongInput([(path, f"At most {longest} characters are taken.")])
+        raise InvalidInput([(path, f"At most {longest} characters are taken.")])
     return text
 
 
 def roles_of(given: list[str], path: str = "/roles") -> list[str]:
     unknown = sorted(set(given) - ALL_ROLES)
     if unknown:
-        raise WrongInput([(path, f"There is no role {', '.join(unknown)}: only {', '.join(sorted(ALL_ROLES))}.")])
+        raise InvalidInput([(path, f"There is no role {', '.join(unknown)}: only {', '.join(sorted(ALL_ROLES))}.")])
     return sorted(set(given))

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 
 from cairn.ports import Clock
 from cairn.services.actors import Role, Scope
-from cairn.services.errors import NotFound
 from cairn.services.identity.views import (
     Delegation,
     DelegationPage,
@@ -27,9 +26,10 @@ from cairn.services.identity.views import (
     User,
     UserPage,
 )
-from cairn.services.paging import Order, Row, page
+from cairn.services.paging import Row, SortOrder, page
 from cairn.store import Database
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 T = TypeVar("T")
 U, G, M, V, A, S, D = (
@@ -37,7 +37,7 @@ U, G, M, V, A, S, D = (
 )
 
 
-class People:
+class IdentityQueries:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
@@ -56,7 +56,7 @@ class People:
                 words = f"%{_escaped(search.lower())}%"
                 fields = (U.name, sa.func.lower(U.display_name), U.email)
                 query = query.where(sa.or_(*(field.like(words, escape="\\") for field in fields)))
-            found = page(connection, query, Order((U.name,)), limit, cursor)
+            found = page(connection, query, SortOrder((U.name,)), limit, cursor)
             return UserPage(items=_users(connection, found.rows, now), next_cursor=found.next_cursor)
 
         return self._read(read)
@@ -81,7 +81,7 @@ class People:
 
     def groups(self, limit: int, cursor: str | None) -> GroupPage:
         def read(connection: sa.Connection, _: datetime) -> GroupPage:
-            found = page(connection, sa.select(t.groups), Order((G.name,)), limit, cursor)
+            found = page(connection, sa.select(t.groups), SortOrder((G.name,)), limit, cursor)
             return GroupPage(items=_groups(connection, found.rows), next_cursor=found.next_cursor)
 
         return self._read(read)
@@ -101,7 +101,7 @@ class People:
             query = sa.select(t.invitations)
             if not all:
                 query = query.where(V.accepted_at.is_(None), V.revoked_at.is_(None), V.expires_at > now)
-            order = Order((V.created_at, V.invitation_id), newest_first=True)
+            order = SortOrder((V.created_at, V.invitation_id), newest_first=True)
             found = page(connection, query, order, limit, cursor)
             items = [_invitation(row, now) for row in found.rows]
             return InvitationPage(items=items, next_cursor=found.next_cursor)
@@ -119,7 +119,7 @@ class People:
                 query = query.where(A.user_name == user)
             if not all:
                 query = query.where(A.revoked_at.is_(None), sa.or_(A.expires_at.is_(None), A.expires_at > now))
-            order = Order((A.created_at, A.token_id), newest_first=True)
+            order = SortOrder((A.created_at, A.token_id), newest_first=True)
             found = page(connection, query, order, limit, cursor)
             return TokenPage(items=[_token(row, now) for row in found.rows], next_cursor=found.next_cursor)
 
@@ -134,7 +134,7 @@ class People:
             query = sa.select(t.sessions).where(S.expires_at > now)
             if user is not None:
                 query = query.where(S.user_name == user)
-            order = Order((S.created_at, S.session_id), newest_first=True)
+            order = SortOrder((S.created_at, S.session_id), newest_first=True)
             found = page(connection, query, order, limit, cursor)
             items = [_session(row, current) for row in found.rows]
             return OpenSessionPage(items=items, next_cursor=found.next_cursor)
@@ -149,7 +149,7 @@ class People:
                 query = query.where(sa.or_(D.from_user == user, D.to_user == user))
             if not all:
                 query = query.where(D.ended_at.is_(None), D.until > now)
-            order = Order((D.created_at, D.delegation_id), newest_first=True)
+            order = SortOrder((D.created_at, D.delegation_id), newest_first=True)
             found = page(connection, query, order, limit, cursor)
             items = [_delegation(row, now) for row in found.rows]
             return DelegationPage(items=items, next_cursor=found.next_cursor)

@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Actor, Role, Scope
-from cairn.services.engine.admin_changes import Act, Acts
-from cairn.services.errors import Forbidden, NotFound, WrongInput
+from cairn.services.engine.admin_changes import AdminChange, AdminChanges
+from cairn.services.errors import Forbidden, InvalidInput
+from cairn.services.identity.credentials import LOCAL, new_secret, token_row
 from cairn.services.identity.name_rules import line_of
 from cairn.services.identity.users import standing
-from cairn.services.sign_in.authentication import LOCAL, new_secret, token_row
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 A = t.api_tokens.c
 LONGEST_NAME = 100
@@ -30,7 +31,7 @@ USABLE: Mapping[str, frozenset[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class NewToken:
+class TokenSpec:
     user: str
     name: str
     scopes: tuple[str, ...] | None = None  # None narrows nothing
@@ -38,21 +39,21 @@ class NewToken:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreatedToken:
     token_id: str
     token: str
     expires_at: datetime | None
 
 
-class Tokens:
-    def __init__(self, acts: Acts) -> None:
+class TokenService:
+    def __init__(self, acts: AdminChanges) -> None:
         self._acts = acts
 
-    async def create(self, wanted: NewToken, by: Actor) -> Made:
+    async def create(self, wanted: TokenSpec, by: Actor) -> CreatedToken:
         """The token itself is in this answer and nowhere else."""
         return await self._acts.carry_out(lambda act: _create(act, wanted), by)
 
-    async def create_own(self, wanted: NewToken, by: Actor) -> Made:
+    async def create_own(self, wanted: TokenSpec, by: Actor) -> CreatedToken:
         """The same for oneself: it has an end, and asks for nothing that one's roles do not allow."""
         return await self._acts.carry_out(lambda act: _create_own(act, wanted), by)
 
@@ -65,24 +66,24 @@ class Tokens:
         await self._acts.carry_out(lambda act: _revoke(act, token_id), by)
 
 
-def _create_own(act: Act, wanted: NewToken) -> Made:
+def _create_own(act: AdminChange, wanted: TokenSpec) -> CreatedToken:
     useless = [] if act.by.is_admin else [s for s in wanted.scopes or () if act.by.roles.isdisjoint(USABLE.get(s, ()))]
     if useless:
-        raise WrongInput([("/scopes", f"None of your roles may be used for {', '.join(sorted(useless))}.")])
+        raise InvalidInput([("/scopes", f"None of your roles may be used for {', '.join(sorted(useless))}.")])
     if wanted.days is None or timedelta(days=wanted.days) > LONGEST_OWN:
-        raise WrongInput([("/valid_days", f"A token of your own is valid for {LONGEST_OWN.days} days at most.")])
+        raise InvalidInput([("/valid_days", f"A token of your own is valid for {LONGEST_OWN.days} days at most.")])
     return _create(act, wanted, ends_at=act.by.until)
 
 
-def _create(act: Act, wanted: NewToken, ends_at: datetime | None = None) -> Made:
+def _create(act: AdminChange, wanted: TokenSpec, ends_at: datetime | None = None) -> CreatedToken:
     """`ends_at`: not later than this."""
     standing(act.connection, wanted.user)
     name = line_of(wanted.name, "/name", LONGEST_NAME)
     if not name or name == LOCAL:
-        raise WrongInput([("/name", f"Say what the token is for; {LOCAL} is the start link's.")])
+        raise InvalidInput([("/name", f"Say what the token is for; {LOCAL} is the start link's.")])
     scopes = None if wanted.scopes is None else sorted(set(wanted.scopes))
     if scopes is not None and (not scopes or set(scopes) - ALL_SCOPES):
-        raise WrongInput([("/scopes", f"Choose one or more of {', '.join(sorted(ALL_SCOPES))}.")])
+        raise InvalidInput([("/scopes", f"Choose one or more of {', '.join(sorted(ALL_SCOPES))}.")])
     if act.by.scopes is not None and (scopes is None or set(scopes) - act.by.scopes):
         raise Forbidden("A token makes no token that may do more than itself.")
     token = new_secret()
@@ -92,10 +93,10 @@ def _create(act: Act, wanted: NewToken, ends_at: datetime | None = None) -> Made
     row = token_row(token, wanted.user, name, by=act.by, at=act.at, scopes=scopes, expires_at=expires_at)
     act.connection.execute(sa.insert(t.api_tokens).values(row))
     act.record("token_created", token_id=row["token_id"], user=wanted.user, token=name, scopes=scopes)
-    return Made(row["token_id"], token, expires_at)
+    return CreatedToken(row["token_id"], token, expires_at)
 
 
-def _revoke(act: Act, token_id: str, *, own: bool = False) -> None:
+def _revoke(act: AdminChange, token_id: str, *, own: bool = False) -> None:
     row = act.connection.execute(sa.select(t.api_tokens).where(A.token_id == token_id).with_for_update()).one_or_none()
     if row is None or (own and row.user_name != act.by.name):
         raise NotFound("token", token_id)

@@ -7,19 +7,20 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.engine.admin_changes import Act, Acts
-from cairn.services.errors import NotFound, WrongInput
+from cairn.services.engine.admin_changes import AdminChange, AdminChanges
+from cairn.services.errors import InvalidInput
 from cairn.services.identity.name_rules import email_of, line_of, name_of, roles_of
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 U = t.users.c
 _OWNER = "admin is who the start link and CAIRN_ADMIN_TOKEN sign in as: it keeps its roles and cannot be removed."
 
 
 @dataclass(frozen=True, slots=True)
-class NewUser:
+class UserSpec:
     name: str
     display_name: str = ""
     email: str = ""
@@ -38,10 +39,10 @@ class UserChange:
 
 
 class Users:
-    def __init__(self, acts: Acts) -> None:
+    def __init__(self, acts: AdminChanges) -> None:
         self._acts = acts
 
-    async def create(self, wanted: NewUser, by: Actor) -> str:
+    async def create(self, wanted: UserSpec, by: Actor) -> str:
         """Somebody new, who cannot sign in before an invitation, a provider or a token lets them."""
         return await self._acts.carry_out(lambda act: make_user(act, wanted), by)
 
@@ -57,7 +58,7 @@ class Users:
         await self._acts.carry_out(lambda act: _restore(act, name), by)
 
 
-def make_user(act: Act, wanted: NewUser) -> str:
+def make_user(act: AdminChange, wanted: UserSpec) -> str:
     name, email = name_of(wanted.name), email_of(wanted.email)
     check_free(act.connection, name)
     check_email(act.connection, email, name)
@@ -75,7 +76,7 @@ def make_user(act: Act, wanted: NewUser) -> str:
     return name
 
 
-def change_user(act: Act, name: str, wanted: UserChange) -> None:
+def change_user(act: AdminChange, name: str, wanted: UserChange) -> None:
     row = standing(act.connection, name)
     changes: dict[str, Any] = {}
     if wanted.display_name is not None:
@@ -86,7 +87,7 @@ def change_user(act: Act, name: str, wanted: UserChange) -> None:
     if wanted.roles is not None:
         changes["roles"] = roles_of(list(wanted.roles))
         if name == ADMIN.name and frozenset(changes["roles"]) != ADMIN.roles:
-            raise Refused(_OWNER)
+            raise CommandRefused(_OWNER)
     changes = {field: value for field, value in changes.items() if value != getattr(row, field)}
     if changes:
         act.connection.execute(sa.update(t.users).where(U.name == name).values(changes))
@@ -98,12 +99,12 @@ def change_user(act: Act, name: str, wanted: UserChange) -> None:
         act.record("user_groups_changed", user=name, groups=sorted(wanted.groups))
 
 
-def _remove(act: Act, name: str) -> None:
+def _remove(act: AdminChange, name: str) -> None:
     standing(act.connection, name)
     if name == ADMIN.name:
-        raise Refused(_OWNER)
+        raise CommandRefused(_OWNER)
     if name == act.by.name:
-        raise Refused("You cannot remove yourself: ask another admin to do so.")
+        raise CommandRefused("You cannot remove yourself: ask another admin to do so.")
     act.connection.execute(sa.update(t.users).where(U.name == name).values(removed_at=act.at, password_hash=None))
     s, a, i, d = t.sessions, t.api_tokens, t.invitations, t.delegations
     ended = sa.or_(d.c.from_user == name, d.c.to_user == name)
@@ -118,10 +119,10 @@ def _remove(act: Act, name: str) -> None:
     act.record("user_removed", user=name)
 
 
-def _restore(act: Act, name: str) -> None:
+def _restore(act: AdminChange, name: str) -> None:
     row = find(act.connection, name)
     if row.removed_at is None:
-        raise Refused(f"{name} has not been removed.")
+        raise CommandRefused(f"{name} has not been removed.")
     act.connection.execute(sa.update(t.users).where(U.name == name).values(removed_at=None))
     act.record("user_restored", user=name, roles=cast("list[str]", row.roles))
 
@@ -138,7 +139,7 @@ def standing(connection: sa.Connection, name: str) -> Any:
     """A user who has not been removed."""
     row = find(connection, name)
     if row.removed_at is not None:
-        raise Refused(f"{name} has been removed.", ("restore",))
+        raise CommandRefused(f"{name} has been removed.", ("restore",))
     return row
 
 
@@ -147,7 +148,7 @@ def check_free(connection: sa.Connection, name: str, path: str = "/name") -> Non
     users = sa.select(U.name).where(sa.or_(U.name == name, U.email == name))
     groups = sa.select(t.groups.c.name).where(t.groups.c.name == name)
     if connection.execute(users.union_all(groups)).first() is not None:
-        raise WrongInput([(path, f"{name} is taken: by a user, also one who was removed, or by a group.")])
+        raise InvalidInput([(path, f"{name} is taken: by a user, also one who was removed, or by a group.")])
 
 
 def check_email(connection: sa.Connection, email: str, name: str) -> None:
@@ -155,7 +156,7 @@ def check_email(connection: sa.Connection, email: str, name: str) -> None:
         return
     others = sa.select(U.name).where(U.name != name, sa.or_(U.email == email, U.name == email))
     if connection.execute(others).first() is not None:
-        raise WrongInput([("/email", "Another user has this address.")])
+        raise InvalidInput([("/email", "Another user has this address.")])
 
 
 def put_into_groups(connection: sa.Connection, name: str, wanted: tuple[str, ...], *, only: bool = False) -> bool:
@@ -163,7 +164,7 @@ def put_into_groups(connection: sa.Connection, name: str, wanted: tuple[str, ...
     m = t.group_members
     known = set(connection.execute(sa.select(t.groups.c.name).where(t.groups.c.name.in_(wanted))).scalars())
     if unknown := sorted(set(wanted) - known):
-        raise WrongInput([("/groups", f"There is no group {', '.join(unknown)[:200]}.")])
+        raise InvalidInput([("/groups", f"There is no group {', '.join(unknown)[:200]}.")])
     has = set(connection.execute(sa.select(m.c.group_name).where(m.c.user_name == name)).scalars())
     for group in sorted(known - has):
         connection.execute(sa.insert(m).values(group_name=group, user_name=name))

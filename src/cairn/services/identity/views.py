@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -79,7 +79,7 @@ class NewInvitation(Invitation):
     path: Annotated[str, Field(description="Where it is accepted, on this server: send it to whom it is for.")]
 
 
-class Welcome(View):
+class InvitationPreview(View):
     """Whom an invitation is for."""
 
     user: Name
@@ -105,7 +105,7 @@ class TokenPage(Page[Token]):
     """Tokens, newest first."""
 
 
-class NewToken(Token):
+class CreatedToken(Token):
     """A token with what is shown only once."""
 
     token: str
@@ -127,7 +127,7 @@ class OpenSessionPage(Page[OpenSession]):
     """Sessions, newest first."""
 
 
-class Ended(View):
+class EndedSessions(View):
     count: int
 
 
@@ -164,5 +164,55 @@ class SecretPage(Page[Secret]):
     """Secrets, by name."""
 
 
-class Rotated(View):
+class SecretRotation(View):
     count: Annotated[int, Field(description="Secrets that were encrypted anew.")]
+
+
+class SignInProvider(View):
+    name: Annotated[str, Field(description="For `/api/sign-in/{provider}`.")]
+    title: Annotated[str, Field(description="For its button.")]
+
+
+class SignInOptions(View):
+    """How people sign in, besides with a token."""
+
+    password: Annotated[bool, Field(description="Somebody has one.")]
+    providers: list[SignInProvider]
+
+
+class Session(View):
+    actor: Annotated[str, Field(description="Name of the user.")]
+    display_name: str
+    email: str
+    roles: list[Role]
+    groups: list[str]
+    stands_for: Annotated[list[str], Field(description="Who is away and lets this user decide.")]
+    scopes: Annotated[list[Scope] | None, Field(description="Of the token that is used; null narrows nothing.")]
+    has_password: bool
+    sign_in_ways: SignInOptions
+    version: str
+    data_dir: Annotated[str | None, Field(description="For admins.")] = None
+
+
+class SignInRedirect(View):
+    url: Annotated[str, Field(description="Of the identity provider.")]
+
+
+class SignedIn(View):
+    session: Session
+    return_to: Annotated[str, Field(description="The page that the sign-in began at.")]
+
+
+class DriftStatus(View):
+    """What the last look at the folder tree found."""
+
+    checked_at: Instant
+    repaired: int
+    moved_aside: int
+
+
+class Health(View):
+    status: Literal["ok"] = "ok"
+    version: str
+    database: Literal["sqlite", "postgresql"]
+    drift: DriftStatus | None = None

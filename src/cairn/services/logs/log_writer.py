@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 import sqlalchemy as sa
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
-from cairn.ports import Clock, Reached
+from cairn.ports import Clock, SandboxStatus
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.store import Database
 from cairn.store import tables as t
@@ -18,7 +18,7 @@ from cairn.store import tables as t
 log = logging.getLogger(__name__)
 
 
-class Speaker(Protocol):
+class LogSource(Protocol):
     """An execution that is carried out."""
 
     @property
@@ -43,7 +43,7 @@ def plain(text: str) -> str:
     return text.encode(errors="replace").decode().replace("\0", "\ufffd")
 
 
-class Logbook:
+class LogWriter:
     def __init__(self, database: Database, hub: EventBus, clock: Clock, hide: Callable[[str], str] = str) -> None:
         """`hide` leaves out the values of secrets."""
         self._database = database
@@ -58,7 +58,7 @@ class Logbook:
         self._flushing: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
 
-    def say(self, of: Speaker, level: str, message: str, details: Mapping[str, Any] | None = None) -> None:
+    def say(self, of: LogSource, level: str, message: str, details: Mapping[str, Any] | None = None) -> None:
         """On the event loop. A level that nobody knows is said as info."""
         self._lines.append(
             {
@@ -82,18 +82,18 @@ class Logbook:
             case _:
                 return value
 
-    def progress(self, of: Speaker, fraction: float | None, text: str | None) -> None:
+    def progress(self, of: LogSource, fraction: float | None, text: str | None) -> None:
         bounded = None if fraction is None else min(max(fraction, 0.0), 1.0)
         shown = None if text is None else self._hide(plain(text)[:LONGEST_TEXT])
         self._progress[of.execution_id] = {"fraction": bounded, "text": shown, "dispatch": of.dispatch}
         self._later(of)
 
-    def sandboxed(self, of: Speaker, reached: Reached) -> None:
+    def sandboxed(self, of: LogSource, reached: SandboxStatus) -> None:
         """How far the process that begins now is shut in."""
         self._sandboxes[of.execution_id] = reached.level.value
         self._later(of)
 
-    def _later(self, of: Speaker) -> None:
+    def _later(self, of: LogSource) -> None:
         self._runs.add((of.pipeline_id, of.run_id))
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(BATCH_SECONDS, self._due)

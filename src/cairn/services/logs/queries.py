@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
 from cairn.services.events.queries import known
-from cairn.services.events.views import LogLine, LogPage
-from cairn.services.filters import LogFilter
-from cairn.services.paging import Order, Row, page
+from cairn.services.logs.views import LogLine, LogPage
+from cairn.services.paging import Row, SortOrder, page
 from cairn.services.view import write_instant
 from cairn.store import Database
 from cairn.store import tables as t
@@ -19,8 +19,8 @@ from cairn.store.column_types import BigInteger, Instant, Text
 from cairn.store.prepared_statements import PreparedQuery
 
 L, E = t.execution_logs.c, t.checkpoint_executions.c
-_OLDEST = Order((L.log_id,))
-_NEWEST = Order((L.log_id,), newest_first=True)
+_OLDEST = SortOrder((L.log_id,))
+_NEWEST = SortOrder((L.log_id,), newest_first=True)
 AT_ONCE = 1000  # lines of a whole text that are read together
 
 
@@ -108,3 +108,12 @@ def last_log(connection: sa.Connection, run_id: str, until: datetime | None) -> 
 def _of_run(run_id: str, until: datetime | None) -> list[sa.ColumnElement[bool]]:
     executions = sa.select(E.execution_id).where(E.run_id == run_id)
     return [L.execution_id.in_(executions), *([] if until is None else [L.timestamp <= until])]
+
+
+@dataclass(frozen=True, slots=True)
+class LogFilter:
+    levels: tuple[str, ...] = ()
+    search: str = ""
+    before: int | None = None  # log ids
+    after: int | None = None
+    newest_first: bool = False

@@ -9,25 +9,25 @@ import sqlalchemy as sa
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.engine.retry import patiently
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.services.notifications import content, deliveries
 from cairn.services.notifications.channels import find
 from cairn.services.notifications.composer import trial
-from cairn.services.notifications.courier import Courier, Ended
-from cairn.services.notifications.routing import Channel, read
-from cairn.services.notifications.sender import Outgoing
+from cairn.services.notifications.courier import Courier, DeliveryEnded
+from cairn.services.notifications.routing import RoutedChannel, read
+from cairn.services.notifications.sender import OutgoingDelivery
 from cairn.store import Database
 from cairn.store import tables as t
-from cairn.store.tables.notifications import ChannelKind, DeliveryStatus, NoticeKind, TryOutcome
+from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
 STATUS = {
-    TryOutcome.SENT: DeliveryStatus.SENT,
-    TryOutcome.NOT_SENT: DeliveryStatus.FAILED,
-    TryOutcome.UNKNOWN: DeliveryStatus.UNKNOWN,
+    DeliveryOutcome.SENT: DeliveryStatus.SENT,
+    DeliveryOutcome.NOT_SENT: DeliveryStatus.FAILED,
+    DeliveryOutcome.UNKNOWN: DeliveryStatus.UNKNOWN,
 }
 
 
-class Trials:
+class ChannelTests:
     def __init__(self, database: Database, courier: Courier, clock: Clock) -> None:
         self._database = database
         self._courier = courier
@@ -40,13 +40,13 @@ class Trials:
         await patiently(lambda: self._database.transact(lambda c: self._end(c, out.delivery_id, ended)))
         return out.delivery_id
 
-    def _begin(self, connection: sa.Connection, channel_id: str, by: Actor, recipient: str | None) -> Outgoing:
+    def _begin(self, connection: sa.Connection, channel_id: str, by: Actor, recipient: str | None) -> OutgoingDelivery:
         now, channel = self._clock.now(), read(find(connection, channel_id))
         told = trial(channel.name, by.name)
         notice_id = str(uuid4())
         values = {
             "notice_id": notice_id,
-            "kind": NoticeKind.TEST.value,
+            "kind": NotificationKind.TEST.value,
             "actor": by.name,
             "detail": {},
             "noted_at": now,
@@ -56,18 +56,18 @@ class Trials:
         to = deliveries.direct(channel, _recipient(channel, by, recipient))
         delivery_id = deliveries.make(connection, notice_id, to, now) or ""
         deliveries.begin_try(connection, deliveries.find(connection, delivery_id), now)
-        return Outgoing(delivery_id, channel, to.recipient, told)
+        return OutgoingDelivery(delivery_id, channel, to.recipient, told)
 
-    def _end(self, connection: sa.Connection, delivery_id: str, ended: Ended) -> None:
+    def _end(self, connection: sa.Connection, delivery_id: str, ended: DeliveryEnded) -> None:
         now = self._clock.now()
         deliveries.end_try(connection, delivery_id, 1, ended.outcome, ended.told, now)
         deliveries.close(connection, delivery_id, STATUS[ended.outcome], ended.told, now)
 
 
-def _recipient(channel: Channel, by: Actor, recipient: str | None) -> str:
+def _recipient(channel: RoutedChannel, by: Actor, recipient: str | None) -> str:
     if channel.kind is not ChannelKind.EMAIL:
         return ""
     to = recipient or by.email or next((r for r in channel.recipients if "@" in r), None)
     if to is None:
-        raise WrongInput([("/recipient", "Say which address the mail goes to.")])
+        raise InvalidInput([("/recipient", "Say which address the mail goes to.")])
     return to

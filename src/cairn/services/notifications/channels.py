@@ -14,34 +14,37 @@ import sqlalchemy as sa
 
 from cairn.ports import Messenger, NotSent
 from cairn.services.actors import Actor
-from cairn.services.engine.admin_changes import Act, Acts
-from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
-from cairn.services.notifications.sender import Sealed, key_secret, url_secret
+from cairn.services.engine.admin_changes import AdminChange, AdminChanges
+from cairn.services.errors import InvalidInput, PreconditionFailed
+from cairn.services.notifications.sender import SealedAddress, key_secret, url_secret
 from cairn.store import tables as t
-from cairn.store.tables.notifications import ChannelKind, NoticeKind
+from cairn.store.errors import NotFound
+from cairn.store.tables.notifications import ChannelKind, NotificationKind
 
 C = t.channels.c
-DEFAULT_KINDS = tuple(k.value for k in NoticeKind if k not in (NoticeKind.RUN_COMPLETED, NoticeKind.TEST))
+DEFAULT_KINDS = tuple(
+    k.value for k in NotificationKind if k not in (NotificationKind.RUN_COMPLETED, NotificationKind.TEST)
+)
 SHORTEST_KEY = 16
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,59}")
 Errors = list[tuple[str, str]]
 
 
-class SecretStore(Sealed, Protocol):
+class ChannelSecrets(SealedAddress, Protocol):
     async def put(self, name: str, value: str, by: Actor) -> None: ...
 
     async def remove(self, name: str, by: Actor) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ChannelSpec:
     """What is said of a channel; None leaves it as it is."""
 
     name: str | None = None
     kind: ChannelKind | None = None
     is_enabled: bool | None = None
     shows_details: bool | None = None
-    kinds: Sequence[NoticeKind] | None = None
+    kinds: Sequence[NotificationKind] | None = None
     pipelines: Sequence[str] | None = None
     recipients: Sequence[str] | None = None
     fallback: str | None = None  # "" takes it away
@@ -49,16 +52,16 @@ class Wanted:
     signing_key: str | None = None
 
 
-class Channels:
-    def __init__(self, acts: Acts, secrets: SecretStore, messenger: Messenger) -> None:
+class ChannelService:
+    def __init__(self, acts: AdminChanges, secrets: ChannelSecrets, messenger: Messenger) -> None:
         self._acts = acts
         self._secrets = secrets
         self._messenger = messenger
 
-    async def create(self, wanted: Wanted, by: Actor) -> tuple[str, str | None]:
+    async def create(self, wanted: ChannelSpec, by: Actor) -> tuple[str, str | None]:
         """The id, and the signing key where one was made."""
         if wanted.kind is None or wanted.name is None:
-            raise WrongInput([("", "A channel has a name and a kind.")])
+            raise InvalidInput([("", "A channel has a name and a kind.")])
         host = self._check(wanted, wanted.kind, is_new=True)
         channel_id, made_key = str(uuid4()), None
         if wanted.kind is ChannelKind.WEBHOOK and wanted.signing_key is None:
@@ -73,7 +76,7 @@ class Channels:
         }
         values = {**defaults, **_values(wanted), "kind": wanted.kind.value, "host": host}
 
-        def body(act: Act) -> None:
+        def body(act: AdminChange) -> None:
             _check_references(act.connection, channel_id, values)
             made = {"channel_id": channel_id, "revision": 1, "created_by": act.by.name}
             times = {"created_at": act.at, "updated_at": act.at}
@@ -89,12 +92,12 @@ class Channels:
             raise
         return channel_id, made_key
 
-    async def update(self, channel_id: str, wanted: Wanted, by: Actor, if_match: int | None = None) -> None:
+    async def update(self, channel_id: str, wanted: ChannelSpec, by: Actor, if_match: int | None = None) -> None:
         row = await self._acts.database.aread(lambda c: find(c, channel_id))
         host = self._check(wanted, ChannelKind(row.kind), is_new=False)
         values = {**_values(wanted), **({"host": host} if wanted.url is not None else {})}
 
-        def body(act: Act) -> None:
+        def body(act: AdminChange) -> None:
             now = find(act.connection, channel_id)
             if if_match is not None and now.revision != if_match:
                 raise PreconditionFailed("The channel was changed meanwhile: look at it again.", now.revision)
@@ -110,7 +113,7 @@ class Channels:
     async def remove(self, channel_id: str, by: Actor) -> str:
         """Its name. What waits to be sent there is skipped."""
 
-        def body(act: Act) -> str:
+        def body(act: AdminChange) -> str:
             row = find(act.connection, channel_id)
             leaning = sa.update(t.channels).where(C.fallback == row.name).values(fallback=None)
             act.connection.execute(leaning)
@@ -137,7 +140,7 @@ class Channels:
                 continue
 
     # ---- what does not fit -------------------------------------------------------------------------------
-    def _check(self, wanted: Wanted, kind: ChannelKind, *, is_new: bool) -> str:
+    def _check(self, wanted: ChannelSpec, kind: ChannelKind, *, is_new: bool) -> str:
         """The host that the address leads to."""
         errors: Errors = []
         if wanted.name is not None and not _NAME.fullmatch(wanted.name):
@@ -152,7 +155,7 @@ class Channels:
             errors.append(("/recipients", "Only e-mail channels have recipients."))
         host = self._host(wanted.url, kind, is_new, errors)
         if errors:
-            raise WrongInput(errors)
+            raise InvalidInput(errors)
         return host
 
     def _host(self, url: str | None, kind: ChannelKind, is_new: bool, errors: Errors) -> str:
@@ -191,7 +194,7 @@ def _host(url: str) -> str:
     return host
 
 
-def _values(wanted: Wanted) -> dict[str, Any]:
+def _values(wanted: ChannelSpec) -> dict[str, Any]:
     """The columns that are given."""
     given: dict[str, Any] = {
         "name": wanted.name,
@@ -219,4 +222,4 @@ def _check_references(connection: sa.Connection, channel_id: str, values: Mappin
         if connection.execute(sa.select(p).where(p == pipeline_id)).first() is None:
             errors.append(("/pipelines", f"There is no pipeline {pipeline_id}."))
     if errors:
-        raise WrongInput(errors)
+        raise InvalidInput(errors)

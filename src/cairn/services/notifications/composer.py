@@ -7,43 +7,50 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from cairn.core.states import Kind, State
+from cairn.core.states import ApprovalKind, ExecutionState
 from cairn.services.masking import mask, mask_fields
-from cairn.services.notifications.content import MOST_LINES, Button, Content, Fact, Section, Tone
-from cairn.services.notifications.subjects import Subject
+from cairn.services.notifications.content import (
+    MOST_LINES,
+    ContentFact,
+    ContentLink,
+    ContentSection,
+    NotificationContent,
+    Tone,
+)
+from cairn.services.notifications.subjects import NotificationSubject
 from cairn.services.text import LONGEST, clean
-from cairn.store.tables.notifications import NoticeKind
+from cairn.store.tables.notifications import NotificationKind
 
 Mask = Callable[[str], str]
 
-ASKED: Mapping[Kind, str] = {
-    Kind.START: "May {name} start?",
-    Kind.COMPLETION: "The result of {name} waits for approval",
-    Kind.ACTION: "An action of {name} waits for approval",
-    Kind.VALIDATION: "The result of {name} has to be checked",
-    Kind.ESCALATION: "{name} needs a decision on how it goes on",
-    Kind.INPUT: "{name} waits for its form",
+ASKED: Mapping[ApprovalKind, str] = {
+    ApprovalKind.START: "May {name} start?",
+    ApprovalKind.COMPLETION: "The result of {name} waits for approval",
+    ApprovalKind.ACTION: "An action of {name} waits for approval",
+    ApprovalKind.VALIDATION: "The result of {name} has to be checked",
+    ApprovalKind.ESCALATION: "{name} needs a decision on how it goes on",
+    ApprovalKind.INPUT: "{name} waits for its form",
 }
-TITLES: Mapping[NoticeKind, tuple[Tone, str]] = {
-    NoticeKind.APPROVAL_REMINDED: ("warning", "Still waiting: {asked}"),
-    NoticeKind.APPROVAL_ESCALATED: ("attention", "Escalated: {asked}"),
-    NoticeKind.APPROVAL_ASSIGNED: ("warning", "Handed over: {asked}"),
-    NoticeKind.APPROVAL_REJECTED: ("attention", "Rejected: {name}"),
-    NoticeKind.APPROVAL_TIMEOUT: ("attention", "Nobody decided in time: {name}"),
-    NoticeKind.APPROVAL_AUTO_APPROVED: ("good", "Approved by a rule: {name}"),
-    NoticeKind.EXECUTION_FAILED: ("attention", "{name} has failed"),
-    NoticeKind.RUN_FAILED: ("attention", "The run has failed"),
-    NoticeKind.RUN_COMPLETED: ("good", "The run is completed"),
-    NoticeKind.BUDGET_NEARLY_SPENT: ("warning", "Most of the budget is used"),
-    NoticeKind.BUDGET_SPENT: ("attention", "The budget is spent: the run pauses"),
+TITLES: Mapping[NotificationKind, tuple[Tone, str]] = {
+    NotificationKind.APPROVAL_REMINDED: ("warning", "Still waiting: {asked}"),
+    NotificationKind.APPROVAL_ESCALATED: ("attention", "Escalated: {asked}"),
+    NotificationKind.APPROVAL_ASSIGNED: ("warning", "Handed over: {asked}"),
+    NotificationKind.APPROVAL_REJECTED: ("attention", "Rejected: {name}"),
+    NotificationKind.APPROVAL_TIMEOUT: ("attention", "Nobody decided in time: {name}"),
+    NotificationKind.APPROVAL_AUTO_APPROVED: ("good", "Approved by a rule: {name}"),
+    NotificationKind.EXECUTION_FAILED: ("attention", "{name} has failed"),
+    NotificationKind.RUN_FAILED: ("attention", "The run has failed"),
+    NotificationKind.RUN_COMPLETED: ("good", "The run is completed"),
+    NotificationKind.BUDGET_NEARLY_SPENT: ("warning", "Most of the budget is used"),
+    NotificationKind.BUDGET_SPENT: ("attention", "The budget is spent: the run pauses"),
 }
 
 
-def compose(subject: Subject, hide: Mask) -> Content:
+def compose(subject: NotificationSubject, hide: Mask) -> NotificationContent:
     """`hide` masks the values of the secret store."""
-    words = _Words(lambda text: mask(hide(text)))
+    words = _ContentBuilder(lambda text: mask(hide(text)))
     tone, title = _title(subject)
-    return Content(
+    return NotificationContent(
         subject.kind.value,
         tone,
         clean(words.hidden(title)),
@@ -55,26 +62,26 @@ def compose(subject: Subject, hide: Mask) -> Content:
     )
 
 
-def trial(channel: str, by: str) -> Content:
+def trial(channel: str, by: str) -> NotificationContent:
     """What somebody gets who tries a channel out."""
-    return Content(
-        NoticeKind.TEST.value,
+    return NotificationContent(
+        NotificationKind.TEST.value,
         "good",
         "This channel works",
         f"Somebody has tried the channel {clean(channel)} out: what has to be told arrives here.",
-        (Fact("Channel", clean(channel)), Fact("Tried by", clean(mask(by)))),
-        buttons=(Button("Open Cairn", "/"),),
+        (ContentFact("Channel", clean(channel)), ContentFact("Tried by", clean(mask(by)))),
+        buttons=(ContentLink("Open Cairn", "/"),),
     )
 
 
-def _title(subject: Subject) -> tuple[Tone, str]:
-    kind = subject.approval.kind if subject.approval is not None else Kind.COMPLETION
+def _title(subject: NotificationSubject) -> tuple[Tone, str]:
+    kind = subject.approval.kind if subject.approval is not None else ApprovalKind.COMPLETION
     asked = ASKED[kind].format(name=subject.checkpoint)
     tone, title = TITLES.get(subject.kind, ("warning", "{asked}"))
     return tone, title.format(asked=asked, name=subject.checkpoint)
 
 
-class _Words:
+class _ContentBuilder:
     def __init__(self, hidden: Mask) -> None:
         self.hidden = hidden
 
@@ -82,74 +89,74 @@ class _Words:
         return clean(self.hidden(str(value)), most)
 
     # ---- the sentence below the title ------------------------------------------------------------------
-    def text(self, subject: Subject) -> str:
+    def text(self, subject: NotificationSubject) -> str:
         return " ".join(filter(None, (self._told(subject), self.hidden(subject.warning))))
 
-    def _told(self, subject: Subject) -> str:
+    def _told(self, subject: NotificationSubject) -> str:
         match subject.kind:
-            case NoticeKind.APPROVAL_AUTO_APPROVED:
+            case NotificationKind.APPROVAL_AUTO_APPROVED:
                 rule = self.shown(subject.detail.get("rule") or "low risk")
                 return f'Approved automatically by the rule "{rule}": nobody has to do anything.'
-            case NoticeKind.EXECUTION_FAILED | NoticeKind.RUN_FAILED:
+            case NotificationKind.EXECUTION_FAILED | NotificationKind.RUN_FAILED:
                 return self._kept(subject)
-            case NoticeKind.BUDGET_NEARLY_SPENT | NoticeKind.BUDGET_SPENT:
+            case NotificationKind.BUDGET_NEARLY_SPENT | NotificationKind.BUDGET_SPENT:
                 return self.shown(subject.detail.get("reason") or "")
-            case NoticeKind.APPROVAL_REJECTED:
+            case NotificationKind.APPROVAL_REJECTED:
                 return f"Decided by {self.shown(subject.row.actor)}."
-            case NoticeKind.APPROVAL_ESCALATED:
+            case NotificationKind.APPROVAL_ESCALATED:
                 return "Nobody has decided so far: others may decide now."
-            case NoticeKind.APPROVAL_TIMEOUT:
+            case NotificationKind.APPROVAL_TIMEOUT:
                 return "The time to decide is over."
             case _:
                 return ""
 
-    def _kept(self, subject: Subject) -> str:
-        done = [e for e in subject.loaded.run.current if e.state is State.COMPLETED]
+    def _kept(self, subject: NotificationSubject) -> str:
+        done = [e for e in subject.loaded.run.current if e.state is ExecutionState.COMPLETED]
         names = [p.name if (p := subject.loaded.places.get(e.key)) else e.key for e in done]
         return f"Results so far are kept: {self.shown(', '.join(names))}." if names else ""
 
     # ---- facts -----------------------------------------------------------------------------------------
-    def facts(self, subject: Subject) -> Iterable[Fact]:
+    def facts(self, subject: NotificationSubject) -> Iterable[ContentFact]:
         facts = subject.loaded.facts
-        yield Fact("Pipeline", self.shown(facts.pipeline_name))
-        yield Fact("Run", f"{subject.run} ({facts.run_id})")
+        yield ContentFact("Pipeline", self.shown(facts.pipeline_name))
+        yield ContentFact("Run", f"{subject.run} ({facts.run_id})")
         if subject.execution is not None:
-            yield Fact("Checkpoint", self.shown(subject.checkpoint))
-            yield Fact("Step", subject.step)
+            yield ContentFact("Checkpoint", self.shown(subject.checkpoint))
+            yield ContentFact("Step", subject.step)
         if subject.approval is not None:
             yield from self._approval_facts(subject)
-        if subject.kind in (NoticeKind.EXECUTION_FAILED, NoticeKind.RUN_FAILED):
+        if subject.kind in (NotificationKind.EXECUTION_FAILED, NotificationKind.RUN_FAILED):
             yield from self._failure_facts(subject)
-        yield Fact("Time", _moment(subject.row.noted_at))
+        yield ContentFact("Time", _moment(subject.row.noted_at))
 
-    def _approval_facts(self, subject: Subject) -> Iterable[Fact]:
+    def _approval_facts(self, subject: NotificationSubject) -> Iterable[ContentFact]:
         a = subject.approval
         if a is None:
             return
         if a.operation_type is not None:
-            yield Fact("Operation", self.shown(a.operation_type))
+            yield ContentFact("Operation", self.shown(a.operation_type))
         if a.risk is not None:
-            yield Fact("Risk", a.risk.value.upper())
+            yield ContentFact("Risk", a.risk.value.upper())
         if a.confidence is not None:
-            yield Fact("Confidence", f"{a.confidence:.0%}")
+            yield ContentFact("Confidence", f"{a.confidence:.0%}")
         if a.needed > 1:
-            yield Fact("Approvals", f"{len(a.agreeing)} of {a.needed} given")
+            yield ContentFact("Approvals", f"{len(a.agreeing)} of {a.needed} given")
         if a.expires_at is not None:
-            yield Fact("Decide until", _moment(a.expires_at))
-        if subject.kind is NoticeKind.APPROVAL_REJECTED and a.votes:
-            yield Fact("Reason", self.shown(a.votes[-1].feedback or "none given"), is_detail=True)
+            yield ContentFact("Decide until", _moment(a.expires_at))
+        if subject.kind is NotificationKind.APPROVAL_REJECTED and a.votes:
+            yield ContentFact("Reason", self.shown(a.votes[-1].feedback or "none given"), is_detail=True)
 
-    def _failure_facts(self, subject: Subject) -> Iterable[Fact]:
+    def _failure_facts(self, subject: NotificationSubject) -> Iterable[ContentFact]:
         e = subject.execution
         error = subject.detail.get("error") or (e.last_error.message if e is not None and e.last_error else None)
         reason = error or subject.detail.get("reason")
         if reason:
-            yield Fact("Error", self.shown(reason), is_detail=True)
+            yield ContentFact("Error", self.shown(reason), is_detail=True)
         if e is not None and e.worked:
-            yield Fact("Duration", f"{e.worked:.1f} seconds")
+            yield ContentFact("Duration", f"{e.worked:.1f} seconds")
 
     # ---- what explains it --------------------------------------------------------------------------------
-    def sections(self, subject: Subject) -> Iterable[Section]:
+    def sections(self, subject: NotificationSubject) -> Iterable[ContentSection]:
         action, a = subject.action, subject.approval
         if action is not None:
             fields = mask_fields(action.parameters)
@@ -162,7 +169,7 @@ class _Words:
         yield self._section("Why people are asked" if a is not None else "Reasons", reasons)
         yield self._section(*self._rule(subject))
 
-    def _rule(self, subject: Subject) -> tuple[str, list[str]]:
+    def _rule(self, subject: NotificationSubject) -> tuple[str, list[str]]:
         """The rule that asks or has approved, with each condition and its value (H6)."""
         a = subject.approval
         if a is None or not a.rule:
@@ -175,11 +182,11 @@ class _Words:
         ]
         return f"Rule {self.shown(a.rule)}", lines or ["It has no conditions."]
 
-    def _section(self, heading: str, lines: Iterable[str], *, most: int = LONGEST) -> Section:
+    def _section(self, heading: str, lines: Iterable[str], *, most: int = LONGEST) -> ContentSection:
         shown = [self.shown(line, most) for line in lines]
         if len(shown) > MOST_LINES:
             shown = [*shown[: MOST_LINES - 1], f"… and {len(shown) - MOST_LINES + 1} more"]
-        return Section(heading, tuple(shown))
+        return ContentSection(heading, tuple(shown))
 
 
 def _label(field: str) -> str:
@@ -191,29 +198,29 @@ def _moment(at: datetime) -> str:
 
 
 # ---- pages ---------------------------------------------------------------------------------------------------
-def _buttons(subject: Subject) -> Iterable[Button]:
+def _buttons(subject: NotificationSubject) -> Iterable[ContentLink]:
     run = f"/runs/{quote(subject.loaded.facts.run_id, safe='')}"
     here = f"{run}?{urlencode({'checkpoint': subject.execution.key})}" if subject.execution is not None else run
     approval = f"/approvals/{quote(subject.approval.id, safe='')}" if subject.approval is not None else here
     match subject.kind:
-        case NoticeKind.EXECUTION_FAILED | NoticeKind.RUN_FAILED:
+        case NotificationKind.EXECUTION_FAILED | NotificationKind.RUN_FAILED:
             log = (
                 f"{run}?{urlencode({'checkpoint': subject.execution.key, 'tab': 'log'})}" if subject.execution else run
             )
-            return [Button("View details", here), Button("Retry", here), Button("Log", log)]
-        case NoticeKind.RUN_COMPLETED:
-            return [Button("View results", run)]
-        case NoticeKind.BUDGET_NEARLY_SPENT | NoticeKind.BUDGET_SPENT:
-            return [Button("Open the run", here)]
-        case NoticeKind.APPROVAL_AUTO_APPROVED:
-            return [Button("View details", approval), Button("Stop automatic approvals", "/rules")]
-        case NoticeKind.APPROVAL_REJECTED | NoticeKind.APPROVAL_TIMEOUT:
-            return [Button("View details", approval), Button("Open the run", here)]
+            return [ContentLink("View details", here), ContentLink("Retry", here), ContentLink("Log", log)]
+        case NotificationKind.RUN_COMPLETED:
+            return [ContentLink("View results", run)]
+        case NotificationKind.BUDGET_NEARLY_SPENT | NotificationKind.BUDGET_SPENT:
+            return [ContentLink("Open the run", here)]
+        case NotificationKind.APPROVAL_AUTO_APPROVED:
+            return [ContentLink("View details", approval), ContentLink("Stop automatic approvals", "/rules")]
+        case NotificationKind.APPROVAL_REJECTED | NotificationKind.APPROVAL_TIMEOUT:
+            return [ContentLink("View details", approval), ContentLink("Open the run", here)]
         case _:
-            return [Button("Review and decide", approval), Button("Open the run", here)]
+            return [ContentLink("Review and decide", approval), ContentLink("Open the run", here)]
 
 
-def _about(subject: Subject) -> dict[str, Any]:
+def _about(subject: NotificationSubject) -> dict[str, Any]:
     facts, e, a = subject.loaded.facts, subject.execution, subject.approval
     about: dict[str, Any] = {
         "pipeline_id": facts.pipeline_id,

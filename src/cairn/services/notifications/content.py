@@ -12,14 +12,14 @@ Tone: TypeAlias = Literal["good", "warning", "attention"]
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ContentFact:
     name: str
     value: str
     is_detail: bool = False  # left out where a channel shows no details
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ContentSection:
     """Lines below a heading; all of them are details."""
 
     heading: str
@@ -27,7 +27,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
+class ContentLink:
     """Opens a page; nothing is decided by opening it (H7)."""
 
     label: str
@@ -35,30 +35,30 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class NotificationContent:
     kind: str
     tone: Tone
     title: str
     text: str
-    facts: tuple[Fact, ...] = ()
-    sections: tuple[Section, ...] = ()
-    buttons: tuple[Button, ...] = ()
+    facts: tuple[ContentFact, ...] = ()
+    sections: tuple[ContentSection, ...] = ()
+    buttons: tuple[ContentLink, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])  # ids and words, for programs
 
     @property
-    def plain(self) -> Content:
+    def plain(self) -> NotificationContent:
         """Without details."""
         return replace(self, facts=tuple(f for f in self.facts if not f.is_detail), sections=())
 
 
-def write(content: Content) -> dict[str, Any]:
+def write(content: NotificationContent) -> dict[str, Any]:
     return asdict(content)
 
 
-def read(stored: Mapping[str, Any]) -> Content:
+def read(stored: Mapping[str, Any]) -> NotificationContent:
     parts: dict[str, Any] = {
-        "facts": tuple(Fact(**one) for one in stored["facts"]),
-        "sections": tuple(Section(one["heading"], tuple(one["lines"])) for one in stored["sections"]),
-        "buttons": tuple(Button(**one) for one in stored["buttons"]),
+        "facts": tuple(ContentFact(**one) for one in stored["facts"]),
+        "sections": tuple(ContentSection(one["heading"], tuple(one["lines"])) for one in stored["sections"]),
+        "buttons": tuple(ContentLink(**one) for one in stored["buttons"]),
     }
-    return Content(**{**stored, **parts})
+    return NotificationContent(**{**stored, **parts})

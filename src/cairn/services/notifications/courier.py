@@ -10,20 +10,20 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.ports import Clock, JobEngine, NotSent, OutwardFault
+from cairn.ports import Clock, JobEngine, NotSent, OutboundError
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.retry import patiently
 from cairn.services.masking import mask
 from cairn.services.notifications import content, deliveries, subjects
 from cairn.services.notifications.composer import compose
 from cairn.services.notifications.deliveries import CUT_OFF, Row
-from cairn.services.notifications.routing import Addressed, Routing, channels, fallback_of, read
-from cairn.services.notifications.sender import LaterPlease, Outgoing, Sealed, Sending
+from cairn.services.notifications.routing import DeliveryTarget, Routing, channels, fallback_of, read
+from cairn.services.notifications.sender import DeliverySender, OutgoingDelivery, RetryLater, SealedAddress
 from cairn.services.notifications.subjects import Load
 from cairn.services.text import clean
 from cairn.store import Database
 from cairn.store import tables as t
-from cairn.store.tables.notifications import DeliveryStatus, NoticeKind, TryOutcome
+from cairn.store.tables.notifications import DeliveryOutcome, DeliveryStatus, NotificationKind
 
 log = logging.getLogger(__name__)
 
@@ -31,16 +31,16 @@ WAITS = (1.0, 5.0)  # seconds before the second and the third try
 AT_ONCE = 16  # tries that are under way at the same time
 LET_FINISH = 3.0  # seconds that tries have when the server stops
 ASKING = frozenset(
-    {NoticeKind.APPROVAL_ASKED, NoticeKind.APPROVAL_REMINDED}
-    | {NoticeKind.APPROVAL_ESCALATED, NoticeKind.APPROVAL_ASSIGNED}
+    {NotificationKind.APPROVAL_ASKED, NotificationKind.APPROVAL_REMINDED}
+    | {NotificationKind.APPROVAL_ESCALATED, NotificationKind.APPROVAL_ASSIGNED}
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class DeliveryEnded:
     """How a try ended."""
 
-    outcome: TryOutcome
+    outcome: DeliveryOutcome
     told: str
     lasting: bool = False
     wait: float = 0.0
@@ -54,8 +54,8 @@ class Courier:
         clock: Clock,
         load: Load,
         routing: Routing,
-        sending: Sending,
-        secrets: Sealed,
+        sending: DeliverySender,
+        secrets: SealedAddress,
         waits: tuple[float, ...] = WAITS,
     ) -> None:
         self._database = database
@@ -140,13 +140,13 @@ class Courier:
             if to.due_at is not None:
                 self._jobs.enqueue_notice(connection, notice_id, (to.due_at - now).total_seconds())
 
-    def _fall_back(self, connection: sa.Connection, notice: Row, delivery_id: str, to: Addressed) -> None:
+    def _fall_back(self, connection: sa.Connection, notice: Row, delivery_id: str, to: DeliveryTarget) -> None:
         """To the channel that stands in for it; one that stands in has no other."""
         other = fallback_of(channels(connection), to.channel)
         if other is None:
             return
         now = self._clock.now()
-        if notice.kind == NoticeKind.TEST.value:
+        if notice.kind == NotificationKind.TEST.value:
             return
         subject = subjects.read(connection, notice, self._load, now)
         for next_to in self._routing.address(connection, subject, [other], now):
@@ -176,7 +176,7 @@ class Courier:
         except TimeoutError:
             return
 
-    def _begin(self, connection: sa.Connection, delivery_id: str) -> tuple[int, Outgoing] | None:
+    def _begin(self, connection: sa.Connection, delivery_id: str) -> tuple[int, OutgoingDelivery] | None:
         row = deliveries.find(connection, delivery_id)
         if row.status not in deliveries.OPEN:
             return None
@@ -190,38 +190,38 @@ class Courier:
             deliveries.close(connection, delivery_id, DeliveryStatus.SKIPPED, "It has been decided meanwhile.", now)
             return None
         if row.tries > len(self.waits):  # the process died in the last one
-            deliveries.end_try(connection, delivery_id, row.tries, TryOutcome.UNKNOWN, CUT_OFF, now)
+            deliveries.end_try(connection, delivery_id, row.tries, DeliveryOutcome.UNKNOWN, CUT_OFF, now)
             self._give_up(connection, row, DeliveryStatus.UNKNOWN, CUT_OFF)
             return None
         number = deliveries.begin_try(connection, row, now)
-        return number, Outgoing(delivery_id, read(channel), row.recipient, content.read(notice.content))
+        return number, OutgoingDelivery(delivery_id, read(channel), row.recipient, content.read(notice.content))
 
-    async def try_once(self, out: Outgoing) -> Ended:
+    async def try_once(self, out: OutgoingDelivery) -> DeliveryEnded:
         ended = await self._tried(out)
         told = await asyncio.to_thread(self._secrets.mask, ended.told)
         return replace(ended, told=clean(mask(told)))
 
-    async def _tried(self, out: Outgoing) -> Ended:
+    async def _tried(self, out: OutgoingDelivery) -> DeliveryEnded:
         try:
-            return Ended(TryOutcome.SENT, await self._sending.send(out))
-        except LaterPlease as fault:
-            return Ended(TryOutcome.NOT_SENT, str(fault), wait=fault.seconds)
-        except OutwardFault as fault:
-            outcome = TryOutcome.NOT_SENT if isinstance(fault, NotSent) else TryOutcome.UNKNOWN
-            return Ended(outcome, str(fault), fault.lasting)
+            return DeliveryEnded(DeliveryOutcome.SENT, await self._sending.send(out))
+        except RetryLater as fault:
+            return DeliveryEnded(DeliveryOutcome.NOT_SENT, str(fault), wait=fault.seconds)
+        except OutboundError as fault:
+            outcome = DeliveryOutcome.NOT_SENT if isinstance(fault, NotSent) else DeliveryOutcome.UNKNOWN
+            return DeliveryEnded(outcome, str(fault), fault.lasting)
         except Exception as error:
             log.exception("delivery %s went wrong", out.delivery_id)
-            return Ended(TryOutcome.UNKNOWN, f"{type(error).__name__}: {error}", lasting=True)
+            return DeliveryEnded(DeliveryOutcome.UNKNOWN, f"{type(error).__name__}: {error}", lasting=True)
 
-    def _end(self, connection: sa.Connection, delivery_id: str, number: int, ended: Ended) -> float | None:
+    def _end(self, connection: sa.Connection, delivery_id: str, number: int, ended: DeliveryEnded) -> float | None:
         """The seconds until the next try; None if there is none."""
         now = self._clock.now()
         deliveries.end_try(connection, delivery_id, number, ended.outcome, ended.told, now)
-        if ended.outcome is TryOutcome.SENT:
+        if ended.outcome is DeliveryOutcome.SENT:
             deliveries.close(connection, delivery_id, DeliveryStatus.SENT, ended.told, now)
             return None
         row = deliveries.find(connection, delivery_id)
-        is_unknown = ended.outcome is TryOutcome.UNKNOWN
+        is_unknown = ended.outcome is DeliveryOutcome.UNKNOWN
         if ended.lasting or number > len(self.waits):
             self._give_up(connection, row, DeliveryStatus.UNKNOWN if is_unknown else DeliveryStatus.FAILED, ended.told)
             return None

@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from cairn.services.notifications.routing import Addressed, Channel
+from cairn.services.notifications.routing import DeliveryTarget, RoutedChannel
 from cairn.store import tables as t
-from cairn.store.tables.notifications import DeliveryStatus, TryOutcome
+from cairn.store.tables.notifications import DeliveryOutcome, DeliveryStatus
 
 Row = sa.Row[tuple[Any, ...]]
 D, T = t.deliveries.c, t.delivery_tries.c
@@ -19,7 +19,7 @@ OPEN = (DeliveryStatus.WAITING.value, DeliveryStatus.SENDING.value)
 
 
 def make(
-    connection: sa.Connection, notice_id: str, to: Addressed, now: datetime, fallback_of: str | None = None
+    connection: sa.Connection, notice_id: str, to: DeliveryTarget, now: datetime, fallback_of: str | None = None
 ) -> str | None:
     """Its id; None where the same has been made already."""
     is_made = sa.select(D.delivery_id).where(
@@ -62,7 +62,7 @@ def begin_try(connection: sa.Connection, row: Row, now: datetime) -> int:
     number = row.tries + 1
     cut_off = row.status == DeliveryStatus.SENDING.value
     if cut_off:
-        end_try(connection, row.delivery_id, row.tries, TryOutcome.UNKNOWN, CUT_OFF, now)
+        end_try(connection, row.delivery_id, row.tries, DeliveryOutcome.UNKNOWN, CUT_OFF, now)
     values = {"delivery_id": row.delivery_id, "number": number, "began_at": now, "told": ""}
     connection.execute(sa.insert(t.delivery_tries).values(values))
     update(
@@ -76,7 +76,7 @@ def begin_try(connection: sa.Connection, row: Row, now: datetime) -> int:
 
 
 def end_try(
-    connection: sa.Connection, delivery_id: str, number: int, outcome: TryOutcome, told: str, now: datetime
+    connection: sa.Connection, delivery_id: str, number: int, outcome: DeliveryOutcome, told: str, now: datetime
 ) -> None:
     ended = sa.update(t.delivery_tries).where(T.delivery_id == delivery_id, T.number == number)
     connection.execute(ended.values(outcome=outcome.value, told=told, ended_at=now))
@@ -100,8 +100,8 @@ def is_decided(connection: sa.Connection, approval_id: str) -> bool:
     return connection.execute(query).scalar_one_or_none() != "pending"
 
 
-def direct(channel: Channel, recipient: str = "") -> Addressed:
-    return Addressed(channel, channel.name, channel.kind.value, recipient)
+def direct(channel: RoutedChannel, recipient: str = "") -> DeliveryTarget:
+    return DeliveryTarget(channel, channel.name, channel.kind.value, recipient)
 
 
 def sweep(connection: sa.Connection, before: datetime, limit: int = 200) -> int:

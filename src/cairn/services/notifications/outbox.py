@@ -7,24 +7,24 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.events import Event
 from cairn.ports import JobEngine
 from cairn.services.engine.commit import Commit
-from cairn.store import Loaded
+from cairn.store import LoadedRun
 from cairn.store import tables as t
 from cairn.store.prepared_statements import PreparedQuery, insert_into
-from cairn.store.tables.notifications import NoticeKind
+from cairn.store.tables.notifications import NotificationKind
 
-TOLD = frozenset(kind.value for kind in NoticeKind if kind is not NoticeKind.TEST)
-CLOSED = frozenset({NoticeKind.APPROVAL_REJECTED.value, NoticeKind.APPROVAL_TIMEOUT.value})
-FAILED = NoticeKind.EXECUTION_FAILED.value
+TOLD = frozenset(kind.value for kind in NotificationKind if kind is not NotificationKind.TEST)
+CLOSED = frozenset({NotificationKind.APPROVAL_REJECTED.value, NotificationKind.APPROVAL_TIMEOUT.value})
+FAILED = NotificationKind.EXECUTION_FAILED.value
 
 _ANY = PreparedQuery(sa.select(t.channels.c.channel_id).where(t.channels.c.is_enabled == sa.true()).limit(1))
 _INSERT = insert_into(t.notices)
 
 
-class Notices:
+class NotificationOutbox:
     def __init__(self, jobs: JobEngine) -> None:
         self._jobs = jobs
 
@@ -35,7 +35,7 @@ class Notices:
             return ()
         return tuple(self._write(connection, commit.before, event, commit.context) for event in worth_telling(told))
 
-    def _write(self, connection: sa.Connection, before: Loaded, event: Event, given: Given) -> str:
+    def _write(self, connection: sa.Connection, before: LoadedRun, event: Event, given: CommandContext) -> str:
         notice_id = str(uuid4())
         values = {
             "notice_id": notice_id,
@@ -57,12 +57,12 @@ class Notices:
 def worth_telling(events: Iterable[Event]) -> list[Event]:
     """One thing is told once: a rejection fails its execution, which fails the run."""
     kinds = {event.type.value for event in events}
-    left_out = {NoticeKind.RUN_FAILED.value} if kinds & (CLOSED | {FAILED}) else set[str]()
+    left_out = {NotificationKind.RUN_FAILED.value} if kinds & (CLOSED | {FAILED}) else set[str]()
     closed = {event.execution for event in events if event.type.value in CLOSED}
     return [
         event
         for event in events
         if event.type.value not in left_out
         and not (event.type.value == FAILED and event.execution in closed)
-        and not (event.type.value == NoticeKind.APPROVAL_AUTO_APPROVED.value and not event.detail.get("notify"))
+        and not (event.type.value == NotificationKind.APPROVAL_AUTO_APPROVED.value and not event.detail.get("notify"))
     ]

@@ -10,15 +10,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import sqlalchemy as sa
 
 from cairn.ports import Clock
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.store import Database
 from cairn.store import tables as t
-from cairn.store.tables.notifications import NoticeKind
+from cairn.store.tables.notifications import NotificationKind
 
 P = t.notice_preferences
 
 
-class Wishes:
+class NotificationPreferences:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
@@ -27,7 +27,7 @@ class Wishes:
         self,
         user: str,
         channels: Sequence[str] | None,
-        kinds: Sequence[NoticeKind] | None,
+        kinds: Sequence[NotificationKind] | None,
         quiet: Mapping[str, str] | None,
     ) -> None:
         """All of them at once; None is no wish."""
@@ -62,4 +62,4 @@ def _check(quiet: Mapping[str, str]) -> None:
     if not errors and quiet["start"] == quiet["end"]:
         errors.append(("/quiet", "Quiet hours begin and end at different times."))
     if errors:
-        raise WrongInput(errors)
+        raise InvalidInput(errors)

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.services.errors import NotFound
-from cairn.services.filters import DeliveryFilter
 from cairn.services.notifications.channels import find
 from cairn.services.notifications.views import (
     AvailableChannel,
     Channel,
     ChannelPage,
     Delivery,
+    DeliveryAttempt,
     DeliveryDetail,
     DeliveryPage,
-    DeliveryTry,
     Preferences,
     QuietHours,
 )
-from cairn.services.paging import Order, Query, Row, page
+from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.store import tables as t
-from cairn.store.tables.notifications import ChannelKind, DeliveryStatus, NoticeKind, TryOutcome
+from cairn.store.errors import NotFound
+from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
 C, N, D, T = t.channels.c, t.notices.c, t.deliveries.c, t.delivery_tries.c
 _DELIVERIES: Query = sa.select(
     t.deliveries, N.kind, N.pipeline_id, N.run_id, N.execution_id, N.approval_id, N.content
 ).join_from(t.deliveries, t.notices, N.notice_id == D.notice_id)
-_NEWEST = Order((D.made_at, D.delivery_id), newest_first=True)
+_NEWEST = SortOrder((D.made_at, D.delivery_id), newest_first=True)
 
 
 def list_channels(connection: sa.Connection, limit: int, cursor: str | None) -> ChannelPage:
-    found = page(connection, sa.select(t.channels), Order((C.name,)), limit, cursor)
+    found = page(connection, sa.select(t.channels), SortOrder((C.name,)), limit, cursor)
     return ChannelPage(items=[_channel(row) for row in found.rows], next_cursor=found.next_cursor)
 
 
@@ -47,7 +47,7 @@ def _channel(row: Row) -> Channel:
         kind=ChannelKind(row.kind),
         is_enabled=row.is_enabled,
         shows_details=row.shows_details,
-        kinds=[NoticeKind(kind) for kind in row.kinds],
+        kinds=[NotificationKind(kind) for kind in row.kinds],
         pipelines=row.pipelines,
         recipients=row.recipients,
         host=row.host,
@@ -81,11 +81,11 @@ def get_delivery(connection: sa.Connection, delivery_id: str) -> DeliveryDetail:
         raise NotFound("delivery", delivery_id)
     tries = connection.execute(sa.select(t.delivery_tries).where(T.delivery_id == delivery_id).order_by(T.number))
     history = [
-        DeliveryTry(
+        DeliveryAttempt(
             number=one.number,
             began_at=one.began_at,
             ended_at=one.ended_at,
-            outcome=TryOutcome(one.outcome) if one.outcome is not None else None,
+            outcome=DeliveryOutcome(one.outcome) if one.outcome is not None else None,
             told=one.told,
         )
         for one in tries
@@ -96,7 +96,7 @@ def get_delivery(connection: sa.Connection, delivery_id: str) -> DeliveryDetail:
 def _delivery(row: Row) -> dict[str, Any]:
     names = [name for name in Delivery.model_fields if name not in ("kind", "status")]
     plain = {name: getattr(row, name) for name in names}
-    return {**plain, "kind": NoticeKind(row.kind), "status": DeliveryStatus(row.status)}
+    return {**plain, "kind": NotificationKind(row.kind), "status": DeliveryStatus(row.status)}
 
 
 def get_preferences(connection: sa.Connection, user: str) -> Preferences:
@@ -107,7 +107,17 @@ def get_preferences(connection: sa.Connection, user: str) -> Preferences:
     return Preferences(
         user=user,
         channels=row.channels if row is not None else None,
-        kinds=[NoticeKind(kind) for kind in row.kinds] if row is not None and row.kinds is not None else None,
+        kinds=[NotificationKind(kind) for kind in row.kinds] if row is not None and row.kinds is not None else None,
         quiet=QuietHours(**row.quiet) if row is not None and row.quiet else None,
         available=[AvailableChannel(name=one.name, kind=ChannelKind(one.kind)) for one in channels],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFilter:
+    channel_id: str | None = None
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    approval_id: str | None = None
+    statuses: tuple[DeliveryStatus, ...] = ()
+    kinds: tuple[NotificationKind, ...] = ()

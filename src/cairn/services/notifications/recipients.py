@@ -10,22 +10,22 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
-from cairn.core.states import Kind
+from cairn.core.states import ApprovalKind
 from cairn.services.actors import Role
-from cairn.services.notifications.subjects import Subject
+from cairn.services.notifications.subjects import NotificationSubject
 from cairn.store import tables as t
-from cairn.store.tables.notifications import NoticeKind
+from cairn.store.tables.notifications import NotificationKind
 
 DECIDERS = (Role.APPROVER.value, Role.ADMIN.value)
 SUBMITTERS = (*DECIDERS, Role.EDITOR.value)
 STARTERS = frozenset(
-    {NoticeKind.EXECUTION_FAILED, NoticeKind.RUN_FAILED, NoticeKind.RUN_COMPLETED}
-    | {NoticeKind.APPROVAL_REJECTED, NoticeKind.APPROVAL_TIMEOUT}
-    | {NoticeKind.BUDGET_NEARLY_SPENT, NoticeKind.BUDGET_SPENT}
+    {NotificationKind.EXECUTION_FAILED, NotificationKind.RUN_FAILED, NotificationKind.RUN_COMPLETED}
+    | {NotificationKind.APPROVAL_REJECTED, NotificationKind.APPROVAL_TIMEOUT}
+    | {NotificationKind.BUDGET_NEARLY_SPENT, NotificationKind.BUDGET_SPENT}
 )
 
 
-class Person(Protocol):
+class Recipient(Protocol):
     @property
     def name(self) -> str: ...
 
@@ -33,29 +33,29 @@ class Person(Protocol):
     def email(self) -> str: ...
 
 
-class People(Protocol):
-    def people(self, connection: sa.Connection, named: Iterable[str]) -> Iterable[Person]:
+class Recipients(Protocol):
+    def people(self, connection: sa.Connection, named: Iterable[str]) -> Iterable[Recipient]:
         """Persons, addresses, roles and groups, as those who are behind them."""
         ...
 
 
-def named(subject: Subject) -> tuple[str, ...]:
+def named(subject: NotificationSubject) -> tuple[str, ...]:
     """Persons, addresses, roles and groups that are told of it."""
     a, terms = subject.approval, subject.terms
     match subject.kind:
-        case NoticeKind.APPROVAL_ASSIGNED:
+        case NotificationKind.APPROVAL_ASSIGNED:
             return tuple(subject.detail.get("to") or ())
-        case NoticeKind.APPROVAL_ESCALATED if terms.escalate_to:
+        case NotificationKind.APPROVAL_ESCALATED if terms.escalate_to:
             return terms.escalate_to
         case kind if kind in STARTERS:
             return (subject.loaded.facts.created_by, *terms.recipients)
         case _:
-            may = SUBMITTERS if a is not None and a.kind is Kind.INPUT else DECIDERS
+            may = SUBMITTERS if a is not None and a.kind is ApprovalKind.INPUT else DECIDERS
             return terms.recipients or (a.asked_of if a is not None else ()) or may
 
 
 @dataclass(frozen=True, slots=True)
-class Quiet:
+class QuietPeriod:
     """Hours of each day in which nothing is sent, by the clock of a place."""
 
     start: time
@@ -63,7 +63,7 @@ class Quiet:
     zone: ZoneInfo
 
     @classmethod
-    def of(cls, stored: Any) -> Quiet | None:
+    def of(cls, stored: Any) -> QuietPeriod | None:
         if not stored:
             return None
         return cls(
@@ -84,23 +84,25 @@ class Quiet:
 
 
 @dataclass(frozen=True, slots=True)
-class Preference:
+class RecipientPreference:
     channels: frozenset[str] | None = None  # names or kinds; None: all
     kinds: frozenset[str] | None = None
-    quiet: Quiet | None = None
+    quiet: QuietPeriod | None = None
 
     def wants(self, kind: str, channel: str, channel_kind: str) -> bool:
         reaches = self.channels is None or not self.channels.isdisjoint({channel, channel_kind})
         return reaches and (self.kinds is None or kind in self.kinds)
 
 
-ALL = Preference()
+ALL = RecipientPreference()
 
 
-def preferences(connection: sa.Connection, users: Iterable[str]) -> dict[str, Preference]:
+def preferences(connection: sa.Connection, users: Iterable[str]) -> dict[str, RecipientPreference]:
     p = t.notice_preferences
     rows = connection.execute(sa.select(p).where(p.c.user.in_(list(users))))
-    return {row.user: Preference(_set(row.channels), _set(row.kinds), Quiet.of(row.quiet)) for row in rows}
+    return {
+        row.user: RecipientPreference(_set(row.channels), _set(row.kinds), QuietPeriod.of(row.quiet)) for row in rows
+    }
 
 
 def _set(stored: Any) -> frozenset[str] | None:

@@ -8,14 +8,14 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from cairn.services.notifications.recipients import ALL, People, Preference, named, preferences
-from cairn.services.notifications.subjects import Subject
+from cairn.services.notifications.recipients import ALL, RecipientPreference, Recipients, named, preferences
+from cairn.services.notifications.subjects import NotificationSubject
 from cairn.store import tables as t
 from cairn.store.tables.notifications import ChannelKind
 
 
 @dataclass(frozen=True, slots=True)
-class Channel:
+class RoutedChannel:
     """As it is set up; its address is a secret of its own."""
 
     channel_id: str
@@ -36,10 +36,10 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
-class Addressed:
+class DeliveryTarget:
     """One delivery to be made."""
 
-    channel: Channel | None
+    channel: RoutedChannel | None
     name: str
     kind: str
     recipient: str = ""
@@ -47,14 +47,14 @@ class Addressed:
     problem: str = ""  # why nothing can be sent there
 
 
-def channels(connection: sa.Connection) -> list[Channel]:
+def channels(connection: sa.Connection) -> list[RoutedChannel]:
     """Those that are in use."""
     query = sa.select(t.channels).where(t.channels.c.is_enabled == sa.true()).order_by(t.channels.c.name)
     return [read(row) for row in connection.execute(query)]
 
 
-def read(row: sa.Row[tuple[object, ...]]) -> Channel:
-    return Channel(
+def read(row: sa.Row[tuple[object, ...]]) -> RoutedChannel:
+    return RoutedChannel(
         row.channel_id,
         row.name,
         ChannelKind(row.kind),
@@ -67,10 +67,10 @@ def read(row: sa.Row[tuple[object, ...]]) -> Channel:
 
 
 class Routing:
-    def __init__(self, people: People) -> None:
+    def __init__(self, people: Recipients) -> None:
         self._people = people
 
-    def route(self, connection: sa.Connection, subject: Subject, now: datetime) -> list[Addressed]:
+    def route(self, connection: sa.Connection, subject: NotificationSubject, now: datetime) -> list[DeliveryTarget]:
         """By the rule's channels where it names some, otherwise by what each channel takes."""
         known = channels(connection)
         wanted = subject.terms.channels
@@ -80,40 +80,44 @@ class Routing:
             return self.address(connection, subject, chosen, now)
         chosen = [channel for channel in known if any(channel.is_named(name) for name in wanted)]
         missing = [name for name in wanted if not any(channel.is_named(name) for channel in known)]
-        lost = [Addressed(None, name, name, problem="No channel of this name or kind is set up.") for name in missing]
+        lost = [
+            DeliveryTarget(None, name, name, problem="No channel of this name or kind is set up.") for name in missing
+        ]
         return [*self.address(connection, subject, chosen, now), *lost]
 
     def address(
-        self, connection: sa.Connection, subject: Subject, chosen: Sequence[Channel], now: datetime
-    ) -> list[Addressed]:
-        found: list[Addressed] = []
+        self, connection: sa.Connection, subject: NotificationSubject, chosen: Sequence[RoutedChannel], now: datetime
+    ) -> list[DeliveryTarget]:
+        found: list[DeliveryTarget] = []
         for channel in chosen:
             if channel.kind is ChannelKind.EMAIL:
                 found += self._persons(connection, subject, channel, now)
             else:
-                found.append(Addressed(channel, channel.name, channel.kind.value))
+                found.append(DeliveryTarget(channel, channel.name, channel.kind.value))
         return found
 
     def _persons(
-        self, connection: sa.Connection, subject: Subject, channel: Channel, now: datetime
-    ) -> Iterable[Addressed]:
+        self, connection: sa.Connection, subject: NotificationSubject, channel: RoutedChannel, now: datetime
+    ) -> Iterable[DeliveryTarget]:
         everybody = (*named(subject), *(() if subject.terms.recipients else channel.recipients))
         people = list(self._people.people(connection, everybody))
         wishes = preferences(connection, {person.name for person in people})
         reached = {person.email.casefold(): person for person in people if person.email}
         if not reached:
-            yield Addressed(channel, channel.name, channel.kind.value, problem="Nobody who is told has an address.")
+            yield DeliveryTarget(
+                channel, channel.name, channel.kind.value, problem="Nobody who is told has an address."
+            )
         for person in reached.values():
             wish = wishes.get(person.name, ALL)
             if wish.wants(subject.kind.value, channel.name, channel.kind.value):
-                yield Addressed(channel, channel.name, channel.kind.value, person.email, _due(wish, now))
+                yield DeliveryTarget(channel, channel.name, channel.kind.value, person.email, _due(wish, now))
 
 
-def _due(wish: Preference, now: datetime) -> datetime | None:
+def _due(wish: RecipientPreference, now: datetime) -> datetime | None:
     due = wish.quiet.over_at(now) if wish.quiet is not None else now
     return due if due > now else None
 
 
-def fallback_of(known: Iterable[Channel], channel: Channel | None) -> Channel | None:
-    by_name: Mapping[str, Channel] = {one.name: one for one in known}
+def fallback_of(known: Iterable[RoutedChannel], channel: RoutedChannel | None) -> RoutedChannel | None:
+    by_name: Mapping[str, RoutedChannel] = {one.name: one for one in known}
     return by_name.get(channel.fallback) if channel is not None and channel.fallback is not None else None

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol, assert_never
 
 from cairn.documents import encode_json
-from cairn.ports import Clock, Mailer, Messenger, NotSent, Web, WebAnswer
+from cairn.ports import Clock, HttpClient, HttpResponse, Mailer, Messenger, NotSent
 from cairn.services.errors import ServiceError
-from cairn.services.notifications.content import Content
+from cairn.services.notifications.content import NotificationContent
 from cairn.services.notifications.formats import email, slack, teams, webhook
-from cairn.services.notifications.routing import Channel
+from cairn.services.notifications.routing import RoutedChannel
 from cairn.services.text import clean
 from cairn.store.tables.notifications import ChannelKind
 
@@ -21,7 +21,7 @@ LONGEST_WAIT = 60.0  # seconds that a service may ask us to wait
 TRY_AGAIN = frozenset({408, 425, 429})
 
 
-class Sealed(Protocol):
+class SealedAddress(Protocol):
     """Where secrets are kept."""
 
     def get(self, name: str) -> str | None: ...
@@ -29,7 +29,7 @@ class Sealed(Protocol):
     def mask(self, text: str) -> str: ...
 
 
-class LaterPlease(NotSent):
+class RetryLater(NotSent):
     """The service has no time, and says when it has."""
 
     def __init__(self, message: str, seconds: float) -> None:
@@ -38,11 +38,11 @@ class LaterPlease(NotSent):
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class OutgoingDelivery:
     delivery_id: str
-    channel: Channel
+    channel: RoutedChannel
     recipient: str
-    content: Content
+    content: NotificationContent
 
 
 def url_secret(channel_id: str) -> str:
@@ -54,23 +54,23 @@ def key_secret(channel_id: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Outward:
+class OutboundPorts:
     """The ways out."""
 
-    web: Web
+    web: HttpClient
     mailer: Mailer
     messenger: Messenger
 
 
-class Sending:
-    def __init__(self, ways: Outward, secrets: Sealed, clock: Clock, base: str) -> None:
+class DeliverySender:
+    def __init__(self, ways: OutboundPorts, secrets: SealedAddress, clock: Clock, base: str) -> None:
         """`base`: what links begin with."""
         self._ways = ways
         self._secrets = secrets
         self._clock = clock
         self._base = base
 
-    async def send(self, out: Outgoing) -> str:
+    async def send(self, out: OutgoingDelivery) -> str:
         """What was answered. Raises NotSent or Unknown."""
         content = out.content if out.channel.shows_details else out.content.plain
         match out.channel.kind:
@@ -90,7 +90,7 @@ class Sending:
             case _:
                 assert_never(out.channel.kind)
 
-    async def _call(self, out: Outgoing, content: Content) -> str:
+    async def _call(self, out: OutgoingDelivery, content: NotificationContent) -> str:
         now = self._clock.now()
         key = await self._secret(key_secret(out.channel.channel_id), "signing key")
         body = encode_json(webhook.body(content, self._base, out.delivery_id, now))
@@ -101,13 +101,13 @@ class Sending:
         }
         return await self._post(out, body, headers)
 
-    async def _post(self, out: Outgoing, body: bytes, headers: dict[str, str] | None = None) -> str:
+    async def _post(self, out: OutgoingDelivery, body: bytes, headers: dict[str, str] | None = None) -> str:
         address = await self._address(out)
         told = {"Content-Type": "application/json", **(headers or {})}
         answer = await self._ways.web.request("POST", address, headers=told, body=body, timeout=SECONDS, limit=LIMIT)
         return _taken(answer)
 
-    async def _address(self, out: Outgoing) -> str:
+    async def _address(self, out: OutgoingDelivery) -> str:
         return await self._secret(url_secret(out.channel.channel_id), "address")
 
     async def _secret(self, name: str, what: str) -> str:
@@ -120,13 +120,13 @@ class Sending:
         return value
 
 
-def _taken(answer: WebAnswer) -> str:
+def _taken(answer: HttpResponse) -> str:
     said = clean(answer.body.decode(errors="replace"))
     told = f"{answer.status} {said}".strip()
     if 200 <= answer.status < 300:
         return told
     if answer.status in TRY_AGAIN:
-        raise LaterPlease(f"It was answered {told}", _wait(answer.headers.get("retry-after", "")))
+        raise RetryLater(f"It was answered {told}", _wait(answer.headers.get("retry-after", "")))
     raise NotSent(f"It was answered {told}", lasting=400 <= answer.status < 500)
 
 

@@ -11,20 +11,20 @@ import sqlalchemy as sa
 
 from cairn.core.approval import Approval
 from cairn.core.execution import Execution
-from cairn.core.rule_verdict import Terms
+from cairn.core.rule_verdict import ApprovalTerms
 from cairn.core.states import ApprovalStatus
 from cairn.services.approvals.eligibility import wanted_for
 from cairn.services.identity.directory import roll
-from cairn.store import Loaded
+from cairn.store import LoadedRun
 from cairn.store import tables as t
-from cairn.store.tables.notifications import NoticeKind
+from cairn.store.tables.notifications import NotificationKind
 
-Load = Callable[[sa.Connection, str], Loaded]
+Load = Callable[[sa.Connection, str], LoadedRun]
 Row = sa.Row[tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class ActionSubject:
     """What was proposed to be done outside."""
 
     parameters: Mapping[str, Any]
@@ -33,19 +33,19 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    kind: NoticeKind
+class NotificationSubject:
+    kind: NotificationKind
     row: Row  # of the notice
-    loaded: Loaded
+    loaded: LoadedRun
     execution: Execution | None = None
     approval: Approval | None = None
-    action: Action | None = None
+    action: ActionSubject | None = None
     considered: tuple[Mapping[str, Any], ...] = ()  # the rules that were looked at
     warning: str = ""  # that too few people may decide
 
     @property
-    def terms(self) -> Terms:
-        return self.approval.terms if self.approval is not None else Terms()
+    def terms(self) -> ApprovalTerms:
+        return self.approval.terms if self.approval is not None else ApprovalTerms()
 
     @property
     def detail(self) -> Mapping[str, Any]:
@@ -70,13 +70,13 @@ class Subject:
         return f"v{version}" if version is not None else "test run"
 
 
-def read(connection: sa.Connection, row: Row, load: Load, now: datetime) -> Subject:
+def read(connection: sa.Connection, row: Row, load: Load, now: datetime) -> NotificationSubject:
     loaded = load(connection, row.run_id)
     run = loaded.run
     approval = run.approvals.get(row.approval_id) if row.approval_id else None
     name = row.execution_id or (approval.execution if approval else None)
-    return Subject(
-        NoticeKind(row.kind),
+    return NotificationSubject(
+        NotificationKind(row.kind),
         row,
         loaded,
         run.executions.get(name) if name else None,
@@ -95,11 +95,11 @@ def _warning(connection: sa.Connection, a: Approval, starter: str, now: datetime
     return wanted.warning(roll(connection, now)) or ""
 
 
-def _action(connection: sa.Connection, approval_id: str | None) -> Action | None:
+def _action(connection: sa.Connection, approval_id: str | None) -> ActionSubject | None:
     a = t.actions.c
     query = sa.select(a.parameters, a.reasoning, a.risk_reasons).where(a.approval_id == approval_id)
     row = connection.execute(query).one_or_none() if approval_id else None
-    return Action(row.parameters, row.reasoning, tuple(map(str, row.risk_reasons))) if row is not None else None
+    return ActionSubject(row.parameters, row.reasoning, tuple(map(str, row.risk_reasons))) if row is not None else None
 
 
 def _considered(connection: sa.Connection, approval_id: str | None) -> tuple[Mapping[str, Any], ...]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from cairn.services.view import Document, Id, Instant, Page, View
-from cairn.store.tables.notifications import ChannelKind, DeliveryStatus, NoticeKind, TryOutcome
+from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
 
 class Channel(View):
@@ -16,7 +16,7 @@ class Channel(View):
     kind: ChannelKind
     is_enabled: bool
     shows_details: Annotated[bool, Field(description="False: only what is waiting, and a link.")]
-    kinds: Annotated[list[NoticeKind], Field(description="What goes there without a rule that names it.")]
+    kinds: Annotated[list[NotificationKind], Field(description="What goes there without a rule that names it.")]
     pipelines: Annotated[list[str], Field(description="Ids; none: all of them.")]
     recipients: Annotated[list[str], Field(description="Of an e-mail channel, where a rule names nobody.")]
     host: Annotated[str, Field(description="Where its address leads to; the address itself is a secret.")]
@@ -27,7 +27,7 @@ class Channel(View):
     updated_at: Instant
 
 
-class MadeChannel(Channel):
+class CreatedChannel(Channel):
     signing_key: Annotated[
         str | None, Field(description="Of a webhook whose key Cairn has made: shown this once, then never again.")
     ]
@@ -42,18 +42,18 @@ class ChannelPage(Page[Channel]):
     """All of them, by name."""
 
 
-class DeliveryTry(View):
+class DeliveryAttempt(View):
     number: int
     began_at: Instant
     ended_at: Instant | None
-    outcome: Annotated[TryOutcome | None, Field(description="Null while it is under way.")]
+    outcome: Annotated[DeliveryOutcome | None, Field(description="Null while it is under way.")]
     told: Annotated[str, Field(description="What it was answered.")]
 
 
 class Delivery(View):
     delivery_id: Id
     notice_id: Id
-    kind: NoticeKind
+    kind: NotificationKind
     channel_id: Id | None
     channel: str
     channel_kind: str
@@ -76,7 +76,7 @@ class Delivery(View):
 
 class DeliveryDetail(Delivery):
     content: Annotated[Document | None, Field(description="What was told, masked; null until it is known.")]
-    history: list[DeliveryTry]
+    history: list[DeliveryAttempt]
 
 
 class DeliveryPage(Page[Delivery]):
@@ -97,6 +97,6 @@ class AvailableChannel(View):
 class Preferences(View):
     user: str
     channels: Annotated[list[str] | None, Field(description="Names or kinds that may reach you; null: all.")]
-    kinds: Annotated[list[NoticeKind] | None, Field(description="What you want to be told; null: everything.")]
+    kinds: Annotated[list[NotificationKind] | None, Field(description="What you want to be told; null: everything.")]
     quiet: Annotated[QuietHours | None, Field(description="Hours in which nothing is sent to you; it comes after.")]
     available: Annotated[list[AvailableChannel], Field(description="Channels that reach single persons.")]

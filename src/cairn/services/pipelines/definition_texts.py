@@ -8,19 +8,19 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
+from cairn.definitions import BuiltinTemplate as Ready
 from cairn.definitions import PipelineDefinition, assign_ids, diff, templates, text_diff, to_yaml, without_ids
-from cairn.definitions import Template as Ready
 from cairn.definitions.script_files import with_texts
 from cairn.documents import encode_json
-from cairn.services.engine.plans import Plans
-from cairn.services.errors import NotFound
+from cairn.services.engine.plans import DefinitionCache
 from cairn.services.pipelines import queries as pipelines
 from cairn.services.pipelines.views import DefinitionChange, DefinitionDiff, Template, TemplatePage
 from cairn.store import blobs
+from cairn.store.errors import NotFound
 
 
 def definition_text(
-    connection: sa.Connection, plans: Plans, pipeline_id: str, format: Literal["yaml", "json"]
+    connection: sa.Connection, plans: DefinitionCache, pipeline_id: str, format: Literal["yaml", "json"]
 ) -> tuple[str, int]:
     """The newest definition without ids and versions, and its revision."""
     revision: int = pipelines.find(connection, pipeline_id).revision
@@ -41,7 +41,9 @@ def script_texts(connection: sa.Connection, definition: PipelineDefinition) -> d
     }
 
 
-def compare(connection: sa.Connection, plans: Plans, pipeline_id: str, before: int, after: int) -> DefinitionDiff:
+def compare(
+    connection: sa.Connection, plans: DefinitionCache, pipeline_id: str, before: int, after: int
+) -> DefinitionDiff:
     newest = pipelines.find(connection, pipeline_id).revision
     for revision in (before, after):
         if revision > newest:
@@ -51,7 +53,7 @@ def compare(connection: sa.Connection, plans: Plans, pipeline_id: str, before: i
 
 
 def compare_with(
-    connection: sa.Connection, plans: Plans, pipeline_id: str, definition: PipelineDefinition
+    connection: sa.Connection, plans: DefinitionCache, pipeline_id: str, definition: PipelineDefinition
 ) -> DefinitionDiff:
     """A part is the same if it has the name of one that is there, as when it is saved."""
     newest = pipelines.find(connection, pipeline_id).revision

@@ -11,30 +11,32 @@ from uuid import UUID, uuid5
 
 import sqlalchemy as sa
 
-from cairn.core.commands import CancelRun, Given
-from cairn.core.errors import Refused
+from cairn.core.commands import CancelRun, CommandContext
+from cairn.core.errors import CommandRefused
 from cairn.definitions import Finding, PipelineDefinition, Severity, assign_ids, is_structural
-from cairn.definitions import Loaded as Read
+from cairn.definitions import LoadedDefinition as Read
 from cairn.definitions import stamp as stamp_times
 from cairn.definitions.script_files import texts_of
-from cairn.documents import Positions
+from cairn.documents import SourceMap
 from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.errors import PreconditionFailed
+from cairn.services.folders import records
 from cairn.services.folders.folder_sync import FolderSync
-from cairn.services.folders.recovery import Mending
+from cairn.services.folders.recovery import FileRecovery
 from cairn.services.pipelines import edits
-from cairn.services.pipelines import pipeline_rows as rows
+from cairn.services.pipelines import records as rows
+from cairn.store import pipelines
 from cairn.store import pipelines as stored
 from cairn.store.runs.run_rows import Row
 
-Check = Callable[[Any, Positions | None], Read]
+Check = Callable[[Any, SourceMap | None], Read]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DefinitionSaveRequest:
     """A change that somebody asks for."""
 
     edit: edits.Edit
@@ -43,18 +45,18 @@ class Wanted:
     command_id: UUID | None = None
     if_match: int | None = None
     force: bool = False
-    positions: Positions | None = None
+    positions: SourceMap | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedDefinition:
     pipeline_id: str
     warnings: tuple[Finding, ...] = ()
     changed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class _WrittenRevision:
     """What the transaction came to."""
 
     warnings: tuple[Finding, ...]
@@ -63,8 +65,10 @@ class _Written:
     ended: int | None = None  # definition version
 
 
-class Saving:
-    def __init__(self, engine: Engine, folder_sync: FolderSync, mending: Mending, hub: EventBus, check: Check) -> None:
+class DefinitionWriter:
+    def __init__(
+        self, engine: Engine, folder_sync: FolderSync, mending: FileRecovery, hub: EventBus, check: Check
+    ) -> None:
         self._engine = engine
         self._folder_sync = folder_sync
         self._mending = mending
@@ -72,13 +76,13 @@ class Saving:
         self._check = check
 
     # ---- a definition --------------------------------------------------------------------------------
-    async def save(self, pipeline_id: str, wanted: Wanted) -> Saved:
+    async def save(self, pipeline_id: str, wanted: DefinitionSaveRequest) -> SavedDefinition:
         return await self._engine.shielded(self._save(pipeline_id, wanted))
 
-    async def _save(self, pipeline_id: str, wanted: Wanted) -> Saved:
+    async def _save(self, pipeline_id: str, wanted: DefinitionSaveRequest) -> SavedDefinition:
         given = self._engine.context(wanted.by.name, wanted.command_id)
         async with self._engine.lock(pipeline_id):
-            runs = await self._engine.database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            runs = await self._engine.database.aread(lambda c: pipelines.standing_runs(c, pipeline_id))
             async with self._engine.lock(*runs):  # nobody writes into their folders while they move
                 written = await self._engine.transact(runs, lambda c: self._write(c, pipeline_id, wanted, given))
                 self._engine.forget_pipeline(pipeline_id)
@@ -88,12 +92,14 @@ class Saving:
                     warnings += await self.file(pipeline_id, lambda: self._refile(pipeline_id, written.ended, given))
         if written.changed:
             self.announce(pipeline_id, "pipeline_updated")
-        return Saved(pipeline_id, warnings, written.changed)
+        return SavedDefinition(pipeline_id, warnings, written.changed)
 
-    def _write(self, connection: sa.Connection, pipeline_id: str, wanted: Wanted, given: Given) -> _Written:
-        row = rows.lock(connection, pipeline_id)
+    def _write(
+        self, connection: sa.Connection, pipeline_id: str, wanted: DefinitionSaveRequest, given: CommandContext
+    ) -> _WrittenRevision:
+        row = pipelines.lock(connection, pipeline_id)
         if row.deleted_at is not None:
-            raise Refused("The pipeline is deleted: it cannot be changed.", ("restore",))
+            raise CommandRefused("The pipeline is deleted: it cannot be changed.", ("restore",))
         if wanted.if_match is not None and wanted.if_match != row.revision:
             raise PreconditionFailed(
                 f"Somebody has changed the pipeline since: it is at revision {row.revision}, not {wanted.if_match}.",
@@ -101,28 +107,30 @@ class Saving:
             )
         old = rows.newest(connection, pipeline_id)
         if new_id(given.command_id, pipeline_id, 0) in {c.checkpoint_id for c in old.checkpoints}:
-            return _Written((), [], changed=False)  # the same command, sent again (D59)
+            return _WrittenRevision((), [], changed=False)  # the same command, sent again (D59)
         written = wanted.edit(edits.full(old))
         checked = self._check(written, wanted.positions)
         new = identified(checked.definition, old, pipeline_id, given)
         if edits.is_same(old, new):
-            return _Written(checked.warnings, [], changed=False)
+            return _WrittenRevision(checked.warnings, [], changed=False)
         rows.keep_scripts(connection, pipeline_id, new, texts_of(written))
         structural = is_structural(old, new)
         commits: list[Commit] = []
         if structural:
             commits = self.end_runs(connection, pipeline_id, given, wanted.force, "change its checkpoints' order")
         _add_revision(connection, row, old, new, given, wanted.comment, structural=structural)
-        return _Written(checked.warnings, commits, ended=row.pipeline_definition_version if structural else None)
+        return _WrittenRevision(
+            checked.warnings, commits, ended=row.pipeline_definition_version if structural else None
+        )
 
     def end_runs(
-        self, connection: sa.Connection, pipeline_id: str, given: Given, force: bool, what: str
+        self, connection: sa.Connection, pipeline_id: str, given: CommandContext, force: bool, what: str
     ) -> list[Commit]:
         """Cancel what is open, where that is wanted; refused where it is not (D3, D6)."""
-        open_runs = rows.open_runs(connection, pipeline_id)
+        open_runs = pipelines.open_runs(connection, pipeline_id)
         if open_runs and not force:
             many = len(open_runs)
-            raise Refused(
+            raise CommandRefused(
                 f"{many} of its runs {'is' if many == 1 else 'are'} open: it is not possible to {what} now.",
                 ("finish or cancel the runs", "use force, which cancels them"),
             )
@@ -133,12 +141,12 @@ class Saving:
         """Let the folder follow; what is committed stands if that fails (D13)."""
         try:
             await asyncio.to_thread(follow)
-            await self._engine.database.transact(lambda c: rows.mark_filed(c, pipeline_id))
+            await self._engine.database.transact(lambda c: records.mark_filed(c, pipeline_id))
         except Exception as error:  # noqa: BLE001 - the keeper tries again
             return (Finding("", self._folder_sync.fail_pipeline(pipeline_id, error), Severity.WARNING),)
         return ()
 
-    def _refile(self, pipeline_id: str, ended: int | None, given: Given) -> None:
+    def _refile(self, pipeline_id: str, ended: int | None, given: CommandContext) -> None:
         if ended is not None:
             self._folder_sync.tree.archive_definition_runs(pipeline_id, ended, given.at)
             self._mending.note_ended(pipeline_id, ended)
@@ -153,14 +161,14 @@ def _add_revision(
     row: Row,
     old: PipelineDefinition,
     new: PipelineDefinition,
-    given: Given,
+    given: CommandContext,
     comment: str,
     *,
     structural: bool,
 ) -> None:
     """Where the checkpoints change, it is the next definition version, and runs count from v1 again (P2)."""
     version = row.pipeline_definition_version + structural
-    rows.mark_unfiled(connection, row.pipeline_id)
+    records.mark_unfiled(connection, row.pipeline_id)
     if structural:
         rows.archive_runs(connection, row.pipeline_id, row.pipeline_definition_version, given)
     document = {**edits.full(new), "pipeline_id": row.pipeline_id, "pipeline_definition_version": version}
@@ -179,7 +187,7 @@ def _add_revision(
 
 
 def identified(
-    new: PipelineDefinition, old: PipelineDefinition | None, pipeline_id: str, given: Given
+    new: PipelineDefinition, old: PipelineDefinition | None, pipeline_id: str, given: CommandContext
 ) -> PipelineDefinition:
     """With an id for whatever has none; they follow from the command, so that a repeated one makes the same."""
     numbers = count()

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, cast
 
 from cairn.definitions import PipelineDefinition, amend
 from cairn.documents import digest
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 
 Full: TypeAlias = dict[str, Any]
 Edit: TypeAlias = Callable[[Full], Full]
@@ -73,7 +73,7 @@ def reorder(order: Sequence[str]) -> Edit:
         told += [f"missing: {', '.join(missing)}"] if missing else []
         told += ["one is named twice"] if len(set(ids)) != len(ids) else []
         if told:
-            raise WrongInput([("/checkpoint_order", f"Name every checkpoint once ({'; '.join(told)}).")])
+            raise InvalidInput([("/checkpoint_order", f"Name every checkpoint once ({'; '.join(told)}).")])
         return _with(old, [named[one] for one in ids])
 
     return edit

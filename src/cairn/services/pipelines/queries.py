@@ -6,11 +6,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.services.errors import NotFound
-from cairn.services.paging import Order, Row, page
+from cairn.services.paging import Row, SortOrder, page
 from cairn.services.pipelines.views import (
     Checkpoint,
-    Finding,
+    DefinitionFinding,
     Pipeline,
     PipelinePage,
     PipelineSummary,
@@ -21,10 +20,11 @@ from cairn.services.pipelines.views import (
 from cairn.services.runs.queries import lists as runs
 from cairn.services.runs.views import RecentRun, RunSummary
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 P, D, C = t.pipelines.c, t.definition_revisions.c, t.checkpoint_definitions.c
-_NEWEST = Order((P.created_at, P.pipeline_id), newest_first=True)
-_LAST = Order((D.revision,), newest_first=True)
+_NEWEST = SortOrder((P.created_at, P.pipeline_id), newest_first=True)
+_LAST = SortOrder((D.revision,), newest_first=True)
 _RECENT = 15
 
 
@@ -75,7 +75,7 @@ def find(connection: sa.Connection, pipeline_id: str) -> Row:
     return row
 
 
-def get_pipeline(connection: sa.Connection, pipeline_id: str, warnings: list[Finding]) -> Pipeline:
+def get_pipeline(connection: sa.Connection, pipeline_id: str, warnings: list[DefinitionFinding]) -> Pipeline:
     row = find(connection, pipeline_id)
     document = get_document(connection, pipeline_id, row.revision)
     latest = runs.latest(connection, runs.recent(connection, [pipeline_id], 1).values())

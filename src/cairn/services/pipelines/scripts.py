@@ -8,25 +8,26 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
-from cairn.core.states import Mode
-from cairn.definitions import CheckpointDefinition, Finding, PipelineDefinition
+from cairn.core.errors import CommandRefused
+from cairn.core.states import ExecutionMode
+from cairn.definitions import Finding, PipelineDefinition
 from cairn.definitions.findings import warning
 from cairn.definitions.script_files import MAX_BYTES, ScriptFile, fault_of_path, plain_path
-from cairn.runners.scripts.policy import ScriptRules
+from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.services.actors import Actor
-from cairn.services.errors import NotFound, TooLarge, WrongInput
+from cairn.services.errors import InvalidInput, TooLarge
 from cairn.services.pipelines import edits
-from cairn.services.pipelines import pipeline_rows as rows
-from cairn.services.pipelines.definition_writer import Saved, Saving, Wanted
-from cairn.services.pipelines.script_views import Script, ScriptPage
-from cairn.store import Database, blobs
+from cairn.services.pipelines import records as rows
+from cairn.services.pipelines.definition_writer import DefinitionSaveRequest, DefinitionWriter, SavedDefinition
+from cairn.services.pipelines.views import Script, ScriptPage
+from cairn.store import Database, blobs, pipelines
+from cairn.store.errors import NotFound
 
 LOOKED_AT = 256 * 1024  # bytes of a script that is read for faults when it is saved
 
 
 class Scripts:
-    def __init__(self, database: Database, saving: Saving) -> None:
+    def __init__(self, database: Database, saving: DefinitionWriter) -> None:
         self._database = database
         self._saving = saving
 
@@ -52,18 +53,20 @@ class Scripts:
         if_match: int | None = None,
         by: Actor,
         command_id: UUID | None = None,
-    ) -> tuple[Script, Saved]:
+    ) -> tuple[Script, SavedDefinition]:
         """Put a script there; the same text changes nothing."""
         if message := fault_of_path(path):
-            raise WrongInput([("/path", f"{message[0].upper()}{message[1:]}.")])
+            raise InvalidInput([("/path", f"{message[0].upper()}{message[1:]}.")])
         if len(content) > MAX_BYTES:
             raise TooLarge(MAX_BYTES, "The script")
         try:
             text = content.decode()
         except UnicodeDecodeError as error:
-            raise WrongInput([("", f"A script is text in UTF-8; this breaks off at byte {error.start:,}.")]) from None
+            raise InvalidInput([("", f"A script is text in UTF-8; this breaks off at byte {error.start:,}.")]) from None
         plain = plain_path(path)
-        wanted = Wanted(edits.put_script(plain, text), f"script {plain} written", by, command_id, if_match)
+        wanted = DefinitionSaveRequest(
+            edits.put_script(plain, text), f"script {plain} written", by, command_id, if_match
+        )
         saved = await self._saving.save(pipeline_id, wanted)
         definition, _ = await self._database.aread(lambda c: _newest(c, pipeline_id))
         return _view(definition, plain), saved
@@ -76,21 +79,21 @@ class Scripts:
         if_match: int | None = None,
         by: Actor,
         command_id: UUID | None = None,
-    ) -> Saved:
+    ) -> SavedDefinition:
         plain = plain_path(path)
         definition, _ = await self._database.aread(lambda c: _newest(c, pipeline_id))
         _find(definition, plain)
         if users := used_by(definition, plain):
-            raise Refused(
+            raise CommandRefused(
                 f"{plain} is the script of {', '.join(users)}: without it they cannot be carried out.",
                 ("name another script there first",),
             )
-        wanted = Wanted(edits.remove_script(plain), f"script {plain} removed", by, command_id, if_match)
+        wanted = DefinitionSaveRequest(edits.remove_script(plain), f"script {plain} removed", by, command_id, if_match)
         return await self._saving.save(pipeline_id, wanted)
 
 
 def _newest(connection: sa.Connection, pipeline_id: str) -> tuple[PipelineDefinition, int]:
-    revision = rows.newest_revision(connection, pipeline_id)
+    revision = pipelines.newest_revision(connection, pipeline_id)
     return rows.newest(connection, pipeline_id), revision
 
 
@@ -107,35 +110,23 @@ def _view(definition: PipelineDefinition, path: str) -> Script:
 
 
 def used_by(definition: PipelineDefinition, path: str) -> list[str]:
-    return [c.key for c in definition.checkpoints if path_of(c) == path]
-
-
-def path_of(checkpoint: CheckpointDefinition) -> str | None:
-    config = checkpoint.execution.script_config
-    is_file = config is not None and checkpoint.execution.mode is Mode.SCRIPT and config.script_path is not None
-    return plain_path(config.script_path or "") if config is not None and is_file else None
-
-
-def missing(definition: PipelineDefinition) -> list[tuple[int, str]]:
-    """Checkpoints by position whose scripts are not there."""
-    paths = ((position, path_of(c)) for position, c in enumerate(definition.checkpoints))
-    return [(position, path) for position, path in paths if path is not None and path not in definition.scripts]
+    return [c.key for c in definition.checkpoints if c.script_file == path]
 
 
 # ---- what is told when a definition is saved -------------------------------------------------------
-def doubts(definition: PipelineDefinition, rules: ScriptRules, texts: Mapping[str, str]) -> Iterator[Finding]:
+def doubts(definition: PipelineDefinition, rules: ScriptPolicy, texts: Mapping[str, str]) -> Iterator[Finding]:
     """What would keep a script from being carried out, as far as it can be told now."""
-    for position, path in missing(definition):
+    for position, path in definition.missing_scripts:
         place = f"/checkpoints/{position}/execution/script_config/script_path"
         yield warning(place, f"There is no script {path!r} yet: write it before a run is started.")
     for position, checkpoint in enumerate(definition.checkpoints):
         config = checkpoint.execution.script_config
-        if config is None or checkpoint.execution.mode is not Mode.SCRIPT:
+        if config is None or checkpoint.execution.mode is not ExecutionMode.SCRIPT:
             continue
         place = f"/checkpoints/{position}/execution/script_config"
         for message in rules.objections(config):
             yield warning(place, message)
-        source = config.script_source or texts.get(path_of(checkpoint) or "")
+        source = config.script_source or texts.get(checkpoint.script_file or "")
         if source is not None and config.python is None and (told := fault_of_source(source, config.entry_function)):
             yield warning(place, told)
 

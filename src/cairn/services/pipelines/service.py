@@ -9,67 +9,75 @@ from uuid import UUID, uuid4, uuid5
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
-from cairn.core.errors import Refused
-from cairn.definitions import Library, Limits, PipelineDefinition, load, ready_agents, resolve, templates
-from cairn.definitions import Loaded as Read
+from cairn.core.commands import CommandContext
+from cairn.core.errors import CommandRefused
+from cairn.definitions import DefinitionLimits, Library, PipelineDefinition, load, ready_agents, resolve, templates
+from cairn.definitions import LoadedDefinition as Read
 from cairn.definitions.script_files import texts_of
-from cairn.documents import Positions
+from cairn.documents import SourceMap
 from cairn.files import layout
-from cairn.runners.agents.policy import AgentRules
-from cairn.runners.scripts.policy import ScriptRules
+from cairn.runners.agents.policy import AgentPolicy
+from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import EventBus
-from cairn.services.errors import NotFound, WrongInput
-from cairn.services.folders.folder_repair import Keeper
+from cairn.services.errors import InvalidInput
+from cairn.services.folders import records
+from cairn.services.folders.folder_repair import FolderRepair
 from cairn.services.folders.folder_sync import FolderSync
-from cairn.services.folders.recovery import Mending
+from cairn.services.folders.recovery import FileRecovery
 from cairn.services.pipelines import edits
-from cairn.services.pipelines import pipeline_rows as rows
-from cairn.services.pipelines.agent_users import unfit
-from cairn.services.pipelines.definition_writer import Saved, Saving, Wanted, identified, new_id
+from cairn.services.pipelines import records as rows
+from cairn.services.pipelines.definition_writer import (
+    DefinitionSaveRequest,
+    DefinitionWriter,
+    SavedDefinition,
+    identified,
+    new_id,
+)
 from cairn.services.pipelines.scripts import Scripts, doubts
-from cairn.services.pipelines.warnings import not_carried_out
+from cairn.services.pipelines.warnings import not_carried_out, unfit
+from cairn.store import pipelines
 from cairn.store import pipelines as stored
+from cairn.store.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
-class CarriedOut:
+class RunnerSupport:
     """What this server carries out: the modes that have a runner, and what scripts and agents may do."""
 
     modes: Collection[str]
-    scripts: ScriptRules = field(default_factory=ScriptRules)
-    agents: AgentRules = field(default_factory=AgentRules)
+    scripts: ScriptPolicy = field(default_factory=ScriptPolicy)
+    agents: AgentPolicy = field(default_factory=AgentPolicy)
     library: Callable[[], Library] = ready_agents
 
 
-class Pipelines:
+class PipelineService:
     def __init__(
         self,
         engine: Engine,
         folder_sync: FolderSync,
-        mending: Mending,
+        mending: FileRecovery,
         hub: EventBus,
-        keeper: Keeper,
+        keeper: FolderRepair,
         *,
-        limits: Limits,
+        limits: DefinitionLimits,
         functions: Collection[str],
-        carried_out: CarriedOut,
+        carried_out: RunnerSupport,
     ) -> None:
         self._engine = engine
         self._database = engine.database
         self._folder_sync = folder_sync
         self._keeper = keeper
-        self._saving = Saving(engine, folder_sync, mending, hub, self.check)
+        self._saving = DefinitionWriter(engine, folder_sync, mending, hub, self.check)
         self.scripts = Scripts(engine.database, self._saving)
         self._limits = limits
         self._functions = functions
         self._carried_out = carried_out
 
     # ---- reading a definition ------------------------------------------------------------------------
-    def check(self, document: Any, positions: Positions | None = None) -> Read:
+    def check(self, document: Any, positions: SourceMap | None = None) -> Read:
         """The definition as it would be stored; DefinitionError names every fault with its place (P3)."""
         library = self._carried_out.library()
         read = load(
@@ -95,31 +103,36 @@ class Pipelines:
         self,
         document: Any,
         *,
-        positions: Positions | None = None,
+        positions: SourceMap | None = None,
         comment: str = "",
         by: Actor,
         command_id: UUID | None = None,
-    ) -> Saved:
+    ) -> SavedDefinition:
         checked = self.check(document, positions)
         given = self._engine.context(by.name, command_id)
         pipeline_id = str(uuid5(given.command_id, "pipeline"))
         definition = identified(checked.definition, None, pipeline_id, given)
-        saved = Saved(pipeline_id, checked.warnings)
+        saved = SavedDefinition(pipeline_id, checked.warnings)
         texts = texts_of(document)
         return await self._engine.shielded(self._create(definition, texts, saved, given, comment or "created"))
 
     async def _create(
-        self, definition: PipelineDefinition, texts: Mapping[str, str], saved: Saved, given: Given, comment: str
-    ) -> Saved:
+        self,
+        definition: PipelineDefinition,
+        texts: Mapping[str, str],
+        saved: SavedDefinition,
+        given: CommandContext,
+        comment: str,
+    ) -> SavedDefinition:
         pipeline_id = saved.pipeline_id
 
         def body(connection: sa.Connection) -> bool:
-            if rows.exists(connection, pipeline_id):
+            if pipelines.exists(connection, pipeline_id):
                 return False  # the same command, sent again
             rows.keep_scripts(connection, pipeline_id, definition, texts)
             document = {**edits.full(definition), "pipeline_id": pipeline_id, "pipeline_definition_version": 1}
             stored.insert_pipeline(connection, document, given.by, given.at, comment)
-            rows.mark_unfiled(connection, pipeline_id)
+            records.mark_unfiled(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_created", given, checkpoints=edits.keys(definition))
             return True
 
@@ -128,12 +141,14 @@ class Pipelines:
             failed = await self._saving.file(pipeline_id, lambda: self._folder_sync.make_pipeline(pipeline_id))
         if made:
             self._saving.announce(pipeline_id, "pipeline_created")
-        return Saved(pipeline_id, saved.warnings + failed)
+        return SavedDefinition(pipeline_id, saved.warnings + failed)
 
-    async def from_template(self, name: str, *, by: Actor, command_id: UUID | None = None) -> Saved:
+    async def from_template(self, name: str, *, by: Actor, command_id: UUID | None = None) -> SavedDefinition:
         found = {template.name: template for template in templates()}
         if name not in found:
-            raise WrongInput([("/template", f"There is no template {name!r}. There are: {', '.join(sorted(found))}.")])
+            raise InvalidInput(
+                [("/template", f"There is no template {name!r}. There are: {', '.join(sorted(found))}.")]
+            )
         document, positions = found[name].read()
         return await self.create(
             document, positions=positions, comment=f"from template {name}", by=by, command_id=command_id
@@ -147,13 +162,13 @@ class Pipelines:
         *,
         if_match: int | None = None,
         force: bool = False,
-        positions: Positions | None = None,
+        positions: SourceMap | None = None,
         comment: str = "",
         by: Actor,
         command_id: UUID | None = None,
-    ) -> Saved:
+    ) -> SavedDefinition:
         """Fields that are left out stay as they are; `checkpoints`, where given, are all of them from now on."""
-        wanted = Wanted(edits.merge(changes), comment, by, command_id, if_match, force, positions)
+        wanted = DefinitionSaveRequest(edits.merge(changes), comment, by, command_id, if_match, force, positions)
         return await self._saving.save(pipeline_id, wanted)
 
     async def replace(
@@ -163,20 +178,22 @@ class Pipelines:
         *,
         if_match: int | None = None,
         force: bool = False,
-        positions: Positions | None = None,
+        positions: SourceMap | None = None,
         by: Actor,
         command_id: UUID | None = None,
-    ) -> Saved:
+    ) -> SavedDefinition:
         """The definition is what the document says: fields that are left out have their default (P7)."""
-        wanted = Wanted(edits.become(document), "applied", by, command_id, if_match, force, positions)
+        wanted = DefinitionSaveRequest(edits.become(document), "applied", by, command_id, if_match, force, positions)
         return await self._saving.save(pipeline_id, wanted)
 
     async def revert(
         self, pipeline_id: str, revision: int, *, force: bool = False, by: Actor, command_id: UUID | None = None
-    ) -> Saved:
+    ) -> SavedDefinition:
         """The definition as it was, as a new revision (P5)."""
-        earlier = await self._database.aread(lambda c: rows.definition(c, pipeline_id, revision))
-        wanted = Wanted(edits.become(earlier), f"reverted to revision {revision}", by, command_id, force=force)
+        earlier = await self._database.aread(lambda c: pipelines.definition(c, pipeline_id, revision))
+        wanted = DefinitionSaveRequest(
+            edits.become(earlier), f"reverted to revision {revision}", by, command_id, force=force
+        )
         return await self._saving.save(pipeline_id, wanted)
 
     async def add_checkpoint(
@@ -188,9 +205,9 @@ class Pipelines:
         force: bool = False,
         by: Actor,
         command_id: UUID | None = None,
-    ) -> tuple[str, Saved]:
+    ) -> tuple[str, SavedDefinition]:
         command_id = command_id or uuid4()
-        wanted = Wanted(edits.add(checkpoint, position), "checkpoint added", by, command_id, force=force)
+        wanted = DefinitionSaveRequest(edits.add(checkpoint, position), "checkpoint added", by, command_id, force=force)
         saved = await self._saving.save(pipeline_id, wanted)
         return new_id(command_id, pipeline_id, 0), saved
 
@@ -202,15 +219,17 @@ class Pipelines:
         if_match: int | None = None,
         by: Actor,
         command_id: UUID | None = None,
-    ) -> Saved:
+    ) -> SavedDefinition:
         """Fields that are left out stay as they are."""
-        wanted = Wanted(edits.change(checkpoint_id, changes), "checkpoint changed", by, command_id, if_match)
+        wanted = DefinitionSaveRequest(
+            edits.change(checkpoint_id, changes), "checkpoint changed", by, command_id, if_match
+        )
         return await self._saving.save(await self._pipeline_of(checkpoint_id), wanted)
 
     async def remove_checkpoint(
         self, checkpoint_id: str, *, force: bool = False, by: Actor, command_id: UUID | None = None
-    ) -> Saved:
-        wanted = Wanted(edits.remove(checkpoint_id), "checkpoint removed", by, command_id, force=force)
+    ) -> SavedDefinition:
+        wanted = DefinitionSaveRequest(edits.remove(checkpoint_id), "checkpoint removed", by, command_id, force=force)
         return await self._saving.save(await self._pipeline_of(checkpoint_id), wanted)
 
     async def reorder(
@@ -222,12 +241,12 @@ class Pipelines:
         force: bool = False,
         by: Actor,
         command_id: UUID | None = None,
-    ) -> Saved:
-        wanted = Wanted(edits.reorder(order), "checkpoints reordered", by, command_id, if_match, force)
+    ) -> SavedDefinition:
+        wanted = DefinitionSaveRequest(edits.reorder(order), "checkpoints reordered", by, command_id, if_match, force)
         return await self._saving.save(pipeline_id, wanted)
 
     async def _pipeline_of(self, checkpoint_id: str) -> str:
-        found = await self._database.aread(lambda c: rows.pipeline_of(c, checkpoint_id))
+        found = await self._database.aread(lambda c: pipelines.pipeline_of(c, checkpoint_id))
         if found is None:
             raise NotFound("checkpoint", checkpoint_id)
         return found
@@ -238,21 +257,21 @@ class Pipelines:
         given = self._engine.context(by.name, command_id)
         return await self._engine.shielded(self._delete(pipeline_id, force, given))
 
-    async def _delete(self, pipeline_id: str, force: bool, given: Given) -> str:
+    async def _delete(self, pipeline_id: str, force: bool, given: CommandContext) -> str:
         location = layout.deleted_pipeline(pipeline_id, given.at)
 
         def body(connection: sa.Connection) -> list[Commit]:
-            row = rows.lock(connection, pipeline_id)
+            row = pipelines.lock(connection, pipeline_id)
             if row.deleted_at is not None:
-                raise Refused("The pipeline is deleted already.", ("restore",))
+                raise CommandRefused("The pipeline is deleted already.", ("restore",))
             commits = self._saving.end_runs(connection, pipeline_id, given, force, "delete the pipeline")
             stored.mark_deleted(connection, pipeline_id, given.at, location)
-            rows.mark_unfiled(connection, pipeline_id)
+            records.mark_unfiled(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_deleted", given, archive_location=location)
             return commits
 
         async with self._engine.lock(pipeline_id):
-            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            runs = await self._database.aread(lambda c: pipelines.standing_runs(c, pipeline_id))
             async with self._engine.lock(*runs):  # nobody writes into the folder while it moves
                 commits = await self._engine.transact(runs, body)
                 await self._engine.after_commit(*commits)
@@ -265,17 +284,17 @@ class Pipelines:
         given = self._engine.context(by.name, command_id)
         await self._engine.shielded(self._restore(pipeline_id, given))
 
-    async def _restore(self, pipeline_id: str, given: Given) -> None:
+    async def _restore(self, pipeline_id: str, given: CommandContext) -> None:
         def body(connection: sa.Connection) -> None:
-            row = rows.lock(connection, pipeline_id)
+            row = pipelines.lock(connection, pipeline_id)
             if row.deleted_at is None:
-                raise Refused("The pipeline is not deleted: there is nothing to restore.")
+                raise CommandRefused("The pipeline is not deleted: there is nothing to restore.")
             stored.mark_restored(connection, pipeline_id)
-            rows.mark_unfiled(connection, pipeline_id)
+            records.mark_unfiled(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_restored", given)
 
         async with self._engine.lock(pipeline_id):
-            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            runs = await self._database.aread(lambda c: pipelines.standing_runs(c, pipeline_id))
             async with self._engine.lock(*runs):  # nobody writes into the folder before it is back
                 await self._database.transact(body)
                 await self._keeper.mend_held(pipeline_id, runs)

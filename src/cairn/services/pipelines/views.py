@@ -10,7 +10,7 @@ from cairn.services.runs.views import RecentRun, RunSummary
 from cairn.services.view import Document, Id, Instant, Page, View
 
 
-class Finding(View):
+class DefinitionFinding(View):
     """A fault of a definition, or a warning, with its place."""
 
     path: str
@@ -86,7 +86,7 @@ class Pipeline(View):
     revision: int
     deleted_at: Instant | None
     latest_run: RunSummary | None
-    warnings: list[Finding]
+    warnings: list[DefinitionFinding]
 
 
 class Revision(View):
@@ -121,13 +121,13 @@ class DefinitionDiff(View):
     text: str
 
 
-class Validation(View):
+class DefinitionValidation(View):
     valid: bool
-    errors: list[Finding]
-    warnings: list[Finding]
+    errors: list[DefinitionFinding]
+    warnings: list[DefinitionFinding]
 
 
-class TemplateStep(View):
+class TemplateCheckpoint(View):
     key: str
     name: str
     mode: Literal["agentic", "script", "function", "human_only"]
@@ -141,7 +141,7 @@ class Template(View):
     title: str
     description: str
     uses: list[Literal["agents", "scripts", "functions", "people", "actions"]]
-    checkpoints: list[TemplateStep]
+    checkpoints: list[TemplateCheckpoint]
     sample_input: Any
     text: str
 
@@ -150,6 +150,27 @@ class TemplatePage(Page[Template]):
     """The templates that come with the product."""
 
 
-class Deleted(View):
+class DeletedPipeline(View):
     pipeline_id: Id
     archive_location: str
+
+
+class Script(View):
+    path: str
+    checksum: str
+    size_bytes: int
+    used_by: list[str]  # keys of checkpoints
+
+
+class SavedScript(Script):
+    revision: int  # of the definition, from now on
+    warnings: list[str]
+
+
+class RemovedScript(View):
+    path: str
+    revision: int
+
+
+class ScriptPage(Page[Script]):
+    """All of them, by path."""

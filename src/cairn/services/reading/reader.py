@@ -13,8 +13,10 @@ from cairn.definitions import PipelineDefinition
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import detail as approval_detail
 from cairn.services.approvals.queries import lists as approvals
+from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import ApprovalDetail, ApprovalPage
 from cairn.services.artifacts import queries as artifacts
+from cairn.services.artifacts.queries import ArtifactFilter
 from cairn.services.artifacts.views import Artifact, ArtifactPage
 from cairn.services.conversations import queries as conversations
 from cairn.services.conversations.queries import MessageFilter
@@ -22,20 +24,24 @@ from cairn.services.conversations.views import MessagePage
 from cairn.services.costs import queries as costs
 from cairn.services.costs.views import Costs, PipelineCosts, RunCosts
 from cairn.services.dispatch import contexts
+from cairn.services.engine import plans as engine_plans
 from cairn.services.engine.event_bus import ChangeHint
-from cairn.services.engine.plans import Plans
+from cairn.services.engine.plans import DefinitionCache
 from cairn.services.events import queries as events
-from cairn.services.events.views import EventPage, LogPage, Verdict
-from cairn.services.filters import ApprovalFilter, ArtifactFilter, DeliveryFilter, EventFilter, LogFilter, RunFilter
+from cairn.services.events.queries import EventFilter
+from cairn.services.events.views import ChainVerification, EventPage
 from cairn.services.logs import queries as logs
+from cairn.services.logs.queries import LogFilter
+from cairn.services.logs.views import LogPage
 from cairn.services.notifications import queries as notices
+from cairn.services.notifications.queries import DeliveryFilter
 from cairn.services.notifications.views import Channel, ChannelPage, DeliveryDetail, DeliveryPage, Preferences
 from cairn.services.pipelines import definition_texts
 from cairn.services.pipelines import queries as pipelines
 from cairn.services.pipelines.views import (
     Checkpoint,
     DefinitionDiff,
-    Finding,
+    DefinitionFinding,
     Pipeline,
     PipelinePage,
     RevisionDetail,
@@ -50,25 +56,29 @@ from cairn.services.runs.execution_views import Context, Execution, ExecutionPag
 from cairn.services.runs.queries import detail as run_detail
 from cairn.services.runs.queries import executions, progress
 from cairn.services.runs.queries import lists as runs
-from cairn.services.runs.stream import Place, Told
+from cairn.services.runs.queries.lists import RunFilter
+from cairn.services.runs.stream import StreamBatch, StreamPosition
 from cairn.services.runs.views import Run, RunPage
-from cairn.store import Database, Loaded, blobs
+from cairn.store import Database, LoadedRun, blobs
 from cairn.store import tables as t
+from cairn.store.runs.run_rows import execution_row
 
 if TYPE_CHECKING:
     from cairn.services.costs.budgets import Budgets
-    from cairn.services.dispatch.work_orders import Briefing
+    from cairn.services.dispatch.work_orders import WorkOrders
     from cairn.services.engine.engine import Engine
-    from cairn.services.rework.service import Request as ReworkRequest
-    from cairn.services.rework.service import Reworks
-    from cairn.services.rollbacks.service import Request, Rollbacks
+    from cairn.services.rework.service import ReworkService
+    from cairn.services.rework.service import ReworkSpec as ReworkRequest
+    from cairn.services.rollbacks.service import RollbackService, RollbackSpec
 
 T = TypeVar("T")
 SETTLED = timedelta(seconds=1)
 
 
 class Reading:
-    def __init__(self, database: Database, plans: Plans, engine: Engine, budgets: Budgets, briefing: Briefing) -> None:
+    def __init__(
+        self, database: Database, plans: DefinitionCache, engine: Engine, budgets: Budgets, briefing: WorkOrders
+    ) -> None:
         self._database = database
         self._plans = plans
         self._engine = engine
@@ -85,7 +95,7 @@ class Reading:
             lambda c: pipelines.list_pipelines(c, deleted=deleted, search=search, limit=limit, cursor=cursor)
         )
 
-    def pipeline(self, pipeline_id: str, warnings: list[Finding] | None = None) -> Pipeline:
+    def pipeline(self, pipeline_id: str, warnings: list[DefinitionFinding] | None = None) -> Pipeline:
         return self._read(lambda c: pipelines.get_pipeline(c, pipeline_id, warnings or []))
 
     def checkpoint(self, checkpoint_id: str) -> Checkpoint:
@@ -154,7 +164,7 @@ class Reading:
         now = self._engine.clock.now()
 
         def read(connection: sa.Connection) -> Execution:
-            row = executions.find(connection, execution_id)
+            row = execution_row(connection, execution_id)
             loaded = self._engine.load(connection, row.run_id, lock=False)
             return executions.get_execution(connection, self._plans, loaded, row, now, by)
 
@@ -162,9 +172,9 @@ class Reading:
 
     def context(self, execution_id: str) -> Context:
         def read(connection: sa.Connection) -> Context:
-            row = executions.find(connection, execution_id)
+            row = execution_row(connection, execution_id)
             loaded = self._load(connection)(row.run_id)
-            checkpoint = executions.definition_of(connection, self._plans, loaded.facts.pipeline_id, row)
+            checkpoint = engine_plans.definition_of(connection, self._plans, loaded.facts.pipeline_id, row)
             return contexts.get_context(connection, self._briefing, loaded, row, checkpoint)
 
         with self._previews:
@@ -175,7 +185,7 @@ class Reading:
 
     def log_text(self, execution_id: str) -> Iterator[bytes]:
         """The whole log as text; NotFound is told before the first line is read."""
-        self._read(lambda c: executions.find(c, execution_id))
+        self._read(lambda c: execution_row(c, execution_id))
         return logs.whole_text(self._database, execution_id)
 
     def messages(
@@ -186,20 +196,20 @@ class Reading:
         )
 
     # ---- the bill ----------------------------------------------------------------------------------
-    def run_costs(self, run_id: str, wanted: costs.Wanted) -> RunCosts:
+    def run_costs(self, run_id: str, wanted: costs.CostQuery) -> RunCosts:
         return self._read(lambda c: costs.of_run(c, self._budgets, run_id, wanted))
 
-    def pipeline_costs(self, pipeline_id: str, wanted: costs.Wanted) -> PipelineCosts:
+    def pipeline_costs(self, pipeline_id: str, wanted: costs.CostQuery) -> PipelineCosts:
         return self._read(lambda c: costs.of_pipeline(c, self._budgets, pipeline_id, wanted))
 
-    def costs(self, wanted: costs.Wanted) -> Costs:
+    def costs(self, wanted: costs.CostQuery) -> Costs:
         return self._read(lambda c: costs.of_all(c, wanted))
 
     # ---- approvals ---------------------------------------------------------------------------------
     def approvals(
         self, wanted: ApprovalFilter, limit: int, cursor: str | None, by: Actor | None = None
     ) -> ApprovalPage:
-        seen = approvals.Seen(self._engine.clock.now(), by)
+        seen = approvals.ApprovalViewer(self._engine.clock.now(), by)
         return self._read(lambda c: approvals.list_approvals(c, wanted, limit, cursor, seen))
 
     def approval(self, approval_id: str, by: Actor | None = None) -> ApprovalDetail:
@@ -231,7 +241,7 @@ class Reading:
     def lineage(self, run_id: str) -> Lineage:
         return self._read(lambda c: lineage.get_lineage(c, self._load(c)(run_id)))
 
-    def rework_preview(self, foreseen_by: Reworks, request: ReworkRequest, by: Actor) -> ReworkPreview:
+    def rework_preview(self, foreseen_by: ReworkService, request: ReworkRequest, by: Actor) -> ReworkPreview:
         return self._read(lambda c: reworks.preview(c, foreseen_by.preview(c, request, by)))
 
     # ---- rollbacks ---------------------------------------------------------------------------------
@@ -244,10 +254,10 @@ class Reading:
     def rollback(self, rollback_id: str) -> Rollback:
         return self._read(lambda c: rollbacks.get_rollback(c, self._load(c), rollback_id))
 
-    def rollback_preview(self, foreseen_by: Rollbacks, request: Request, by: Actor) -> RollbackPreview:
+    def rollback_preview(self, foreseen_by: RollbackService, request: RollbackSpec, by: Actor) -> RollbackPreview:
         return self._read(lambda c: rollbacks.preview(c, request, foreseen_by.preview(c, request, by)))
 
-    def _load(self, connection: sa.Connection) -> Callable[[str], Loaded]:
+    def _load(self, connection: sa.Connection) -> Callable[[str], LoadedRun]:
         return lambda run_id: self._engine.load(connection, run_id, lock=False)
 
     # ---- artifacts and the trail -------------------------------------------------------------------
@@ -263,7 +273,7 @@ class Reading:
     def events(self, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
         return self._read(lambda c: events.list_events(c, wanted, limit, cursor))
 
-    def verify(self, pipeline_id: str | None, run_id: str | None) -> Verdict:
+    def verify(self, pipeline_id: str | None, run_id: str | None) -> ChainVerification:
         return self._read(lambda c: events.verify_events(c, pipeline_id, run_id))
 
     # ---- streams -------------------------------------------------------------------------------------
@@ -271,11 +281,11 @@ class Reading:
         """NotFound if there is no such run."""
         self._read(lambda c: events.known(c, t.pipeline_runs.c.run_id, "run", run_id))
 
-    def after(self, run_id: str, place: Place, limit: int) -> Told:
+    def after(self, run_id: str, place: StreamPosition, limit: int) -> StreamBatch:
         """Events, log lines and messages that come after these, each in order, and how far the work is."""
         until = self._settled()
         return self._read(
-            lambda c: Told(
+            lambda c: StreamBatch(
                 events.events_after(c, run_id, place.seq, limit),
                 logs.logs_after(c, run_id, place.log_id, limit, until),
                 conversations.messages_after(c, run_id, place.message_id, limit, until),
@@ -283,11 +293,11 @@ class Reading:
             )
         )
 
-    def last_place(self, run_id: str) -> Place:
+    def last_place(self, run_id: str) -> StreamPosition:
         """Where the run's newest event, log line and message stand."""
         until = self._settled()
         return self._read(
-            lambda c: Place(
+            lambda c: StreamPosition(
                 events.last_of_run(c, run_id),
                 logs.last_log(c, run_id, until),
                 conversations.last_message(c, run_id, until),

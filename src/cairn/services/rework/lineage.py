@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from cairn.core.execution import Execution
 from cairn.core.run import Run
-from cairn.core.states import State
+from cairn.core.states import ExecutionState
 from cairn.services.engine.commit import Commit
 from cairn.store import save_lineage
 
@@ -36,5 +36,5 @@ def depends_on(run: Run, e: Execution) -> tuple[str, ...]:
     found = tuple(other.id for other in before if other is not None)
     if not run.reworks:
         return found
-    reworked = (o.id for o in run.current if o.asked_by == e.id and o.state is State.COMPLETED)
+    reworked = (o.id for o in run.current if o.asked_by == e.id and o.state is ExecutionState.COMPLETED)
     return tuple(dict.fromkeys((*found, *reworked)))

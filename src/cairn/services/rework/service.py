@@ -7,24 +7,25 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from cairn.core.commands import AskRework
+from cairn.core.commands import RequestRework
 from cairn.core.draft import made_id
-from cairn.core.errors import Refused, Repeated
+from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.core.execution import Execution
 from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import NotFound, WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.services.rework import staleness
-from cairn.store import Loaded
+from cairn.store import LoadedRun
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 _E = t.checkpoint_executions.c
 _run_of = sa.select(_E.run_id).where(_E.execution_id == sa.bindparam("execution"))
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ReworkSpec:
     """What somebody wants done again, having looked at an execution."""
 
     execution_id: str  # the asker's: awaiting approval, or completed
@@ -34,7 +35,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class ReworkImpact:
     """What a rework would do, worked out by doing it on paper."""
 
     commit: Commit
@@ -48,57 +49,61 @@ class Foreseen:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StartedRework:
     """The execution that does the work again, and what went wrong with its files."""
 
     execution_id: str
     warnings: tuple[str, ...] = ()
 
 
-class Reworks:
+class ReworkService:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def preview(self, connection: sa.Connection, request: Request, by: Actor) -> Foreseen:
+    def preview(self, connection: sa.Connection, request: ReworkSpec, by: Actor) -> ReworkImpact:
         """The impact, without touching anything."""
         loaded = self._engine.load(connection, _find_run(connection, request.execution_id), lock=False)
         asker, command = loaded.run.executions[request.execution_id], _command(loaded, request)
         commit = self._engine.simulate(connection, loaded.facts.run_id, command, self._engine.context(by.name))
         (made,) = [e for e in commit.decision.run.executions.values() if e.id not in commit.before.run.executions]
         replaced = commit.before.run.standing.done[command.key]
-        return Foreseen(commit, asker, replaced, made)
+        return ReworkImpact(commit, asker, replaced, made)
 
-    async def ask(self, request: Request, *, by: Actor, command_id: UUID | None = None) -> Asked:
+    async def ask(self, request: ReworkSpec, *, by: Actor, command_id: UUID | None = None) -> StartedRework:
         """Send the work back. The same command again has sent it back once (D59)."""
         loaded = await self._loaded(request.execution_id)
         return await self._send(loaded, _command(loaded, request), by, command_id)
 
-    async def rerun(self, execution_id: str, *, reason: str = "", by: Actor, command_id: UUID | None = None) -> Asked:
+    async def rerun(
+        self, execution_id: str, *, reason: str = "", by: Actor, command_id: UUID | None = None
+    ) -> StartedRework:
         """Do a stale execution again: a new one at its position supersedes it, asked for by no other (D46)."""
         loaded = await self._loaded(execution_id)
         if command_id is not None and (made := made_id(command_id, loaded.facts.run_id, 1)) in loaded.run.executions:
-            return Asked(made)
+            return StartedRework(made)
         e = loaded.run.executions[execution_id]
         stands = loaded.run.latest(e.key)
         if stands is None or stands.id != e.id:
-            raise Refused("Only the completed execution that stands for its checkpoint can be done again.")
+            raise CommandRefused("Only the completed execution that stands for its checkpoint can be done again.")
         if not await self._engine.database.aread(lambda c: staleness.of_executions(c, [execution_id])):
-            raise Refused("The execution is up to date: nothing that it read has a newer version.", ("rework",))
-        command = AskRework(e.key, None, reason or "What it read has a newer version.")
+            raise CommandRefused("The execution is up to date: nothing that it read has a newer version.", ("rework",))
+        command = RequestRework(e.key, None, reason or "What it read has a newer version.")
         return await self._send(loaded, command, by, command_id)
 
-    async def _loaded(self, execution_id: str) -> Loaded:
+    async def _loaded(self, execution_id: str) -> LoadedRun:
         run_id = await self._engine.database.aread(lambda c: _find_run(c, execution_id))
         return await self._engine.read_run(run_id)
 
-    async def _send(self, loaded: Loaded, command: AskRework, by: Actor, command_id: UUID | None) -> Asked:
+    async def _send(
+        self, loaded: LoadedRun, command: RequestRework, by: Actor, command_id: UUID | None
+    ) -> StartedRework:
         given, run_id = self._engine.context(by.name, command_id), loaded.facts.run_id
         made = made_id(given.command_id, run_id, 1)
         try:
             commit = await self._engine.send(run_id, command, given)
-        except Repeated:
-            return Asked(made)
-        return Asked(made, tuple(commit.warnings))
+        except AlreadyApplied:
+            return StartedRework(made)
+        return StartedRework(made, tuple(commit.warnings))
 
 
 def _find_run(connection: sa.Connection, execution_id: str) -> str:
@@ -108,9 +113,9 @@ def _find_run(connection: sa.Connection, execution_id: str) -> str:
     return found
 
 
-def _command(loaded: Loaded, request: Request) -> AskRework:
+def _command(loaded: LoadedRun, request: ReworkSpec) -> RequestRework:
     for key, place in loaded.places.items():
         if request.checkpoint in (key, place.checkpoint_id):
-            return AskRework(key, request.execution_id, request.reason, request.prompt)
+            return RequestRework(key, request.execution_id, request.reason, request.prompt)
     known = ", ".join(loaded.places)
-    raise WrongInput([("/checkpoint", f"This run has no checkpoint '{request.checkpoint}'. It has: {known}.")])
+    raise InvalidInput([("/checkpoint", f"This run has no checkpoint '{request.checkpoint}'. It has: {known}.")])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import sqlalchemy as sa
 
-from cairn.core.states import State
+from cairn.core.states import ExecutionState
 from cairn.services.paging import Query, Row
 from cairn.services.rework.views import StaleInput
 from cairn.store import tables as t
@@ -18,7 +18,10 @@ _E = t.checkpoint_executions.alias("consumer").c
 _P = t.checkpoint_executions.alias("producer").c
 _R = t.pipeline_runs.c
 _S = t.checkpoint_executions.c
-RESULTS = (State.COMPLETED.value, State.COMPLETION_ASKED.value)  # what has one that may be out of date
+RESULTS = (
+    ExecutionState.COMPLETED.value,
+    ExecutionState.COMPLETION_ASKED.value,
+)  # what has one that may be out of date
 
 # What counts is what the dispatch read that made the result, and of its own run what comes before it: a rework also
 # sees what it is to replace and what was made from that.
@@ -99,7 +102,7 @@ def _standing(connection: sa.Connection, run_ids: Iterable[str]) -> dict[tuple[s
     """By run, pass and checkpoint, the completed execution whose artifacts stand."""
     query = (
         sa.select(_S.run_id, _S.pass_number, _S.key, _S.execution_id)
-        .where(_S.run_id.in_(tuple(run_ids)), _S.state == State.COMPLETED.value, _S.archived_by.is_(None))
+        .where(_S.run_id.in_(tuple(run_ids)), _S.state == ExecutionState.COMPLETED.value, _S.archived_by.is_(None))
         .order_by(_S.ordinal)
     )
     return {(row.run_id, row.pass_number, row.key): row for row in connection.execute(query)}

@@ -24,7 +24,7 @@ class StaleInput(View):
     replaced_by: Annotated[Id | None, Field(description="The execution that stands now; null if none does.")]
 
 
-class Flow(View):
+class ArtifactFlow(View):
     """An artifact, who made it and who read it."""
 
     artifact_record_id: Id
@@ -70,7 +70,7 @@ class Lineage(View):
     """A run's artifacts on their way, what its executions waited for, and its reworks."""
 
     run_id: Id
-    flow: Annotated[list[Flow], Field(description="In the order in which they were read.")]
+    flow: Annotated[list[ArtifactFlow], Field(description="In the order in which they were read.")]
     dependencies: list[Dependency]
     reworks: Annotated[list[ReworkItem], Field(description="In the order in which they were asked for.")]
 
@@ -82,7 +82,7 @@ class ReplacedArtifact(View):
     size_bytes: int
 
 
-class BecomesStale(View):
+class StaleExecution(View):
     """An execution that has read what is to be replaced."""
 
     execution_id: Id
@@ -106,7 +106,7 @@ class ReworkPreview(View):
     asker_checkpoint_name: str
     asker_waits: Annotated[bool, Field(description="Whether the asker waits for it and then goes on.")]
     withdrawn_approvals: list[WithdrawnApproval]
-    becomes_stale: list[BecomesStale]
+    becomes_stale: list[StaleExecution]
     reopens: Annotated[bool, Field(description="Whether a completed run is in progress again until it is done.")]
     reworks: Annotated[int, Field(description="How many the run has had.")]
     begins: ReworkBegins

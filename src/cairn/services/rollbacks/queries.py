@@ -6,29 +6,29 @@ from collections.abc import Callable, Sequence
 
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.core.rollback import check_undo
 from cairn.core.settle import ready
-from cairn.core.states import RollbackTrigger, RunStatus, State
-from cairn.services.errors import NotFound
-from cairn.services.paging import Order, Row, page
-from cairn.services.rollbacks.service import Foreseen, Request
+from cairn.core.states import ExecutionState, RollbackTrigger, RunStatus
+from cairn.services.paging import Row, SortOrder, page
+from cairn.services.rollbacks.service import RollbackImpact, RollbackSpec
 from cairn.services.rollbacks.views import (
-    GoesOn,
-    Kept,
+    ResumePoint,
     RollbackPage,
     RollbackPreview,
     RolledBackItems,
     StoppedExecution,
+    UnaffectedItems,
     WithdrawnApproval,
 )
 from cairn.services.rollbacks.views import Rollback as RollbackView
-from cairn.store import Loaded
+from cairn.store import LoadedRun
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 B, G, R, E = t.rollback_events.c, t.archived_items.c, t.pipeline_runs.c, t.checkpoint_executions.c
-_NEWEST = Order((B.created_at, B.rollback_id), newest_first=True)
-Load = Callable[[str], Loaded]
+_NEWEST = SortOrder((B.created_at, B.rollback_id), newest_first=True)
+Load = Callable[[str], LoadedRun]
 
 
 def list_rollbacks(
@@ -85,7 +85,7 @@ def _can_undo(connection: sa.Connection, load: Load, row: Row) -> bool:
     try:
         for run_id in (target, *taken):
             check_undo(load(run_id).run, row.rollback_id)
-    except Refused:
+    except CommandRefused:
         return False
     return row.rollback_type != "run_level" or not _has_newer_work(connection, row, [target, *taken])
 
@@ -111,7 +111,7 @@ def _has_newer_work(connection: sa.Connection, row: Row, own: Sequence[str]) -> 
             R.archived_by.is_(None),
             R.run_version.is_not(None),
             R.run_id.not_in(own),
-            E.state == State.COMPLETED.value,
+            E.state == ExecutionState.COMPLETED.value,
             E.archived_by.is_(None),
         )
         .limit(1)
@@ -120,7 +120,7 @@ def _has_newer_work(connection: sa.Connection, row: Row, own: Sequence[str]) -> 
 
 
 # ---- preview -----------------------------------------------------------------------------------------
-def preview(connection: sa.Connection, request: Request, foreseen: Foreseen) -> RollbackPreview:
+def preview(connection: sa.Connection, request: RollbackSpec, foreseen: RollbackImpact) -> RollbackPreview:
     """What a rollback would do, in the words of one that was done."""
     source, target = foreseen.source.facts, foreseen.target.facts
     before, plan = foreseen.target.before, foreseen.target.before.plan
@@ -138,7 +138,7 @@ def preview(connection: sa.Connection, request: Request, foreseen: Foreseen) -> 
         rolled_back_items=items,
         user_reason=request.user_reason or None,
         warnings=[],
-        kept=Kept(
+        kept=UnaffectedItems(
             checkpoints=len({e.key for e in kept}),
             artifacts=sum(len(e.outputs) for e in kept),
         ),
@@ -163,16 +163,18 @@ def withdrawn(connection: sa.Connection, ids: Sequence[str]) -> list[WithdrawnAp
     ]
 
 
-def _then(foreseen: Foreseen) -> GoesOn:
+def _then(foreseen: RollbackImpact) -> ResumePoint:
     """How the run stands when it has settled: what it asks first, starts, or leaves to a person."""
     run = foreseen.after.run
     if run.status is RunStatus.COMPLETED:
-        return GoesOn(checkpoint_name=None, begins="completes")
+        return ResumePoint(checkpoint_name=None, begins="completes")
     made = sorted(run.open, key=lambda e: e.position)
     if not made:
         waiting = ready(run)
-        return GoesOn(checkpoint_name=run.plan[waiting[0].key].name if waiting else None, begins="waits for a start")
+        return ResumePoint(
+            checkpoint_name=run.plan[waiting[0].key].name if waiting else None, begins="waits for a start"
+        )
     first = made[0]
-    begins = "waits for a start" if first.state is State.PENDING else "at once"
-    asks = first.state is State.START_ASKED
-    return GoesOn(checkpoint_name=run.plan[first.key].name, begins="asks first" if asks else begins)
+    begins = "waits for a start" if first.state is ExecutionState.PENDING else "at once"
+    asks = first.state is ExecutionState.START_ASKED
+    return ResumePoint(checkpoint_name=run.plan[first.key].name, begins="asks first" if asks else begins)

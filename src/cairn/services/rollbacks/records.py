@@ -9,41 +9,41 @@ from uuid import UUID, uuid5
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.run import Rollback, Run
 from cairn.core.states import RollbackTrigger
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.file_plan import RollbackMoves
-from cairn.store import Place, RunFacts
+from cairn.store import CheckpointPlace, RunFacts
 from cairn.store import tables as t
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ArchivedRun:
     """What one run lost."""
 
     facts: RunFacts
     before: Run
     after: Run
-    places: Mapping[str, Place]  # by key
+    places: Mapping[str, CheckpointPlace]  # by key
     rollbacks: Mapping[str, RollbackMoves]
 
     def rollback(self, id: str) -> Rollback:
         return next(r for r in self.after.rollbacks if r.id == id)
 
 
-def taken(commit: Commit) -> Taken:
+def taken(commit: Commit) -> ArchivedRun:
     before, after = commit.before, commit.decision.run
-    return Taken(before.facts, before.run, after, before.places, commit.file_plan.rollbacks)
+    return ArchivedRun(before.facts, before.run, after, before.places, commit.file_plan.rollbacks)
 
 
 def record(
     connection: sa.Connection,
     rollback_id: str,
-    given: Given,
+    given: CommandContext,
     source: RunFacts,
-    target: Taken,
-    others: Sequence[Taken] = (),
+    target: ArchivedRun,
+    others: Sequence[ArchivedRun] = (),
     *,
     kind: str = "checkpoint_level",
     reason: str = "",
@@ -79,7 +79,7 @@ def record(
         connection.execute(sa.insert(t.archived_items), rows)
 
 
-def items(rollback_id: str, target: Taken, others: Sequence[Taken]) -> dict[str, Any]:
+def items(rollback_id: str, target: ArchivedRun, others: Sequence[ArchivedRun]) -> dict[str, Any]:
     """The value of `rolled_back_items`."""
     gone = target.rollback(rollback_id).archived
     return {
@@ -102,7 +102,7 @@ def items(rollback_id: str, target: Taken, others: Sequence[Taken]) -> dict[str,
     }
 
 
-def execution_item(of: Taken, execution: str) -> dict[str, Any]:
+def execution_item(of: ArchivedRun, execution: str) -> dict[str, Any]:
     e = of.before.executions[execution]
     place = of.places[e.key]
     return {

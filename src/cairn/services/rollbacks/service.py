@@ -10,26 +10,27 @@ from uuid import UUID, uuid4
 
 import sqlalchemy as sa
 
-from cairn.core.commands import CancelRun, Command, Given, RollBack, TakeRunAway, UndoRollback
+from cairn.core.commands import ArchiveRun, CancelRun, Command, CommandContext, RollBack, UndoRollback
 from cairn.core.decide import Decision
-from cairn.core.effects import Unarchive
-from cairn.core.errors import Refused, Repeated
-from cairn.core.states import ApprovalStatus, RunStatus, State
+from cairn.core.effects import RestoreFiles
+from cairn.core.errors import AlreadyApplied, CommandRefused
+from cairn.core.states import ApprovalStatus, ExecutionState, RunStatus
 from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import Gone, NotFound, WrongInput
-from cairn.services.pipelines import pipeline_rows as rows
-from cairn.services.rollbacks.records import Taken, items, record, taken
-from cairn.store import Loaded, RunFacts
+from cairn.services.errors import Gone, InvalidInput
+from cairn.services.rollbacks.records import ArchivedRun, items, record, taken
+from cairn.store import LoadedRun, RunFacts
+from cairn.store import pipelines as rows
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 OPEN = (RunStatus.NOT_STARTED.value, RunStatus.IN_PROGRESS.value, RunStatus.PAUSED.value)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RollbackSpec:
     """What somebody wants to go back to."""
 
     rollback_type: str  # checkpoint_level or run_level
@@ -42,13 +43,13 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class RollbackImpact:
     """What a rollback would do, worked out by doing it on paper."""
 
-    source: Loaded
-    target: Taken
+    source: LoadedRun
+    target: ArchivedRun
     target_position: int
-    others: tuple[Taken, ...]
+    others: tuple[ArchivedRun, ...]
     items: dict[str, Any]
     stopped: tuple[tuple[str, str], ...]  # open executions of all runs, with their checkpoints' names
     withdrawn: tuple[str, ...]  # approvals, of all runs
@@ -56,12 +57,12 @@ class Foreseen:
     after: Decision
 
 
-class Rollbacks:
+class RollbackService:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     # ---- before --------------------------------------------------------------------------------------
-    def preview(self, connection: sa.Connection, request: Request, by: Actor) -> Foreseen:
+    def preview(self, connection: sa.Connection, request: RollbackSpec, by: Actor) -> RollbackImpact:
         """The impact, without touching anything."""
         plan = self._plan(connection, request)
         given = self._engine.context(by.name)
@@ -75,7 +76,7 @@ class Rollbacks:
             if approval.status is ApprovalStatus.PENDING
             and commit.decision.run.approvals[approval.id].status is ApprovalStatus.WITHDRAWN
         ]
-        return Foreseen(
+        return RollbackImpact(
             source=plan.source,
             target=target,
             target_position=plan.position,
@@ -87,15 +88,17 @@ class Rollbacks:
                 for one in each.rollback(request.rollback_id).stopped
             ),
             withdrawn=tuple(withdrawn),
-            kept=tuple(e.id for e in target.before.current if e.state is State.COMPLETED and e.id not in gone),
+            kept=tuple(e.id for e in target.before.current if e.state is ExecutionState.COMPLETED and e.id not in gone),
             after=commits[0].decision,
         )
 
     # ---- doing it ------------------------------------------------------------------------------------
-    async def roll_back(self, request: Request, *, by: Actor, command_id: UUID | None = None) -> tuple[str, list[str]]:
+    async def roll_back(
+        self, request: RollbackSpec, *, by: Actor, command_id: UUID | None = None
+    ) -> tuple[str, list[str]]:
         context = self._engine.context(by.name, command_id)
 
-        def body(connection: sa.Connection, plan: _Plan) -> list[Commit]:
+        def body(connection: sa.Connection, plan: _RollbackPlan) -> list[Commit]:
             self._verify(connection, plan)
             commits = self._apply(connection, plan, context)
             target, *others = map(taken, commits)
@@ -163,33 +166,35 @@ class Rollbacks:
             await self._engine.after_commit(*commits)
         return commits
 
-    def _apply(self, connection: sa.Connection, plan: _Plan | _UndoPlan, context: Given) -> list[Commit]:
+    def _apply(
+        self, connection: sa.Connection, plan: _RollbackPlan | _UndoPlan, context: CommandContext
+    ) -> list[Commit]:
         return [self._engine.apply(connection, run_id, command, context) for run_id, command in plan.commands]
 
     # ---- what has to be sent to which run -----------------------------------------------------------------
-    def _plan(self, connection: sa.Connection, request: Request) -> _Plan:
+    def _plan(self, connection: sa.Connection, request: RollbackSpec) -> _RollbackPlan:
         _check_new(connection, request.rollback_id)
         source = self._engine.load(connection, request.source_run_id, lock=False)
         if request.rollback_type == "run_level":
             return self._run_level(connection, request, source)
         if request.target_run_id not in (None, request.source_run_id):
-            raise WrongInput([("/target_run_id", "A checkpoint-level rollback stays in its run; leave this out.")])
+            raise InvalidInput([("/target_run_id", "A checkpoint-level rollback stays in its run; leave this out.")])
         position = _position(source, request)
         command = RollBack(request.rollback_id, position)
-        return _Plan(request.rollback_id, source, None, position, [(request.source_run_id, command)])
+        return _RollbackPlan(request.rollback_id, source, None, position, [(request.source_run_id, command)])
 
-    def _run_level(self, connection: sa.Connection, request: Request, source: Loaded) -> _Plan:
+    def _run_level(self, connection: sa.Connection, request: RollbackSpec, source: LoadedRun) -> _RollbackPlan:
         if request.target_run_id is None:
-            raise WrongInput([("/target_run_id", "Name the run to go back to.")])
+            raise InvalidInput([("/target_run_id", "Name the run to go back to.")])
         target = self._engine.load(connection, request.target_run_id, lock=False)
         _check_same_line(source, target)
         position = _position(target, request)
         commands: list[tuple[str, Command]] = [(target.facts.run_id, RollBack(request.rollback_id, position, True))]
         later = _later_runs(connection, target.facts)
-        commands += [(run_id, TakeRunAway(request.rollback_id)) for run_id in later]
-        return _Plan(request.rollback_id, source, target, position, commands)
+        commands += [(run_id, ArchiveRun(request.rollback_id)) for run_id in later]
+        return _RollbackPlan(request.rollback_id, source, target, position, commands)
 
-    def _verify(self, connection: sa.Connection, plan: _Plan) -> None:
+    def _verify(self, connection: sa.Connection, plan: _RollbackPlan) -> None:
         """In the transaction: the later runs are still those of the plan."""
         _check_new(connection, plan.rollback_id)
         if plan.target is not None:
@@ -220,10 +225,10 @@ class _PlanOutdated(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _RollbackPlan:
     rollback_id: str
-    source: Loaded
-    target: Loaded | None  # of a run-level rollback
+    source: LoadedRun
+    target: LoadedRun | None  # of a run-level rollback
     position: int
     commands: Sequence[tuple[str, Command]]  # the target run's comes first, then those of later runs
 
@@ -236,7 +241,7 @@ class _UndoPlan:
     commands: Sequence[tuple[str, Command]]
 
 
-P = TypeVar("P", _Plan, _UndoPlan)
+P = TypeVar("P", _RollbackPlan, _UndoPlan)
 
 
 def _later_runs(connection: sa.Connection, target: RunFacts) -> list[str]:
@@ -261,7 +266,7 @@ def _undoable(connection: sa.Connection, rollback_id: str) -> Row:
     if row is None:
         raise NotFound("rollback", rollback_id)
     if row.undone_at is not None:
-        raise Repeated("This rollback has been undone already.")
+        raise AlreadyApplied("This rollback has been undone already.")
     if not row.archive_location:
         raise Gone("The archive of this rollback was kept for its time and is gone: it cannot be undone any more.")
     return row
@@ -286,19 +291,19 @@ def _newer_runs(connection: sa.Connection, row: Row, own: Sequence[str]) -> list
     for run in newer:
         done = connection.execute(
             sa.select(e.execution_id)
-            .where(e.run_id == run.run_id, e.state == State.COMPLETED.value, e.archived_by.is_(None))
+            .where(e.run_id == run.run_id, e.state == ExecutionState.COMPLETED.value, e.archived_by.is_(None))
             .limit(1)
         ).first()
         if done is not None:
-            raise Refused(f"v{run.run_version} has completed work since: this rollback can no longer be undone.")
+            raise CommandRefused(f"v{run.run_version} has completed work since: this rollback can no longer be undone.")
     return [run.run_id for run in newer if run.status in OPEN]
 
 
-def _position(loaded: Loaded, request: Request) -> int:
+def _position(loaded: LoadedRun, request: RollbackSpec) -> int:
     if request.target_checkpoint_position is not None:
         return request.target_checkpoint_position
     if request.target_checkpoint_id is None:
-        raise WrongInput(
+        raise InvalidInput(
             [("/target_checkpoint_position", "Name the checkpoint to go back to, or -1 for the beginning.")]
         )
     for key, place in loaded.places.items():
@@ -310,19 +315,19 @@ def _position(loaded: Loaded, request: Request) -> int:
 def _check_new(connection: sa.Connection, rollback_id: str) -> None:
     r = t.rollback_events.c
     if connection.execute(sa.select(r.rollback_id).where(r.rollback_id == rollback_id)).first() is not None:
-        raise Repeated("This rollback has been carried out already.")
+        raise AlreadyApplied("This rollback has been carried out already.")
 
 
-def _check_same_line(source: Loaded, target: Loaded) -> None:
+def _check_same_line(source: LoadedRun, target: LoadedRun) -> None:
     a, b = source.facts, target.facts
     if a.pipeline_id != b.pipeline_id:
-        raise WrongInput([("/target_run_id", "The run to go back to is of another pipeline.")])
+        raise InvalidInput([("/target_run_id", "The run to go back to is of another pipeline.")])
     if a.definition_version != b.definition_version:
-        raise Refused("The run to go back to is of an earlier definition of the pipeline.")
+        raise CommandRefused("The run to go back to is of an earlier definition of the pipeline.")
     if a.run_version is None or b.run_version is None:
-        raise Refused("A test run has no version: it can only be rolled back within itself.")
+        raise CommandRefused("A test run has no version: it can only be rolled back within itself.")
     if b.run_version > a.run_version:
-        raise WrongInput([("/target_run_id", f"v{b.run_version} comes after v{a.run_version}: name an earlier run.")])
+        raise InvalidInput([("/target_run_id", f"v{b.run_version} comes after v{a.run_version}: name an earlier run.")])
 
 
 def _pipeline_of(connection: sa.Connection, rollback_id: str) -> str:
@@ -336,5 +341,5 @@ def _pipeline_of(connection: sa.Connection, rollback_id: str) -> str:
 def _put_back(commits: Sequence[Commit]) -> set[str]:
     """The rollbacks that are undone: the one that was named, and those that failures have made since."""
     return {
-        effect.rollback for commit in commits for effect in commit.decision.effects if isinstance(effect, Unarchive)
+        effect.rollback for commit in commits for effect in commit.decision.effects if isinstance(effect, RestoreFiles)
     }

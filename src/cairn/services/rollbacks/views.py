@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from cairn.core.states import ExecutionStatus, Kind
+from cairn.core.states import ApprovalKind, ExecutionStatus
 from cairn.services.view import Id, Instant, Page, View
 
 RollbackType = Literal["checkpoint_level", "run_level"]
@@ -67,7 +67,7 @@ class RollbackPage(Page[Rollback]):
     """Rollbacks, newest first."""
 
 
-class Kept(View):
+class UnaffectedItems(View):
     checkpoints: int
     artifacts: int
 
@@ -79,11 +79,11 @@ class StoppedExecution(View):
 
 class WithdrawnApproval(View):
     approval_id: Id
-    kind: Kind
+    kind: ApprovalKind
     checkpoint_name: str
 
 
-class GoesOn(View):
+class ResumePoint(View):
     """How the run goes on after the rollback."""
 
     checkpoint_name: str | None
@@ -94,8 +94,8 @@ class RollbackPreview(RollbackFacts):
     """The impact of a rollback that has not been made."""
 
     rollback_id: None = None
-    kept: Kept
+    kept: UnaffectedItems
     stopped: list[StoppedExecution]
     withdrawn_approvals: list[WithdrawnApproval]
     size_bytes: int
-    then: GoesOn
+    then: ResumePoint

@@ -8,32 +8,32 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from cairn.core.rule_verdict import NO_VERDICT, Judge, Question, Verdict
-from cairn.core.rules import Book, Rulebook, judge
+from cairn.core.rule_verdict import NO_VERDICT, Judge, RuleQuestion, RuleVerdict
+from cairn.core.rules import Rulebook, ScopedRulebook, judge
 from cairn.definitions import DefinitionError
 from cairn.definitions.rules import load
-from cairn.services.engine.plans import Plans
-from cairn.services.rules.run_facts import RunData
-from cairn.store import Database, Kept, Loaded, NewArtifact, rules
-from cairn.store.rules import Head
+from cairn.services.engine.plans import DefinitionCache
+from cairn.services.rules.run_facts import RunFactsReader
+from cairn.store import BoundedCache, Database, LoadedRun, NewArtifact, rules
+from cairn.store.rules import ActiveRuleVersion
 
 log = logging.getLogger(__name__)
 
 UNREADABLE = Rulebook(stopped=True)  # people are asked as long as nobody can tell what the rules say
 
 
-class RulesInForce:
-    def __init__(self, database: Database, plans: Plans, mask: Callable[[str], str] = str) -> None:
+class ActiveRules:
+    def __init__(self, database: Database, plans: DefinitionCache, mask: Callable[[str], str] = str) -> None:
         self._database = database
         self._plans = plans
         self._mask = mask  # takes known secrets out of what is shown of values
-        self._compiled = Kept[tuple[str, int], Rulebook]()
+        self._compiled = BoundedCache[tuple[str, int], Rulebook]()
 
-    def judge(self, connection: sa.Connection, loaded: Loaded, brought: Iterable[NewArtifact] = (), /) -> Judge:
+    def judge(self, connection: sa.Connection, loaded: LoadedRun, brought: Iterable[NewArtifact] = (), /) -> Judge:
         """Judges the questions of one transaction. Nothing is read before the first of them."""
-        heads: list[Head] | None = None
+        heads: list[ActiveRuleVersion] | None = None
 
-        def judged(question: Question) -> Verdict:
+        def judged(question: RuleQuestion) -> RuleVerdict:
             nonlocal heads
             if heads is None:
                 heads = self._heads(connection, loaded.facts.pipeline_id)
@@ -41,12 +41,12 @@ class RulesInForce:
             books = self.books(connection, heads)
             if not books and not stopped:
                 return NO_VERDICT
-            data = RunData(connection, self._plans, loaded, question, brought=brought)
+            data = RunFactsReader(connection, self._plans, loaded, question, brought=brought)
             return self._masked(judge(books, question, data.look, stopped=stopped))
 
         return judged
 
-    def _masked(self, verdict: Verdict) -> Verdict:
+    def _masked(self, verdict: RuleVerdict) -> RuleVerdict:
         shown = "\n".join(condition.actual for one in verdict.considered for condition in one.conditions)
         if self._mask(shown) == shown:
             return verdict
@@ -56,13 +56,13 @@ class RulesInForce:
         )
         return replace(verdict, considered=considered)
 
-    def _heads(self, connection: sa.Connection, pipeline_id: str) -> list[Head]:
+    def _heads(self, connection: sa.Connection, pipeline_id: str) -> list[ActiveRuleVersion]:
         is_reading = connection.engine is self._database.read_engine  # where nothing can be held
         return rules.heads(connection, pipeline_id, hold=not is_reading)
 
-    def books(self, connection: sa.Connection, heads: Iterable[Head]) -> list[Book]:
+    def books(self, connection: sa.Connection, heads: Iterable[ActiveRuleVersion]) -> list[ScopedRulebook]:
         return [
-            Book(head.scope, head.revision, self.book(connection, head.scope, head.revision))
+            ScopedRulebook(head.scope, head.revision, self.book(connection, head.scope, head.revision))
             for head in heads
             if head.revision > 0
         ]

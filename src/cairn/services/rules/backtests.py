@@ -11,14 +11,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.rule_verdict import Action, Question, Risk
-from cairn.core.rules import APPROVABLE, GLOBAL, Book, Rulebook, judge
-from cairn.core.states import ApprovalStatus, Kind
-from cairn.services.engine.plans import Plans
-from cairn.services.rules.active_rules import RulesInForce
-from cairn.services.rules.run_facts import RunData
-from cairn.services.rules.scoring import Share, agrees, answer_of
-from cairn.store import Database, Loaded, load_run
+from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion
+from cairn.core.rules import APPROVABLE, GLOBAL, Rulebook, ScopedRulebook, judge
+from cairn.core.states import ApprovalKind, ApprovalStatus
+from cairn.services.engine.plans import DefinitionCache
+from cairn.services.rules.active_rules import ActiveRules
+from cairn.services.rules.run_facts import RunFactsReader
+from cairn.services.rules.scoring import Proportion, agrees, answer_of
+from cairn.store import Database, LoadedRun, load_run
 from cairn.store import rules as rule_rows
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
@@ -37,7 +37,7 @@ DECIDED = (ApprovalStatus.APPROVED.value, ApprovalStatus.REJECTED.value, Approva
 
 
 @dataclass(slots=True)
-class Tally:
+class RuleTally:
     """What one rule would have done."""
 
     agreed: int = 0
@@ -45,17 +45,17 @@ class Tally:
     asked: int = 0
 
     @property
-    def false_approve(self) -> Share:
-        return Share(self.disagreed, self.agreed + self.disagreed)
+    def false_approve(self) -> Proportion:
+        return Proportion(self.disagreed, self.agreed + self.disagreed)
 
 
 @dataclass(slots=True)
-class Outcome:
+class BacktestOutcome:
     """What the rules would have done, all in all."""
 
     decisions: int = 0
     no_rule: int = 0
-    rules: dict[str, Tally] = field(default_factory=dict[str, Tally])
+    rules: dict[str, RuleTally] = field(default_factory=dict[str, RuleTally])
     disagreements: list[tuple[str, str, Row]] = field(default_factory=list[tuple[str, str, Row]])  # rule, answer
     since: datetime | None = None
     until: datetime | None = None
@@ -65,19 +65,19 @@ class Outcome:
         return sum(getattr(tally, of) for tally in self.rules.values())
 
     @property
-    def false_approve(self) -> Share:
-        return Share(self.total("disagreed"), self.total("agreed") + self.total("disagreed"))
+    def false_approve(self) -> Proportion:
+        return Proportion(self.total("disagreed"), self.total("agreed") + self.total("disagreed"))
 
 
 class Backtests:
-    def __init__(self, database: Database, plans: Plans, in_force: RulesInForce) -> None:
+    def __init__(self, database: Database, plans: DefinitionCache, in_force: ActiveRules) -> None:
         self._database = database
         self._plans = plans
         self._in_force = in_force
 
     async def replay(
         self, rulebook: Rulebook, pipeline_id: str | None = None, since: datetime | None = None, limit: int = MOST
-    ) -> Outcome:
+    ) -> BacktestOutcome:
         """As if these were the rules of a pipeline, or the global ones, with what is in force of the other scope."""
         return await self._database.aread(lambda c: self._replay(c, rulebook, pipeline_id, since, limit))
 
@@ -88,11 +88,11 @@ class Backtests:
         pipeline_id: str | None,
         since: datetime | None,
         limit: int,
-    ) -> Outcome:
+    ) -> BacktestOutcome:
         rows = _decided(connection, pipeline_id, since, limit)
         modified = _modified(connection, rows)
-        books: dict[str, list[Book]] = {}
-        outcome = Outcome(complete=len(rows) < limit)
+        books: dict[str, list[ScopedRulebook]] = {}
+        outcome = BacktestOutcome(complete=len(rows) < limit)
         if rows:
             outcome.since, outcome.until = rows[-1].asked_at, rows[0].asked_at
         loaded = _Runs(connection, self._plans)
@@ -105,14 +105,16 @@ class Backtests:
             _count(outcome, row, verdict.asks, verdict.rule, answer_of(row.status, row.approval_id in modified) or "")
         return outcome
 
-    def _books(self, connection: sa.Connection, rulebook: Rulebook, pipeline_id: str, is_global: bool) -> list[Book]:
+    def _books(
+        self, connection: sa.Connection, rulebook: Rulebook, pipeline_id: str, is_global: bool
+    ) -> list[ScopedRulebook]:
         heads = {head.scope: head for head in rule_rows.heads(connection, pipeline_id)}
         other = heads.get(pipeline_id if is_global else GLOBAL)
         beside = [
             book._replace(rulebook=replace(book.rulebook, stopped=False))
             for book in self._in_force.books(connection, [other] if other else [])
         ]
-        tried = Book(GLOBAL if is_global else pipeline_id, 0, live(rulebook))
+        tried = ScopedRulebook(GLOBAL if is_global else pipeline_id, 0, live(rulebook))
         return [tried, *beside] if is_global else [*beside, tried]
 
 
@@ -122,12 +124,12 @@ def live(rulebook: Rulebook) -> Rulebook:
     return replace(rulebook, rules=rules, stopped=False)
 
 
-def _count(outcome: Outcome, row: Row, asks: bool | None, rule: str, answer: str) -> None:
+def _count(outcome: BacktestOutcome, row: Row, asks: bool | None, rule: str, answer: str) -> None:
     outcome.decisions += 1
     if asks is None:
         outcome.no_rule += 1
         return
-    tally = outcome.rules.setdefault(rule, Tally())
+    tally = outcome.rules.setdefault(rule, RuleTally())
     if asks:
         tally.asked += 1
     elif agrees(answer):
@@ -178,24 +180,24 @@ def _modified(connection: sa.Connection, rows: Sequence[Row]) -> set[str]:
     return set(connection.execute(query).scalars())
 
 
-def question_of(row: Row) -> Question:
+def question_of(row: Row) -> RuleQuestion:
     """The question as it was asked then."""
     action = None
     if row.operation_type is not None:
-        risk = Risk(row.risk_level) if row.risk_level else Risk.HIGH
-        action = Action(row.operation_type, row.parameters or {}, risk, row.confidence)
-    return Question(Kind(row.kind), row.approval_id, row.execution_id, row.key, row.asked_at, action)
+        risk = RiskLevel(row.risk_level) if row.risk_level else RiskLevel.HIGH
+        action = ProposedAction(row.operation_type, row.parameters or {}, risk, row.confidence)
+    return RuleQuestion(ApprovalKind(row.kind), row.approval_id, row.execution_id, row.key, row.asked_at, action)
 
 
 class _Runs:
     """The run that was loaded last: decisions of one run mostly stand together."""
 
-    def __init__(self, connection: sa.Connection, plans: Plans) -> None:
+    def __init__(self, connection: sa.Connection, plans: DefinitionCache) -> None:
         self._connection = connection
         self._plans = plans
-        self._last: Loaded | None = None
+        self._last: LoadedRun | None = None
 
-    def load(self, run_id: str) -> Loaded:
+    def load(self, run_id: str) -> LoadedRun:
         if self._last is None or self._last.facts.run_id != run_id:
             self._last = load_run(self._connection, run_id, self._plans)
         assert self._last is not None, "an approval refers to its run"  # noqa: S101 - by a foreign key
@@ -205,7 +207,9 @@ class _Runs:
 class _Data:
     """What a rule would have seen then; the run is loaded only if it looks beyond the action's parameters."""
 
-    def __init__(self, connection: sa.Connection, plans: Plans, runs: _Runs, run_id: str, question: Question) -> None:
+    def __init__(
+        self, connection: sa.Connection, plans: DefinitionCache, runs: _Runs, run_id: str, question: RuleQuestion
+    ) -> None:
         self._connection = connection
         self._plans = plans
         self._runs = runs
@@ -213,15 +217,15 @@ class _Data:
         self._question = question
 
     @cached_property
-    def _data(self) -> RunData:
+    def _data(self) -> RunFactsReader:
         loaded = self._runs.load(self._run_id)
-        return RunData(self._connection, self._plans, loaded, self._question, as_of=self._question.at)
+        return RunFactsReader(self._connection, self._plans, loaded, self._question, as_of=self._question.at)
 
     def look(self, path: str) -> Any:
         return self._data.look(path)
 
 
-def most_common(tallies: dict[str, Tally]) -> Iterator[tuple[str, Tally]]:
+def most_common(tallies: dict[str, RuleTally]) -> Iterator[tuple[str, RuleTally]]:
     """Rules by how much they would have done."""
     busy = Counter({rule: tally.agreed + tally.disagreed + tally.asked for rule, tally in tallies.items()})
     return ((rule, tallies[rule]) for rule, _ in busy.most_common())

@@ -28,7 +28,7 @@ ASIDE = "rules.refused.yaml"
 _State = tuple[int, int, int] | None  # what tells one state of a file from another
 
 
-class RulesFile:
+class RulesFileWatcher:
     """Follows the file and the database: a change of either reaches the other within half a second.
 
     Which of the two has moved is told by what they had in common last; the settings keep it, by folder.

@@ -11,30 +11,30 @@ import sqlalchemy as sa
 
 from cairn.core.conditions import MISSING, follow
 from cairn.core.execution import Execution
-from cairn.core.rule_verdict import Question
-from cairn.core.states import Kind, Mode
+from cairn.core.rule_verdict import RuleQuestion
+from cairn.core.states import ApprovalKind, ExecutionMode
 from cairn.definitions.input_paths import INPUT, PathError, parse_path
 from cairn.documents import Value, decode_json
-from cairn.ports import Content, Stored
-from cairn.runners import UnfitInput
+from cairn.ports import ProducedFile, StoredFile
+from cairn.runners import InvalidInputData
 from cairn.runners.input_mapping import read_value
 from cairn.services.approvals.form_answers import read_answer
-from cairn.services.engine.plans import Plans
-from cairn.store import Loaded, NewArtifact, blobs
+from cairn.services.engine.plans import DefinitionCache
+from cairn.store import LoadedRun, NewArtifact, blobs
 from cairn.store import tables as t
 
 A = t.artifacts.c
 
 
-class RunData:
+class RunFactsReader:
     """As one question finds it; read when a rule wants it, each part once."""
 
     def __init__(
         self,
         connection: sa.Connection,
-        plans: Plans,
-        loaded: Loaded,
-        question: Question,
+        plans: DefinitionCache,
+        loaded: LoadedRun,
+        question: RuleQuestion,
         *,
         brought: Iterable[NewArtifact] = (),
         as_of: datetime | None = None,
@@ -63,7 +63,7 @@ class RunData:
         if parsed.root in self._circumstances:
             return follow(parsed.steps, self._circumstances[parsed.root])
         steps, found = (parsed.root, *parsed.steps), MISSING
-        if self._question.kind is Kind.COMPLETION:
+        if self._question.kind is ApprovalKind.COMPLETION:
             found = follow(steps, self._output(self._question.checkpoint))
         return follow(steps, self._input) if found is MISSING else found
 
@@ -96,7 +96,7 @@ class RunData:
     def _output(self, key: str) -> Any:
         if key not in self._outputs:
             own = self._loaded.run.executions.get(self._question.execution)
-            is_own = key == self._question.checkpoint and self._question.kind is Kind.COMPLETION
+            is_own = key == self._question.checkpoint and self._question.kind is ApprovalKind.COMPLETION
             e = own if is_own else self._standing(key)
             self._outputs[key] = MISSING if e is None else self._read(e)
         return self._outputs[key]
@@ -116,17 +116,17 @@ class RunData:
         checkpoint = definition.by_key.get(e.key)
         if checkpoint is None:
             return MISSING
-        answer = read_answer(self._connection, e.answer) if e.policy.mode is Mode.HUMAN_ONLY else None
+        answer = read_answer(self._connection, e.answer) if e.policy.mode is ExecutionMode.HUMAN_ONLY else None
         try:
             return read_value(checkpoint, self._artifacts(e), answer)
-        except UnfitInput:
+        except InvalidInputData:
             return MISSING  # what is no JSON has no fields
 
-    def _artifacts(self, e: Execution) -> list[Content | Stored]:
+    def _artifacts(self, e: Execution) -> list[ProducedFile | StoredFile]:
         new = [one for one in self._brought if one.execution_id == e.id]
         if new:
             return [
-                Content(one.name, one.format, one.content)
+                ProducedFile(one.name, one.format, one.content)
                 if one.content is not None
                 else self._stored(one.name, one.format, one.checksum, one.size)
                 for one in new
@@ -142,8 +142,8 @@ class RunData:
         stood = sa.or_(A.superseded_at.is_(None), A.superseded_at > self._as_of)
         return A.execution_id == e.id, A.created_at <= self._as_of, stood
 
-    def _stored(self, name: str, format: str, checksum: str, size: int) -> Stored:
-        return Stored(name, format, checksum, size, lambda: blobs.read(self._connection, checksum))
+    def _stored(self, name: str, format: str, checksum: str, size: int) -> StoredFile:
+        return StoredFile(name, format, checksum, size, lambda: blobs.read(self._connection, checksum))
 
 
 def _decoded(content: bytes) -> Any:

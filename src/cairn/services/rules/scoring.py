@@ -13,7 +13,7 @@ APPROVED, MODIFIED, REVISED, REJECTED = "approved", "modified", "revision_reques
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Proportion:
     """So many of so many, and between which bounds the true share lies with 95 % confidence (Wilson)."""
 
     count: int = 0

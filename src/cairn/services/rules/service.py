@@ -8,42 +8,42 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.core.rules import GLOBAL
 from cairn.core.states import ApprovalStatus
 from cairn.definitions import Finding
-from cairn.definitions.rules import Rules as Written
+from cairn.definitions.rules import LoadedRules as Written
 from cairn.definitions.rules import load
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.engine.event_bus import ChangeHint, EventBus
-from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
-from cairn.services.pipelines import pipeline_rows
-from cairn.services.rules.rules_file import RulesFile
-from cairn.store import Database, LostRace, rules
+from cairn.services.errors import InvalidInput, PreconditionFailed
+from cairn.services.rules.rules_file import RulesFileWatcher
+from cairn.store import Database, LostRace, pipelines, rules
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.events import chain
-from cairn.store.events.chain import Told
+from cairn.store.events.chain import EventRecord
 
 _PLACE = tuple(t.checkpoint_executions.c[name] for name in ("execution_id", "checkpoint_id", "checkpoint_name"))
 Count = Callable[[sa.Connection, tuple[str, ...]], int]  # how many people may decide of those who are named
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedRules:
     scope: str
     revision: int
     warnings: tuple[Finding, ...] = ()
     changed: bool = True
 
 
-class Rules:
+class RuleService:
     def __init__(self, database: Database, clock: Clock, hub: EventBus, path: Path, count: Count | None = None) -> None:
         self._database = database
         self._clock = clock
         self._hub = hub
         self._count = count
-        self.file = RulesFile(database, path, self._save_found)
+        self.file = RulesFileWatcher(database, path, self._save_found)
 
     # ---- texts ---------------------------------------------------------------------------------------
     async def check(self, text: str | bytes) -> Written:
@@ -54,7 +54,9 @@ class Rules:
         count = self._count
         return load(text, count=None if count is None else lambda people: count(connection, people))
 
-    async def save(self, scope: str, text: str, *, if_match: int | None = None, comment: str = "", by: Actor) -> Saved:
+    async def save(
+        self, scope: str, text: str, *, if_match: int | None = None, comment: str = "", by: Actor
+    ) -> SavedRules:
         """The next version, in force with the commit. The same text again changes nothing."""
         if scope != GLOBAL:
             return await self._save(scope, text, if_match, comment, by.name)
@@ -63,14 +65,14 @@ class Rules:
         await self.file.give()
         return saved
 
-    async def _save_found(self, text: str) -> Saved:
+    async def _save_found(self, text: str) -> SavedRules:
         """What somebody has written into the file."""
         return await self._save(GLOBAL, text, None, "", "file")
 
-    async def _save(self, scope: str, text: str, if_match: int | None, comment: str, by: str) -> Saved:
+    async def _save(self, scope: str, text: str, if_match: int | None, comment: str, by: str) -> SavedRules:
         written = await self.check(text)
 
-        def write(connection: sa.Connection) -> Saved:
+        def write(connection: sa.Connection) -> SavedRules:
             return self._write(connection, scope, text, if_match, comment, by, written)
 
         try:
@@ -90,9 +92,9 @@ class Rules:
         comment: str,
         by: str,
         written: Written,
-    ) -> Saved:
-        if scope != GLOBAL and pipeline_rows.lock(connection, scope).deleted_at is not None:
-            raise Refused("The pipeline is deleted: it cannot be changed.", ("restore",))
+    ) -> SavedRules:
+        if scope != GLOBAL and pipelines.lock(connection, scope).deleted_at is not None:
+            raise CommandRefused("The pipeline is deleted: it cannot be changed.", ("restore",))
         was = rules.head(connection, scope, lock=True)
         if if_match is not None and if_match != was.revision:
             raise PreconditionFailed(
@@ -100,7 +102,7 @@ class Rules:
                 was.revision,
             )
         if text == (rules.text(connection, scope, was.revision) or ""):
-            return Saved(scope, was.revision, written.warnings, changed=False)
+            return SavedRules(scope, was.revision, written.warnings, changed=False)
         at = self._clock.now()
         now = rules.save(connection, was, text, by, at, comment)
         told = {"revision": now.revision, "rules": len(written.rulebook.rules), "comment": comment}
@@ -108,7 +110,7 @@ class Rules:
             chain.append_global_event(connection, "rules_saved", by, at, told)
         else:
             chain.append_pipeline_event(connection, scope, "rules_saved", by, at, told)
-        return Saved(scope, now.revision, written.warnings)
+        return SavedRules(scope, now.revision, written.warnings)
 
     # ---- all at once ---------------------------------------------------------------------------------
     async def stop(self, stopped: bool, reason: str, by: Actor) -> bool:
@@ -117,7 +119,7 @@ class Rules:
         Asked again while it is on, another reason takes the place of the first; who stopped it, and when, stay.
         """
         if stopped and not reason.strip():
-            raise WrongInput([("/reason", "Say why: 'reason' is required to stop.")])
+            raise InvalidInput([("/reason", "Say why: 'reason' is required to stop.")])
 
         def write(connection: sa.Connection) -> str | None:
             was, at = rules.head(connection, GLOBAL, lock=True), self._clock.now()
@@ -152,14 +154,14 @@ class Rules:
             if row is None:
                 raise NotFound("approval", approval_id)
             if row.status != ApprovalStatus.AUTO_APPROVED.value or not row.audit:
-                raise Refused("This approval is not among those that people look at afterwards.")
+                raise CommandRefused("This approval is not among those that people look at afterwards.")
             at = self._clock.now()
             said = {"agrees": agrees, "comment": comment, "by": by.name, "at": at}
             mine = reviews.c.approval_id == approval_id
             if connection.execute(sa.update(reviews).where(mine).values(said)).rowcount == 0:
                 connection.execute(sa.insert(reviews).values(approval_id=approval_id, **said))
             detail = {"agrees": agrees, "comment": comment, "rule": row.rule}
-            told = Told(
+            told = EventRecord(
                 "approval_reviewed",
                 detail,
                 execution_id=row.execution_id,

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cairn.core.states import ApprovalStatus, Kind
-from cairn.services.pipelines.views import Finding
+from cairn.core.states import ApprovalKind, ApprovalStatus
+from cairn.services.pipelines.views import DefinitionFinding
 from cairn.services.view import Id, Instant, Page, View
 
 Scope = Annotated[str, Field(description="`global`, or the pipeline's id.")]
@@ -39,11 +39,13 @@ class EmergencyStopPage(Page[EmergencyStop]):
     """Every stop and every end of one, newest first."""
 
 
-class RulesFile(View):
+class RulesFileStatus(View):
     """The file that the global rules may be edited in."""
 
     path: str
-    faults: Annotated[list[Finding], Field(description="Of what lies there; what was in force before still is.")]
+    faults: Annotated[
+        list[DefinitionFinding], Field(description="Of what lies there; what was in force before still is.")
+    ]
 
 
 class RuleText(View):
@@ -56,9 +58,9 @@ class RuleText(View):
     author: str | None
     comment: str
     created_at: Instant | None
-    warnings: list[Finding]
+    warnings: list[DefinitionFinding]
     emergency_stop: EmergencyStop
-    file: RulesFile | None
+    file: RulesFileStatus | None
 
 
 class RuleVersion(View):
@@ -87,8 +89,8 @@ class RuleCheck(View):
     """What a text of rules says, and what is wrong with it."""
 
     valid: bool
-    errors: list[Finding]
-    warnings: list[Finding]
+    errors: list[DefinitionFinding]
+    warnings: list[DefinitionFinding]
     rules: list[RuleSummary]
 
 
@@ -100,7 +102,7 @@ class RuleCondition(View):
     holds: bool
 
 
-class RuleConsidered(View):
+class EvaluatedRule(View):
     """A rule that was looked at, and what came of it."""
 
     rule: str
@@ -111,21 +113,21 @@ class RuleConsidered(View):
     conditions: list[RuleCondition]
 
 
-class Explanation(View):
+class ApprovalExplanation(View):
     """Why an approval was asked, or given without people."""
 
     approval_id: Id
-    kind: Kind
+    kind: ApprovalKind
     status: ApprovalStatus
     rule: str | None
     scope: str | None
     rules_revision: int | None
     reason: str
-    considered: list[RuleConsidered]
+    considered: list[EvaluatedRule]
 
 
 # ---- how well --------------------------------------------------------------------------------------
-class Share(View):
+class Proportion(View):
     """So many of so many, with its 95 % confidence interval (Wilson)."""
 
     count: int
@@ -142,7 +144,7 @@ class Disagreement(View):
     pipeline_id: Id
     pipeline_name: str
     checkpoint_name: str
-    kind: Kind
+    kind: ApprovalKind
     operation_type: str | None
     asked_at: Instant
     rule: str
@@ -159,7 +161,7 @@ class RuleScore(View):
     agreed: int
     disagreed: int
     asked: int
-    false_approve: Share
+    false_approve: Proportion
 
 
 class Backtest(View):
@@ -171,7 +173,7 @@ class Backtest(View):
     no_rule: int
     agreed: int
     disagreed: int
-    false_approve: Share
+    false_approve: Proportion
     rules: list[RuleScore]
     disagreements: Annotated[list[Disagreement], Field(description="The newest of them, a hundred at most.")]
     since: Instant | None
@@ -192,10 +194,10 @@ class RuleAutonomy(View):
     approved: Annotated[int, Field(description="Approvals that it gave.")]
     sampled: Annotated[int, Field(description="Of these, those that people are to look at.")]
     reviewed: int
-    disagreement: Annotated[Share, Field(description="Of those that were looked at.")]
-    shadow: Annotated[Share, Field(description="False approvals among those that it would have given in shadow.")]
+    disagreement: Annotated[Proportion, Field(description="Of those that were looked at.")]
+    shadow: Annotated[Proportion, Field(description="False approvals among those that it would have given in shadow.")]
     asked: Annotated[int, Field(description="Approvals that it put to people, who decided.")]
-    modification: Annotated[Share, Field(description="How often people corrected what it put to them.")]
+    modification: Annotated[Proportion, Field(description="How often people corrected what it put to them.")]
 
 
 class Autonomy(View):
@@ -203,7 +205,7 @@ class Autonomy(View):
 
     since: Instant
     decided: Annotated[int, Field(description="Approvals that were decided, by people or by rules.")]
-    automatic: Share
+    automatic: Proportion
     rules: list[RuleAutonomy]
 
 
@@ -224,7 +226,7 @@ class Audit(View):
     run_version: int | None
     execution_id: Id
     checkpoint_name: str
-    kind: Kind
+    kind: ApprovalKind
     operation_type: str | None
     asked_at: Instant
     rule: str

@@ -6,13 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from cairn.core.states import ExecutionStatus, Mode, WaitingOn
-from cairn.services.approvals.form_views import Form
-from cairn.services.approvals.views import Approval
+from cairn.core.states import ExecutionMode, ExecutionStatus, WaitingOn
+from cairn.services.approvals.views import Approval, Form
 from cairn.services.artifacts.views import Artifact
 from cairn.services.costs.views import Usage
 from cairn.services.rework.views import StaleInput
-from cairn.services.runs.validation_views import ResultValidation
 from cairn.services.view import Document, Id, Instant, Page, View
 
 
@@ -66,7 +64,7 @@ class Execution(View):
     checkpoint_name: str
     checkpoint_description: str
     checkpoint_position: int
-    mode: Mode
+    mode: ExecutionMode
     status: ExecutionStatus
     waiting_on: WaitingOn | None
     created_at: Instant
@@ -138,3 +136,29 @@ class Context(View):
     text: str
     size_characters: int
     estimated_tokens: Annotated[int, Field(description="About how many tokens a model counts in it.")] = 0
+
+
+class ResultFinding(View):
+    """One place where something else came than was wanted."""
+
+    path: Annotated[str, Field(description="The file, and the place in it: `report.md`, `data.json#/n`.")]
+    message: str
+    expected: str
+    actual: str
+
+
+class ResultValidation(View):
+    """What one check of a result has come to."""
+
+    attempt_number: int
+    revision_iteration: int
+    at: Instant
+    by: Annotated[
+        Literal["schema", "lenient", "custom"],
+        Field(description="What is declared; a model, of near misses; a model, by the prompt of the checkpoint."),
+    ]
+    passes: bool
+    reason: Annotated[str, Field(description="In the words of the model.")]
+    findings: list[ResultFinding]
+    model: str | None
+    is_simulated: bool

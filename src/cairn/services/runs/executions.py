@@ -9,14 +9,14 @@ from uuid import UUID
 import sqlalchemy as sa
 
 from cairn.core.commands import CancelExecution, Command, RetryExecution, StartExecution
-from cairn.core.errors import Refused
-from cairn.core.states import Kind, State
+from cairn.core.errors import CommandRefused
+from cairn.core.states import ApprovalKind, ExecutionState
 from cairn.services.actors import Actor
-from cairn.services.approvals.service import Approvals
+from cairn.services.approvals.service import ApprovalService
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import NotFound
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 _run_of = sa.select(t.checkpoint_executions.c.run_id).where(
     t.checkpoint_executions.c.execution_id == sa.bindparam("execution")
@@ -24,7 +24,7 @@ _run_of = sa.select(t.checkpoint_executions.c.run_id).where(
 
 
 class Executions:
-    def __init__(self, engine: Engine, approvals: Approvals) -> None:
+    def __init__(self, engine: Engine, approvals: ApprovalService) -> None:
         self._engine = engine
         self._approvals = approvals
 
@@ -39,9 +39,9 @@ class Executions:
         keys = {key for key, place in loaded.places.items() if checkpoint_id in (place.checkpoint_id, key)}
         if not keys:
             raise NotFound("checkpoint in this run", checkpoint_id)
-        waiting = [e.id for e in loaded.run.current if e.key in keys and e.state is State.PENDING]
+        waiting = [e.id for e in loaded.run.current if e.key in keys and e.state is ExecutionState.PENDING]
         if not waiting:
-            raise Refused("No execution of this checkpoint waits for a start.")
+            raise CommandRefused("No execution of this checkpoint waits for a start.")
         return waiting[0], await self.start(waiting[0], by=by, command_id=command_id)
 
     async def retry(
@@ -69,7 +69,7 @@ class Executions:
         return await self._approvals.decide_pending(
             execution_id,
             "answer",
-            kinds=frozenset({Kind.INPUT}),
+            kinds=frozenset({ApprovalKind.INPUT}),
             digest=digest,
             fields=fields,
             by=by,

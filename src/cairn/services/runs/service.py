@@ -11,35 +11,34 @@ from uuid import UUID
 import sqlalchemy as sa
 
 from cairn.core.budget import Budget
-from cairn.core.commands import CancelRun, Command, Given, PauseRun, RestartRun, ResumeRun, SetBudget, StartRun
-from cairn.core.errors import Refused
+from cairn.core.commands import CancelRun, Command, CommandContext, PauseRun, RestartRun, ResumeRun, SetBudget, StartRun
+from cairn.core.errors import CommandRefused
 from cairn.core.ids import id_of
 from cairn.definitions import PipelineDefinition, check_value, fill_defaults
 from cairn.documents import encode_json
 from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import TooLarge, WrongInput
+from cairn.services.errors import InvalidInput, TooLarge
 from cairn.services.folders.folder_sync import FolderSync
-from cairn.services.pipelines import pipeline_rows as rows
-from cairn.services.pipelines.scripts import missing as missing_scripts
-from cairn.store import Loaded, RunFacts, blobs, has_run, insert_run, new_run
+from cairn.store import LoadedRun, RunFacts, blobs, has_run, insert_run, new_run
+from cairn.store import pipelines as rows
 from cairn.store import pipelines as stored
-from cairn.store.events.chain import Told
+from cairn.store.events.chain import EventRecord
 from cairn.store.runs.run_rows import Row
 
-Made = tuple[Loaded, Commit | None]  # the run, and its start
+Made = tuple[LoadedRun, Commit | None]  # the run, and its start
 
 MEGABYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class StartedRun:
     run_id: str
     warnings: tuple[str, ...] = ()
 
 
-class Runs:
+class RunService:
     def __init__(
         self, engine: Engine, folder_sync: FolderSync, *, modes: frozenset[str], max_payload_bytes: int
     ) -> None:
@@ -59,7 +58,7 @@ class Runs:
         test: bool = False,
         by: Actor,
         command_id: UUID | None = None,
-    ) -> Begun:
+    ) -> StartedRun:
         """The next version of the pipeline; in test mode one without a version (D20)."""
         value, payload = (None, None) if input is None else await self._prepared(pipeline_id, input)
         given = self._engine.context(by.name, command_id)
@@ -100,7 +99,7 @@ class Runs:
             await self._engine.database.transact(lambda c: blobs.put(c, payload))
         return value, payload
 
-    async def retry(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Begun:
+    async def retry(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> StartedRun:
         """The next version, with the same input (D45)."""
         given = self._engine.context(by.name, command_id)
         earlier = (await self._engine.read_run(run_id)).facts
@@ -114,8 +113,8 @@ class Runs:
         return await self._engine.shielded(begun)
 
     async def _begin(
-        self, pipeline_id: str, given: Given, make: Callable[[sa.Connection], Made], *, is_named: bool
-    ) -> Begun:
+        self, pipeline_id: str, given: CommandContext, make: Callable[[sa.Connection], Made], *, is_named: bool
+    ) -> StartedRun:
         """A command that its sender has named may have been sent before."""
         run_id = id_of(given.command_id, "run")
 
@@ -125,9 +124,9 @@ class Runs:
         async with self._engine.lock(pipeline_id), self._engine.lock(run_id):
             made = await self._engine.database.transact(body)
             warnings = await self._after_commit(*made) if made is not None else ()
-        return Begun(run_id, tuple(warnings))
+        return StartedRun(run_id, tuple(warnings))
 
-    async def _after_commit(self, made: Loaded, commit: Commit | None) -> list[str]:
+    async def _after_commit(self, made: LoadedRun, commit: Commit | None) -> list[str]:
         """A run that is not started has no commit, but a folder."""
         if commit is None:
             return await self._folder_sync.open_run(made)
@@ -138,24 +137,24 @@ class Runs:
         """The pipeline's row and its definition, if it can have another run."""
         row = rows.lock(connection, pipeline_id)
         if row.deleted_at is not None:
-            raise Refused("The pipeline is deleted: nothing starts in it.", ("restore the pipeline",))
+            raise CommandRefused("The pipeline is deleted: nothing starts in it.", ("restore the pipeline",))
         definition = self._engine.plans.definition(connection, pipeline_id, row.revision)
         if not definition.checkpoints:
-            raise Refused("The pipeline has no checkpoints yet: there is nothing to run.", ("add a checkpoint",))
+            raise CommandRefused("The pipeline has no checkpoints yet: there is nothing to run.", ("add a checkpoint",))
         missing = sorted({c.execution.mode for c in definition.checkpoints} - self._modes)
         if missing:
             names = ", ".join(c.checkpoint_name for c in definition.checkpoints if c.execution.mode in missing)
-            raise Refused(f"This server cannot carry out checkpoints of mode {' or '.join(missing)}: {names}.")
-        if lacking := missing_scripts(definition):
+            raise CommandRefused(f"This server cannot carry out checkpoints of mode {' or '.join(missing)}: {names}.")
+        if lacking := definition.missing_scripts:
             names = ", ".join(sorted({path for _, path in lacking}))
-            raise Refused(f"These scripts are not there: {names}.", ("write the scripts",))
+            raise CommandRefused(f"These scripts are not there: {names}.", ("write the scripts",))
         return row, definition
 
     def _make(
         self,
         connection: sa.Connection,
         row: Row,
-        given: Given,
+        given: CommandContext,
         input_checksum: str | None,
         prompt: str,
         *,
@@ -221,7 +220,7 @@ def _filled(schema: Any, given: Any) -> Any:
     return filled if filled != {} else given
 
 
-def _told_made(facts: RunFacts) -> Told:
+def _told_made(facts: RunFacts) -> EventRecord:
     """The first event of its trail: what it is made from."""
     told = {
         "run_version": facts.run_version,
@@ -231,10 +230,10 @@ def _told_made(facts: RunFacts) -> Told:
         "input_checksum": facts.input_checksum,
         "test": facts.is_test,
     }
-    return Told("run_created", told)
+    return EventRecord("run_created", told)
 
 
 def _check_input(definition: PipelineDefinition, value: Any) -> None:
     faults = check_value(definition.input_schema, value) if definition.input_schema is not None else []
     if faults:
-        raise WrongInput([(f"/input{path}", message) for path, message in faults], "The run's input does not fit.")
+        raise InvalidInput([(f"/input{path}", message) for path, message in faults], "The run's input does not fit.")

@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Self
 
 from cairn.services.conversations.views import Message
-from cairn.services.errors import WrongInput
-from cairn.services.events.views import Event, LogLine
+from cairn.services.errors import InvalidInput
+from cairn.services.events.views import Event
+from cairn.services.logs.views import LogLine
 from cairn.services.runs.execution_views import ExecutionProgress
 
 Item = Event | LogLine | Message
@@ -20,7 +21,7 @@ _ID = re.compile(r"e(\d{1,15})\.l(\d{1,18})(?:\.m(\d{1,18}))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StreamPosition:
     """The last event of the run, the last log line and the last message that a client saw."""
 
     seq: int = 0
@@ -33,10 +34,10 @@ class Place:
             return cls()
         found = _ID.fullmatch(text)
         if found is None:
-            raise WrongInput([("Last-Event-ID", "This is no id of this stream; leave it out to begin at the start.")])
+            raise InvalidInput([("Last-Event-ID", "This is no id of this stream; leave it out to begin at the start.")])
         return cls(int(found[1]), int(found[2]), int(found[3] or 0))
 
-    def after(self, item: Item) -> Place:
+    def after(self, item: Item) -> StreamPosition:
         match item:
             case Event():
                 return replace(self, seq=item.seq)
@@ -50,7 +51,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StreamBatch:
     """What came after a place, each kind in its order."""
 
     events: list[Event]

@@ -9,12 +9,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.execution import Execution
-from cairn.ports import Verdict
+from cairn.ports import ValidationVerdict
 from cairn.services.engine.commit import Commit
 from cairn.services.logs.log_writer import plain
-from cairn.services.runs.validation_views import ResultFinding, ResultValidation
+from cairn.services.runs.execution_views import ResultFinding, ResultValidation
 from cairn.store import tables as t
 
 V = t.validations.c
@@ -25,7 +25,7 @@ class VerdictWrite:
     """Save what validation found of a result, with its report."""
 
     execution: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[ValidationVerdict, ...]
 
     def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
         e = commit.before.run.executions[self.execution]
@@ -34,7 +34,7 @@ class VerdictWrite:
             connection.execute(sa.insert(t.validations), rows)
 
 
-def _row(e: Execution, position: int, verdict: Verdict, context: Given) -> dict[str, Any]:
+def _row(e: Execution, position: int, verdict: ValidationVerdict, context: CommandContext) -> dict[str, Any]:
     return {
         "execution_id": e.id,
         "dispatch_number": e.dispatch,

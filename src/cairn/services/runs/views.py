@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cairn.core.states import ExecutionStatus, Mode, RunStatus, WaitingOn
+from cairn.core.states import ExecutionMode, ExecutionStatus, RunStatus, WaitingOn
 from cairn.services.approvals.views import Approval
 from cairn.services.costs.views import RunBudget, Usage
 from cairn.services.runs.execution_views import Progress
@@ -68,7 +68,7 @@ class RecentRun(View):
     status: RunStatus
 
 
-class TrailItem(View):
+class RunCheckpoint(View):
     """One checkpoint of the run's graph, and how far it has come."""
 
     position: int
@@ -77,7 +77,7 @@ class TrailItem(View):
     name: str
     description: str
     stage: str
-    mode: Mode
+    mode: ExecutionMode
     needs: list[str]
     asks_to_start: bool
     asks_to_complete: bool
@@ -119,7 +119,7 @@ class Run(RunSummary):
     restart_count: int
     checkpoint_execution_history: list[Id]
     rollback_history: list[Id]
-    trail: list[TrailItem]
+    trail: list[RunCheckpoint]
     progress: RunProgress
     possible: list[str]
     waiting_approvals: list[Approval]

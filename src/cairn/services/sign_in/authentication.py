@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hmac
-import secrets
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from hashlib import sha256
-from typing import Any, cast
-from uuid import uuid4
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
@@ -16,8 +13,9 @@ from sqlalchemy.exc import OperationalError
 from cairn.ports import Clock
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.errors import TooManyAttempts, Unauthenticated
+from cairn.services.identity.credentials import LOCAL, digest_of, new_secret, scopes_of, token_row
 from cairn.services.identity.directory import Directory
-from cairn.services.sign_in.rate_limits import Attempts
+from cairn.services.sign_in.rate_limits import SignInRateLimit
 from cairn.store import Database
 from cairn.store import tables as t
 from cairn.store.events import chain
@@ -29,12 +27,9 @@ _BELIEVED = timedelta(seconds=5)  # how long an answer of the database is kept
 _KEPT = 1024  # answers that are kept
 _WRONG = 30  # wrong tokens a minute from one address; right ones are let in all the same
 
-LOCAL = "local"  # the token of the start link
-PREFIX = "cairn_"  # by which a token is known as one wherever it is found
-
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ActiveSession:
     """A session as it stands; `renewed` says that its cookie has to be set again."""
 
     actor: Actor
@@ -44,7 +39,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Bearer:
+class Credential:
     """A token as it stands."""
 
     actor: Actor
@@ -52,14 +47,14 @@ class Bearer:
     expires_at: datetime | None = None
 
 
-class Access:
+class Authentication:
     def __init__(self, database: Database, clock: Clock, directory: Directory, admin_token: str | None = None) -> None:
         self._database = database
         self._clock = clock
         self._directory = directory
         self._admin = digest_of(admin_token) if admin_token else None
-        self._wrong = Attempts(clock, _WRONG)
-        self._bearers: dict[str, tuple[datetime, Bearer]] = {}
+        self._wrong = SignInRateLimit(clock, _WRONG)
+        self._bearers: dict[str, tuple[datetime, Credential]] = {}
         self._people: dict[str, tuple[datetime, Actor]] = {}
         self._generation = 0
 
@@ -74,7 +69,7 @@ class Access:
         """Whose token it is."""
         return (await self.token(token, address)).actor
 
-    async def token(self, token: str, address: str = "") -> Bearer:
+    async def token(self, token: str, address: str = "") -> Credential:
         digest = digest_of(token)
         until, known = self._bearers.get(digest, (None, None))
         if known is not None and until is not None and until > self._clock.now():
@@ -89,16 +84,16 @@ class Access:
             _keep(self._bearers, digest, (until, bearer))
         return bearer
 
-    async def _find_token(self, digest: str) -> tuple[Bearer, datetime] | None:
+    async def _find_token(self, digest: str) -> tuple[Credential, datetime] | None:
         if self._admin is not None and hmac.compare_digest(digest, self._admin):
             actor, until = await self._database.aread(lambda c: self._find_actor(c, ADMIN.name)) or (ADMIN, None)
-            return Bearer(actor), self._soonest(until)
+            return Credential(actor), self._soonest(until)
         row, found = await self._database.aread(lambda c: self._read_token(c, digest))
         if row is None or found is None:
             return None
         await self._note_use(row)
         actor, until = found
-        bearer = Bearer(replace(actor, scopes=scopes_of(row), until=row.expires_at), row.token_id, row.expires_at)
+        bearer = Credential(replace(actor, scopes=scopes_of(row), until=row.expires_at), row.token_id, row.expires_at)
         return bearer, self._soonest(until, row.expires_at)
 
     def _read_token(self, connection: sa.Connection, digest: str) -> Any:
@@ -147,7 +142,7 @@ class Access:
         return token
 
     # ---- sessions ----------------------------------------------------------------------------------
-    async def session(self, secret: str) -> Session:
+    async def session(self, secret: str) -> ActiveSession:
         """Who holds the session; using it puts its end off."""
         digest, now, generation = digest_of(secret), self._clock.now(), self._generation
         row, found = await self._database.aread(lambda c: self._read_session(c, digest, now))
@@ -160,10 +155,10 @@ class Access:
             actor = replace(actor, scopes=scopes_of(row), until=row.ends_at)
         later = now + LIFETIME if row.ends_at is None else min(now + LIFETIME, row.ends_at)
         if later - row.expires_at < _RENEWED:
-            return Session(actor, row.session_id, row.expires_at)
+            return ActiveSession(actor, row.session_id, row.expires_at)
         renew = sa.update(t.sessions).where(t.sessions.c.session_digest == digest).values(expires_at=later)
         await self._database.transact(lambda c: c.execute(renew))
-        return Session(actor, row.session_id, later, renewed=True)
+        return ActiveSession(actor, row.session_id, later, renewed=True)
 
     def _read_session(self, connection: sa.Connection, digest: str, now: datetime) -> Any:
         row = connection.execute(_session(digest)).one_or_none()
@@ -204,37 +199,3 @@ def _keep(kept: dict[str, Any], key: str, value: Any) -> None:
     if len(kept) >= _KEPT:
         kept.clear()
     kept[key] = value
-
-
-def scopes_of(row: Any) -> frozenset[str] | None:
-    return None if row.scopes is None else frozenset(cast("list[str]", row.scopes))
-
-
-def new_secret() -> str:
-    return PREFIX + secrets.token_urlsafe(32)
-
-
-def digest_of(secret: str) -> str:
-    return sha256(secret.encode(errors="surrogatepass")).hexdigest()
-
-
-def token_row(
-    token: str,
-    user: str,
-    name: str,
-    *,
-    by: Actor,
-    at: datetime,
-    scopes: list[str] | None = None,
-    expires_at: datetime | None = None,
-) -> dict[str, Any]:
-    return {
-        "token_digest": digest_of(token),
-        "token_id": str(uuid4()),
-        "user_name": user,
-        "name": name,
-        "scopes": scopes,
-        "created_at": at,
-        "created_by": by.name,
-        "expires_at": expires_at,
-    }

@@ -20,7 +20,7 @@ MOST = 20  # that are told in such a time, however many there are
 KEPT = 1024  # floods that are remembered
 
 
-class Refusals:
+class BlockedSignIns:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock

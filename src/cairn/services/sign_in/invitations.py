@@ -9,17 +9,18 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.services.actors import Actor
-from cairn.services.engine.admin_changes import Act, Acts
-from cairn.services.errors import Gone, NotFound, Unauthenticated
+from cairn.services.engine.admin_changes import AdminChange, AdminChanges
+from cairn.services.errors import Gone, Unauthenticated
+from cairn.services.identity.credentials import digest_of, new_secret
 from cairn.services.identity.name_rules import line_of
-from cairn.services.identity.users import NewUser, make_user, standing
+from cairn.services.identity.users import UserSpec, make_user, standing
 from cairn.services.sign_in import passwords as rules
-from cairn.services.sign_in.authentication import digest_of, new_secret
 from cairn.services.sign_in.passwords import Passwords
-from cairn.services.sign_in.service import SignedIn, SigningIn, Visitor
+from cairn.services.sign_in.service import SignInClient, SignInResult, SignInService
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 V, U = t.invitations, t.users
 _UNKNOWN = "This invitation is not known. Ask for a new one."
@@ -27,7 +28,7 @@ _OVER = "This invitation has been used, taken back or is too old. Ask for a new 
 
 
 @dataclass(frozen=True, slots=True)
-class Invited:
+class CreatedInvitation:
     invitation_id: str
     user: str
     token: str
@@ -35,7 +36,7 @@ class Invited:
 
 
 @dataclass(frozen=True, slots=True)
-class Welcome:
+class InvitationDetails:
     """Whom an invitation is for."""
 
     user: str
@@ -45,25 +46,25 @@ class Welcome:
 
 
 class Invitations:
-    def __init__(self, acts: Acts, passwords: Passwords, signing_in: SigningIn) -> None:
+    def __init__(self, acts: AdminChanges, passwords: Passwords, signing_in: SignInService) -> None:
         self._acts = acts
         self._passwords = passwords
         self._signing_in = signing_in
 
-    async def invite(self, wanted: NewUser, hours: int, by: Actor) -> Invited:
+    async def invite(self, wanted: UserSpec, hours: int, by: Actor) -> CreatedInvitation:
         """Somebody new, or with the name alone somebody who is here and gets a new password. Earlier ones end."""
         return await self._acts.carry_out(lambda act: _invite(act, wanted, timedelta(hours=hours)), by)
 
     async def revoke(self, invitation_id: str, by: Actor) -> None:
         await self._acts.carry_out(lambda act: _revoke(act, invitation_id), by)
 
-    async def look(self, token: str, visitor: Visitor) -> Welcome:
+    async def look(self, token: str, visitor: SignInClient) -> InvitationDetails:
         """Whom it is for, before it is used."""
         async with self._signing_in.guarded(visitor.address, "invitation"):
             row = await self._acts.database.aread(lambda c: _open(c, token, self._acts.clock.now()))
-        return Welcome(row.user_name, row.display_name, row.email, row.expires_at)
+        return InvitationDetails(row.user_name, row.display_name, row.email, row.expires_at)
 
-    async def accept(self, token: str, password: str, display_name: str | None, visitor: Visitor) -> SignedIn:
+    async def accept(self, token: str, password: str, display_name: str | None, visitor: SignInClient) -> SignInResult:
         """Set the password; the invitation is used up, and whoever it was for is signed in."""
         async with self._signing_in.guarded(visitor.address, "invitation"):
             row = await self._acts.database.aread(lambda c: _open(c, token, self._acts.clock.now()))
@@ -74,19 +75,19 @@ class Invitations:
         return await self._signing_in.open(row.user_name, "invitation", visitor)
 
 
-def _invite(act: Act, wanted: NewUser, lasting: timedelta) -> Invited:
+def _invite(act: AdminChange, wanted: UserSpec, lasting: timedelta) -> CreatedInvitation:
     there = act.connection.execute(
         sa.select(U.c.name).where(U.c.name == wanted.name.strip().lower())
     ).scalar_one_or_none()
     if there is None:
         user = make_user(act, wanted)
     elif wanted.email or wanted.display_name or wanted.roles or wanted.groups:
-        raise Refused(f"{there} is here already: give the name alone to let them set a new password.")
+        raise CommandRefused(f"{there} is here already: give the name alone to let them set a new password.")
     else:
         user = standing(act.connection, there).name
     earlier = sa.update(V).where(V.c.user_name == user, V.c.accepted_at.is_(None), V.c.revoked_at.is_(None))
     act.connection.execute(earlier.values(revoked_at=act.at))
-    made = Invited(str(uuid4()), user, new_secret(), act.at + lasting)
+    made = CreatedInvitation(str(uuid4()), user, new_secret(), act.at + lasting)
     row = {
         "invitation_id": made.invitation_id,
         "token_digest": digest_of(made.token),
@@ -100,18 +101,18 @@ def _invite(act: Act, wanted: NewUser, lasting: timedelta) -> Invited:
     return made
 
 
-def _revoke(act: Act, invitation_id: str) -> None:
+def _revoke(act: AdminChange, invitation_id: str) -> None:
     row = act.connection.execute(sa.select(V).where(V.c.invitation_id == invitation_id).with_for_update()).one_or_none()
     if row is None:
         raise NotFound("invitation", invitation_id)
     if row.accepted_at is not None:
-        raise Refused(f"{row.user_name} has accepted this invitation.")
+        raise CommandRefused(f"{row.user_name} has accepted this invitation.")
     if row.revoked_at is None:
         act.connection.execute(sa.update(V).where(V.c.invitation_id == invitation_id).values(revoked_at=act.at))
         act.record("invitation_revoked", invitation_id=invitation_id, user=row.user_name)
 
 
-def _accept(act: Act, token: str, hashed: str, display_name: str | None) -> None:
+def _accept(act: AdminChange, token: str, hashed: str, display_name: str | None) -> None:
     row = _open(act.connection, token, act.at, lock=True)
     used = sa.update(V).where(V.c.invitation_id == row.invitation_id, V.c.accepted_at.is_(None))
     if act.connection.execute(used.values(accepted_at=act.at)).rowcount == 0:

@@ -7,7 +7,7 @@ import asyncio
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 
 SHORTEST, LONGEST = 12, 512  # characters
 _AT_ONCE = 2  # each takes 64 MB while it is hashed
@@ -44,10 +44,10 @@ class Passwords:
 def check(password: str, name: str, path: str = "/password") -> None:
     """Refuse a password that is easily guessed."""
     if len(password) < SHORTEST:
-        raise WrongInput([(path, f"A password has {SHORTEST} characters or more: several words are a good one.")])
+        raise InvalidInput([(path, f"A password has {SHORTEST} characters or more: several words are a good one.")])
     if len(password) > LONGEST:
-        raise WrongInput([(path, f"A password has at most {LONGEST} characters.")])
+        raise InvalidInput([(path, f"A password has at most {LONGEST} characters.")])
     if len(set(password)) < 5 or (
         len(name) > 3 and password.casefold().replace(name, "").strip(" .-_0123456789!") == ""
     ):
-        raise WrongInput([(path, "This one is easily guessed: choose another.")])
+        raise InvalidInput([(path, "This one is easily guessed: choose another.")])

@@ -12,7 +12,7 @@ WINDOW = 60.0  # seconds that a failed attempt counts for
 KEPT = 4096  # sources that are remembered; those that were quiet longest go first
 
 
-class Attempts:
+class SignInRateLimit:
     def __init__(self, clock: Clock, most: int, kept: int = KEPT) -> None:
         self._clock = clock
         self._most = most

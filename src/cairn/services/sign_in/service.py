@@ -14,22 +14,23 @@ import sqlalchemy as sa
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.errors import TooManyAttempts, Unauthenticated
-from cairn.services.sign_in.authentication import LIFETIME, Access, digest_of
-from cairn.services.sign_in.blocked_sign_ins import Limit, Refusals
+from cairn.services.identity.credentials import digest_of
+from cairn.services.sign_in.authentication import LIFETIME, Authentication
+from cairn.services.sign_in.blocked_sign_ins import BlockedSignIns, Limit
 from cairn.services.sign_in.passwords import Passwords
-from cairn.services.sign_in.rate_limits import Attempts
+from cairn.services.sign_in.rate_limits import SignInRateLimit
 from cairn.store import Database
 from cairn.store import tables as t
 from cairn.store.events import chain
 
 _BY_ADDRESS, _BY_NAME = 10, 20  # failed attempts a minute
 _AGENT = 200  # characters that are kept of what a browser says it is
-_Source: TypeAlias = "tuple[Limit, Attempts, str]"
+_Source: TypeAlias = "tuple[Limit, SignInRateLimit, str]"
 _WRONG = "The name or the password is not right."
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class SignInClient:
     """Where a request comes from."""
 
     address: str = ""
@@ -37,24 +38,24 @@ class Visitor:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedIn:
+class SignInResult:
     secret: str
     actor: Actor
     expires_at: datetime
 
 
-class SigningIn:
-    def __init__(self, database: Database, clock: Clock, access: Access, passwords: Passwords) -> None:
+class SignInService:
+    def __init__(self, database: Database, clock: Clock, access: Authentication, passwords: Passwords) -> None:
         self._database = database
         self._clock = clock
         self._access = access
         self._passwords = passwords
-        self._addresses = Attempts(clock, _BY_ADDRESS)
-        self._names = Attempts(clock, _BY_NAME)
-        self._refusals = Refusals(database, clock)
+        self._addresses = SignInRateLimit(clock, _BY_ADDRESS)
+        self._names = SignInRateLimit(clock, _BY_NAME)
+        self._refusals = BlockedSignIns(database, clock)
 
     # ---- ways in -------------------------------------------------------------------------------------
-    async def with_token(self, token: str, visitor: Visitor) -> SignedIn:
+    async def with_token(self, token: str, visitor: SignInClient) -> SignInResult:
         """A session for whoever holds the token; it may do no more than the token, and ends with it."""
         async with self.guarded(visitor.address, "token"):
             found = await self._access.token(token)
@@ -67,7 +68,7 @@ class SigningIn:
             ends_at=found.expires_at,
         )
 
-    async def with_password(self, name: str, password: str, visitor: Visitor) -> SignedIn:
+    async def with_password(self, name: str, password: str, visitor: SignInClient) -> SignInResult:
         """By user name or address. Who fails is not told which of the two was wrong."""
         named = name.strip().casefold()
         async with self.guarded(visitor.address, "password", named):
@@ -78,12 +79,12 @@ class SigningIn:
             await self._hash_anew(row, password)
         return await self.open(row.name, "password", visitor)
 
-    def guarded(self, address: str, way: str, name: str | None = None) -> _Guarded:
+    def guarded(self, address: str, way: str, name: str | None = None) -> _RateLimitedSignIn:
         """Around an attempt: refused after too many failed ones, by where it comes from and by who it says it is."""
         sources: list[_Source] = [("address", self._addresses, address)]
         if name is not None:
             sources.append(("name", self._names, name))
-        return _Guarded(sources, lambda limit, source: self._tell(limit, source, way))
+        return _RateLimitedSignIn(sources, lambda limit, source: self._tell(limit, source, way))
 
     async def _tell(self, limit: Limit, source: str, way: str) -> None:
         row = await self._database.aread(lambda c: _by_name(c, source)) if limit == "name" else None
@@ -100,12 +101,12 @@ class SigningIn:
         self,
         user: str,
         signed_in_with: str,
-        visitor: Visitor,
+        visitor: SignInClient,
         *,
         token_id: str | None = None,
         scopes: frozenset[str] | None = None,
         ends_at: datetime | None = None,
-    ) -> SignedIn:
+    ) -> SignInResult:
         secret, now = secrets.token_urlsafe(32), self._clock.now()
         expires_at = now + LIFETIME if ends_at is None else min(now + LIFETIME, ends_at)
         row = {
@@ -133,10 +134,10 @@ class SigningIn:
             chain.append_global_event(connection, "signed_in", user, now, told)
 
         await self._database.transact(body)
-        return SignedIn(secret, (await self._access.session(secret)).actor, expires_at)
+        return SignInResult(secret, (await self._access.session(secret)).actor, expires_at)
 
 
-class _Guarded:
+class _RateLimitedSignIn:
     """An attempt counts as failed until it has succeeded."""
 
     def __init__(self, sources: list[_Source], tell: Callable[[Limit, str], Awaitable[None]]) -> None:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.services.actors import Actor
-from cairn.services.engine.admin_changes import Act, Acts
-from cairn.services.errors import NotFound, WrongInput
+from cairn.services.engine.admin_changes import AdminChange, AdminChanges
+from cairn.services.errors import InvalidInput
 from cairn.services.identity.users import standing
 from cairn.services.sign_in import passwords as rules
 from cairn.services.sign_in.passwords import Passwords
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 S, U = t.sessions, t.users
 
 
 class Sessions:
-    def __init__(self, acts: Acts, passwords: Passwords) -> None:
+    def __init__(self, acts: AdminChanges, passwords: Passwords) -> None:
         self._acts = acts
         self._passwords = passwords
 
@@ -34,13 +35,13 @@ class Sessions:
         read = sa.select(U).where(U.c.name == by.name)
         row = await self._acts.database.aread(lambda c: c.execute(read).one())
         if row.password_hash is not None and not await self._passwords.fits(current, row.password_hash):
-            raise WrongInput([("/current", "This is not your password.")])
+            raise InvalidInput([("/current", "This is not your password.")])
         rules.check(new, by.name, "/new")
         hashed = await self._passwords.hash(new)
 
-        def body(act: Act) -> None:
+        def body(act: AdminChange) -> None:
             if standing(act.connection, by.name).password_hash != row.password_hash:
-                raise Refused("The password was changed at the same moment. Look again, then repeat.")
+                raise CommandRefused("The password was changed at the same moment. Look again, then repeat.")
             act.connection.execute(sa.update(U).where(U.c.name == by.name).values(password_hash=hashed))
             _delete_all(act, by.name, but)
             act.record("password_changed", user=by.name)
@@ -48,7 +49,7 @@ class Sessions:
         await self._acts.carry_out(body, by)
 
 
-def _end(act: Act, session_id: str) -> None:
+def _end(act: AdminChange, session_id: str) -> None:
     row = act.connection.execute(sa.select(S.c.user_name).where(S.c.session_id == session_id)).one_or_none()
     if row is None or not (act.by.is_admin or row.user_name == act.by.name):
         raise NotFound("session", session_id)
@@ -57,13 +58,13 @@ def _end(act: Act, session_id: str) -> None:
         act.record("sessions_ended", user=row.user_name, count=1)
 
 
-def _end_all(act: Act, user: str, but: str | None) -> int:
+def _end_all(act: AdminChange, user: str, but: str | None) -> int:
     count = _delete_all(act, user, but)
     if count:
         act.record("sessions_ended", user=user, count=count)
     return count
 
 
-def _delete_all(act: Act, user: str, but: str | None) -> int:
+def _delete_all(act: AdminChange, user: str, but: str | None) -> int:
     kept = S.c.session_id != but if but is not None else sa.true()
     return act.connection.execute(sa.delete(S).where(S.c.user_name == user, kept)).rowcount

@@ -118,7 +118,7 @@ class Database:
             return
         from cairn.store.migrations.upgrade import upgrade  # Alembic takes a fifth of a second to import
 
-        upgrade(self)
+        upgrade(self.migration_engine)
 
     def close(self) -> None:
         """Finish what has been accepted, then let go of everything. A second call does nothing."""

@@ -27,7 +27,7 @@ _IDLE = 1.0  # seconds without a change after which the log is written back into
 _BETWEEN_OPTIMIZES = 3600.0
 
 
-class Reply(Protocol):
+class TransactionResult(Protocol):
     """Where an answer goes; called once, from the writer's thread."""
 
     def wanted(self) -> bool: ...
@@ -38,7 +38,7 @@ class Reply(Protocol):
 @dataclass(slots=True)
 class _Job:
     change: Change
-    reply: Reply
+    reply: TransactionResult
     result: Any = None
     error: BaseException | None = None
 
@@ -62,7 +62,7 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="cairn-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, change: Change, reply: Reply) -> None:
+    def submit(self, change: Change, reply: TransactionResult) -> None:
         if threading.current_thread() is self._thread:
             raise RuntimeError("A change that waits for another change would wait for ever.")
         with self._closing:

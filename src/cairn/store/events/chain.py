@@ -25,7 +25,7 @@ IDS = ("pipeline_id", "run_id", "execution_id", "checkpoint_id", "approval_id", 
 _INSERT = insert_into(events, without=("id",), types={"metadata": Text()})
 
 
-class Told(NamedTuple):
+class EventRecord(NamedTuple):
     """What is to be told; its place in a chain comes from `seal`."""
 
     type: str
@@ -47,7 +47,7 @@ class Chain(NamedTuple):
     head: str
 
 
-def seal(chain: Chain, told: Iterable[Told], actor: str, at: datetime) -> tuple[Chain, list[dict[str, Any]]]:
+def seal(chain: Chain, told: Iterable[EventRecord], actor: str, at: datetime) -> tuple[Chain, list[dict[str, Any]]]:
     """Rows for the events, each bound to the one before it, and where the chain stands then."""
     seq, head, moment = chain.seq, chain.head, as_text(at)
     rows: list[dict[str, Any]] = []
@@ -115,7 +115,7 @@ def append_pipeline_event(
     name: str | None = None,
 ) -> str:
     """Tell of something that happened to a pipeline; `name` is the checkpoint's. Returns the event's id."""
-    told = Told(type, metadata or {}, checkpoint_id=checkpoint_id, name=name)
+    told = EventRecord(type, metadata or {}, checkpoint_id=checkpoint_id, name=name)
     c = pipelines.c
     row = _take(connection, c.pipeline_id, pipeline_id, c.event_seq, c.event_head)
     chain = Chain(pipeline_id, pipeline_id, None, row.event_seq, row.event_head)
@@ -133,7 +133,7 @@ def append_global_event(
     """Tell of something that belongs to no pipeline, such as a change of users or rules. Returns the event's id."""
     row = _take(connection, chains.c.chain, GLOBAL, chains.c.event_seq, chains.c.event_head)
     chain = Chain(GLOBAL, NO_PIPELINE, None, row.event_seq, row.event_head)
-    sealed, rows = seal(chain, [Told(type, metadata or {})], actor, at)
+    sealed, rows = seal(chain, [EventRecord(type, metadata or {})], actor, at)
     connection.execute(
         sa.update(chains).where(chains.c.chain == GLOBAL).values(event_seq=sealed.seq, event_head=sealed.head)
     )
@@ -141,7 +141,7 @@ def append_global_event(
     return rows[0]["event_id"]
 
 
-def append_run_event(connection: sa.Connection, run_id: str, told: Told, actor: str, at: datetime) -> str:
+def append_run_event(connection: sa.Connection, run_id: str, told: EventRecord, actor: str, at: datetime) -> str:
     """Tell of something that happened to a run beside its commands. Whoever holds the run loaded loads it again."""
     c = pipeline_runs.c
     row = _take(connection, c.run_id, run_id, c.pipeline_id, c.event_seq, c.event_head, c.revision)

@@ -213,7 +213,7 @@ def describe(type: str, name: str | None, metadata: Mapping[str, Any]) -> str:
     if sentence is None:
         sentence = type.replace("_", " ").capitalize() + "."
     elif "{" in sentence:
-        sentence = sentence.format_map(_Words(name, metadata))
+        sentence = sentence.format_map(_SentenceFields(name, metadata))
     # Text columns refuse what is not a character; the metadata keeps it.
     return sentence.replace("\0", "�").encode(errors="replace").decode() if not sentence.isprintable() else sentence
 
@@ -223,7 +223,7 @@ def _chosen(type: str, metadata: Mapping[str, Any]) -> str | None:
     return choice[1].get(str(metadata.get(choice[0]))) if choice is not None and metadata else None
 
 
-class _Words(dict[str, str]):
+class _SentenceFields(dict[str, str]):
     def __init__(self, name: str | None, metadata: Mapping[str, Any]) -> None:
         super().__init__(name=name or str(metadata.get("checkpoint") or "The checkpoint"))
         self._metadata = metadata

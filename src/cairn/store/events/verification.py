@@ -18,7 +18,7 @@ _AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenLink:
     """A place where a chain does not hold."""
 
     chain: str
@@ -27,33 +27,33 @@ class Broken:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerificationResult:
     chains: int
     events: int
-    broken: tuple[Broken, ...]
+    broken: tuple[BrokenLink, ...]
 
     @property
     def valid(self) -> bool:
         return not self.broken
 
 
-def verify(connection: sa.Connection, chain: str | None = None) -> Verdict:
+def verify(connection: sa.Connection, chain: str | None = None) -> VerificationResult:
     """Check one chain, a run's, a pipeline's or the global one, or all of them."""
     ends = _ends(connection, chain)
-    broken: list[Broken] = []
+    broken: list[BrokenLink] = []
     chains = count = 0
     for of, rows in groupby(_rows(connection, chain), itemgetter("chain")):
         chains += 1
         seq, head = 0, GENESIS
         for row in rows:
             count += 1
-            broken.extend(Broken(of, row["seq"], reason) for reason in _faults(row, seq, head))
+            broken.extend(BrokenLink(of, row["seq"], reason) for reason in _faults(row, seq, head))
             seq, head = row["seq"], row["hash"]
         broken.extend(_fault_of_end(of, ends.pop(of, None), seq, head))
     for of, end in ends.items():  # of these no event is there
         chains += 1
         broken.extend(_fault_of_end(of, end, 0, GENESIS))
-    return Verdict(chains, count, tuple(broken))
+    return VerificationResult(chains, count, tuple(broken))
 
 
 def _rows(connection: sa.Connection, chain: str | None) -> Iterator[sa.RowMapping]:
@@ -89,11 +89,11 @@ def _faults(row: sa.RowMapping, seq: int, head: str) -> Iterator[str]:
         yield "its id was changed after it was written"
 
 
-def _fault_of_end(chain: str, end: tuple[int, str] | None, seq: int, head: str) -> Iterator[Broken]:
+def _fault_of_end(chain: str, end: tuple[int, str] | None, seq: int, head: str) -> Iterator[BrokenLink]:
     """A chain whose run was removed has no end to compare with."""
     if end is None or end == (seq, head):
         return
     if end[0] > seq:
-        yield Broken(chain, seq + 1, f"the last {end[0] - seq} events are missing")
+        yield BrokenLink(chain, seq + 1, f"the last {end[0] - seq} events are missing")
     else:
-        yield Broken(chain, seq, "it was added beside the program")
+        yield BrokenLink(chain, seq, "it was added beside the program")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from alembic import command
@@ -12,9 +11,6 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from cairn.store.errors import NewerDatabase, StoreError
-
-if TYPE_CHECKING:
-    from cairn.store.database.database import Database
 
 _ADVISORY_LOCK = 0x636169726E  # "cairn"
 
@@ -26,10 +22,10 @@ def configuration() -> Config:
     return config
 
 
-def upgrade(database: Database) -> None:
-    """In one transaction that no two processes hold at once."""
-    with database.migration_engine.begin() as connection:
-        if database.kind == "postgresql":
+def upgrade(engine: sa.Engine) -> None:
+    """Upgrade the schema in one transaction, which one process at a time can hold."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
         config = configuration()
         config.attributes["connection"] = connection
@@ -39,7 +35,7 @@ def upgrade(database: Database) -> None:
         if before == set(scripts.get_heads()):
             return
         command.upgrade(config, "head")
-        if database.kind == "sqlite" and before:
+        if engine.dialect.name == "sqlite" and before:
             _check_references(connection)
 
 

@@ -6,11 +6,11 @@ from dataclasses import fields
 from typing import Any
 
 from cairn.core.approval import Approval, Vote
-from cairn.core.rule_verdict import Risk, Terms
-from cairn.core.states import ApprovalStatus, Kind, OnExpiry
+from cairn.core.rule_verdict import ApprovalTerms, RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus, OnExpiry
 from cairn.store.runs.run_rows import Row, Values
 
-PLAIN = Terms()
+PLAIN = ApprovalTerms()
 
 
 def approval_values(a: Approval) -> Values:
@@ -44,7 +44,7 @@ def approval_from(row: Row, votes: tuple[Vote, ...]) -> Approval:
     return Approval(
         id=row.approval_id,
         execution=row.execution_id,
-        kind=Kind(row.kind),
+        kind=ApprovalKind(row.kind),
         digest=row.digest,
         asked_at=row.asked_at,
         status=ApprovalStatus(row.status),
@@ -65,17 +65,17 @@ def approval_from(row: Row, votes: tuple[Vote, ...]) -> Approval:
         priority=row.priority,
         audit=row.audit,
         operation_type=row.operation_type,
-        risk=Risk(row.risk_level) if row.risk_level else None,
+        risk=RiskLevel(row.risk_level) if row.risk_level else None,
         confidence=row.confidence,
     )
 
 
-def risk_order(risk: Risk | None) -> int:
+def risk_order(risk: RiskLevel | None) -> int:
     """The riskiest first, what is no action last."""
-    return len(Risk) if risk is None else len(Risk) - 1 - risk.rank
+    return len(RiskLevel) if risk is None else len(RiskLevel) - 1 - risk.rank
 
 
-def _terms_value(terms: Terms) -> Values | None:
+def _terms_value(terms: ApprovalTerms) -> Values | None:
     """What differs from what holds without a rule."""
     found = {f.name: getattr(terms, f.name) for f in fields(terms) if getattr(terms, f.name) != getattr(PLAIN, f.name)}
     return {name: _plain(value) for name, value in found.items()} or None
@@ -85,13 +85,13 @@ def _plain(value: Any) -> Any:
     return [*value] if isinstance(value, tuple) else value
 
 
-def terms_from(row: Row) -> Terms:
+def terms_from(row: Row) -> ApprovalTerms:
     if row.terms is None:
-        return Terms(needed=row.needed) if row.needed != PLAIN.needed else PLAIN
+        return ApprovalTerms(needed=row.needed) if row.needed != PLAIN.needed else PLAIN
     values: Values = {name: (*value,) if isinstance(value, list) else value for name, value in row.terms.items()}
     if "on_expiry" in values:
         values["on_expiry"] = OnExpiry(values["on_expiry"])
-    return Terms(**values)
+    return ApprovalTerms(**values)
 
 
 def considered_value(a: Approval) -> list[Values] | None:

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from cairn.core.commands import ArtifactRef, Given
+from cairn.core.commands import ArtifactRef, CommandContext
 from cairn.core.execution import Execution
-from cairn.core.frozen import Changing
+from cairn.core.frozen import Replaceable
 from cairn.store import blobs
 from cairn.store.column_types import Instant, Text
 from cairn.store.prepared_statements import Prepared, PreparedUpdate, insert_into
-from cairn.store.runs.loading import Loaded
+from cairn.store.runs.loading import LoadedRun
 from cairn.store.runs.run_rows import Values
 from cairn.store.tables import artifacts
 
 
 @dataclass(frozen=True)
-class NewArtifact(Changing):
+class NewArtifact(Replaceable):
     """An artifact that comes with a decision."""
 
     record_id: str
@@ -49,7 +49,7 @@ def find_artifacts(
     return [found[one] for one in record_ids]
 
 
-def put_contents(connection: sa.Connection, new: Sequence[NewArtifact], given: Given) -> None:
+def put_contents(connection: sa.Connection, new: Sequence[NewArtifact], given: CommandContext) -> None:
     for artifact in sorted(new, key=lambda each: each.checksum):  # in one order: no two wait for one another
         if artifact.content is not None:
             blobs.put_known(connection, artifact.checksum, artifact.content, given.at)
@@ -71,11 +71,11 @@ _SUPERSEDE = PreparedUpdate(artifacts, "artifact_record_id")
 
 def save_artifacts(
     connection: sa.Connection,
-    before: Loaded,
-    after: Loaded,
+    before: LoadedRun,
+    after: LoadedRun,
     new: Sequence[NewArtifact],
     promoted: Mapping[str, str],
-    given: Given,
+    given: CommandContext,
 ) -> None:
     for artifact in new:
         # The attempt that made it: the decision may have begun the next one.
@@ -90,7 +90,7 @@ def save_artifacts(
                 _SUPERSEDE.run(connection, {"superseded_at": given.at}, {"artifact_record_id": record_id})
 
 
-def _new_artifact(after: Loaded, e: Execution, artifact: NewArtifact, given: Given) -> Values:
+def _new_artifact(after: LoadedRun, e: Execution, artifact: NewArtifact, given: CommandContext) -> Values:
     return {
         "artifact_record_id": artifact.record_id,
         "execution_id": artifact.execution_id,

@@ -16,8 +16,8 @@ from cairn.core.run import Run
 from cairn.core.states import LIVE
 from cairn.store.column_types import Text
 from cairn.store.events import chain as events
-from cairn.store.events.chain import GENESIS, Chain, Told
-from cairn.store.plans import Layout, Place, PlanSource, newest_revision
+from cairn.store.events.chain import GENESIS, Chain, EventRecord
+from cairn.store.plans import CheckpointPlace, FolderLayout, PlanSource, newest_revision
 from cairn.store.prepared_statements import PreparedQuery, insert_into
 from cairn.store.runs.approval_rows import approval_from, vote_from
 from cairn.store.runs.run_rows import Values, execution_from, run_from, run_values
@@ -50,7 +50,7 @@ class RunFacts:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedRun:
     """A run, and what it takes to save it again."""
 
     run: Run
@@ -60,10 +60,10 @@ class Loaded:
     event_head: str
     drivers: Mapping[str, str]  # by execution; whose turn has just come has none
     files_revision: int
-    places: Mapping[str, Place]  # by key, as the next execution is named
+    places: Mapping[str, CheckpointPlace]  # by key, as the next execution is named
     folders: Mapping[str, str]  # by execution, fixed when it was made (D38)
-    layout: Layout
-    untold: tuple[Told, ...] = ()  # the first events of a run that is not stored yet
+    layout: FolderLayout
+    untold: tuple[EventRecord, ...] = ()  # the first events of a run that is not stored yet
 
     @property
     def is_stored(self) -> bool:
@@ -97,8 +97,8 @@ _INSERT_RUN = insert_into(pipeline_runs)
 
 
 def new_run(
-    connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: Told, newest: int | None = None
-) -> Loaded:
+    connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: EventRecord, newest: int | None = None
+) -> LoadedRun:
     """A run that nobody has started, with the first events of its trail: stored with its first change.
 
     Its version has been taken before (`take_run_version`). `newest` is the revision that counts, where it is known.
@@ -107,10 +107,10 @@ def new_run(
     newest = newest or newest_revision(connection, facts.pipeline_id, facts.definition_version)
     plan, places = plans.placed(connection, facts.pipeline_id, graph, newest)
     # Its folder is yet to be made: the files do not stand.
-    return Loaded(Run(facts.run_id, plan), facts, 0, 0, GENESIS, {}, 0, places, {}, plans.layout, told)
+    return LoadedRun(Run(facts.run_id, plan), facts, 0, 0, GENESIS, {}, 0, places, {}, plans.layout, told)
 
 
-def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: Told) -> Loaded:
+def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: EventRecord) -> LoadedRun:
     """The same, stored as it is."""
     made = new_run(connection, facts, plans, *told)
     chain, rows = events.seal(made.chain, told, facts.created_by, facts.created_at)
@@ -120,7 +120,7 @@ def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *t
     return stored
 
 
-def insert_row(connection: sa.Connection, run: Loaded) -> None:
+def insert_row(connection: sa.Connection, run: LoadedRun) -> None:
     facts = run.facts
     values = {
         **run.row_values,
@@ -192,7 +192,7 @@ def has_run(connection: sa.Connection, run_id: str) -> bool:
     return _HAS_RUN.first(connection, {"run_id": run_id}) is not None
 
 
-def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock: bool = False) -> Loaded | None:
+def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock: bool = False) -> LoadedRun | None:
     """The run as it stands. With `lock` nobody else changes it before this transaction ends."""
     of = {"run_id": run_id}
     row = (_RUN_LOCKED if lock else _RUN).first(connection, of)
@@ -212,7 +212,7 @@ def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock:
             drivers[each.execution_id] = each.driver
         folders[each.execution_id] = each.folder
     run = run_from(row, plan, executions, _load_approvals(connection, of))
-    return Loaded(
+    return LoadedRun(
         run,
         facts,
         row.revision,

@@ -6,13 +6,17 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+import sqlalchemy as sa
+
 from cairn.core.approval import Approval
 from cairn.core.budget import UNBOUNDED, Budget
-from cairn.core.execution import Execution, Fault, Rework, Wish
-from cairn.core.plan import Plan, Policy
+from cairn.core.execution import Execution, Failure, PendingRework, Rework
+from cairn.core.plan import CheckpointPolicy, Plan
 from cairn.core.run import Rollback, Run
-from cairn.core.states import SHOWN, RollbackTrigger, Ruling, RunStatus, State, WaitingOn
+from cairn.core.states import SHOWN, ExecutionState, PassDecision, RollbackTrigger, RunStatus, WaitingOn
 from cairn.store.column_types import as_text
+from cairn.store.errors import NotFound
+from cairn.store.tables import checkpoint_executions
 
 Row = Any  # SQLAlchemy's, with the columns of one table
 Values = dict[str, Any]
@@ -155,7 +159,7 @@ def execution_values(e: Execution) -> Values:
     }
 
 
-def execution_from(row: Row, policy: Policy) -> Execution:
+def execution_from(row: Row, policy: CheckpointPolicy) -> Execution:
     return Execution(
         id=row.execution_id,
         key=row.key,
@@ -164,7 +168,7 @@ def execution_from(row: Row, policy: Policy) -> Execution:
         ordinal=row.ordinal,
         policy=policy,
         definition=row.definition_revision,
-        state=State(row.state),
+        state=ExecutionState(row.state),
         waiting_on=WaitingOn(row.waiting_on) if row.waiting_on else None,
         dispatch=row.dispatch_number,
         attempt=row.attempt_number,
@@ -179,10 +183,10 @@ def execution_from(row: Row, policy: Policy) -> Execution:
         asks_anew=row.asks_anew,
         digest=row.digest,
         outputs=tuple(row.outputs),
-        ruling=Ruling(row.ruling) if row.ruling else None,
+        ruling=PassDecision(row.ruling) if row.ruling else None,
         rework=rework_from(row.regression_context) if row.is_rework else None,
         asked_by=row.parent_execution_id,
-        wants=Wish(**row.wants) if row.wants else None,
+        wants=PendingRework(**row.wants) if row.wants else None,
         doubts=row.doubts,
         archived_by=row.archived_by,
         has_workspace=row.has_workspace,
@@ -212,13 +216,21 @@ def rework_from(value: Values) -> Rework:
     return Rework(value["requested_by"], value.get("prompt", ""), value["reason"])
 
 
-def wish_value(wish: Wish) -> Values:
+def wish_value(wish: PendingRework) -> Values:
     return {"key": wish.key, "prompt": wish.prompt, "reason": wish.reason}
 
 
-def fault_value(fault: Fault) -> Values:
+def fault_value(fault: Failure) -> Values:
     return {"error_type": fault.type, "error_message": fault.message, "stack_trace": fault.trace}
 
 
-def fault_from(value: Values) -> Fault:
-    return Fault(value["error_type"], value["error_message"], value["stack_trace"])
+def fault_from(value: Values) -> Failure:
+    return Failure(value["error_type"], value["error_message"], value["stack_trace"])
+
+
+def execution_row(connection: sa.Connection, execution_id: str) -> Row:
+    e = checkpoint_executions
+    row = connection.execute(sa.select(e).where(e.c.execution_id == execution_id)).one_or_none()
+    if row is None:
+        raise NotFound("execution", execution_id)
+    return row

@@ -9,40 +9,40 @@ from uuid import NAMESPACE_OID, uuid5
 import sqlalchemy as sa
 
 from cairn.core.approval import Approval
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.decide import Decision
 from cairn.core.events import EventType
 from cairn.core.execution import Execution
 from cairn.core.run import Run
-from cairn.store.errors import Fenced, LostRace
+from cairn.store.errors import LostRace, StaleDispatch
 from cairn.store.events import chain as events
-from cairn.store.events.chain import Told
+from cairn.store.events.chain import EventRecord
 from cairn.store.prepared_statements import PreparedUpdate, insert_into
 from cairn.store.runs.approval_rows import approval_values, considered_value
 from cairn.store.runs.artifacts import NewArtifact, put_contents, save_artifacts
-from cairn.store.runs.loading import Loaded, insert_row
+from cairn.store.runs.loading import LoadedRun, insert_row
 from cairn.store.runs.run_rows import Values, execution_values
 from cairn.store.tables import approval_decisions, approvals, checkpoint_executions, pipeline_runs
 
 
 def save_run(
     connection: sa.Connection,
-    before: Loaded,
+    before: LoadedRun,
     decision: Decision,
-    given: Given,
+    given: CommandContext,
     *,
     drivers: Mapping[str, str] | None = None,
     artifacts: Sequence[NewArtifact] = (),
     promoted: Mapping[str, str] | None = None,
     files_through: int | None = None,
-) -> Loaded:
+) -> LoadedRun:
     """Write what the decision changed.
 
     `drivers` names the jobs that drive executions from now on, `promoted` the places of artifacts that have moved,
     `files_through` the revision up to which the files are in order.
     """
     chain, rows = events.seal(before.chain, [*before.untold, *_told(before, decision)], given.by, given.at)
-    after = Loaded(
+    after = LoadedRun(
         run=decision.run,
         facts=before.facts,
         revision=before.revision + 1,
@@ -63,7 +63,7 @@ def save_run(
     return after
 
 
-def _folders(before: Loaded, run: Run) -> Mapping[str, str]:
+def _folders(before: LoadedRun, run: Run) -> Mapping[str, str]:
     made = {e.id: before.places[e.key].folder for e in run.executions.values() if e.id not in before.folders}
     return {**before.folders, **made} if made else before.folders
 
@@ -72,7 +72,7 @@ def _folders(before: Loaded, run: Run) -> Mapping[str, str]:
 _UPDATE_RUN = PreparedUpdate(pipeline_runs, "run_id", "revision")
 
 
-def _save_row(connection: sa.Connection, before: Loaded, after: Loaded) -> None:
+def _save_row(connection: sa.Connection, before: LoadedRun, after: LoadedRun) -> None:
     """First of all: who has lost the race writes nothing, and on PostgreSQL the row's lock orders the rest."""
     if not before.is_stored:
         insert_row(connection, after)
@@ -92,7 +92,7 @@ _INSERT_EXECUTION = insert_into(checkpoint_executions, without=("context_checksu
 _UPDATE_EXECUTION = PreparedUpdate(checkpoint_executions, "execution_id", "dispatch_number", "state")
 
 
-def _save_executions(connection: sa.Connection, before: Loaded, after: Loaded, given: Given) -> None:
+def _save_executions(connection: sa.Connection, before: LoadedRun, after: LoadedRun, given: CommandContext) -> None:
     made: list[Values] = []
     for execution_id, e in after.run.executions.items():
         was = before.run.executions.get(execution_id)
@@ -104,7 +104,7 @@ def _save_executions(connection: sa.Connection, before: Loaded, after: Loaded, g
         _INSERT_EXECUTION.run_many(connection, made)
 
 
-def _new_execution(after: Loaded, e: Execution, given: Given) -> Values:
+def _new_execution(after: LoadedRun, e: Execution, given: CommandContext) -> Values:
     place = after.places[e.key]
     return {
         **execution_values(e),
@@ -120,7 +120,9 @@ def _new_execution(after: Loaded, e: Execution, given: Given) -> Values:
     }
 
 
-def _update_execution(connection: sa.Connection, before: Loaded, after: Loaded, id: str, given: Given) -> None:
+def _update_execution(
+    connection: sa.Connection, before: LoadedRun, after: LoadedRun, id: str, given: CommandContext
+) -> None:
     was, e = before.run.executions[id], after.run.executions[id]
     changes = _changed(execution_values(was), execution_values(e))
     if before.drivers.get(id) != after.drivers.get(id):
@@ -131,7 +133,7 @@ def _update_execution(connection: sa.Connection, before: Loaded, after: Loaded, 
         return
     fence = {"execution_id": id, "dispatch_number": was.dispatch, "state": str(was.state)}
     if _UPDATE_EXECUTION.run(connection, changes, fence) != 1:
-        raise Fenced(f"Dispatch {was.dispatch} of the execution {id} is over.")
+        raise StaleDispatch(f"Dispatch {was.dispatch} of the execution {id} is over.")
 
 
 # ---- approvals -------------------------------------------------------------------------------------
@@ -140,7 +142,7 @@ _UPDATE_APPROVAL = PreparedUpdate(approvals, "approval_id")
 _INSERT_DECISION = insert_into(approval_decisions)
 
 
-def _save_approvals(connection: sa.Connection, before: Loaded, after: Loaded) -> None:
+def _save_approvals(connection: sa.Connection, before: LoadedRun, after: LoadedRun) -> None:
     for ordinal, a in enumerate(after.run.approvals.values()):
         was = before.run.approvals.get(a.id)
         if was is a:
@@ -167,7 +169,7 @@ def _save_approvals(connection: sa.Connection, before: Loaded, after: Loaded) ->
             )
 
 
-def _new_approval(after: Loaded, a: Approval, ordinal: int) -> Values:
+def _new_approval(after: LoadedRun, a: Approval, ordinal: int) -> Values:
     waiting_on = after.run.executions[a.execution].waiting_on
     return {
         **approval_values(a),
@@ -184,16 +186,16 @@ def _new_approval(after: Loaded, a: Approval, ordinal: int) -> Values:
 
 
 # ---- events ----------------------------------------------------------------------------------------
-def _told(before: Loaded, decision: Decision) -> list[Told]:
+def _told(before: LoadedRun, decision: Decision) -> list[EventRecord]:
     executions, places = decision.run.executions, before.places
-    told: list[Told] = []
+    told: list[EventRecord] = []
     for event in decision.events:
         key: Any = executions[event.execution].key if event.execution else event.detail.get("checkpoint")
         if event.type is EventType.REWORK_ASKED:
             key = event.detail["checkpoint"]  # what is sent back; the execution is the one that asks
         place = places.get(key)
         told.append(
-            Told(
+            EventRecord(
                 str(event.type),
                 event.detail,
                 event.execution,

@@ -4,16 +4,20 @@ from cairn.store.tables.actions import actions, approval_comments, learning_case
 from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_logs, uploads
 from cairn.store.tables.conversations import messages, model_calls
 from cairn.store.tables.definitions import checkpoint_definitions, definition_revisions, pipelines
-from cairn.store.tables.events import archived_items, chains, events, rollback_events
+from cairn.store.tables.events import chains, events
+from cairn.store.tables.idempotency import idempotency_keys
 from cairn.store.tables.identity import delegations, group_members, groups, invitations, user_identities, users
 from cairn.store.tables.library import library_agents
 from cairn.store.tables.lineage import artifact_consumption, job_dependencies
 from cairn.store.tables.metadata import metadata
 from cairn.store.tables.notifications import channels, deliveries, delivery_tries, notice_preferences, notices
+from cairn.store.tables.rollbacks import archived_items, rollback_events
 from cairn.store.tables.rules import audit_reviews, emergency_stops, rule_heads, rule_versions
 from cairn.store.tables.runs import approval_decisions, approvals, checkpoint_executions, pipeline_runs
 from cairn.store.tables.scripts import definition_scripts, execution_calls
-from cairn.store.tables.sign_in import api_tokens, idempotency_keys, secrets, sessions, settings
+from cairn.store.tables.secrets import secrets
+from cairn.store.tables.settings import settings
+from cairn.store.tables.sign_in import api_tokens, sessions
 from cairn.store.tables.triggers import APPEND_ONLY, HUMAN_INTERACTIONS
 from cairn.store.tables.validations import summaries, validations
 from cairn.store.tables.views import views

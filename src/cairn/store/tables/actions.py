@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.core.rule_verdict import Risk
+from cairn.core.rule_verdict import RiskLevel
 from cairn.store.column_types import one_of
 from cairn.store.tables.metadata import index, json, metadata, moment, real, refers, text, whole
 
@@ -32,8 +32,8 @@ actions = sa.Table(
     moment("begun_at", null=True),
     moment("ended_at", null=True),
     text("summary", null=True),  # what it does as it stands, in one line; rows from before 0019 have none
-    one_of("risk_level", Risk),
-    one_of("claimed_risk", Risk),
+    one_of("risk_level", RiskLevel),
+    one_of("claimed_risk", RiskLevel),
     one_of("outcome", *OUTCOMES),
     index("ix_actions_of_execution", "execution_id"),
 )

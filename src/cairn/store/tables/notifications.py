@@ -18,7 +18,7 @@ class ChannelKind(StrEnum):
     APPRISE = "apprise"  # a text to any service that apprise knows
 
 
-class NoticeKind(StrEnum):
+class NotificationKind(StrEnum):
     APPROVAL_ASKED = "approval_asked"  # a question is put to people
     APPROVAL_REMINDED = "approval_reminded"  # half of the time to decide is over
     APPROVAL_ESCALATED = "approval_escalated"  # nobody decided in time: others are brought in
@@ -43,7 +43,7 @@ class DeliveryStatus(StrEnum):
     SKIPPED = "skipped"  # nobody needs it any more
 
 
-class TryOutcome(StrEnum):
+class DeliveryOutcome(StrEnum):
     SENT = "sent"  # taken
     NOT_SENT = "not_sent"  # surely not taken
     UNKNOWN = "unknown"  # may have been taken: no answer, or the process died meanwhile
@@ -83,7 +83,7 @@ notices = sa.Table(
     json("detail"),  # of the event
     moment("noted_at"),
     json("content", null=True),  # what is told; null until it is known who is told
-    one_of("kind", NoticeKind),
+    one_of("kind", NotificationKind),
     index("ix_notices_noted", "noted_at"),
 )
 
@@ -119,7 +119,7 @@ delivery_tries = sa.Table(
     moment("ended_at", null=True),
     text("outcome", null=True),  # null: under way, or cut off by the end of the process
     text("told"),
-    one_of("outcome", TryOutcome),
+    one_of("outcome", DeliveryOutcome),
 )
 
 notice_preferences = sa.Table(

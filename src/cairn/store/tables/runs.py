@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.core.rule_verdict import Risk
-from cairn.core.states import ApprovalStatus, ExecutionStatus, Kind, Ruling, RunStatus, State, WaitingOn
+from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import (
+    ApprovalKind,
+    ApprovalStatus,
+    ExecutionState,
+    ExecutionStatus,
+    PassDecision,
+    RunStatus,
+    WaitingOn,
+)
 from cairn.store.column_types import one_of
 from cairn.store.tables.metadata import flag, index, json, metadata, moment, real, refers, text, whole
 
@@ -117,9 +125,9 @@ checkpoint_executions = sa.Table(
     flag("doubts", server_default=sa.false()),  # whether an action of its own was carried out is not known
     sa.UniqueConstraint("run_id", "ordinal"),
     one_of("status", ExecutionStatus),
-    one_of("state", State),
+    one_of("state", ExecutionState),
     one_of("waiting_on", WaitingOn),
-    one_of("ruling", Ruling),
+    one_of("ruling", PassDecision),
     index("ix_checkpoint_executions_answer", "answer_checksum", where="answer_checksum IS NOT NULL"),
     index("ix_checkpoint_executions_parent", "parent_execution_id", where="parent_execution_id IS NOT NULL"),
     index("ix_checkpoint_executions_context", "context_checksum", where="context_checksum IS NOT NULL"),
@@ -160,10 +168,10 @@ approvals = sa.Table(
     whole("risk_order", server_default="4"),  # the riskiest first
     real("confidence", null=True),
     sa.UniqueConstraint("run_id", "ordinal"),
-    one_of("kind", Kind),
+    one_of("kind", ApprovalKind),
     one_of("waiting_on", WaitingOn),
     one_of("status", ApprovalStatus),
-    one_of("risk_level", Risk),
+    one_of("risk_level", RiskLevel),
     index("ix_approvals_of_execution", "execution_id"),
     index("ix_approvals_by_risk", "risk_order", "asked_at", "approval_id", where="status = 'pending'"),
     index("ix_approvals_by_priority", "priority", "asked_at", "approval_id", where="status = 'pending'"),

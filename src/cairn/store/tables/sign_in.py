@@ -4,21 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.store.tables.metadata import index, json, metadata, moment, refers, text, whole
-
-idempotency_keys = sa.Table(
-    "idempotency_keys",
-    metadata,
-    text("actor", primary_key=True),
-    text("key", primary_key=True),
-    text("method"),
-    text("path"),
-    text("request_digest"),
-    whole("status", null=True),  # null while the first request is being answered
-    sa.Column("response", sa.LargeBinary, nullable=True),
-    moment("created_at"),
-    index("ix_idempotency_keys_created", "created_at"),
-)
+from cairn.store.tables.metadata import index, json, metadata, moment, refers, text
 
 api_tokens = sa.Table(
     "api_tokens",
@@ -55,16 +41,3 @@ sessions = sa.Table(
     index("ix_sessions_created", "created_at", "session_id"),
     index("ix_sessions_of_user", "user_name"),
 )
-
-secrets = sa.Table(
-    "secrets",
-    metadata,
-    text("name", primary_key=True),
-    text("sealed"),  # the value and the name, encrypted
-    moment("created_at"),
-    text("created_by"),
-    moment("changed_at"),
-    text("changed_by"),
-)
-
-settings = sa.Table("settings", metadata, text("key", primary_key=True), json("value", null=True))

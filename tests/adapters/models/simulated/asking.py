@@ -19,8 +19,8 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
-from cairn.adapters.simulated_model import Simulated
-from cairn.ports.models import Occasion
+from cairn.adapters.simulated_model import SimulatedModelFactory
+from cairn.ports.models import ModelCallContext
 
 Json = dict[str, Any]
 SYSTEM = "You are Triage. You sort tickets."
@@ -113,11 +113,11 @@ def talk(
     name: str = "simulated:default",
     schema: Any = None,
     steps: Sequence[Json] = (),
-    occasion: Occasion | None = None,
-    simulated: Simulated | None = None,
+    occasion: ModelCallContext | None = None,
+    simulated: SimulatedModelFactory | None = None,
     system: str = SYSTEM,
 ) -> Talk:
-    model = (simulated or Simulated())(name, {"simulation": steps}, occasion or Occasion())
+    model = (simulated or SimulatedModelFactory())(name, {"simulation": steps}, occasion or ModelCallContext())
     return Talk(model, system, tools, schema)
 
 

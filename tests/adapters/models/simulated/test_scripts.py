@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from cairn.adapters.models.catalogue import ModelRules, PydanticAiModels
-from cairn.adapters.simulated_model import Simulated
-from cairn.ports.models import ANSWERED_BY, ModelFault, Occasion
-from cairn.ports.models import ModelFaultKind as Kind
+from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
+from cairn.adapters.simulated_model import SimulatedModelFactory
+from cairn.ports.models import ANSWERED_BY, ModelCallContext, ModelError
+from cairn.ports.models import ModelErrorKind as Kind
 from tests.adapters.models.asking import no_secret, streamed, whole
 from tests.adapters.models.simulated.asking import ASK, INPUT, TASK, WRITE, Json, Talk, output, talk, uses
 
@@ -17,13 +17,13 @@ FILES = "=== RESULT ===\nWrite these files:\n- staging/a.md, in Markdown\n- stag
 KINDS = [kind for kind in Kind if kind is not Kind.NOT_CONFIGURED]
 
 
-def models(simulated: Simulated | None = None, **more: Any) -> PydanticAiModels:
+def models(simulated: SimulatedModelFactory | None = None, **more: Any) -> PydanticAiModels:
     given: dict[str, Any] = {"first_wait": 0.0, **more}
-    return PydanticAiModels(ModelRules(**given), no_secret, {}, simulated or Simulated())
+    return PydanticAiModels(ModelPolicy(**given), no_secret, {}, simulated or SimulatedModelFactory())
 
 
-def occasion(**more: Any) -> Occasion:
-    return Occasion("one", **more)
+def occasion(**more: Any) -> ModelCallContext:
+    return ModelCallContext("one", **more)
 
 
 def scripted(*steps: Json) -> Json:
@@ -40,8 +40,8 @@ async def test_it_fails_in_a_chosen_way(kind: Kind) -> None:
         told: list[str] = []
         for ask in (streamed, whole):
             told.clear()
-            with pytest.raises(ModelFault) as raised:
-                await ask(models().choose(name, settings, Occasion(told=told.append)))
+            with pytest.raises(ModelError) as raised:
+                await ask(models().choose(name, settings, ModelCallContext(told=told.append)))
             assert raised.value.kind is kind
             assert str(raised.value).startswith(f"{name}: ")
             assert len(told) == (2 if raised.value.is_transient else 0)
@@ -59,7 +59,7 @@ async def test_on_a_chosen_attempt_of_an_execution() -> None:
     steps = scripted({"attempt": [1, 2], "fail": "overload"}, {"say": "There."})
     adapter = models(tries=1)
     for attempt in (1, 2):
-        with pytest.raises(ModelFault):
+        with pytest.raises(ModelError):
             await streamed(adapter.choose(None, steps, occasion(attempt=attempt)))
     assert (await streamed(adapter.choose(None, steps, occasion(attempt=3)))).text == "There."
 
@@ -70,21 +70,21 @@ async def test_on_a_chosen_call() -> None:
     adapter = models()
     for execution in ("one", "two"):
         told: list[str] = []
-        chosen = adapter.choose(None, steps, Occasion(execution_id=execution, told=told.append))
+        chosen = adapter.choose(None, steps, ModelCallContext(execution_id=execution, told=told.append))
         response = await streamed(chosen)
         assert (response.text, len(told)) == ("There.", 1)
         assert (response.metadata or {})[ANSWERED_BY] == "simulated:default"
         assert (await streamed(chosen)).text == "There."
-    assert (await streamed(adapter.choose(None, steps, Occasion("one", attempt=2)))).text == "There."
+    assert (await streamed(adapter.choose(None, steps, ModelCallContext("one", attempt=2)))).text == "There."
 
 
 async def test_after_some_characters() -> None:
     told: list[str] = []
     steps = scripted({"call": 1, "fail": "network", "after": 20})
     events: list[Any] = []
-    response = await streamed(models().choose(None, steps, Occasion("one", told=told.append)), events)
+    response = await streamed(models().choose(None, steps, ModelCallContext("one", told=told.append)), events)
     assert (len(told), response.state) == (1, "complete")
-    with pytest.raises(ModelFault) as raised:
+    with pytest.raises(ModelError) as raised:
         await streamed(models(tries=1).choose(None, scripted({"fail": "network", "after": 5}), occasion()))
     assert raised.value.kind is Kind.NETWORK
 
@@ -95,10 +95,12 @@ async def test_by_words_of_the_prompt_and_by_checkpoint() -> None:
         {"checkpoint": "other", "say": "not here"},
         {"when": "invoice EXPORT", "checkpoint": "draft", "say": "Yes."},
     ]
-    assert (await talk(steps=steps, occasion=Occasion(checkpoint="draft")).say(INPUT + TASK)).text == "Yes."
-    everywhere = Simulated(steps=lambda: steps)
-    assert (await talk(simulated=everywhere, occasion=Occasion(checkpoint="draft")).say(INPUT + TASK)).text == "Yes."
-    own = talk(simulated=everywhere, steps=[{"say": "Mine first."}], occasion=Occasion(checkpoint="draft"))
+    assert (await talk(steps=steps, occasion=ModelCallContext(checkpoint="draft")).say(INPUT + TASK)).text == "Yes."
+    everywhere = SimulatedModelFactory(steps=lambda: steps)
+    assert (
+        await talk(simulated=everywhere, occasion=ModelCallContext(checkpoint="draft")).say(INPUT + TASK)
+    ).text == "Yes."
+    own = talk(simulated=everywhere, steps=[{"say": "Mine first."}], occasion=ModelCallContext(checkpoint="draft"))
     assert (await own.say(INPUT + TASK)).text == "Mine first."
     assert "invoice" in ((await talk(simulated=everywhere).say(INPUT + TASK)).text or "")
 

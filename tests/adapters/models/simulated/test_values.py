@@ -8,12 +8,13 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 
 from cairn.adapters.simulated_model.regex_strings import matching
 from cairn.adapters.simulated_model.schema_values import Impossible, make
 from cairn.definitions import check_value
 from tests.adapters.models.simulated.schemas import schemas
+from tests.effort import examples
 
 CORPUS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "corpus.json").read_text())
 
@@ -25,7 +26,7 @@ def test_the_corpus(case: dict[str, Any]) -> None:
     assert make(case["schema"]) == value
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(250))
 @given(schemas())
 def test_schemas_at_random(made: tuple[Any, Any]) -> None:
     """Each was made around a value that fits: there is one to be found."""

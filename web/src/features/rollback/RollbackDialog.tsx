@@ -3,7 +3,7 @@ import { IconArrowBackUp } from '@tabler/icons-react'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { previewRollback, rollBack } from '~/api/changes'
-import type { Rollback, RollbackRequest, Run } from '~/api/types'
+import type { CreateRollbackRequest, Rollback, Run } from '~/api/types'
 import { newId } from '~/lib/ids'
 import { asProblem, type Problem } from '~/lib/problems'
 import { count } from '~/lib/sizes'
@@ -49,7 +49,7 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
   const order = orderOf(run, level, position, target)
   const preview = useQuery({
     queryKey: ['run', run.run_id, 'rollback preview', order],
-    queryFn: ({ signal }) => previewRollback(order as RollbackRequest, signal),
+    queryFn: ({ signal }) => previewRollback(order as CreateRollbackRequest, signal),
     enabled: order !== null,
     placeholderData: keepPreviousData,
     retry: false,
@@ -163,7 +163,7 @@ function orderOf(
   level: Level,
   position: number | null,
   target: Target | null,
-): RollbackRequest | null {
+): CreateRollbackRequest | null {
   if (level === 'checkpoint_level') {
     return position === null
       ? null

@@ -14,13 +14,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from cairn.ports import Job, Process, Reached, Sandbox, Work
-from cairn.runners.agents.policy import AgentRules
-from cairn.runners.agents.toolbox import Refusal, Tool, as_data
+from cairn.ports import Process, ProcessSpec, Sandbox, SandboxStatus, WorkOrder
+from cairn.runners.agents.policy import AgentPolicy
+from cairn.runners.agents.toolbox import Tool, ToolError, as_data
 from cairn.runners.agents.tools.jail import DEEPEST, walk
-from cairn.runners.errors import CannotBegin
+from cairn.runners.errors import CannotStart
 from cairn.runners.processes.child import snippet  # imported here, it is compiled for every process that starts
-from cairn.runners.processes.connection import Line
+from cairn.runners.processes.connection import ScriptConnection
 from cairn.runners.processes.lifecycle import printed, started, to_its_end
 
 CHILD = Path(snippet.__file__).with_name("snippet_start.py")
@@ -31,14 +31,18 @@ MOST_FILES = 10_000  # that are handed over to the user that code runs as
 PIECE = 65_536
 
 
-class ToolNotAvailable(CannotBegin):
+class ToolNotAvailable(CannotStart):
     """A checkpoint names a tool that cannot be had here."""
 
     reason = "tool_not_available"
 
 
 def code_tool(
-    work: Work, rules: AgentRules, sandbox: Sandbox | None, reached: Reached | None, places: asyncio.Semaphore
+    work: WorkOrder,
+    rules: AgentPolicy,
+    sandbox: Sandbox | None,
+    reached: SandboxStatus | None,
+    places: asyncio.Semaphore,
 ) -> Tool:
     """`places`: so many programs run at the same time. ToolNotAvailable where nothing shuts the code in well enough."""
     if sandbox is None or reached is None:
@@ -49,7 +53,7 @@ def code_tool(
             f" {reached.level.value} only: {reached.reason} Make it work, or let an admin set code_sandbox to"
             f" {reached.level.value}."
         )
-    runs = Code(work, rules, sandbox, places)
+    runs = CodeTool(work, rules, sandbox, places)
     description = (
         "Run a Python program. It has no network, and sees only your folder workspace/, which is its current folder;"
         f" what it prints comes back. It has {rules.code_seconds:g} seconds. To make an artifact of a file that it"
@@ -64,8 +68,8 @@ def code_tool(
     return Tool("run_python", description, schema, runs.use)
 
 
-class Code:
-    def __init__(self, work: Work, rules: AgentRules, sandbox: Sandbox, places: asyncio.Semaphore) -> None:
+class CodeTool:
+    def __init__(self, work: WorkOrder, rules: AgentPolicy, sandbox: Sandbox, places: asyncio.Semaphore) -> None:
         self._work = work
         self._rules = rules
         self._sandbox = sandbox
@@ -74,7 +78,7 @@ class Code:
     async def use(self, given: dict[str, Any]) -> str:
         nothing = self._work.workspace.parent / NOTHING
         await asyncio.to_thread(lambda: nothing.mkdir(mode=0o755, exist_ok=True))
-        job = Job(
+        job = ProcessSpec(
             name=self._work.execution_id,
             python=sys.executable,
             child=CHILD,
@@ -87,10 +91,10 @@ class Code:
                 await asyncio.to_thread(hand_over, self._work.workspace)
                 return await self._run(process, given["code"])
         except OSError as error:
-            raise Refusal(f"The program could not be started: {error}.") from None
+            raise ToolError(f"The program could not be started: {error}.") from None
 
     async def _run(self, process: Process, code: str) -> str:
-        line = await Line.open(process)
+        line = await ScriptConnection.open(process)
         both = [_Printed(), _Printed()]
         following = [asyncio.ensure_future(one.follow(file)) for one, file in zip(both, process.output, strict=True)]
         ended: int | None = None

@@ -11,17 +11,27 @@ from typing import Any, cast
 
 from cairn.core.states import WaitingOn
 from cairn.documents import encode_json
-from cairn.ports import Asks, Call, Content, Operation, ProposesAction, Resolved, Stored, WantsRework, Work
+from cairn.ports import (
+    ActionOffer,
+    NeedsInput,
+    NeedsRework,
+    ProducedFile,
+    ProposesAction,
+    RecordedCall,
+    ResolvedInputs,
+    StoredFile,
+    WorkOrder,
+)
 from cairn.runners.action_proposals import proposal
-from cairn.runners.agents.toolbox import LONGEST, Refusal, Tool, as_data
-from cairn.runners.agents.turns import Waiting
+from cairn.runners.agents.toolbox import LONGEST, Tool, ToolError, as_data
+from cairn.runners.agents.turns import PendingToolCall
 
 PROPOSE_ACTION, REQUEST_REWORK, ASK_HUMAN = "propose_action", "request_rework", "ask_human"
 RISKS = ("low", "medium", "high", "critical")
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 20_000}
 
 
-def pausing_tools(names: Sequence[str], work: Work, found: Resolved) -> list[Tool]:
+def pausing_tools(names: Sequence[str], work: WorkOrder, found: ResolvedInputs) -> list[Tool]:
     """Those of them that are named. In a test run nobody is asked."""
     tools: list[Tool] = []
     if PROPOSE_ACTION in names:
@@ -34,7 +44,7 @@ def pausing_tools(names: Sequence[str], work: Work, found: Resolved) -> list[Too
 
 
 # ---- as models see them --------------------------------------------------------------------------------------
-def _propose_action(work: Work) -> Tool:
+def _propose_action(work: WorkOrder) -> Tool:
     known = "\n\n".join(map(_offered, work.operations))
     description = (
         "Have something done outside of this work. People or rules decide whether it is done, and may change its"
@@ -57,7 +67,7 @@ def _propose_action(work: Work) -> Tool:
     return Tool(PROPOSE_ACTION, description, schema, None, "action", lambda given: _check_action(work, given))
 
 
-def _offered(operation: Operation) -> str:
+def _offered(operation: ActionOffer) -> str:
     told = f"{operation.name} ({operation.risk} risk)" + (f": {operation.description}" if operation.description else "")
     if operation.schema is not None:
         told += f"\nParameters: {encode_json(operation.schema).decode()}"
@@ -67,13 +77,13 @@ def _offered(operation: Operation) -> str:
     return told
 
 
-def _check_action(work: Work, given: Mapping[str, Any]) -> None:
+def _check_action(work: WorkOrder, given: Mapping[str, Any]) -> None:
     """What cannot be decided about is told to whoever proposes it, at once."""
     if work.objection is not None and (told := work.objection(proposal(given, (), None, None))) is not None:
-        raise Refusal(told)
+        raise ToolError(told)
 
 
-def _request_rework(found: Resolved) -> Tool:
+def _request_rework(found: ResolvedInputs) -> Tool:
     listed = ", ".join(f"{key} ({source.checkpoint_name})" for key, source in found.completed.items())
     description = (
         "Send work back to an earlier checkpoint of this run and wait until it is done again. Do so only if your own"
@@ -119,7 +129,7 @@ def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
 
 
 # ---- what others have answered -------------------------------------------------------------------------------
-def answer_of(waiting: Waiting, work: Work) -> str | None:
+def answer_of(waiting: PendingToolCall, work: WorkOrder) -> str | None:
     """What came of a call, for the model; None while nobody has answered it."""
     call = _recorded(waiting, work)
     if call is None or call.answer is None:
@@ -137,7 +147,7 @@ def answer_of(waiting: Waiting, work: Work) -> str | None:
             return as_data(f"{call.answer.get('by') or 'A person'} answers", str(call.answer.get("answer", "")))
 
 
-def _reworked(call: Call, work: Work) -> str:
+def _reworked(call: RecordedCall, work: WorkOrder) -> str:
     """How it ended, with what there is now."""
     answer, key = dict(call.answer or {}), str(call.arguments.get("said", {}).get("checkpoint", ""))
     parts = [as_data(f"The rework of {key}", encode_json(cast("Any", answer), indent=True).decode(), "json")]
@@ -154,23 +164,23 @@ def _reworked(call: Call, work: Work) -> str:
     return "\n\n".join(parts)
 
 
-def _recorded(waiting: Waiting, work: Work) -> Call | None:
+def _recorded(waiting: PendingToolCall, work: WorkOrder) -> RecordedCall | None:
     return next((call for call in work.calls if call.arguments.get("place") == dict(waiting.place)), None)
 
 
 # ---- what the dispatch ends with -----------------------------------------------------------------------------
 def outcome_of(
-    waiting: Waiting, work: Work, artifacts: tuple[Content | Stored, ...]
-) -> ProposesAction | WantsRework | Asks:
+    waiting: PendingToolCall, work: WorkOrder, artifacts: tuple[ProducedFile | StoredFile, ...]
+) -> ProposesAction | NeedsRework | NeedsInput:
     said = waiting.arguments
     recorded = _recorded(waiting, work)
     number = recorded.number if recorded is not None else len(work.calls) + 1
     kind = waiting.tool.waits_for
-    call = Call(number, kind, {"place": dict(waiting.place), "said": said}, None)
+    call = RecordedCall(number, kind, {"place": dict(waiting.place), "said": said}, None)
     match kind:
         case "action":
             return proposal(said, artifacts, call, None)
         case "rework":
-            return WantsRework(said["checkpoint"], said["prompt"], said["reason"], artifacts, call)
+            return NeedsRework(said["checkpoint"], said["prompt"], said["reason"], artifacts, call)
         case _:
-            return Asks(WaitingOn.QUESTION, dict(call.arguments), call)
+            return NeedsInput(WaitingOn.QUESTION, dict(call.arguments), call)

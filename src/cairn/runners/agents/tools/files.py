@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from cairn.runners.agents.toolbox import Refusal, Tool, as_data
+from cairn.runners.agents.toolbox import Tool, ToolError, as_data
 from cairn.runners.agents.tools.jail import Entry, Jail
 from cairn.runners.limits import MEGABYTE, megabytes
 from cairn.runners.prompt_layouts import shown
@@ -25,7 +25,7 @@ FOLDER: dict[str, Any] = {"type": "string", "description": "A folder; by default
 
 def file_tools(jail: Jail, rooms: Sequence[str], most: int) -> list[Tool]:
     """`most`: bytes of one file that is written."""
-    files = Files(jail, rooms, most)
+    files = FileTools(jail, rooms, most)
     return [
         _tool(
             "list_files",
@@ -90,7 +90,7 @@ def _tool(name: str, description: str, call: Callable[..., str], properties: dic
         try:
             return await asyncio.to_thread(lambda: call(**given))
         except OSError as error:
-            raise Refusal(f"That did not work: {error.strerror or error}.") from None
+            raise ToolError(f"That did not work: {error.strerror or error}.") from None
 
     schema = {
         "type": "object",
@@ -101,7 +101,7 @@ def _tool(name: str, description: str, call: Callable[..., str], properties: dic
     return Tool(name, description, schema, use)
 
 
-class Files:
+class FileTools:
     """What the tools do, each with an answer in words."""
 
     def __init__(self, jail: Jail, rooms: Sequence[str], most: int) -> None:
@@ -120,7 +120,7 @@ class Files:
         every = text.splitlines(keepends=True)
         shown = every[first_line - 1 : first_line - 1 + lines]
         if not shown and every:
-            raise Refusal(f"{plain} has {len(every):,} lines.")
+            raise ToolError(f"{plain} has {len(every):,} lines.")
         last = first_line + len(shown) - 1
         part = "" if len(shown) == len(every) else f", lines {first_line:,} to {last:,} of {len(every):,}"
         return as_data(f"{plain}{part}", "".join(shown))
@@ -134,9 +134,9 @@ class Files:
         text, plain = self._text(path), self._jail.plain(path)
         count = text.count(old)
         if count == 0:
-            raise Refusal(f"That text does not stand in {plain}. Read it again: every space and line break counts.")
+            raise ToolError(f"That text does not stand in {plain}. Read it again: every space and line break counts.")
         if count > 1 and not all:
-            raise Refusal(f"That text stands in {plain} {count} times. Give more of what is around it, or set `all`.")
+            raise ToolError(f"That text stands in {plain} {count} times. Give more of what is around it, or set `all`.")
         self._jail.write(path, _encoded(text.replace(old, new)), self._most)
         return f"Changed {count} place{'s' if count > 1 else ''} in {plain}."
 
@@ -158,7 +158,7 @@ class Files:
         try:
             return self._jail.read(path, READABLE).decode()
         except UnicodeDecodeError:
-            raise Refusal(f"{self._jail.plain(path)} is not text.") from None
+            raise ToolError(f"{self._jail.plain(path)} is not text.") from None
 
     def _below(self, folder: str) -> Iterator[Entry]:
         for room in [folder] if folder.strip("./") else self._rooms:
@@ -172,7 +172,7 @@ class Files:
             left -= entry.size
             try:
                 lines = self._text(entry.path).splitlines()
-            except Refusal:
+            except ToolError:
                 continue
             for number, line in enumerate(lines, 1):
                 if text in line.casefold():
@@ -194,4 +194,4 @@ def _encoded(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise Refusal("The text holds half of a surrogate pair, which is not a character.") from None
+        raise ToolError("The text holds half of a surrogate pair, which is not a character.") from None

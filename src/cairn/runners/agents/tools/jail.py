@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from cairn.runners.agents.toolbox import Refusal
+from cairn.runners.agents.toolbox import ToolError
 from cairn.runners.limits import megabytes
 from cairn.runners.prompt_layouts import shown
 
@@ -52,12 +52,12 @@ class Jail:
     def _parts(self, path: str) -> list[str]:
         told = f"{path[:80]!r}"
         if path.startswith(("/", "~")) or "\\" in path:
-            raise Refusal(f"{told} is not a path here. Paths are relative, and begin with {self._names}.")
+            raise ToolError(f"{told} is not a path here. Paths are relative, and begin with {self._names}.")
         parts = [part for part in path.split("/") if part not in ("", ".")]
         if ".." in parts:
-            raise Refusal(f"{told} leads out of the folders that you may use: {self._names}.")
+            raise ToolError(f"{told} leads out of the folders that you may use: {self._names}.")
         if len(path) > LONGEST_PATH or len(parts) > DEEPEST or any(map(_is_odd, parts)):
-            raise Refusal(f"{told} cannot be the name of a file.")
+            raise ToolError(f"{told} cannot be the name of a file.")
         if not parts or parts[0] not in self._rooms:
             joined = "/".join(parts)
             parts = [self._shelf.get(joined, self._first), *parts]
@@ -73,17 +73,17 @@ class Jail:
         with self._holder(path) as (folder, name), self._opened(folder, name, path) as file:
             size = os.fstat(file).st_size
             if size > most:
-                raise Refusal(f"{self.plain(path)} has {megabytes(size)}; at most {megabytes(most)} can be read.")
+                raise ToolError(f"{self.plain(path)} has {megabytes(size)}; at most {megabytes(most)} can be read.")
             return _whole(file, most)
 
     def write(self, path: str, content: bytes, most: int) -> bool:
         """Write a file, or replace it whole; whether there was one before."""
         if len(content) > most:
-            raise Refusal(f"That has {megabytes(len(content))}; a file has at most {megabytes(most)}.")
+            raise ToolError(f"That has {megabytes(len(content))}; a file has at most {megabytes(most)}.")
         with self._holder(path, make=True) as (folder, name):
             before = _kind(folder, name)
             if before not in (None, stat.S_IFREG):
-                raise Refusal(f"{self.plain(path)} is no file that can be written: something else stands there.")
+                raise ToolError(f"{self.plain(path)} is no file that can be written: something else stands there.")
             half = f"{UNFINISHED}{os.urandom(8).hex()}"
             try:
                 file = os.open(half, _CREATE, 0o644, dir_fd=folder)
@@ -105,7 +105,7 @@ class Jail:
         """A file or a link, never what it leads to."""
         with self._holder(path) as (folder, name):
             if _kind(folder, name) == stat.S_IFDIR:
-                raise Refusal(f"{self.plain(path)} is a folder; only files can be deleted.")
+                raise ToolError(f"{self.plain(path)} is a folder; only files can be deleted.")
             os.unlink(name, dir_fd=folder)
 
     # ---- folders ---------------------------------------------------------------------------------------------
@@ -142,12 +142,12 @@ class Jail:
     def _holder(self, path: str, *, make: bool = False) -> Generator[tuple[int, str]]:
         *steps, name = self._parts(path)
         if not steps:
-            raise Refusal(f"{name} is a folder.")
+            raise ToolError(f"{name} is a folder.")
         with self._folder("/".join(steps), make=make) as fd:
             try:
                 yield fd, name
             except FileNotFoundError:
-                raise Refusal(f"There is no {self.plain(path)}.") from None
+                raise ToolError(f"There is no {self.plain(path)}.") from None
 
     @contextmanager
     def _opened(self, folder: int, name: str, path: str) -> Generator[int]:
@@ -155,11 +155,11 @@ class Jail:
             file = os.open(name, _READ, dir_fd=folder)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENXIO, errno.EACCES):
-                raise Refusal(f"{self.plain(path)} cannot be read: it is a link or no plain file.") from None
+                raise ToolError(f"{self.plain(path)} cannot be read: it is a link or no plain file.") from None
             raise
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise Refusal(f"{self.plain(path)} is a folder or no plain file.")
+                raise ToolError(f"{self.plain(path)} is a folder or no plain file.")
             yield file
         finally:
             os.close(file)
@@ -177,10 +177,10 @@ class Jail:
         try:
             return way()
         except FileNotFoundError:
-            raise Refusal(f"There is no {self.plain(path)}.") from None
+            raise ToolError(f"There is no {self.plain(path)}.") from None
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.EACCES):
-                raise Refusal(f"{self.plain(path)} cannot be opened: a link or a file is in the way.") from None
+                raise ToolError(f"{self.plain(path)} cannot be opened: a link or a file is in the way.") from None
             raise
 
     def _own(self, fd: int, path: str) -> None:

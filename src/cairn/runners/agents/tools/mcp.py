@@ -16,7 +16,7 @@ from mcp.types import CallToolResult, TextContent
 
 from cairn.documents import encode_json
 from cairn.runners.agents.policy import McpServer
-from cairn.runners.agents.toolbox import Refusal, Tool, as_data
+from cairn.runners.agents.toolbox import Tool, ToolError, as_data
 from cairn.runners.agents.tools.code import ToolNotAvailable
 from cairn.runners.agents.tools.mcp_process import spoken_to
 
@@ -40,7 +40,7 @@ class McpServers:
         self._servers = servers
         self._secret = secret
         self._marks = marks or {}
-        self._links: dict[str, Link] = {}
+        self._links: dict[str, McpConnection] = {}
 
     async def tools(self, names: Sequence[str]) -> list[Tool]:
         """Those that a checkpoint allows: `mcp:SERVER` is all of a server, `mcp:SERVER/TOOL` is one."""
@@ -62,7 +62,7 @@ class McpServers:
             if settings is None:
                 known = ", ".join(sorted(self._servers)) or "none"
                 raise ToolNotAvailable(f"The settings name no MCP server {server!r}. They name: {known}.")
-            link = self._links[server] = Link(server, self._with_secrets(server, settings))
+            link = self._links[server] = McpConnection(server, self._with_secrets(server, settings))
         offered = await link.tools()
         missing = sorted((allowed or set()) - offered.keys())
         if missing:
@@ -86,7 +86,7 @@ class McpServers:
         await asyncio.gather(*(link.close() for link in self._links.values()), return_exceptions=True)
 
 
-class Link:
+class McpConnection:
     """One server, held by a task of its own: whoever calls may come from any."""
 
     def __init__(self, name: str, server: McpServer) -> None:
@@ -134,10 +134,10 @@ class Link:
             try:
                 result = await session.call_tool(offered.name, given, read_timeout_seconds=self._server.seconds)
             except Exception as error:  # noqa: BLE001 - whatever another program does, it is told
-                raise Refusal(as_data(f"{self._name} did not do it", _told(error))) from None
+                raise ToolError(as_data(f"{self._name} did not do it", _told(error))) from None
             told = as_data(f"{self._name} answers", _content(result))
             if result.is_error:
-                raise Refusal(told)
+                raise ToolError(told)
             return told
 
         name = _NOT_IN_NAMES.sub("_", f"{self._name}_{offered.name}")[:64]

@@ -9,9 +9,9 @@ from pydantic_ai.models import Model
 from pydantic_ai.native_tools import WebSearchTool
 
 from cairn.documents import DocumentError, decode_json
-from cairn.ports import OutwardFault, Web
-from cairn.runners.agents.policy import SearchRules
-from cairn.runners.agents.toolbox import Refusal, Tool, as_data
+from cairn.ports import HttpClient, OutboundError
+from cairn.runners.agents.policy import SearchPolicy
+from cairn.runners.agents.toolbox import Tool, ToolError, as_data
 from cairn.runners.agents.tools.code import ToolNotAvailable
 
 LARGEST = 2_000_000  # bytes of an answer
@@ -26,10 +26,10 @@ def native_search(model: Model) -> WebSearchTool:
     return WebSearchTool()
 
 
-def search_tool(rules: SearchRules, web: Web | None) -> Tool:
+def search_tool(rules: SearchPolicy, web: HttpClient | None) -> Tool:
     if web is None or rules.url is None:
         raise ToolNotAvailable("web_search cannot be used: let an admin set web_search and web_search_url.")
-    search = Search(rules, rules.url, web)
+    search = SearchTool(rules, rules.url, web)
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {"query": {"type": "string", "minLength": 1, "maxLength": 400}},
@@ -39,8 +39,8 @@ def search_tool(rules: SearchRules, web: Web | None) -> Tool:
     return Tool("web_search", "Search the web: titles, addresses and excerpts of pages.", schema, search.use)
 
 
-class Search:
-    def __init__(self, rules: SearchRules, url: str, web: Web) -> None:
+class SearchTool:
+    def __init__(self, rules: SearchPolicy, url: str, web: HttpClient) -> None:
         self._rules = rules
         self._url = url
         self._web = web
@@ -52,14 +52,14 @@ class Search:
         headers = {"Accept": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
         try:
             answer = await self._web.request("GET", url, headers=headers, timeout=SECONDS, limit=LARGEST)
-        except OutwardFault as error:
-            raise Refusal(f"The search did not work: {error}") from None
+        except OutboundError as error:
+            raise ToolError(f"The search did not work: {error}") from None
         if answer.status != 200 or not answer.is_whole:
-            raise Refusal(f"The search did not work: it answered with status {answer.status}.")
+            raise ToolError(f"The search did not work: it answered with status {answer.status}.")
         try:
             found: Any = decode_json(answer.body)
         except DocumentError:
-            raise Refusal("The search did not work: its answer is no JSON.") from None
+            raise ToolError("The search did not work: its answer is no JSON.") from None
         lines = [_told(one) for one in _results(found)[: self._rules.results]]
         return as_data("What was found", "\n\n".join(lines) or "Nothing.")
 

@@ -15,7 +15,7 @@ BUFFER = 1 << 16
 AT_ONCE = 1 << 20
 
 
-class Line:
+class ParentConnection:
     def __init__(self, fd: int) -> None:
         os.set_inheritable(fd, False)
         self._fd = fd

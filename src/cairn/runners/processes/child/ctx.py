@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from .connection import Line
+    from .connection import ParentConnection
 
 LEVELS = ("info", "warning", "error")
 TEXTS = frozenset({"md", "mmd", "txt", "py", "html", "csv"})
@@ -26,7 +26,7 @@ PIECE = 1 << 16
 class File:
     """A file of another execution; its bytes come when they are asked for."""
 
-    def __init__(self, line: Line, told: dict[str, Any]) -> None:
+    def __init__(self, line: ParentConnection, told: dict[str, Any]) -> None:
         self._line = line
         self.name: str = told["name"]
         self.format: str = told["format"]
@@ -44,7 +44,7 @@ class File:
 class Artifacts(dict["str", "Any"]):
     """Artifacts by name: JSON as its value, text as a str, anything else as bytes. Read when they are asked for."""
 
-    def __init__(self, line: Line, files: list[dict[str, Any]]) -> None:
+    def __init__(self, line: ParentConnection, files: list[dict[str, Any]]) -> None:
         super().__init__((told["name"], File(line, told)) for told in files)
 
     def __getitem__(self, name: str) -> Any:
@@ -67,7 +67,7 @@ class Artifacts(dict["str", "Any"]):
         return super().__getitem__(name)
 
 
-class Answer(dict["str", "Any"]):
+class CallResult(dict["str", "Any"]):
     """What came of a call, by key or by attribute."""
 
     def __getattr__(self, name: str) -> Any:
@@ -77,28 +77,28 @@ class Answer(dict["str", "Any"]):
             raise AttributeError(name) from None
 
 
-class SentBack:
+class ReworkNote:
     """Why the work was sent back, and what whoever asked for it has made so far."""
 
-    def __init__(self, line: Line, told: dict[str, Any]) -> None:
+    def __init__(self, line: ParentConnection, told: dict[str, Any]) -> None:
         self.prompt: str = told["prompt"]
         self.reason: str = told["reason"]
         self.requested_by: str = told["requested_by"]
         self.artifacts = Artifacts(line, told["artifacts"])
 
 
-class Waits(BaseException):
+class CallPending(BaseException):
     """The process ends here, until the call is answered."""
 
 
-class Differs(BaseException):
+class CallMismatch(BaseException):
     """The script does not make the calls that it made before."""
 
 
 class Ctx:
     """One call of a script. What it stages is looked at when it has returned."""
 
-    def __init__(self, line: Line, begin: dict[str, Any], seen: dict[str, Any]) -> None:
+    def __init__(self, line: ParentConnection, begin: dict[str, Any], seen: dict[str, Any]) -> None:
         self._line = line
         self._calls: list[dict[str, Any]] = begin["calls"]
         self._made = 0
@@ -113,7 +113,7 @@ class Ctx:
         self.inputs: Any = seen["input"]
         self.previous = Artifacts(self._line, seen["previous"])
         self.references = {key: Artifacts(self._line, files) for key, files in seen["references"].items()}
-        self.rework = SentBack(self._line, seen["rework"]) if seen["rework"] else None
+        self.rework = ReworkNote(self._line, seen["rework"]) if seen["rework"] else None
 
     @property
     def workspace(self) -> Path:
@@ -182,7 +182,7 @@ class Ctx:
         self._line.tell({"kind": "progress", "fraction": shown, "text": said})
 
     # ---- what it waits for ---------------------------------------------------------------------------------
-    def request_rework(self, checkpoint: str, prompt: str, reason: str = "") -> Answer:
+    def request_rework(self, checkpoint: str, prompt: str, reason: str = "") -> CallResult:
         """Send work back to an earlier checkpoint and wait until that is done.
 
         The process ends here. When the work is done the script is called again, sees until this call what it saw
@@ -200,7 +200,7 @@ class Ctx:
         confidence: float | None = None,
         risk_level: str | None = None,
         supporting_data: Any = None,
-    ) -> Answer:
+    ) -> CallResult:
         """Have something done outside, once that is allowed.
 
         The process ends here. When it is decided the script is called again and gets as the answer `decision`, the
@@ -232,22 +232,22 @@ class Ctx:
         """For loops, which are not there yet."""
         self.log("done() changes nothing: loops are not there yet, the checkpoint is carried out once.")
 
-    def _call(self, kind: str, arguments: dict[str, Any]) -> Answer:
+    def _call(self, kind: str, arguments: dict[str, Any]) -> CallResult:
         number = self._made
         self._made += 1
         if number < len(self._calls):
             known = self._calls[number]
             if (known["kind"], known["arguments"]) != (kind, arguments):
-                raise Differs(number + 1, known, {"kind": kind, "arguments": arguments})
+                raise CallMismatch(number + 1, known, {"kind": kind, "arguments": arguments})
             if known["answer"] is not None:
                 self._see(json.loads(self._line.ask({"kind": "see", "number": number + 1})[1]))
-                return Answer(known["answer"])
-        raise Waits(number + 1, kind, arguments)
+                return CallResult(known["answer"])
+        raise CallPending(number + 1, kind, arguments)
 
     def check_repeated(self) -> None:
         """Calls that were made before have been made again."""
         if self._made < len(self._calls):
-            raise Differs(self._made + 1, self._calls[self._made], None)
+            raise CallMismatch(self._made + 1, self._calls[self._made], None)
 
 
 def _pieces(file: BufferedReader, size: int) -> Iterator[bytes]:

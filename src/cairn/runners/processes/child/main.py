@@ -7,8 +7,8 @@ import os
 import sys
 
 from .confinement import confine
-from .connection import Line
-from .ctx import Ctx, Differs, Waits
+from .connection import ParentConnection
+from .ctx import CallMismatch, CallPending, Ctx
 from .exact_json import Unwritable, encode, plain
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ LONGEST = 10_000  # characters of a message
 LONGEST_TRACE = 50_000
 
 
-class Told(Exception):
+class CallReport(Exception):
     """Something that is told in words, without a trace."""
 
 
@@ -28,7 +28,7 @@ def main() -> None:
     fd, setup = int(sys.argv[1]), json.loads(sys.argv[2])
     confine(setup)
     sys.argv = [""]
-    line = Line(fd)
+    line = ParentConnection(fd)
     begin: dict[str, Any] = {**json.loads(line.hear()[1]), **{name: setup[name] for name in ("workspace", "scripts")}}
     printed: tuple[Any, ...] = (sys.stdout, sys.stderr)
     for stream in printed:
@@ -42,7 +42,7 @@ def main() -> None:
     os._exit(0)
 
 
-def _carry_out(line: Line, begin: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+def _carry_out(line: ParentConnection, begin: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     """The last message: what it came to."""
     try:
         ctx = Ctx(line, begin, json.loads(line.ask({"kind": "see", "number": 0})[1]))
@@ -50,13 +50,13 @@ def _carry_out(line: Line, begin: dict[str, Any]) -> tuple[dict[str, Any], bytes
         return {"kind": "returned"}, b"" if returned is None else encode(returned)
     except Unwritable as error:
         return {"kind": "unwritable", "path": error.path}, json.dumps(str(error)).encode()
-    except Waits as waits:
+    except CallPending as waits:
         number, kind, arguments = waits.args
         return {"kind": "waits", "number": number, "call": kind}, json.dumps(arguments).encode()
-    except Differs as differs:
+    except CallMismatch as differs:
         number, before, now = differs.args
         return {"kind": "differs", "number": number}, json.dumps([before, now]).encode()
-    except Told as told:
+    except CallReport as told:
         return {"kind": "raised", "type": told.args[0]}, json.dumps([told.args[1], ""]).encode()
     except BaseException as error:  # noqa: BLE001 - whatever it is, also sys.exit(), only this execution fails
         return {"kind": "raised", "type": type(error).__qualname__}, json.dumps(_explain(error, begin)).encode()
@@ -97,7 +97,7 @@ def _find_entry(module: ModuleType, begin: dict[str, Any]) -> Any:
     own = (n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", "") == module.__name__)
     names = ", ".join(sorted(own)) or "none"
     told = f"{begin['script']} has no function {begin['entry_function']!r}. Functions in it: {names}."
-    raise Told("no_entry_function", told)
+    raise CallReport("no_entry_function", told)
 
 
 def _explain(error: BaseException, begin: dict[str, Any]) -> list[str]:

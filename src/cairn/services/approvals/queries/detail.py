@@ -8,46 +8,56 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.core.approval import Approval
-from cairn.core.rule_verdict import Risk
+from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import AGREED, ExecutionStatus
 from cairn.services.actions.catalogue import type_of
 from cairn.services.actions.proposals import approved
+from cairn.services.actions.views import ProposedAction
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
-from cairn.services.approvals.views import Action, ApprovalDetail, Comment, Step, Terms
-from cairn.services.engine.plans import Plans
-from cairn.services.runs.queries import executions
-from cairn.store import Loaded
+from cairn.services.approvals.queries.forms import form_of
+from cairn.services.approvals.views import ApprovalDetail, ApprovalTerms, Comment, PriorExecution
+from cairn.services.artifacts import queries as artifacts
+from cairn.services.engine.plans import DefinitionCache, definition_of
+from cairn.services.rework import staleness
+from cairn.store import LoadedRun
 from cairn.store import tables as t
+from cairn.store.runs.run_rows import execution_row
 
 
 def get_detail(
-    connection: sa.Connection, plans: Plans, loaded: Loaded, approval_id: str, by: Actor | None, now: datetime
+    connection: sa.Connection,
+    plans: DefinitionCache,
+    loaded: LoadedRun,
+    approval_id: str,
+    by: Actor | None,
+    now: datetime,
 ) -> ApprovalDetail:
     """`by` is whoever asks."""
-    found = approvals.get_approval(connection, approval_id, approvals.Seen(now, by))
-    row = executions.find(connection, found.execution_id)
-    execution = executions.get_execution(connection, plans, loaded, row, now, by)
+    found = approvals.get_approval(connection, approval_id, approvals.ApprovalViewer(now, by))
+    row = execution_row(connection, found.execution_id)
+    checkpoint = definition_of(connection, plans, found.pipeline_id, row)
+    stale = staleness.of_executions(connection, [row.execution_id])
     approval = loaded.run.approvals[approval_id]
     return ApprovalDetail(
         **dict(found),
         started_by=loaded.facts.created_by,
-        checkpoint_description=execution.checkpoint_description,
+        checkpoint_description=checkpoint.checkpoint_description,
         rule_scope=approval.scope or None,
         rules_revision=approval.rules_revision or None,
         terms=_terms(approval),
         action=_action(connection, plans, loaded, approval, row.definition_revision),
-        artifacts=execution.artifacts_generated,
-        form=execution.form,
+        artifacts=artifacts.of_executions(connection, {row.execution_id: row.outputs}, stale)[row.execution_id],
+        form=form_of(connection, checkpoint, row),
         steps=_steps(connection, found.run_id),
         comments=list_comments(connection, approval_id),
         context_available=True,
     )
 
 
-def _terms(a: Approval) -> Terms:
+def _terms(a: Approval) -> ApprovalTerms:
     terms = a.terms
-    return Terms(
+    return ApprovalTerms(
         on_timeout=terms.on_expiry if terms.period is not None else None,
         period_seconds=terms.period,
         escalate_after_seconds=terms.escalate_after,
@@ -57,7 +67,9 @@ def _terms(a: Approval) -> Terms:
     )
 
 
-def _action(connection: sa.Connection, plans: Plans, loaded: Loaded, a: Approval, revision: int) -> Action | None:
+def _action(
+    connection: sa.Connection, plans: DefinitionCache, loaded: LoadedRun, a: Approval, revision: int
+) -> ProposedAction | None:
     row = connection.execute(sa.select(t.actions).where(t.actions.c.approval_id == a.id)).one_or_none()
     if row is None:
         return None
@@ -65,7 +77,7 @@ def _action(connection: sa.Connection, plans: Plans, loaded: Loaded, a: Approval
     kind = type_of(definition, row.operation_type)
     current = approved(connection, a.id, row.parameters)
     schema: Any = kind.schema
-    return Action(
+    return ProposedAction(
         operation_type=row.operation_type,
         parameters=row.parameters,
         current_parameters=current,
@@ -73,8 +85,8 @@ def _action(connection: sa.Connection, plans: Plans, loaded: Loaded, a: Approval
         parameters_schema=schema,
         reasoning=row.reasoning,
         confidence=row.confidence,
-        risk_level=Risk(row.risk_level),
-        claimed_risk=Risk(row.claimed_risk) if row.claimed_risk else None,
+        risk_level=RiskLevel(row.risk_level),
+        claimed_risk=RiskLevel(row.claimed_risk) if row.claimed_risk else None,
         risk_reasons=row.risk_reasons,
         supporting_data=row.supporting_data,
         is_carried_out=kind.is_carried_out,
@@ -85,7 +97,7 @@ def _action(connection: sa.Connection, plans: Plans, loaded: Loaded, a: Approval
     )
 
 
-def _steps(connection: sa.Connection, run_id: str) -> list[Step]:
+def _steps(connection: sa.Connection, run_id: str) -> list[PriorExecution]:
     """What the run has done so far, in its order."""
     e, r = t.checkpoint_executions.c, t.pipeline_runs.c
     rows = connection.execute(
@@ -104,7 +116,7 @@ def _steps(connection: sa.Connection, run_id: str) -> list[Step]:
         .order_by(e.ordinal)
     )
     return [
-        Step(
+        PriorExecution(
             execution_id=row.execution_id,
             checkpoint_id=row.checkpoint_id,
             checkpoint_name=row.checkpoint_name,

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from cairn.core.states import WaitingOn
 from cairn.definitions import CheckpointDefinition, InputField, script_forms
 from cairn.documents import decode_json
-from cairn.services.approvals.form_views import Form, FormField
 from cairn.services.approvals.questions import open_question
+from cairn.services.approvals.views import Form, FormField
 from cairn.services.paging import Row
 from cairn.store import blobs
 from cairn.store import tables as t

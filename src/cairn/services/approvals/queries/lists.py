@@ -6,23 +6,23 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 import sqlalchemy as sa
 
 from cairn.core.approval import AGREEING
 from cairn.core.available_commands import for_approval
-from cairn.core.rule_verdict import Risk
-from cairn.core.states import ApprovalStatus, Kind
+from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus
 from cairn.documents import encode_json
 from cairn.services.actions import summaries
 from cairn.services.actors import Actor
-from cairn.services.approvals.eligibility import Wanted
+from cairn.services.approvals.eligibility import Eligibility
 from cairn.services.approvals.views import Approval, ApprovalPage, Vote
-from cairn.services.errors import NotFound
-from cairn.services.filters import ApprovalFilter
-from cairn.services.identity.directory import Roll, roll
-from cairn.services.paging import Order, Query, Row, page
+from cairn.services.identity.directory import UserIndex, roll
+from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.approval_rows import terms_from
 
 A, D, E, R, P = (
@@ -32,18 +32,18 @@ A, D, E, R, P = (
     t.pipeline_runs.c,
     t.pipelines.c,
 )
-TITLES: Mapping[Kind, str] = {
-    Kind.START: "Let {name} start",
-    Kind.COMPLETION: "Approve {name}",
-    Kind.ACTION: "Approve an action of {name}",
-    Kind.VALIDATION: "Check the result of {name}",
-    Kind.ESCALATION: "Decide how {name} goes on",
-    Kind.INPUT: "Fill in {name}",
+TITLES: Mapping[ApprovalKind, str] = {
+    ApprovalKind.START: "Let {name} start",
+    ApprovalKind.COMPLETION: "Approve {name}",
+    ApprovalKind.ACTION: "Approve an action of {name}",
+    ApprovalKind.VALIDATION: "Check the result of {name}",
+    ApprovalKind.ESCALATION: "Decide how {name} goes on",
+    ApprovalKind.INPUT: "Fill in {name}",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ApprovalViewer:
     """When approvals are looked at, and by whom."""
 
     at: datetime
@@ -69,15 +69,15 @@ _SELECT: Query = (
     .outerjoin(t.actions, t.actions.c.approval_id == A.approval_id)
 )
 _ORDERS = {
-    "age": Order((A.asked_at, A.approval_id)),
-    "risk": Order((A.risk_order, A.asked_at, A.approval_id)),
-    "priority": Order((A.priority, A.asked_at, A.approval_id)),
-    "deadline": Order((A.expires_at, A.asked_at, A.approval_id), may_lack_first=True),
+    "age": SortOrder((A.asked_at, A.approval_id)),
+    "risk": SortOrder((A.risk_order, A.asked_at, A.approval_id)),
+    "priority": SortOrder((A.priority, A.asked_at, A.approval_id)),
+    "deadline": SortOrder((A.expires_at, A.asked_at, A.approval_id), may_lack_first=True),
 }
 
 
 def list_approvals(
-    connection: sa.Connection, wanted: ApprovalFilter, limit: int, cursor: str | None, seen: Seen
+    connection: sa.Connection, wanted: ApprovalFilter, limit: int, cursor: str | None, seen: ApprovalViewer
 ) -> ApprovalPage:
     conditions: list[sa.ColumnElement[bool]] = []
     statuses = [status.value for status in wanted.statuses]
@@ -123,19 +123,19 @@ def run_of(connection: sa.Connection, approval_id: str) -> str:
     return run_id
 
 
-def get_approval(connection: sa.Connection, approval_id: str, seen: Seen) -> Approval:
+def get_approval(connection: sa.Connection, approval_id: str, seen: ApprovalViewer) -> Approval:
     rows = connection.execute(_SELECT.where(A.approval_id == approval_id)).all()
     if not rows:
         raise NotFound("approval", approval_id)
     return _views(connection, rows, seen)[0]
 
 
-def pending_of_run(connection: sa.Connection, run_id: str, seen: Seen) -> list[Approval]:
+def pending_of_run(connection: sa.Connection, run_id: str, seen: ApprovalViewer) -> list[Approval]:
     query = _SELECT.where(A.run_id == run_id, A.status == ApprovalStatus.PENDING.value).order_by(A.ordinal)
     return _views(connection, connection.execute(query).all(), seen)
 
 
-def _views(connection: sa.Connection, rows: Sequence[Row], seen: Seen) -> list[Approval]:
+def _views(connection: sa.Connection, rows: Sequence[Row], seen: ApprovalViewer) -> list[Approval]:
     votes: defaultdict[str, list[Vote]] = defaultdict(list)
     if rows:
         query = sa.select(t.approval_decisions).where(D.approval_id.in_([row.approval_id for row in rows]))
@@ -152,23 +152,23 @@ def _vote(row: Row) -> Vote:
     return Vote(by=row.by, at=row.at, decision=row.decision, feedback=row.feedback, digest=row.digest)
 
 
-def _wanted(row: Row, votes: list[Vote]) -> Wanted:
+def _wanted(row: Row, votes: list[Vote]) -> Eligibility:
     barred = row.created_by if terms_from(row).not_by_starter else None
     agreed = frozenset(vote.by for vote in votes if vote.decision in AGREEING and vote.digest == row.digest)
-    return Wanted(Kind(row.kind), tuple(row.asked_of or ()), barred, row.needed, agreed)
+    return Eligibility(ApprovalKind(row.kind), tuple(row.asked_of or ()), barred, row.needed, agreed)
 
 
 def _is_asked(row: Row) -> bool:
     return row.status == ApprovalStatus.PENDING.value and not row.is_archived
 
 
-def _title(kind: Kind, row: Row) -> str:
-    if kind is Kind.ACTION and row.operation_type is not None:
+def _title(kind: ApprovalKind, row: Row) -> str:
+    if kind is ApprovalKind.ACTION and row.operation_type is not None:
         return row.summary or summaries.short(row.operation_type)
     return TITLES[kind].format(name=row.checkpoint_name)
 
 
-def _view(row: Row, votes: list[Vote], wanted: Wanted, by: Actor | None, people: Roll | None) -> Approval:
+def _view(row: Row, votes: list[Vote], wanted: Eligibility, by: Actor | None, people: UserIndex | None) -> Approval:
     kind, status, terms = wanted.kind, ApprovalStatus(row.status), terms_from(row)
     return Approval(
         approval_id=row.approval_id,
@@ -201,7 +201,21 @@ def _view(row: Row, votes: list[Vote], wanted: Wanted, by: Actor | None, people:
         warning=wanted.warning(people) if people is not None and _is_asked(row) else None,
         escalated=row.escalated,
         operation_type=row.operation_type,
-        risk_level=Risk(row.risk_level) if row.risk_level else None,
+        risk_level=RiskLevel(row.risk_level) if row.risk_level else None,
         confidence=row.confidence,
         artifact_count=len(row.outputs),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalFilter:
+    statuses: tuple[ApprovalStatus, ...] = (ApprovalStatus.PENDING,)
+    kinds: tuple[ApprovalKind, ...] = ()
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    sort: Literal["age", "deadline", "risk", "priority"] = "age"
+    risks: tuple[RiskLevel, ...] = ()
+    operation_type: str | None = None
+    rule: str | None = None
+    answers_to: frozenset[str] | None = None  # only what is put to somebody who is named so
+    decided_by: str | None = None  # only what this person may decide though the run may be their own

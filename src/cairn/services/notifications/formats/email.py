@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from cairn.ports import Mail
-from cairn.services.notifications.content import Content
+from cairn.services.notifications.content import NotificationContent
 from cairn.services.text import clean
 
 COLOURS = {"good": "#1f7a4d", "warning": "#8a6100", "attention": "#b3261e"}
@@ -13,12 +13,12 @@ HEADERS = {"Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All"
 LONGEST_SUBJECT = 150
 
 
-def message(content: Content, base: str, to: str) -> Mail:
+def message(content: NotificationContent, base: str, to: str) -> Mail:
     subject = clean(f"[Cairn] {content.title}", LONGEST_SUBJECT)
     return Mail((to,), subject, text(content, base), html=html(content, base), headers=HEADERS)
 
 
-def text(content: Content, base: str) -> str:
+def text(content: NotificationContent, base: str) -> str:
     parts = [content.title]
     if content.text:
         parts.append(content.text)
@@ -30,7 +30,7 @@ def text(content: Content, base: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def html(content: Content, base: str) -> str:
+def html(content: NotificationContent, base: str) -> str:
     colour = COLOURS[content.tone]
     parts = [f'<h1 style="font-size:18px;color:{colour}">{escape(content.title)}</h1>']
     if content.text:

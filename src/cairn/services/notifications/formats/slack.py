@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.services.notifications.content import Content
+from cairn.services.notifications.content import NotificationContent
 
 MOST_FIELDS = 10  # of one section
 LONGEST_HEADER, LONGEST_FIELD, LONGEST_TEXT = 150, 2000, 3000
 
 
-def message(content: Content, base: str) -> dict[str, Any]:
+def message(content: NotificationContent, base: str) -> dict[str, Any]:
     blocks: list[dict[str, Any]] = [{"type": "header", "text": _plain(content.title, LONGEST_HEADER)}]
     if content.text:
         blocks.append({"type": "section", "text": _plain(content.text, LONGEST_TEXT)})

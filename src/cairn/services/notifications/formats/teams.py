@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from cairn.services.notifications.content import Content, Section
+from cairn.services.notifications.content import ContentSection, NotificationContent
 
 STYLES = {"good": "good", "warning": "warning", "attention": "attention"}
 MARKS = re.compile(r"([\\`*_\[\]()#<>~|!])")
@@ -13,7 +13,7 @@ MARKS = re.compile(r"([\\`*_\[\]()#<>~|!])")
 LISTS = re.compile(r"^(\d*)([-+.])(?=\s)")
 
 
-def message(content: Content, base: str) -> dict[str, Any]:
+def message(content: NotificationContent, base: str) -> dict[str, Any]:
     return {
         "type": "message",
         "attachments": [
@@ -26,7 +26,7 @@ def message(content: Content, base: str) -> dict[str, Any]:
     }
 
 
-def card(content: Content, base: str) -> dict[str, Any]:
+def card(content: NotificationContent, base: str) -> dict[str, Any]:
     body: list[dict[str, Any]] = [
         {
             "type": "Container",
@@ -62,7 +62,7 @@ def card(content: Content, base: str) -> dict[str, Any]:
     }
 
 
-def _section(section: Section) -> list[dict[str, Any]]:
+def _section(section: ContentSection) -> list[dict[str, Any]]:
     heading = {
         "type": "TextBlock",
         "text": escape(section.heading),

@@ -7,10 +7,10 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from cairn.services.notifications.content import Content
+from cairn.services.notifications.content import NotificationContent
 
 
-def body(content: Content, base: str, delivery_id: str, at: datetime) -> dict[str, Any]:
+def body(content: NotificationContent, base: str, delivery_id: str, at: datetime) -> dict[str, Any]:
     return {
         "id": delivery_id,
         "kind": content.kind,

@@ -6,8 +6,8 @@ import sqlalchemy as sa
 
 from cairn.services.rework import staleness
 from cairn.services.rework.queries.reworks import reworks_of
-from cairn.services.rework.views import Dependency, Flow, Lineage
-from cairn.store import Loaded
+from cairn.services.rework.views import ArtifactFlow, Dependency, Lineage
+from cairn.store import LoadedRun
 from cairn.store import tables as t
 
 _C, _D, _A = t.artifact_consumption.c, t.job_dependencies.c, t.artifacts.c
@@ -15,7 +15,7 @@ _E = t.checkpoint_executions.alias("consumer")
 _P = t.checkpoint_executions.alias("producer")
 
 
-def get_lineage(connection: sa.Connection, loaded: Loaded) -> Lineage:
+def get_lineage(connection: sa.Connection, loaded: LoadedRun) -> Lineage:
     run_id = loaded.facts.run_id
     return Lineage(
         run_id=run_id,
@@ -25,7 +25,7 @@ def get_lineage(connection: sa.Connection, loaded: Loaded) -> Lineage:
     )
 
 
-def _flow(connection: sa.Connection, run_id: str) -> list[Flow]:
+def _flow(connection: sa.Connection, run_id: str) -> list[ArtifactFlow]:
     query = (
         sa.select(
             _A.artifact_record_id,
@@ -59,7 +59,7 @@ def _flow(connection: sa.Connection, run_id: str) -> list[Flow]:
     stale = staleness.of_run(connection, run_id)
     old = {(consumer, one.artifact_record_id) for consumer, inputs in stale.items() for one in inputs}
     return [
-        Flow(
+        ArtifactFlow(
             artifact_record_id=row.artifact_record_id,
             artifact_name=row.artifact_name,
             checksum=row.checksum,

@@ -8,25 +8,25 @@ import sqlalchemy as sa
 
 from cairn.core.execution import Execution, Rework
 from cairn.core.run import Run
-from cairn.core.states import ApprovalStatus, RunStatus, State
+from cairn.core.states import ApprovalStatus, ExecutionState, RunStatus
 from cairn.services.rework.staleness import RESULTS
-from cairn.services.rework.views import BecomesStale, ReplacedArtifact, ReworkBegins, ReworkItem, ReworkPreview
+from cairn.services.rework.views import ReplacedArtifact, ReworkBegins, ReworkItem, ReworkPreview, StaleExecution
 from cairn.services.rollbacks.queries import withdrawn
-from cairn.store import Loaded
+from cairn.store import LoadedRun
 from cairn.store import tables as t
 
 if TYPE_CHECKING:
-    from cairn.services.rework.service import Foreseen
+    from cairn.services.rework.service import ReworkImpact
 
 _C, _A, _E, _R = t.artifact_consumption.c, t.artifacts.c, t.checkpoint_executions.c, t.pipeline_runs.c
 
 
-def reworks_of(loaded: Loaded) -> list[ReworkItem]:
+def reworks_of(loaded: LoadedRun) -> list[ReworkItem]:
     """The chains of a run: what was sent back, by whom, why, and how it stands."""
     return [_item(loaded, e, e.rework) for e in loaded.run.executions.values() if e.rework is not None]
 
 
-def _item(loaded: Loaded, e: Execution, why: Rework) -> ReworkItem:
+def _item(loaded: LoadedRun, e: Execution, why: Rework) -> ReworkItem:
     run, place = loaded.run, loaded.places[e.key]
     parent = run.executions.get(e.asked_by) if e.asked_by else None
     return ReworkItem.model_validate(
@@ -56,20 +56,20 @@ def _stood_before(run: Run, e: Execution) -> str | None:
     earlier = [
         o.id
         for o in run.executions.values()
-        if (o.key, o.pass_number, o.state) == (e.key, e.pass_number, State.COMPLETED) and o.ordinal < e.ordinal
+        if (o.key, o.pass_number, o.state) == (e.key, e.pass_number, ExecutionState.COMPLETED) and o.ordinal < e.ordinal
     ]
     return earlier[-1] if earlier else None
 
 
 def superseded_by(run: Run, e: Execution) -> str | None:
     """The execution that stands in the place of a completed one."""
-    stands = run.standing.done.get(e.key) if e.state is State.COMPLETED else None
+    stands = run.standing.done.get(e.key) if e.state is ExecutionState.COMPLETED else None
     is_other = stands is not None and stands.id != e.id and e.id in run.standing.current
     return stands.id if is_other and stands is not None else None
 
 
 # ---- preview -----------------------------------------------------------------------------------------
-def preview(connection: sa.Connection, foreseen: Foreseen) -> ReworkPreview:
+def preview(connection: sa.Connection, foreseen: ReworkImpact) -> ReworkPreview:
     """What a rework would do, as far as it can be told before."""
     before, after, replaced = foreseen.commit.before, foreseen.commit.decision.run, foreseen.replaced
     place, asker = before.places[replaced.key], foreseen.asker
@@ -97,9 +97,9 @@ def preview(connection: sa.Connection, foreseen: Foreseen) -> ReworkPreview:
 
 def _begins(made: Execution) -> ReworkBegins:
     match made.state:
-        case State.START_ASKED:
+        case ExecutionState.START_ASKED:
             return "asks first"
-        case State.READY:
+        case ExecutionState.READY:
             return "when the run is resumed"
         case _:
             return "at once"
@@ -119,7 +119,9 @@ def _replaced(connection: sa.Connection, e: Execution) -> list[ReplacedArtifact]
     ]
 
 
-def _becomes_stale(connection: sa.Connection, run_id: str, replaced: Execution, but: str | None) -> list[BecomesStale]:
+def _becomes_stale(
+    connection: sa.Connection, run_id: str, replaced: Execution, but: str | None
+) -> list[StaleExecution]:
     """What has read the artifacts that are to be replaced, and stands; the asker that waits reads the new ones."""
     query = (
         sa.select(_E.execution_id, _E.run_id, _R.run_version, _E.checkpoint_name, _A.artifact_name)
@@ -139,12 +141,12 @@ def _becomes_stale(connection: sa.Connection, run_id: str, replaced: Execution, 
         )
         .order_by(_R.created_at, _E.ordinal, _A.artifact_name)
     )
-    found: dict[str, BecomesStale] = {}
+    found: dict[str, StaleExecution] = {}
     for row in connection.execute(query):
         if row.execution_id == but:
             continue
         known = found.get(row.execution_id)
-        found[row.execution_id] = BecomesStale(
+        found[row.execution_id] = StaleExecution(
             execution_id=row.execution_id,
             run_id=row.run_id,
             run_version=row.run_version,

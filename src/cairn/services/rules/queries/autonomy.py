@@ -10,11 +10,11 @@ from typing import Literal
 
 import sqlalchemy as sa
 
-from cairn.core.rules import Book, Rule
-from cairn.core.states import ApprovalStatus, Kind
-from cairn.services.paging import Order, Query, page
+from cairn.core.rules import Rule, ScopedRulebook
+from cairn.core.states import ApprovalKind, ApprovalStatus
+from cairn.services.paging import Query, SortOrder, page
 from cairn.services.rules import scoring
-from cairn.services.rules.views import Audit, AuditPage, AuditReview, Autonomy, RuleAutonomy, Share
+from cairn.services.rules.views import Audit, AuditPage, AuditReview, Autonomy, Proportion, RuleAutonomy
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
@@ -26,7 +26,7 @@ A, D, V, E, R, P = (
     t.pipeline_runs.c,
     t.pipelines.c,
 )
-_NEWEST = Order((A.asked_at, A.approval_id), newest_first=True)
+_NEWEST = SortOrder((A.asked_at, A.approval_id), newest_first=True)
 _AUTO = ApprovalStatus.AUTO_APPROVED.value
 _BY_PEOPLE = (ApprovalStatus.APPROVED.value, ApprovalStatus.REJECTED.value, ApprovalStatus.REVISION_REQUESTED.value)
 SCORED = 20_000  # decisions of people that shadows are scored by
@@ -35,7 +35,7 @@ Key = tuple[str, str]  # scope and rule
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _DecidedApproval:
     """Approvals that a rule gave."""
 
     approved: int = 0
@@ -44,7 +44,7 @@ class _Given:
     disagreed: int = 0
 
 
-def read_autonomy(connection: sa.Connection, books: Iterable[Book], since: datetime) -> Autonomy:
+def read_autonomy(connection: sa.Connection, books: Iterable[ScopedRulebook], since: datetime) -> Autonomy:
     """For every rule that is in force."""
     given, shadow, asked = _given(connection, since), _shadow(connection, since), _asked(connection, since)
     names = {
@@ -58,15 +58,15 @@ def read_autonomy(connection: sa.Connection, books: Iterable[Book], since: datet
 
 
 def _rule(
-    book: Book,
+    book: ScopedRulebook,
     rule: Rule,
     pipeline_name: str | None,
-    given: dict[Key, _Given],
+    given: dict[Key, _DecidedApproval],
     shadow: dict[Key, Counter[bool]],
     asked: dict[Key, Counter[str]],
 ) -> RuleAutonomy:
     key = (book.scope, rule.name)
-    own, tried, answers = given.get(key, _Given()), shadow[key], asked[key]
+    own, tried, answers = given.get(key, _DecidedApproval()), shadow[key], asked[key]
     return RuleAutonomy(
         scope=book.scope,
         pipeline_name=pipeline_name,
@@ -78,10 +78,10 @@ def _rule(
         approved=own.approved,
         sampled=own.sampled,
         reviewed=own.reviewed,
-        disagreement=share(scoring.Share(own.disagreed, own.reviewed)),
-        shadow=share(scoring.Share(tried[False], tried.total())),
+        disagreement=share(scoring.Proportion(own.disagreed, own.reviewed)),
+        shadow=share(scoring.Proportion(tried[False], tried.total())),
         asked=answers.total(),
-        modification=share(scoring.Share(answers[scoring.MODIFIED], answers.total())),
+        modification=share(scoring.Proportion(answers[scoring.MODIFIED], answers.total())),
     )
 
 
@@ -95,20 +95,20 @@ def mode(rule: Rule) -> Literal["disabled", "shadow", "asks", "rollout", "full"]
     return "full" if rule.rollout >= 100 else "rollout"
 
 
-def share(of: scoring.Share) -> Share:
+def share(of: scoring.Proportion) -> Proportion:
     low, high = of.bounds
-    return Share(count=of.count, of=of.of, rate=of.rate, low=low, high=high)
+    return Proportion(count=of.count, of=of.of, rate=of.rate, low=low, high=high)
 
 
-def _counts(connection: sa.Connection, since: datetime) -> scoring.Share:
+def _counts(connection: sa.Connection, since: datetime) -> scoring.Proportion:
     query = sa.select(A.status, sa.func.count()).where(
         A.asked_at >= since, A.status.in_((*_BY_PEOPLE, _AUTO)), A.kept_from.is_(None)
     )
     found = {row[0]: int(row[1]) for row in connection.execute(query.group_by(A.status))}
-    return scoring.Share(found.get(_AUTO, 0), sum(found.values()))
+    return scoring.Proportion(found.get(_AUTO, 0), sum(found.values()))
 
 
-def _given(connection: sa.Connection, since: datetime) -> dict[Key, _Given]:
+def _given(connection: sa.Connection, since: datetime) -> dict[Key, _DecidedApproval]:
     sampled = sa.func.coalesce(sa.func.sum(sa.case((A.audit, 1), else_=0)), 0)
     reviewed = sa.func.count(V.approval_id)
     disagreed = sa.func.coalesce(sa.func.sum(sa.case((V.agrees.is_(sa.false()), 1), else_=0)), 0)
@@ -118,7 +118,7 @@ def _given(connection: sa.Connection, since: datetime) -> dict[Key, _Given]:
         .where(A.rule.is_not(None), A.asked_at >= since, A.status == _AUTO, A.kept_from.is_(None))
         .group_by(A.rule_scope, A.rule)
     )
-    return {(row[0], row[1]): _Given(*map(int, row[2:])) for row in connection.execute(query)}
+    return {(row[0], row[1]): _DecidedApproval(*map(int, row[2:])) for row in connection.execute(query)}
 
 
 def _shadow(connection: sa.Connection, since: datetime) -> dict[Key, Counter[bool]]:
@@ -215,7 +215,7 @@ def _audits(rows: Sequence[Row]) -> list[Audit]:
             run_version=row.run_version,
             execution_id=row.execution_id,
             checkpoint_name=row.checkpoint_name,
-            kind=Kind(row.kind),
+            kind=ApprovalKind(row.kind),
             operation_type=row.operation_type,
             asked_at=row.asked_at,
             rule=row.rule,

@@ -10,12 +10,13 @@ import sqlalchemy as sa
 from cairn.core.rules import GLOBAL
 from cairn.definitions import Finding
 from cairn.ports import Clock
-from cairn.services.rules.active_rules import RulesInForce
-from cairn.services.rules.backtests import Outcome, most_common
+from cairn.services.rules.active_rules import ActiveRules
+from cairn.services.rules.backtests import BacktestOutcome, most_common
 from cairn.services.rules.queries import autonomy
 from cairn.services.rules.queries import versions as rules
-from cairn.services.rules.rules_file import RulesFile as Watched
+from cairn.services.rules.rules_file import RulesFileWatcher as Watched
 from cairn.services.rules.views import (
+    ApprovalExplanation,
     Audit,
     AuditPage,
     Autonomy,
@@ -23,10 +24,9 @@ from cairn.services.rules.views import (
     Disagreement,
     EmergencyStop,
     EmergencyStopPage,
-    Explanation,
     RuleDiff,
     RuleScore,
-    RulesFile,
+    RulesFileStatus,
     RuleText,
     RuleVersion,
     RuleVersionPage,
@@ -39,8 +39,8 @@ from cairn.store.runs.run_rows import Row
 D = t.approval_decisions.c
 
 
-class RuleReading:
-    def __init__(self, database: Database, in_force: RulesInForce, file: Watched, clock: Clock) -> None:
+class RuleQueries:
+    def __init__(self, database: Database, in_force: ActiveRules, file: Watched, clock: Clock) -> None:
         self._database = database
         self._in_force = in_force
         self._file = file
@@ -51,7 +51,7 @@ class RuleReading:
         file = None
         if scope == GLOBAL:
             faults = [rules.finding(found) for found in self._file.faults]
-            file = RulesFile(path=str(self._file.path), faults=faults)
+            file = RulesFileStatus(path=str(self._file.path), faults=faults)
 
         def read(connection: sa.Connection) -> RuleText:
             revision = rules.head(connection, scope)
@@ -75,7 +75,7 @@ class RuleReading:
     def stops(self, limit: int, cursor: str | None) -> EmergencyStopPage:
         return self._database.read(lambda c: rules.stops(c, limit, cursor))
 
-    def explain(self, approval_id: str) -> Explanation:
+    def explain(self, approval_id: str) -> ApprovalExplanation:
         return self._database.read(lambda c: rules.explain(c, approval_id))
 
     def autonomy(self, days: int) -> Autonomy:
@@ -95,7 +95,7 @@ class RuleReading:
     def audit(self, approval_id: str) -> Audit:
         return self._database.read(lambda c: autonomy.get_audit(c, approval_id))
 
-    def backtest(self, outcome: Outcome) -> Backtest:
+    def backtest(self, outcome: BacktestOutcome) -> Backtest:
         """What a replay came to, with the words of those who decided otherwise."""
         rows = [row for _, _, row in outcome.disagreements]
         said = self._database.read(lambda c: _last_votes(c, [row.approval_id for row in rows]))

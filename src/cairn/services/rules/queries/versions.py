@@ -9,34 +9,33 @@ import sqlalchemy as sa
 
 from cairn.core.rules import GLOBAL, Rule, Rulebook
 from cairn.definitions import Finding as Found
-from cairn.services.errors import NotFound
-from cairn.services.paging import Order, page
-from cairn.services.pipelines import pipeline_rows
-from cairn.services.pipelines.views import Finding
+from cairn.services.paging import SortOrder, page
+from cairn.services.pipelines.views import DefinitionFinding
 from cairn.services.rules.views import (
+    ApprovalExplanation,
     EmergencyStop,
     EmergencyStopPage,
-    Explanation,
-    RuleConsidered,
+    EvaluatedRule,
     RuleDiff,
-    RulesFile,
+    RulesFileStatus,
     RuleSummary,
     RuleText,
     RuleVersion,
     RuleVersionPage,
 )
-from cairn.store import rules
+from cairn.store import pipelines, rules
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 V, S, A = t.rule_versions.c, t.emergency_stops.c, t.approvals.c
-_NEWEST = Order((V.revision,), newest_first=True)
-_LAST_STOP = Order((S.number,), newest_first=True)
+_NEWEST = SortOrder((V.revision,), newest_first=True)
+_LAST_STOP = SortOrder((S.number,), newest_first=True)
 RUNNING = EmergencyStop(stopped=False, reason="", by=None, at=None)
 
 
 def current(
-    connection: sa.Connection, scope: str, rulebook: Rulebook, warnings: Sequence[Found], file: RulesFile | None
+    connection: sa.Connection, scope: str, rulebook: Rulebook, warnings: Sequence[Found], file: RulesFileStatus | None
 ) -> RuleText:
     revision = head(connection, scope)
     row = version_row(connection, scope, revision) if revision else None
@@ -56,13 +55,13 @@ def current(
 
 def head(connection: sa.Connection, scope: str) -> int:
     """The revision that is in force for a scope that exists."""
-    if scope != GLOBAL and not pipeline_rows.exists(connection, scope):
+    if scope != GLOBAL and not pipelines.exists(connection, scope):
         raise NotFound("pipeline", scope)
     return rules.head(connection, scope).revision
 
 
-def finding(found: Found) -> Finding:
-    return Finding(
+def finding(found: Found) -> DefinitionFinding:
+    return DefinitionFinding(
         path=found.path, message=found.message, severity=found.severity.value, line=found.line, column=found.column
     )
 
@@ -138,7 +137,7 @@ def _stop(row: Row) -> EmergencyStop:
 
 
 # ---- why -----------------------------------------------------------------------------------------------
-def explain(connection: sa.Connection, approval_id: str) -> Explanation:
+def explain(connection: sa.Connection, approval_id: str) -> ApprovalExplanation:
     """Which rule decided, and why each other one did not, as it was when it was asked."""
     row = connection.execute(
         sa.select(A.kind, A.status, A.rule, A.rule_scope, A.rules_revision, A.considered, A.kept_from).where(
@@ -147,8 +146,8 @@ def explain(connection: sa.Connection, approval_id: str) -> Explanation:
     ).one_or_none()
     if row is None:
         raise NotFound("approval", approval_id)
-    considered = [RuleConsidered.model_validate(one) for one in row.considered or ()]
-    return Explanation(
+    considered = [EvaluatedRule.model_validate(one) for one in row.considered or ()]
+    return ApprovalExplanation(
         approval_id=approval_id,
         kind=row.kind,
         status=row.status,
@@ -160,7 +159,7 @@ def explain(connection: sa.Connection, approval_id: str) -> Explanation:
     )
 
 
-def _reason(row: Row, considered: list[RuleConsidered]) -> str:
+def _reason(row: Row, considered: list[EvaluatedRule]) -> str:
     if row.kept_from is not None:
         return "The same content was approved before."
     if row.rule is None:

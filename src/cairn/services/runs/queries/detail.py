@@ -11,21 +11,21 @@ from cairn.core.available_commands import for_run
 from cairn.core.execution import Execution
 from cairn.core.plan import Checkpoint
 from cairn.core.run import Run
-from cairn.core.states import LIVE, Mode, RunStatus, State
+from cairn.core.states import LIVE, ExecutionMode, ExecutionState, RunStatus
 from cairn.definitions import CheckpointDefinition
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
 from cairn.services.costs.budgets import Budgets
 from cairn.services.costs.usage import run_budget
-from cairn.services.engine.plans import Plans
+from cairn.services.engine.plans import DefinitionCache
 from cairn.services.rework import staleness
 from cairn.services.runs.execution_views import Progress
 from cairn.services.runs.queries import estimates, progress
 from cairn.services.runs.queries.executions import worked_seconds
 from cairn.services.runs.queries.lists import R, summary_fields
 from cairn.services.runs.views import Run as RunView
-from cairn.services.runs.views import RunProgress, TrailItem
-from cairn.store import Loaded, model_usage
+from cairn.services.runs.views import RunCheckpoint, RunProgress
+from cairn.store import LoadedRun, model_usage
 from cairn.store import tables as t
 
 _GOING = frozenset({RunStatus.IN_PROGRESS, RunStatus.PAUSED})
@@ -33,9 +33,9 @@ _GOING = frozenset({RunStatus.IN_PROGRESS, RunStatus.PAUSED})
 
 def get_run(
     connection: sa.Connection,
-    plans: Plans,
+    plans: DefinitionCache,
     budgets: Budgets,
-    loaded: Loaded,
+    loaded: LoadedRun,
     now: datetime,
     by: Actor | None = None,
 ) -> RunView:
@@ -43,7 +43,7 @@ def get_run(
     run, facts = loaded.run, loaded.facts
     query = sa.select(t.pipeline_runs, t.pipelines.c.pipeline_name).join_from(t.pipeline_runs, t.pipelines)
     row = connection.execute(query.where(R.run_id == facts.run_id)).one()
-    waiting = approvals.pending_of_run(connection, facts.run_id, approvals.Seen(now, by))
+    waiting = approvals.pending_of_run(connection, facts.run_id, approvals.ApprovalViewer(now, by))
     opened = progress.of_runs(connection, [row]).get(facts.run_id, [])
     stands = budgets.of_run(connection, facts.run_id)
     return RunView(
@@ -68,8 +68,12 @@ def get_run(
 
 # ---- the trail -------------------------------------------------------------------------------------
 def _trail(
-    connection: sa.Connection, plans: Plans, loaded: Loaded, told: Mapping[str, Progress | None], now: datetime
-) -> list[TrailItem]:
+    connection: sa.Connection,
+    plans: DefinitionCache,
+    loaded: LoadedRun,
+    told: Mapping[str, Progress | None],
+    now: datetime,
+) -> list[RunCheckpoint]:
     run, facts = loaded.run, loaded.facts
     counts = _artifact_counts(connection, facts.run_id)
     names = plans.definition(connection, facts.pipeline_id, run.plan.revision).by_key
@@ -84,12 +88,12 @@ def _trail(
 
 def _weight(execution: Execution) -> tuple[int, int]:
     """Of several for one checkpoint the live one is shown, else the one that stands, else the last."""
-    rank = 2 if execution.state in LIVE else 1 if execution.state is State.COMPLETED else 0
+    rank = 2 if execution.state in LIVE else 1 if execution.state is ExecutionState.COMPLETED else 0
     return rank, execution.ordinal
 
 
 def _item(
-    loaded: Loaded,
+    loaded: LoadedRun,
     checkpoint: Checkpoint,
     definition: CheckpointDefinition,
     e: Execution | None,
@@ -97,16 +101,16 @@ def _item(
     told: Mapping[str, Progress | None],
     stale: Container[str],
     now: datetime,
-) -> TrailItem:
+) -> RunCheckpoint:
     policy = e.policy if e is not None else loaded.run.plan.policy(checkpoint.key)
-    return TrailItem(
+    return RunCheckpoint(
         position=checkpoint.position,
         checkpoint_id=loaded.places[checkpoint.key].checkpoint_id,
         key=checkpoint.key,
         name=definition.checkpoint_name,
         description=definition.checkpoint_description,
         stage=checkpoint.stage,
-        mode=Mode(policy.mode),
+        mode=ExecutionMode(policy.mode),
         needs=list(checkpoint.needs),
         asks_to_start=policy.ask_start,
         asks_to_complete=policy.ask_completion,
@@ -138,7 +142,7 @@ def _artifact_counts(connection: sa.Connection, run_id: str) -> dict[str, int]:
 
 
 # ---- progress ----------------------------------------------------------------------------------------
-def _progress(connection: sa.Connection, loaded: Loaded, now: datetime) -> RunProgress:
+def _progress(connection: sa.Connection, loaded: LoadedRun, now: datetime) -> RunProgress:
     run = loaded.run
     left: float | None = None
     if run.status in _GOING:

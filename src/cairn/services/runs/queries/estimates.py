@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from cairn.core.execution import Execution
 from cairn.core.run import Run
-from cairn.core.states import RunStatus, State
+from cairn.core.states import ExecutionState, RunStatus
 from cairn.store import RunFacts
 from cairn.store import tables as t
 
@@ -38,7 +38,10 @@ def durations(connection: sa.Connection, facts: RunFacts) -> dict[str, float]:
     if not runs:
         return {}
     query = sa.select(e.key, e.created_at, e.completed_at).where(
-        e.run_id.in_(runs), e.state == State.COMPLETED.value, e.archived_by.is_(None), e.completed_at.is_not(None)
+        e.run_id.in_(runs),
+        e.state == ExecutionState.COMPLETED.value,
+        e.archived_by.is_(None),
+        e.completed_at.is_not(None),
     )
     seconds: defaultdict[str, list[float]] = defaultdict(list)
     for key, begun, done in connection.execute(query):

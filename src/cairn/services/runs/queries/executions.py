@@ -10,9 +10,9 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from cairn.core.available_commands import for_execution
+from cairn.core.events import EventType
 from cairn.core.execution import Execution as Aggregate
-from cairn.core.states import ExecutionStatus, Mode, WaitingOn
-from cairn.definitions import CheckpointDefinition
+from cairn.core.states import ExecutionMode, ExecutionStatus, WaitingOn
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
 from cairn.services.approvals.queries.forms import form_of
@@ -20,9 +20,8 @@ from cairn.services.approvals.views import Approval
 from cairn.services.artifacts import queries as artifacts
 from cairn.services.artifacts.views import Artifact
 from cairn.services.costs.usage import usage
-from cairn.services.engine.plans import Plans
-from cairn.services.errors import NotFound
-from cairn.services.paging import Order, Row, page
+from cairn.services.engine.plans import DefinitionCache, definition_of
+from cairn.services.paging import Row, SortOrder, page
 from cairn.services.rework import staleness
 from cairn.services.rework.queries.reworks import superseded_by
 from cairn.services.rework.views import StaleInput
@@ -34,49 +33,47 @@ from cairn.services.runs.execution_views import (
     ExecutionPage,
     Interaction,
     LastError,
+    ResultValidation,
 )
-from cairn.services.runs.queries import faults, progress
-from cairn.services.runs.validation_views import ResultValidation
-from cairn.store import Loaded, model_usage
+from cairn.services.runs.queries import progress
+from cairn.store import LoadedRun, model_usage
 from cairn.store import tables as t
-from cairn.store.model_usage import NOTHING, Used
+from cairn.store.model_usage import NOTHING, ModelUsage
 
 E = t.checkpoint_executions.c
-_MADE = Order((E.ordinal, E.execution_id))
+_MADE = SortOrder((E.ordinal, E.execution_id))
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class ExecutionRows:
     """What executions of one run need to be shown, read once for all of them."""
 
-    loaded: Loaded
+    loaded: LoadedRun
     artifacts: Mapping[str, list[Artifact]]
     interactions: Mapping[str, list[Interaction]]
     pending: Mapping[str, Approval]
     stale: Mapping[str, list[StaleInput]]
     faults: Mapping[str, list[AttemptError]]
     validations: Mapping[str, list[ResultValidation]]
-    used: Mapping[str, Used]
+    used: Mapping[str, ModelUsage]
 
 
 def get_execution(
-    connection: sa.Connection, plans: Plans, loaded: Loaded, row: Row, now: datetime, by: Actor | None = None
+    connection: sa.Connection,
+    plans: DefinitionCache,
+    loaded: LoadedRun,
+    row: Row,
+    now: datetime,
+    by: Actor | None = None,
 ) -> Execution:
     """`by` is whoever asks, here and below."""
     return _views(connection, plans, loaded, [row], now, by)[0]
 
 
-def find(connection: sa.Connection, execution_id: str) -> Row:
-    row = connection.execute(sa.select(t.checkpoint_executions).where(E.execution_id == execution_id)).one_or_none()
-    if row is None:
-        raise NotFound("execution", execution_id)
-    return row
-
-
 def list_executions(
     connection: sa.Connection,
-    plans: Plans,
-    loaded: Loaded,
+    plans: DefinitionCache,
+    loaded: LoadedRun,
     now: datetime,
     by: Actor | None = None,
     *,
@@ -92,26 +89,31 @@ def list_executions(
 
 
 def _views(
-    connection: sa.Connection, plans: Plans, loaded: Loaded, rows: Sequence[Row], now: datetime, by: Actor | None
+    connection: sa.Connection,
+    plans: DefinitionCache,
+    loaded: LoadedRun,
+    rows: Sequence[Row],
+    now: datetime,
+    by: Actor | None,
 ) -> list[Execution]:
-    ids, seen = [row.execution_id for row in rows], approvals.Seen(now, by)
+    ids, seen = [row.execution_id for row in rows], approvals.ApprovalViewer(now, by)
     stale = staleness.of_executions(connection, ids)
-    around = Around(
+    around = ExecutionRows(
         loaded,
         artifacts.of_executions(connection, {row.execution_id: row.outputs for row in rows}, stale),
         _interactions(connection, ids),
         {each.execution_id: each for each in approvals.pending_of_run(connection, loaded.facts.run_id, seen)},
         stale,
-        faults.of_executions(
-            connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]
-        ),
+        of_executions(connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]),
         validations.of_executions(connection, ids),
         model_usage.by(connection, t.model_calls.c.execution_id, ids),
     )
     return [_view(connection, plans, around, row, now) for row in rows]
 
 
-def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now: datetime) -> Execution:
+def _view(
+    connection: sa.Connection, plans: DefinitionCache, around: ExecutionRows, row: Row, now: datetime
+) -> Execution:
     run, facts = around.loaded.run, around.loaded.facts
     checkpoint = definition_of(connection, plans, facts.pipeline_id, row)
     aggregate = run.executions.get(row.execution_id)
@@ -125,7 +127,7 @@ def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now
         checkpoint_name=row.checkpoint_name,
         checkpoint_description=checkpoint.checkpoint_description,
         checkpoint_position=row.checkpoint_position,
-        mode=Mode(checkpoint.execution.mode),
+        mode=ExecutionMode(checkpoint.execution.mode),
         status=ExecutionStatus(row.status),
         waiting_on=WaitingOn(row.waiting_on) if row.waiting_on else None,
         created_at=row.created_at,
@@ -160,11 +162,6 @@ def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now
         possible=for_execution(run, aggregate, now, is_stale=row.execution_id in around.stale) if is_live else [],
         warnings=[],
     )
-
-
-def definition_of(connection: sa.Connection, plans: Plans, pipeline_id: str, row: Row) -> CheckpointDefinition:
-    """The definition that it is carried out by."""
-    return plans.definition(connection, pipeline_id, row.definition_revision).by_key[row.key]
 
 
 def worked_seconds(worked: float, since: datetime | None, now: datetime) -> float:
@@ -203,3 +200,45 @@ def _interactions(connection: sa.Connection, execution_ids: Sequence[str]) -> di
             )
         )
     return found
+
+
+V = t.events.c
+
+_AGAIN = frozenset({EventType.EXECUTION_RETRIED.value, EventType.EXECUTION_REVALIDATED.value})
+
+_TOLD = (*sorted(_AGAIN), EventType.EXECUTION_FAILED.value)
+
+
+def of_executions(connection: sa.Connection, run_id: str, ids: Sequence[str]) -> dict[str, list[AttemptError]]:
+    """By execution, the newest last."""
+    found: defaultdict[str, list[AttemptError]] = defaultdict(list)
+    if not ids:
+        return found
+    query = sa.select(V.execution_id, V.event_type, V.timestamp, V.metadata).where(
+        V.chain == run_id, V.execution_id.in_(ids), V.event_type.in_(_TOLD)
+    )
+    for row in connection.execute(query.order_by(V.seq)):
+        earlier = found[row.execution_id]
+        error = _error(row, earlier[-1].attempt_number if earlier else 0)
+        if error is not None:
+            earlier.append(error)
+    return found
+
+
+def _error(row: Row, last: int) -> AttemptError | None:
+    """None of a retry that a person asked for: how the attempt before it failed has been told."""
+    told = row.metadata
+    is_invalid = row.event_type == EventType.EXECUTION_REVALIDATED.value
+    message = told.get("reason") if is_invalid else told.get("error")
+    if message is None:
+        return None
+    number = told.get("attempt_number")  # of the next attempt, where there is one
+    if number is not None and row.event_type in _AGAIN:
+        number -= 1
+    return AttemptError(
+        attempt_number=number or last + 1,
+        timestamp=row.timestamp,
+        error_type=told.get("error_type") or ("not_valid" if is_invalid else ""),
+        error_message=message,
+        stack_trace=told.get("stack_trace") or "",
+    )

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
 
 from cairn.core.states import ApprovalStatus, RunStatus
 from cairn.services.costs.usage import usage
-from cairn.services.errors import NotFound
-from cairn.services.filters import RunFilter
-from cairn.services.paging import Order, Query, Row, page
+from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.runs.queries import progress
 from cairn.services.runs.views import OpenExecution, RecentRun, RunMetadata, RunPage, RunSummary
 from cairn.store import model_usage
 from cairn.store import tables as t
-from cairn.store.model_usage import NOTHING, Used
+from cairn.store.errors import NotFound
+from cairn.store.model_usage import NOTHING, ModelUsage
 
 R, P, A = t.pipeline_runs.c, t.pipelines.c, t.approvals.c
 
@@ -42,7 +41,7 @@ SUMMARY: Query = sa.select(
     R.archived_by,
     R.over_budget,
 ).join_from(t.pipeline_runs, t.pipelines, P.pipeline_id == R.pipeline_id)
-_NEWEST = Order((R.created_at, R.run_id), newest_first=True)
+_NEWEST = SortOrder((R.created_at, R.run_id), newest_first=True)
 
 
 def list_runs(connection: sa.Connection, wanted: RunFilter, limit: int, cursor: str | None) -> RunPage:
@@ -91,7 +90,7 @@ def summaries(connection: sa.Connection, rows: Sequence[Row]) -> list[RunSummary
     ]
 
 
-def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution], used: Used) -> dict[str, Any]:
+def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution], used: ModelUsage) -> dict[str, Any]:
     is_paused = row.status == RunStatus.PAUSED.value
     return {
         "run_id": row.run_id,
@@ -173,3 +172,12 @@ def latest(connection: sa.Connection, of: Iterable[Sequence[RecentRun]]) -> dict
         return {}
     rows = connection.execute(SUMMARY.where(R.run_id.in_(ids))).all()
     return {run.pipeline_id: run for run in summaries(connection, rows)}
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    pipeline_id: str | None = None
+    statuses: tuple[RunStatus, ...] = ()
+    definition_version: int | None = None
+    include_archived: bool = False
+    include_tests: bool = False

@@ -1,0 +1,47 @@
+"""Definitions in requests and responses."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.dependencies import Services
+from cairn.api.operations import Media
+from cairn.api.parameters import etag
+from cairn.api.request_body import JSON, BoundedRequest, DecodedBody
+from cairn.definitions import Finding as Found
+from cairn.services.pipelines.definition_writer import SavedDefinition
+from cairn.services.pipelines.views import DefinitionFinding, Pipeline
+
+DEFINITION_MEDIA: Media = {
+    JSON: {
+        "type": "object",
+        "additionalProperties": True,
+        "description": "A definition; `/api/definitions/schema` says what it may hold.",
+    },
+    "application/yaml": {"type": "string", "description": "The same as YAML."},
+}
+
+
+async def read_definition(request: Request) -> DecodedBody:
+    """The definition in the body of a request, with source positions where it is YAML."""
+    incoming = request if isinstance(request, BoundedRequest) else BoundedRequest(request.scope, request.receive)
+    return await incoming.document()
+
+
+def finding(found: Found) -> DefinitionFinding:
+    return DefinitionFinding(
+        path=found.path,
+        message=found.message,
+        severity=found.severity.value,
+        line=found.line,
+        column=found.column,
+    )
+
+
+async def saved_pipeline(services: Services, response: Response, saved: SavedDefinition) -> Pipeline:
+    """A pipeline as it was saved, with its warnings. The ETag names the revision."""
+    warnings = [finding(found) for found in saved.warnings]
+    view = await run_in_threadpool(services.reading.pipeline, saved.pipeline_id, warnings)
+    response.headers["ETag"] = etag(view.revision)
+    return view

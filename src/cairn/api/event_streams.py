@@ -1,0 +1,189 @@
+"""Server-sent events: what happens, as it happens, from where the client left off."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from time import monotonic
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from cairn.documents import encode_json
+from cairn.services.actors import Actor
+from cairn.services.conversations.live_messages import HEARD, LiveMessage, LiveMessageCursor
+from cairn.services.conversations.views import Message
+from cairn.services.engine.event_bus import ChangeHint
+from cairn.services.errors import Unauthenticated
+from cairn.services.events.views import Event
+from cairn.services.logs.views import LogLine
+from cairn.services.runs.execution_views import ExecutionProgress
+from cairn.services.runs.stream import StreamBatch, StreamPosition
+
+HEARTBEAT = 15.0  # seconds without news until a ping shows the client that the stream is alive
+POLL = 1.0  # seconds: on PostgreSQL other processes write too and send no hints
+BATCH = 200  # rows read at once; the next ones are read when these are sent
+OPENING = b"retry: 1000\n\n"
+PING = b"event: ping\ndata: {}\n\n"
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def message(event: str, data: bytes, id: StreamPosition | None = None) -> bytes:
+    name = f"id: {id}\n" if id is not None else ""
+    return f"{name}event: {event}\ndata: ".encode() + data + b"\n\n"
+
+
+Check = Callable[[], Awaitable[Actor]]
+KINDS: dict[type[Any], str] = {Event: "event", LogLine: "log", Message: "message"}
+
+
+class HeartbeatTimer:
+    """When to send a ping to a client that has received nothing, and when to authenticate it again."""
+
+    def __init__(self, is_shared: bool) -> None:
+        self._pause = POLL if is_shared else HEARTBEAT
+        self._since = self._checked = monotonic()
+
+    def restart(self) -> None:
+        self._since = monotonic()
+
+    @property
+    def pause(self) -> float:
+        return max(0.0, min(self._pause, self._since + HEARTBEAT - monotonic()))
+
+    @property
+    def needs_ping(self) -> bool:
+        return monotonic() - self._since >= HEARTBEAT
+
+    @property
+    def needs_check(self) -> bool:
+        """Whether to authenticate the client again; true once."""
+        needs_check = monotonic() - self._checked >= HEARTBEAT
+        self._checked = monotonic() if needs_check else self._checked
+        return needs_check
+
+
+async def follow_run(
+    services: Any, run_id: str, place: StreamPosition, by: Actor, check: Check
+) -> AsyncIterator[bytes]:
+    """Events, log lines and messages of a run, each once and in order, until the client leaves or loses access.
+
+    Progress and pieces of messages are not part of that order: they are sent as they are, and again when they change.
+    """
+    yield OPENING + f"id: {place}\n\n".encode()
+    is_shared = services.database.kind == "postgresql"
+    timer, watcher = HeartbeatTimer(is_shared), RunWatcher(services, run_id, place, by)
+    with services.hub.subscribe(run_id) as hints:
+        news: tuple[ChangeHint, ...] = ()
+        while not hints.is_closed:
+            for line in await watcher.listen():
+                yield line
+                timer.restart()
+            is_stored = any(hint.event_type != HEARD for hint in news) or not news
+            if is_stored or watcher.has_more or (is_shared and watcher.is_behind):
+                for line in await watcher.look():
+                    yield line
+                    timer.restart()
+            if timer.needs_check and not await watcher.is_welcome(check):
+                return
+            if timer.needs_ping:
+                yield PING
+                timer.restart()
+            news = await hints.wait(0 if watcher.has_more else timer.pause)
+
+
+class RunWatcher:
+    """What one client has received of a run."""
+
+    def __init__(self, services: Any, run_id: str, place: StreamPosition, by: Actor) -> None:
+        self._services = services
+        self._run_id = run_id
+        self._place = place
+        self._by = by
+        self._listener = LiveMessageCursor()
+        self._progress: dict[str, ExecutionProgress] = {}
+        self._hidden: dict[str, bool] = {}  # by execution: whether its conversation is hidden from this client
+        self._looked_at = 0.0
+        self.has_more = False
+
+    @property
+    def is_behind(self) -> bool:
+        return monotonic() - self._looked_at >= POLL
+
+    async def is_welcome(self, check: Check) -> bool:
+        try:
+            self._by = await check()
+        except Unauthenticated:
+            return False
+        return True
+
+    async def listen(self) -> list[bytes]:
+        """Pieces of messages being streamed that the client does not have yet."""
+        coming: list[LiveMessage] = self._services.conversations.on_air.now(self._run_id)
+        hidden = await self._hidden_of({one.key.execution_id for one in coming})
+        pieces = self._listener.take([one for one in coming if one.key.execution_id not in hidden])
+        return [message("piece", piece.model_dump_json().encode()) for piece in pieces]
+
+    async def look(self) -> list[bytes]:
+        """The next batch from the database that the client does not have yet."""
+        reading, self._looked_at = self._services.reading, monotonic()
+        found: StreamBatch = await run_in_threadpool(reading.after, self._run_id, self._place, BATCH)
+        if found.events:
+            self._hidden.clear()  # another attempt may have another definition
+        hidden = await self._hidden_of({said.execution_id for said, _ in found.messages})
+        lines: list[bytes] = []
+        is_shown = True
+        for item in found.in_order():
+            self._place = self._place.after(item)
+            is_shown = not (isinstance(item, Message) and item.execution_id in hidden)
+            if is_shown:
+                lines.append(message(KINDS[type(item)], item.model_dump_json().encode(), self._place))
+        if not is_shown:
+            lines.append(f"id: {self._place}\n\n".encode())  # moves the position past what is hidden
+        self.has_more = found.is_full(BATCH)
+        if self.has_more:
+            return lines
+        for progress in found.progress:
+            if self._progress.get(progress.execution_id) != progress:
+                self._progress[progress.execution_id] = progress
+                lines.append(message("progress", progress.model_dump_json().encode()))
+        return lines
+
+    async def _hidden_of(self, executions: set[str]) -> set[str]:
+        if not executions <= self._hidden.keys():
+            found: frozenset[str] = await run_in_threadpool(self._services.reading.hidden_in, self._run_id, self._by)
+            self._hidden |= {one: one in found for one in executions}
+        return {one for one in executions if self._hidden[one]}
+
+
+async def follow_changes(services: Any, check: Check) -> AsyncIterator[bytes]:
+    """Hints that something in the lists has changed."""
+    yield OPENING
+    is_shared = services.database.kind == "postgresql"
+    timer = HeartbeatTimer(is_shared)
+    last = await run_in_threadpool(services.reading.last_event) if is_shared else 0
+    with services.hub.subscribe() as hints:
+        while not hints.is_closed:
+            changes = await hints.wait(timer.pause)
+            if is_shared:
+                last, more = await run_in_threadpool(services.reading.changes_after, last, BATCH)
+                changes = (*changes, *more)
+            for change in dict.fromkeys(changes):
+                yield message("change", encode_json(_plain(change)))
+                timer.restart()
+            if timer.needs_ping:
+                if not await _is_welcome(check):
+                    return
+                yield PING
+                timer.restart()
+
+
+async def _is_welcome(check: Check) -> bool:
+    try:
+        await check()
+    except Unauthenticated:
+        return False
+    return True
+
+
+def _plain(change: ChangeHint) -> dict[str, Any]:
+    return {"pipeline_id": change.pipeline_id, "run_id": change.run_id, "event_type": change.event_type}

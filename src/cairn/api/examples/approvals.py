@@ -1,0 +1,153 @@
+"""An approval of a proposed action, decisions and corrections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cairn.api.examples import story
+from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus
+from cairn.services.actions.catalogue import SEND_EMAIL
+from cairn.services.actions.views import (
+    LearningCase,
+    LearningCasePage,
+    ModificationPreview,
+    ModificationRate,
+    ModificationRates,
+    ModifyValidation,
+    ParameterChange,
+    ProposedAction,
+)
+from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecisionResult, BatchDecisionResults
+
+
+def _parameters() -> dict[str, Any]:
+    return {
+        "to": "customer@example.com",
+        "subject": "Refund Confirmation - Order #12345",
+        "amount": 99.99,
+        "body": "Your refund of ${{ amount }} has been processed.",
+    }
+
+
+def _modified_parameters() -> dict[str, Any]:
+    return {**_parameters(), "amount": 89.99}
+
+
+def _change() -> ParameterChange:
+    return ParameterChange(
+        field="amount", path="/amount", original=99.99, modified=89.99, change_type="updated", difference=-10.0
+    )
+
+
+def _action() -> ProposedAction:
+    return ProposedAction(
+        operation_type="send_email",
+        parameters=_parameters(),
+        current_parameters=_parameters(),
+        approved_parameters=None,
+        parameters_schema=SEND_EMAIL,
+        reasoning="The customer asked for a refund of a defective product; the purchase is confirmed.",
+        confidence=0.87,
+        risk_level=RiskLevel.HIGH,
+        claimed_risk=RiskLevel.HIGH,
+        risk_reasons=["The pipeline declares send_email as high."],
+        supporting_data={"customer": {"orders": 15, "refunds": 0}},
+        is_carried_out=True,
+        outcome="proposed",
+        result=None,
+        begun_at=None,
+        ended_at=None,
+    )
+
+
+def approval() -> ApprovalDetail:
+    return story.approval_detail().model_copy(
+        update={
+            "title": "Send “Refund Confirmation - Order #12345” to customer@example.com",
+            "kind": ApprovalKind.ACTION,
+            "possible": ["approve", "modify", "revise", "reject"],
+            "operation_type": "send_email",
+            "risk_level": RiskLevel.HIGH,
+            "confidence": 0.87,
+            "action": _action(),
+            "form": None,
+        }
+    )
+
+
+def _correction() -> LearningCase:
+    return LearningCase(
+        case_id=story.id_of("case"),
+        approval_id=story.APPROVAL_ID,
+        pipeline_id=story.PIPELINE_ID,
+        operation_type="send_email",
+        original=_parameters(),
+        modified=_modified_parameters(),
+        changes=[_change()],
+        feedback="Reduced by policy",
+        by="admin",
+        at=story.at(20),
+    )
+
+
+def _rate() -> ModificationRate:
+    return ModificationRate(
+        operation_type="send_email",
+        approved=40,
+        modified=10,
+        rate=0.25,
+        recent_approved=20,
+        recent_modified=2,
+        recent_rate=0.1,
+        earlier_rate=0.4,
+    )
+
+
+def decide_request() -> dict[str, Any]:
+    return {"digest": story.DIGEST, "feedback": "Good"}
+
+
+def decide_batch_request() -> dict[str, Any]:
+    return {"decision": "approve", "items": [{"approval_id": story.APPROVAL_ID, "digest": story.DIGEST}]}
+
+
+def modify_request() -> dict[str, Any]:
+    return {"modified_params": {"amount": 89.99}}
+
+
+def assign_request() -> dict[str, Any]:
+    return {"to": ["finance"], "reason": "They know the account"}
+
+
+def comment_request() -> dict[str, Any]:
+    return {"text": "Verified with the policy"}
+
+
+def approvals() -> ApprovalPage:
+    return story.page(ApprovalPage, story.approval())
+
+
+def batch_results() -> BatchDecisionResults:
+    return BatchDecisionResults(
+        decided=1,
+        refused=0,
+        items=[BatchDecisionResult(approval_id=story.APPROVAL_ID, status=ApprovalStatus.APPROVED, error=None)],
+    )
+
+
+def modification_preview() -> ModificationPreview:
+    return ModificationPreview(
+        approval_id=story.APPROVAL_ID,
+        parameters=_modified_parameters(),
+        diff=[_change()],
+        validation=ModifyValidation(passed=True, errors=[]),
+    )
+
+
+def corrections() -> LearningCasePage:
+    return LearningCasePage(items=[_correction()], next_cursor=None)
+
+
+def correction_rates() -> ModificationRates:
+    return ModificationRates(recent_days=30, items=[_rate()])

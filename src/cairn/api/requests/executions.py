@@ -1,0 +1,45 @@
+"""Bodies of requests about executions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from cairn.api.parameters import Text
+from cairn.api.request_body import Digest, Id, RequestBody
+
+
+class StartExecutionRequest(RequestBody):
+    """An execution by its id, or by its run and checkpoint."""
+
+    execution_id: Id | None = None
+    run_id: Id | None = None
+    checkpoint_id: Id | None = None
+
+    @model_validator(mode="after")
+    def names_one(self) -> Self:
+        by_place = self.run_id is not None and self.checkpoint_id is not None
+        if (self.execution_id is not None) == by_place:
+            raise ValueError("Give `execution_id`, or `run_id` with `checkpoint_id`")
+        return self
+
+
+class ApproveRequest(RequestBody):
+    digest: Digest = None
+    feedback: Text = ""
+    modified_params: dict[str, Any] | None = Field(default=None, description="Of an action, in place of its own.")
+
+
+class ReviseRequest(RequestBody):
+    feedback: Annotated[Text, Field(description="What has to change; not needed to refuse a start.")] = ""
+    digest: Digest = None
+
+
+class SubmitFormRequest(RequestBody):
+    fields: Annotated[dict[str, Any], Field(description="Answers by field name; a file field takes an upload id.")]
+    digest: Digest = None
+
+
+class RetryExecutionRequest(RequestBody):
+    attempt: Annotated[int | None, Field(ge=1, le=2**31, description="The attempt that failed.")] = None

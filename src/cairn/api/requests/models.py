@@ -1,0 +1,17 @@
+"""Bodies of requests about models."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from cairn.api.request_body import RequestBody
+
+
+class TestModelRequest(RequestBody):
+    __test__ = False  # pytest takes it for a test by its name
+
+    model: Annotated[
+        str | None, Field(min_length=1, max_length=200, description="`provider:model`; without one, the default.")
+    ] = None

@@ -1,0 +1,33 @@
+"""Bodies of requests about rollbacks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from cairn.api.parameters import Text
+from cairn.api.request_body import Id, RequestBody
+from cairn.services.rollbacks.views import RollbackType
+
+
+class CreateRollbackRequest(RequestBody):
+    """A checkpoint-level rollback stays in its run; a run-level one goes back to an earlier run."""
+
+    rollback_type: RollbackType
+    source_run_id: Id
+    target_run_id: Id | None = None
+    target_checkpoint_position: Annotated[
+        int | None, Field(ge=-1, le=2**31, description="The last checkpoint that is kept; -1 keeps none.")
+    ] = None
+    target_checkpoint_id: Id | None = None
+    user_reason: Text | None = None
+    rollback_id: Annotated[Id | None, Field(description="Yours, to be able to send the request again.")] = None
+
+    @model_validator(mode="after")
+    def names_target(self) -> Self:
+        if (self.target_checkpoint_position is None) == (self.target_checkpoint_id is None):
+            raise ValueError("Give `target_checkpoint_position` or `target_checkpoint_id`")
+        if (self.rollback_type == "run_level") != (self.target_run_id is not None):
+            raise ValueError("`target_run_id` goes with `run_level`, and is required there")
+        return self

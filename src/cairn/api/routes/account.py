@@ -1,0 +1,67 @@
+"""What everybody sees to themselves: how they are shown, and their own tokens."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import identity as examples
+from cairn.api.operations import OWN, operation, operation_router
+from cairn.api.parameters import Paging, TokenId
+from cairn.api.requests.identity import CreateOwnTokenRequest, UpdateAccountRequest
+from cairn.api.routes.session import session_view
+from cairn.services.identity.tokens import TokenSpec
+from cairn.services.identity.users import UserChange
+from cairn.services.identity.views import CreatedToken, Session, Token, TokenPage
+
+router = operation_router("/api/me", "Your account")
+
+
+@router.put("")
+@operation(OWN, request_example=examples.update_account_request, response_example=examples.session)
+async def update_me(body: UpdateAccountRequest, services: Services, by: By) -> Session:
+    """Say how you are shown. Your name stays, as decisions carry it."""
+    await services.accounts.users.change(by.name, UserChange(display_name=body.display_name), by)
+    return await run_in_threadpool(session_view, services, by)
+
+
+@router.get("/tokens")
+@operation(OWN, response_example=examples.tokens)
+def list_own_tokens(
+    services: Services,
+    paging: Paging,
+    by: By,
+    all: Annotated[bool, Query(description="Also those that are no longer valid.")] = False,
+) -> TokenPage:
+    """Your own tokens that are valid, newest first; never their texts."""
+    return services.accounts.people.tokens(user=by.name, all=all, limit=paging.limit, cursor=paging.cursor)
+
+
+@router.post("/tokens", status_code=201)
+@operation(
+    OWN,
+    idempotent=False,
+    errors=(404, 409),
+    request_example=examples.create_own_token_request,
+    response_example=examples.created_token,
+)
+async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: By) -> CreatedToken:
+    """Make a token of your own, for what your roles allow. Its text is in this answer alone.
+
+    Made with a token, it may do no more than that one, and ends with it.
+    """
+    scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
+    made = await services.accounts.tokens.create_own(TokenSpec(by.name, body.name, scopes, body.valid_days), by)
+    kept = await run_in_threadpool(services.accounts.people.token, made.token_id)
+    return CreatedToken(**dict(kept), token=made.token)
+
+
+@router.delete("/tokens/{token_id}")
+@operation(OWN, response_example=examples.token)
+async def revoke_own_token(token_id: TokenId, services: Services, by: By) -> Token:
+    """Revoke one of your tokens: it lets nobody in from now on, nor do sessions that were opened with it."""
+    await services.accounts.tokens.revoke_own(token_id, by)
+    return await run_in_threadpool(services.accounts.people.token, token_id)

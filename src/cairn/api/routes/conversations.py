@@ -1,0 +1,59 @@
+"""Conversations of executions."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import conversations as examples
+from cairn.api.operations import READ, operation, operation_router
+from cairn.api.parameters import ExecutionId, Order, Paging, Text
+from cairn.services.conversations.queries import MessageFilter
+from cairn.services.conversations.views import MessagePage
+
+router = operation_router("/api/executions", "Executions")
+MessageScope = Annotated[
+    Text | None,
+    Query(max_length=100, description="Only messages of this scope; `current` is the one that still counts."),
+]
+Before = Annotated[int | None, Query(ge=0, lt=2**63, description="Only messages before this `message_id`.")]
+After = Annotated[int | None, Query(ge=0, lt=2**63, description="Only messages after this `message_id`.")]
+
+
+@router.get("/{execution_id}/messages")
+@operation(READ, response_example=examples.messages)
+def list_messages(
+    execution_id: ExecutionId,
+    services: Services,
+    by: By,
+    paging: Paging,
+    scope: MessageScope = None,
+    order: Order = "oldest",
+    before: Before = None,
+    after: After = None,
+) -> MessagePage:
+    """What was said with models, oldest first: each message with its speaker, its calls of tools and what it has used.
+
+    With `order=newest` the first page is the end of the conversation, and the next ones lead back to its beginning.
+    Where the definition does not show the conversation, only admins see it: it is for the audit.
+    """
+    message_filter = MessageFilter(scope, before, after, order == "newest")
+    return services.reading.messages(execution_id, message_filter, by, paging.limit, paging.cursor)
+
+
+@router.get("/{execution_id}/conversation")
+@operation(READ, response_example=examples.messages)
+def get_conversation(
+    execution_id: ExecutionId,
+    services: Services,
+    by: By,
+    paging: Paging,
+    scope: MessageScope = None,
+    order: Order = "oldest",
+    before: Before = None,
+    after: After = None,
+) -> MessagePage:
+    """The same as messages."""
+    return list_messages(execution_id, services, by, paging, scope, order, before, after)

@@ -1,0 +1,34 @@
+"""What people correct in actions, and how often (H9)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+
+from cairn.api.dependencies import Services
+from cairn.api.examples import approvals as examples
+from cairn.api.operations import READ, operation, operation_router
+from cairn.api.parameters import ById, Paging, Text
+from cairn.services.actions.views import LearningCasePage, ModificationRates
+
+router = operation_router("/api/learning", "Approvals")
+
+
+@router.get("/cases")
+@operation(READ, response_example=examples.corrections)
+def list_learning_cases(
+    services: Services,
+    paging: Paging,
+    operation_type: Annotated[Text | None, Query(max_length=100, description="Of this operation.")] = None,
+    pipeline_id: ById = None,
+) -> LearningCasePage:
+    """What people have corrected before they approved it, newest first (H9)."""
+    return services.corrections.cases(operation_type, pipeline_id, paging.limit, paging.cursor)
+
+
+@router.get("/rates")
+@operation(READ, response_example=examples.correction_rates)
+def get_modification_rates(services: Services) -> ModificationRates:
+    """How often people correct each operation, recently and before."""
+    return services.corrections.rates()

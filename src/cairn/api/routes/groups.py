@@ -1,0 +1,53 @@
+"""Groups of users."""
+
+from __future__ import annotations
+
+from fastapi import Response
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import identity as examples
+from cairn.api.operations import ADMIN, READ, operation, operation_router
+from cairn.api.parameters import Named, Paging
+from cairn.api.requests.identity import CreateGroupRequest, UpdateGroupRequest
+from cairn.services.identity.views import Group, GroupPage
+
+router = operation_router("/api/groups", "People")
+
+
+@router.get("")
+@operation(READ, response_example=examples.groups)
+def list_groups(services: Services, paging: Paging) -> GroupPage:
+    """Groups, by name."""
+    return services.accounts.people.groups(paging.limit, paging.cursor)
+
+
+@router.post("", status_code=201)
+@operation(ADMIN, request_example=examples.create_group_request, response_example=examples.group)
+async def create_group(body: CreateGroupRequest, response: Response, services: Services, by: By) -> Group:
+    """Make a group, to be named where people are asked."""
+    name = await services.accounts.groups.create(body.name, body.description, body.members, by)
+    response.headers["Location"] = f"/api/groups/{name}"
+    return await run_in_threadpool(services.accounts.people.group, name)
+
+
+@router.get("/{name}")
+@operation(READ, response_example=examples.group)
+def get_group(name: Named, services: Services) -> Group:
+    """A group and its members."""
+    return services.accounts.people.group(name)
+
+
+@router.put("/{name}")
+@operation(ADMIN, request_example=examples.update_group_request, response_example=examples.group)
+async def update_group(name: Named, body: UpdateGroupRequest, services: Services, by: By) -> Group:
+    """Change what is given; `members` are all of them."""
+    await services.accounts.groups.change(name, by, description=body.description, members=body.members)
+    return await run_in_threadpool(services.accounts.people.group, name)
+
+
+@router.delete("/{name}", status_code=204)
+@operation(ADMIN)
+async def remove_group(name: Named, services: Services, by: By) -> None:
+    """Remove a group; its members stay."""
+    await services.accounts.groups.remove(name, by)

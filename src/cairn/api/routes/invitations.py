@@ -1,0 +1,89 @@
+"""Invitations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.authentication import refuse_foreign, set_cookie, visitor_of
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import identity as examples
+from cairn.api.operations import ADMIN, OPEN, operation, operation_router
+from cairn.api.parameters import InvitationId, Paging
+from cairn.api.requests.sign_in import AcceptInvitationRequest, CreateInvitationRequest, PreviewInvitationRequest
+from cairn.api.routes.session import session_view
+from cairn.services.identity.views import InvitationPage, InvitationPreview, NewInvitation, Session
+
+router = operation_router("/api/invitations", "Invitations")
+
+
+@router.get("")
+@operation(ADMIN, response_example=examples.invitations)
+def list_invitations(
+    services: Services,
+    paging: Paging,
+    all: Annotated[bool, Query(description="Also those that were accepted, taken back or are too old.")] = False,
+) -> InvitationPage:
+    """Open invitations, newest first."""
+    return services.accounts.people.invitations(all=all, limit=paging.limit, cursor=paging.cursor)
+
+
+@router.post("", status_code=201)
+@operation(
+    ADMIN,
+    idempotent=False,
+    errors=(404, 409),
+    request_example=examples.create_invitation_request,
+    response_example=examples.created_invitation,
+)
+async def create_invitation(body: CreateInvitationRequest, services: Services, by: By) -> NewInvitation:
+    """Invite somebody; the link is in this answer alone, works once and takes the place of earlier ones."""
+    made = await services.accounts.invitations.invite(body.spec, body.valid_hours, by)
+    kept = await run_in_threadpool(services.accounts.people.invitation, made.invitation_id)
+    return NewInvitation(**dict(kept), token=made.token, path=f"/welcome#invitation={made.token}")
+
+
+@router.delete("/{invitation_id}", status_code=204)
+@operation(ADMIN)
+async def revoke_invitation(invitation_id: InvitationId, services: Services, by: By) -> None:
+    """Take an invitation back."""
+    await services.accounts.invitations.revoke(invitation_id, by)
+
+
+@router.post("/preview")
+@operation(
+    OPEN,
+    idempotent=False,
+    errors=(401, 403, 404, 409, 410, 429),
+    request_example=examples.preview_invitation_request,
+    response_example=examples.invitation_preview,
+)
+async def preview_invitation(body: PreviewInvitationRequest, request: Request, services: Services) -> InvitationPreview:
+    """Whom an invitation is for. It stays open."""
+    refuse_foreign(request)
+    found = await services.accounts.invitations.look(body.token, visitor_of(request))
+    return InvitationPreview(
+        user=found.user, display_name=found.display_name, email=found.email, expires_at=found.expires_at
+    )
+
+
+@router.post("/accept")
+@operation(
+    OPEN,
+    idempotent=False,
+    errors=(401, 403, 404, 409, 410, 429),
+    request_example=examples.accept_invitation_request,
+    response_example=examples.session,
+)
+async def accept_invitation(
+    body: AcceptInvitationRequest, request: Request, response: Response, services: Services
+) -> Session:
+    """Set a password and be signed in. The invitation is used up."""
+    refuse_foreign(request)
+    signed_in = await services.accounts.invitations.accept(
+        body.token, body.password, body.display_name, visitor_of(request)
+    )
+    set_cookie(response, request, signed_in.secret)
+    return await run_in_threadpool(session_view, services, signed_in.actor)

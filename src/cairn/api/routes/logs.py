@@ -1,0 +1,47 @@
+"""Logs of executions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import Query, Response
+from starlette.responses import StreamingResponse
+
+from cairn.api.dependencies import Services
+from cairn.api.examples import logs as examples
+from cairn.api.operations import READ, TEXT, operation, operation_router
+from cairn.api.parameters import ExecutionId, Order, Paging, Text
+from cairn.services.logs.queries import LogFilter
+from cairn.services.logs.views import LogPage
+
+router = operation_router("/api/executions", "Executions")
+Level = Literal["debug", "info", "warning", "error"]
+
+
+@router.get("/{execution_id}/logs")
+@operation(READ, response_example=examples.lines)
+def list_logs(
+    execution_id: ExecutionId,
+    services: Services,
+    paging: Paging,
+    level: Annotated[list[Level] | None, Query(description="One of these.")] = None,
+    search: Annotated[Text, Query(max_length=200, description="Part of the message, in any case.")] = "",
+    order: Order = "oldest",
+    before: Annotated[int | None, Query(ge=0, lt=2**63, description="Only lines before this `log_id`.")] = None,
+    after: Annotated[int | None, Query(ge=0, lt=2**63, description="Only lines after this `log_id`.")] = None,
+) -> LogPage:
+    """What its runners logged, oldest first.
+
+    With `order=newest` the first page is the end of the log, and the next ones lead back to its beginning.
+    """
+    log_filter = LogFilter(tuple(level or ()), search, before, after, order == "newest")
+    return services.reading.logs(execution_id, log_filter, paging.limit, paging.cursor)
+
+
+@router.get("/{execution_id}/logs/download", response_class=Response)
+@operation(READ, response_media={"text/plain": TEXT}, response_example=examples.text)
+def download_logs(execution_id: ExecutionId, services: Services) -> Response:
+    """The whole log as a text to be saved: one line each with its time in UTC, its level and its message."""
+    text = services.reading.log_text(execution_id)
+    headers = {"Content-Disposition": f'attachment; filename="execution_{execution_id}.log"'}
+    return StreamingResponse(text, media_type="text/plain; charset=utf-8", headers=headers)

@@ -1,0 +1,142 @@
+"""Channels, the log of deliveries, and what one wants to be told."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path, Query, Response
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import notifications as examples
+from cairn.api.operations import ADMIN, OWN, READ, operation, operation_router
+from cairn.api.parameters import ById, IfMatch, Paging, etag, revision_of
+from cairn.api.requests.notifications import (
+    CreateChannelRequest,
+    SetPreferencesRequest,
+    TestChannelRequest,
+    UpdateChannelRequest,
+)
+from cairn.services.notifications.queries import DeliveryFilter
+from cairn.services.notifications.views import (
+    Channel,
+    ChannelPage,
+    CreatedChannel,
+    DeliveryDetail,
+    DeliveryPage,
+    Preferences,
+    RemovedChannel,
+)
+from cairn.store.tables.notifications import DeliveryStatus, NotificationKind
+
+router = operation_router("/api", "Notifications")
+ChannelId = Annotated[str, Path(description="Id of the channel.", json_schema_extra={"format": "uuid"})]
+DeliveryId = Annotated[str, Path(description="Id of the delivery.", json_schema_extra={"format": "uuid"})]
+
+
+@router.get("/channels")
+@operation(ADMIN, response_example=examples.channels)
+def list_channels(services: Services, paging: Paging) -> ChannelPage:
+    """Where notices can go. Addresses and keys are secrets: they never come back."""
+    return services.reading.channels(paging.limit, paging.cursor)
+
+
+@router.post("/channels", status_code=201)
+@operation(
+    ADMIN,
+    idempotent=False,
+    etag=True,
+    errors=(404, 409),
+    request_example=examples.create_channel_request,
+    response_example=examples.created_channel,
+)
+async def create_channel(body: CreateChannelRequest, response: Response, services: Services, by: By) -> CreatedChannel:
+    """Set a channel up. A webhook without a signing key gets one, which is shown this once."""
+    channel_id, key = await services.telling.channels.create(body.spec, by)
+    made = await run_in_threadpool(services.reading.channel, channel_id)
+    response.headers["Location"] = f"/api/channels/{channel_id}"
+    response.headers["ETag"] = etag(made.revision)
+    return CreatedChannel(**dict(made), signing_key=key)
+
+
+@router.get("/channels/{channel_id}")
+@operation(ADMIN, etag=True, response_example=examples.channel)
+def get_channel(channel_id: ChannelId, response: Response, services: Services) -> Channel:
+    """One channel as it is set up."""
+    found = services.reading.channel(channel_id)
+    response.headers["ETag"] = etag(found.revision)
+    return found
+
+
+@router.put("/channels/{channel_id}")
+@operation(ADMIN, etag=True, request_example=examples.update_channel_request, response_example=examples.channel)
+async def update_channel(
+    channel_id: ChannelId,
+    body: UpdateChannelRequest,
+    response: Response,
+    services: Services,
+    by: By,
+    if_match: IfMatch = None,
+) -> Channel:
+    """Change a channel: what is left out stays."""
+    await services.telling.channels.update(channel_id, body.spec, by, revision_of(if_match))
+    found = await run_in_threadpool(services.reading.channel, channel_id)
+    response.headers["ETag"] = etag(found.revision)
+    return found
+
+
+@router.delete("/channels/{channel_id}")
+@operation(ADMIN, response_example=examples.removed_channel)
+async def delete_channel(channel_id: ChannelId, services: Services, by: By) -> RemovedChannel:
+    """Remove a channel with its address and key. What waits to be sent there is skipped."""
+    return RemovedChannel(channel_id=channel_id, name=await services.telling.channels.remove(channel_id, by))
+
+
+@router.post("/channels/{channel_id}/test")
+@operation(ADMIN, request_example=examples.test_channel_request, response_example=examples.delivery)
+async def test_channel(channel_id: ChannelId, body: TestChannelRequest, services: Services, by: By) -> DeliveryDetail:
+    """Send a test notice there now; the answer says what came of it."""
+    delivery_id = await services.telling.trials.try_out(channel_id, by, body.recipient)
+    return await run_in_threadpool(services.reading.delivery, delivery_id)
+
+
+@router.get("/deliveries")
+@operation(ADMIN, response_example=examples.deliveries)
+def list_deliveries(
+    services: Services,
+    paging: Paging,
+    channel_id: ById = None,
+    pipeline_id: ById = None,
+    run_id: ById = None,
+    approval_id: ById = None,
+    status: Annotated[list[DeliveryStatus] | None, Query(description="One of these.")] = None,
+    kind: Annotated[list[NotificationKind] | None, Query(description="One of these.")] = None,
+) -> DeliveryPage:
+    """What was sent, and what came of it, newest first."""
+    delivery_filter = DeliveryFilter(
+        channel_id, pipeline_id, run_id, approval_id, tuple(status or ()), tuple(kind or ())
+    )
+    return services.reading.deliveries(delivery_filter, paging.limit, paging.cursor)
+
+
+@router.get("/deliveries/{delivery_id}")
+@operation(ADMIN, response_example=examples.delivery)
+def get_delivery(delivery_id: DeliveryId, services: Services) -> DeliveryDetail:
+    """One delivery with what was told, and each try."""
+    return services.reading.delivery(delivery_id)
+
+
+@router.get("/preferences")
+@operation(READ, response_example=examples.preferences)
+def get_preferences(services: Services, by: By) -> Preferences:
+    """What you want to be told, and when."""
+    return services.reading.preferences(by.name)
+
+
+@router.put("/preferences")
+@operation(OWN, request_example=examples.set_preferences_request, response_example=examples.preferences)
+async def set_preferences(body: SetPreferencesRequest, services: Services, by: By) -> Preferences:
+    """Say what you want to be told, and when: all of it at once. What is left out is no wish."""
+    quiet = body.quiet.model_dump() if body.quiet is not None else None
+    await services.telling.wishes.set(by.name, body.channels, body.kinds, quiet)
+    return await run_in_threadpool(services.reading.preferences, by.name)

@@ -1,0 +1,105 @@
+"""How far rules may go by themselves: why they decided, what they would have done, samples, the emergency stop."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request
+from pydantic import AwareDatetime
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import rules as examples
+from cairn.api.operations import ADMIN, READ, operation, operation_router
+from cairn.api.parameters import ApprovalId, ById, Paging
+from cairn.api.requests.rules import ReviewAuditRequest, SetEmergencyStopRequest
+from cairn.api.routes.rules import RULES_MEDIA, read_rulebook
+from cairn.services.approvals.eligibility import DECIDE
+from cairn.services.rules.backtests import MOST
+from cairn.services.rules.views import (
+    ApprovalExplanation,
+    Audit,
+    AuditPage,
+    Autonomy,
+    Backtest,
+    EmergencyStop,
+    EmergencyStopPage,
+)
+
+router = operation_router("/api", "Rules")
+
+
+@router.get("/approvals/{approval_id}/explain")
+@operation(READ, response_example=examples.explanation)
+def explain_approval(approval_id: ApprovalId, services: Services) -> ApprovalExplanation:
+    """Which rule asks or has approved, and why each other one did not, condition by condition."""
+    return services.rule_reading.explain(approval_id)
+
+
+@router.post("/rules/backtest")
+@operation(ADMIN, idempotent=False, request_media=RULES_MEDIA, errors=(404, 409), response_example=examples.backtest)
+async def backtest_rules(
+    request: Request,
+    services: Services,
+    pipeline_id: ById = None,
+    since: Annotated[AwareDatetime | None, Query(description="Decisions that were asked for since then.")] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST, description="How many decisions at most, the newest first.")] = MOST,
+) -> Backtest:
+    """Replay rules over what people decided: what they would have approved, and where people did not (H3b)."""
+    rulebook = await read_rulebook(request, services)
+    outcome = await services.backtests.replay(rulebook, pipeline_id, since, limit)
+    return await run_in_threadpool(services.rule_reading.backtest, outcome)
+
+
+@router.get("/rules/autonomy")
+@operation(READ, response_example=examples.autonomy)
+def get_autonomy(
+    services: Services, days: Annotated[int, Query(ge=1, le=3650, description="How far back it is looked.")] = 90
+) -> Autonomy:
+    """What each rule has done, how people judged its samples, and how its shadow would have done."""
+    return services.rule_reading.autonomy(days)
+
+
+@router.get("/rules/audits")
+@operation(READ, response_example=examples.audits)
+def list_audits(
+    services: Services,
+    paging: Paging,
+    reviewed: Annotated[bool | None, Query(description="Only those that were looked at, or not yet.")] = None,
+    pipeline_id: ById = None,
+) -> AuditPage:
+    """Automatic approvals that were sampled for people to look at, newest first."""
+    return services.rule_reading.audits(reviewed, pipeline_id, paging.limit, paging.cursor)
+
+
+@router.put("/rules/audits/{approval_id}")
+@operation(DECIDE, request_example=examples.review_request, response_example=examples.audit)
+async def review_audit(approval_id: ApprovalId, body: ReviewAuditRequest, services: Services, by: By) -> Audit:
+    """Say whether you agree with an automatic approval. The run goes its way; the rule is judged by it."""
+    await services.rules.review(approval_id, body.agrees, body.comment, by)
+    return await run_in_threadpool(services.rule_reading.audit, approval_id)
+
+
+@router.get("/rules/emergency-stop")
+@operation(READ, response_example=examples.emergency_stop)
+def get_emergency_stop(services: Services) -> EmergencyStop:
+    """Whether every automatic approval is stopped, by whom and why."""
+    return services.rule_reading.stop()
+
+
+@router.put("/rules/emergency-stop")
+@operation(ADMIN, request_example=examples.emergency_stop_request, response_example=examples.emergency_stop)
+async def set_emergency_stop(body: SetEmergencyStopRequest, services: Services, by: By) -> EmergencyStop:
+    """Stop every automatic approval at once, or let them go on. What would have been approved is asked meanwhile.
+
+    Stopped again with another reason, that one takes the place of the first.
+    """
+    await services.rules.stop(body.stopped, body.reason, by)
+    return await run_in_threadpool(services.rule_reading.stop)
+
+
+@router.get("/rules/emergency-stop/history")
+@operation(READ, response_example=examples.emergency_stops)
+def list_emergency_stops(services: Services, paging: Paging) -> EmergencyStopPage:
+    """Every stop and every end of one, newest first."""
+    return services.rule_reading.stops(paging.limit, paging.cursor)

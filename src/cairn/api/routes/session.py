@@ -1,0 +1,97 @@
+"""Sign in and out, and the current session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import Request, Response
+from starlette.concurrency import run_in_threadpool
+
+import cairn
+from cairn.api.authentication import COOKIE, bearer, is_same_origin, refuse_foreign, set_cookie, visitor_of
+from cairn.api.dependencies import By, Services, UsedSession
+from cairn.api.examples import identity as examples
+from cairn.api.operations import OPEN, OWN, READ, operation, operation_router
+from cairn.api.requests.sign_in import ChangePasswordRequest, CreateSessionRequest
+from cairn.services.actors import Actor, Role, Scope
+from cairn.services.errors import Forbidden
+from cairn.services.identity.views import Session, SignInOptions, SignInProvider
+
+if TYPE_CHECKING:
+    from cairn.bootstrap import AppServices
+
+router = operation_router("/api", "Session")
+
+
+@router.post("/session")
+@operation(
+    OPEN,
+    idempotent=False,
+    errors=(401, 403, 429),
+    request_example=examples.sign_in_request,
+    response_example=examples.session,
+)
+async def sign_in(body: CreateSessionRequest, request: Request, response: Response, services: Services) -> Session:
+    """Sign in with a token, or with a name and a password. The session is held by a cookie."""
+    refuse_foreign(request)
+    signing_in, visitor = services.accounts.signing_in, visitor_of(request)
+    if body.token is not None:
+        signed_in = await signing_in.with_token(body.token, visitor)
+    else:
+        signed_in = await signing_in.with_password(body.name or "", body.password or "", visitor)
+    set_cookie(response, request, signed_in.secret)
+    return await run_in_threadpool(session_view, services, signed_in.actor)
+
+
+@router.get("/session")
+@operation(READ, response_example=examples.session)
+async def get_session(request: Request, response: Response, services: Services, by: By) -> Session:
+    """Who is signed in."""
+    secret = request.cookies.get(COOKIE)
+    if secret and bearer(request) is None and (await services.access.session(secret)).renewed:
+        set_cookie(response, request, secret)
+    return await run_in_threadpool(session_view, services, by)
+
+
+@router.delete("/session", status_code=204)
+@operation(OPEN, idempotent=False, errors=(403,))
+async def sign_out(request: Request, response: Response, services: Services) -> None:
+    """End the session. Without one, nothing happens."""
+    secret = request.cookies.get(COOKIE)
+    if secret:
+        if not is_same_origin(request):
+            raise Forbidden("Signing out is only possible from the server's own pages.")
+        await services.access.sign_out(secret)
+    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+
+
+@router.put("/session/password", status_code=204)
+@operation(OWN, idempotent=False, errors=(404, 409), request_example=examples.change_password_request)
+async def change_password(body: ChangePasswordRequest, services: Services, by: By, current: UsedSession) -> None:
+    """Set your own password. Your other sessions end."""
+    await services.accounts.sessions.change_password(by, current=body.current, new=body.new, but=current)
+
+
+def session_view(services: AppServices, actor: Actor) -> Session:
+    user = services.accounts.people.user(actor.name)
+    return Session(
+        actor=actor.name,
+        display_name=user.display_name,
+        email=user.email,
+        roles=[role for role in Role if role.value in actor.roles],
+        groups=sorted(actor.groups),
+        stands_for=sorted(actor.stands_for),
+        scopes=None if actor.scopes is None else [scope for scope in Scope if scope.value in actor.scopes],
+        has_password=user.has_password,
+        sign_in_ways=sign_in_options(services),
+        version=cairn.__version__,
+        data_dir=str(services.settings.data_dir.resolve()) if actor.is_admin else None,
+    )
+
+
+def sign_in_options(services: AppServices) -> SignInOptions:
+    offered = services.accounts.providers.offered
+    return SignInOptions(
+        password=services.accounts.people.has_passwords(),
+        providers=[SignInProvider(name=policy.name, title=policy.title) for policy in offered],
+    )

@@ -1,0 +1,45 @@
+"""Open sessions."""
+
+from __future__ import annotations
+
+from cairn.api.dependencies import By, Services, UsedSession
+from cairn.api.examples import identity as examples
+from cairn.api.operations import OWN, operation, operation_router
+from cairn.api.parameters import Paging, SessionId, UserQuery
+from cairn.services.actors import Actor
+from cairn.services.errors import Forbidden
+from cairn.services.identity.views import EndedSessions, OpenSessionPage
+
+router = operation_router("/api/sessions", "Sessions")
+
+
+@router.get("")
+@operation(OWN, response_example=examples.open_sessions)
+def list_sessions(
+    services: Services, paging: Paging, by: By, current: UsedSession, user: UserQuery = None
+) -> OpenSessionPage:
+    """Your open sessions, newest first; an admin also sees another user's."""
+    _check_own(by, user)
+    return services.accounts.people.sessions(
+        user=user or by.name, current=current, limit=paging.limit, cursor=paging.cursor
+    )
+
+
+@router.delete("/{session_id}", status_code=204)
+@operation(OWN)
+async def end_session(session_id: SessionId, services: Services, by: By) -> None:
+    """End one of your sessions; an admin may end any."""
+    await services.accounts.sessions.end(session_id, by)
+
+
+@router.delete("")
+@operation(OWN, response_example=examples.ended_sessions)
+async def end_sessions(services: Services, by: By, current: UsedSession, user: UserQuery = None) -> EndedSessions:
+    """End all your other sessions, or as an admin all of another user's."""
+    _check_own(by, user)
+    return EndedSessions(count=await services.accounts.sessions.end_all(user or by.name, by, but=current))
+
+
+def _check_own(by: Actor, user: str | None) -> None:
+    if user not in (None, by.name) and not by.is_admin:
+        raise Forbidden(f"{by.name} may see and end their own sessions only.")

@@ -1,0 +1,66 @@
+"""Sign in with an identity provider."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.authentication import TICKET, refuse_foreign, set_cookie, set_ticket, visitor_of
+from cairn.api.dependencies import Services
+from cairn.api.examples import identity as examples
+from cairn.api.operations import OPEN, operation, operation_router
+from cairn.api.requests.sign_in import FinishSignInRequest, StartSignInRequest
+from cairn.api.routes.session import session_view, sign_in_options
+from cairn.services.identity.views import SignedIn, SignInOptions, SignInRedirect
+
+router = operation_router("/api", "Session")
+ProviderName = Annotated[str, Path(max_length=100, description="An identity provider of the settings.")]
+
+
+@router.get("/sign-in")
+@operation(OPEN, response_example=examples.sign_in_options)
+def get_sign_in_ways(services: Services) -> SignInOptions:
+    """How people sign in here, besides with a token."""
+    return sign_in_options(services)
+
+
+@router.post("/sign-in/{provider}")
+@operation(
+    OPEN,
+    idempotent=False,
+    errors=(401, 403, 409, 429, 502),
+    request_example=examples.start_sign_in_request,
+    response_example=examples.sign_in_redirect,
+)
+async def begin_sign_in(
+    provider: ProviderName, body: StartSignInRequest, request: Request, response: Response, services: Services
+) -> SignInRedirect:
+    """Begin to sign in with an identity provider: let the browser go to `url`."""
+    refuse_foreign(request)
+    back = f"{services.settings.public_url or request.base_url}".rstrip("/") + f"/sign-in/{provider}"
+    begun = await services.accounts.providers.begin(provider, body.return_to, back)
+    set_ticket(response, request, begun.ticket)
+    return SignInRedirect(url=begun.url)
+
+
+@router.post("/sign-in/{provider}/finish")
+@operation(
+    OPEN,
+    idempotent=False,
+    errors=(401, 403, 409, 429, 502),
+    request_example=examples.finish_sign_in_request,
+    response_example=examples.signed_in,
+)
+async def finish_sign_in(
+    provider: ProviderName, body: FinishSignInRequest, request: Request, response: Response, services: Services
+) -> SignedIn:
+    """Finish: the page `/sign-in/{provider}`, to which the provider sends the browser, hands over what it was given."""
+    refuse_foreign(request)
+    ticket = request.cookies.get(TICKET, "")
+    done = await services.accounts.providers.finish(provider, body.code, body.state, ticket, visitor_of(request))
+    set_cookie(response, request, done.signed_in.secret)
+    response.delete_cookie(TICKET, path="/api/sign-in", httponly=True, samesite="strict")
+    session = await run_in_threadpool(session_view, services, done.signed_in.actor)
+    return SignedIn(session=session, return_to=done.return_to)

@@ -1,0 +1,55 @@
+"""Tokens of all users."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import identity as examples
+from cairn.api.operations import ADMIN, operation, operation_router
+from cairn.api.parameters import Paging, TokenId, UserQuery
+from cairn.api.requests.identity import CreateTokenRequest
+from cairn.services.identity.tokens import TokenSpec
+from cairn.services.identity.views import CreatedToken, Token, TokenPage
+
+router = operation_router("/api/tokens", "Tokens")
+
+
+@router.get("")
+@operation(ADMIN, response_example=examples.tokens)
+def list_tokens(
+    services: Services,
+    paging: Paging,
+    user: UserQuery = None,
+    all: Annotated[bool, Query(description="Also those that are no longer valid.")] = False,
+) -> TokenPage:
+    """Tokens that are valid, newest first; never their texts."""
+    return services.accounts.people.tokens(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
+
+
+@router.post("", status_code=201)
+@operation(
+    ADMIN,
+    idempotent=False,
+    errors=(404, 409),
+    request_example=examples.create_token_request,
+    response_example=examples.created_token,
+)
+async def create_token(body: CreateTokenRequest, services: Services, by: By) -> CreatedToken:
+    """Make a token for a user. Its text is in this answer alone."""
+    scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
+    user = by.name if body.user is None else body.user.strip().lower()
+    made = await services.accounts.tokens.create(TokenSpec(user, body.name, scopes, body.valid_days), by)
+    kept = await run_in_threadpool(services.accounts.people.token, made.token_id)
+    return CreatedToken(**dict(kept), token=made.token)
+
+
+@router.delete("/{token_id}")
+@operation(ADMIN, response_example=examples.token)
+async def revoke_token(token_id: TokenId, services: Services, by: By) -> Token:
+    """Revoke a token: it lets nobody in from now on, nor do sessions that were opened with it."""
+    await services.accounts.tokens.revoke(token_id, by)
+    return await run_in_threadpool(services.accounts.people.token, token_id)

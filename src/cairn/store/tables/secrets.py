@@ -1,0 +1,18 @@
+"""Encrypted secrets."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from cairn.store.tables.metadata import metadata, moment, text
+
+secrets = sa.Table(
+    "secrets",
+    metadata,
+    text("name", primary_key=True),
+    text("sealed"),  # the value and the name, encrypted
+    moment("created_at"),
+    text("created_by"),
+    moment("changed_at"),
+    text("changed_by"),
+)

@@ -1,0 +1,113 @@
+"""What operations declare: permissions by role and scope, and no operation without them."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.api.app import ROUTERS, operation_routes
+from cairn.api.operations import ADMIN, DEFINE, OPEN, READ, RUN, OperationRoute, operation, operation_router
+from cairn.api.requests.approvals import Decision
+from cairn.api.routes.approvals import DECISION_PERMISSIONS
+from cairn.core.transitions import DECISIONS as MOVES
+from cairn.services.actors import ALL_ROLES, Actor
+from cairn.services.approvals.eligibility import DECIDE, SUBMIT
+
+ROUTES = {route.name: route for route in operation_routes()}
+PERMISSIONS = {name: route.operation.permission for name, route in ROUTES.items()}
+
+
+def test_names_of_operations_are_unique() -> None:
+    assert len(ROUTES) == len(operation_routes())
+
+
+def test_every_route_is_an_operation() -> None:
+    assert [route for router in ROUTERS for route in router.routes if not isinstance(route, OperationRoute)] == []
+
+
+def test_a_handler_without_operation_is_refused() -> None:
+    router = operation_router("/api", "Runs")
+
+    async def list_runs() -> None: ...
+
+    with pytest.raises(TypeError, match=r"The handler of /api/runs needs @operation\."):
+        router.get("/runs")(list_runs)
+    assert router.routes == []
+    router.get("/runs")(operation(READ)(list_runs))
+    assert [route.path for route in router.routes if isinstance(route, OperationRoute)] == ["/api/runs"]
+
+
+def test_only_entry_is_open() -> None:
+    assert {name for name, allowed in PERMISSIONS.items() if allowed is OPEN} == {
+        "get_health",
+        "sign_in",
+        "sign_out",
+        "get_sign_in_ways",
+        "begin_sign_in",
+        "finish_sign_in",
+        "preview_invitation",
+        "accept_invitation",
+    }
+
+
+def test_what_only_reads_is_a_get_or_says_why_not() -> None:
+    reads = {name for name, allowed in PERMISSIONS.items() if allowed == READ}
+    assert {name for name in reads if "GET" not in (ROUTES[name].methods or ())} == {
+        "check_rules",
+        "compare_definition",
+        "preview_modification",
+        "preview_rework",
+        "preview_rollback",
+        "validate_definition",
+    }
+    changes = {name for name, allowed in PERMISSIONS.items() if allowed not in (READ, OPEN)}
+    # How the machine does, who was told where and who there is, is for admins alone; sessions and tokens are one's own.
+    told = {"list_channels", "get_channel", "list_deliveries", "get_delivery"}
+    people = {"get_user", "list_invitations", "list_secrets", "list_sessions", "list_tokens", "list_users"}
+    people |= {"list_own_tokens"}
+    assert {name for name in changes if "GET" in (ROUTES[name].methods or ())} == {"get_diagnosis"} | told | people
+
+
+@pytest.mark.parametrize(
+    ("role", "may"),
+    [
+        ("viewer", {"read"}),
+        ("editor", {"read", "define", "run", "submit"}),
+        ("approver", {"read", "decide", "submit"}),
+        ("admin", {"read", "define", "run", "decide", "submit", "admin"}),
+    ],
+)
+def test_roles_may_what_the_spec_says(role: str, may: set[str]) -> None:
+    levels = {"read": READ, "define": DEFINE, "run": RUN, "decide": DECIDE, "submit": SUBMIT, "admin": ADMIN}
+    actor = Actor("somebody", frozenset({role}))
+    assert {level for level, allowed in levels.items() if actor.may(allowed)} == may
+
+
+def test_roles_add_up() -> None:
+    both = Actor("somebody", frozenset({"editor", "approver"}))
+    assert both.may(RUN)
+    assert both.may(DEFINE)
+    assert both.may(DECIDE)
+    assert not Actor("nobody").may(READ)
+
+
+@pytest.mark.parametrize(
+    ("scope", "may"),
+    [
+        ("read", {"read"}),
+        ("define", {"read", "define"}),
+        ("run", {"read", "run", "submit"}),
+        ("decide", {"read", "decide", "submit"}),
+        ("admin", {"read", "admin"}),
+    ],
+)
+def test_a_scope_narrows_what_roles_allow(scope: str, may: set[str]) -> None:
+    levels = {"read": READ, "define": DEFINE, "run": RUN, "decide": DECIDE, "submit": SUBMIT, "admin": ADMIN}
+    actor = Actor("somebody", ALL_ROLES, scopes=frozenset({scope}))
+    assert {level for level, allowed in levels.items() if actor.may(allowed)} == may
+    assert not Actor("somebody", frozenset({"viewer"}), scopes=frozenset({scope})).may(ADMIN)
+
+
+def test_every_decision_of_the_core_but_modify_has_its_role() -> None:
+    known = {decision for decisions in MOVES.values() for decision in decisions}
+    assert set(DECISION_PERMISSIONS) == known - {"modify"}
+    assert set(Decision.__args__) == set(DECISION_PERMISSIONS)

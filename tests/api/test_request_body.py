@@ -1,0 +1,109 @@
+"""Bodies: bounded while they are read, decoded strictly (P8, S3)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from cairn.api.problems import ErrorLocation, RequestRejected
+from cairn.api.request_body import BoundedRequest
+from cairn.services.errors import TooLarge
+
+
+def incoming(*chunks: bytes, media_type: str = "application/json", length: int | None = None) -> BoundedRequest:
+    headers = [(b"content-type", media_type.encode())]
+    if length is not None:
+        headers.append((b"content-length", str(length).encode()))
+    left = list(chunks)
+
+    async def receive() -> dict[str, Any]:
+        body = left.pop(0) if left else b""
+        return {"type": "http.request", "body": body, "more_body": bool(left)}
+
+    return BoundedRequest({"type": "http", "method": "POST", "path": "/", "headers": headers}, receive)
+
+
+async def test_numbers_keep_every_digit() -> None:
+    assert await incoming(b'{"a": 123456789012345678901234567890, ', b'"b": 1.0}').json() == {
+        "a": 123456789012345678901234567890,
+        "b": 1.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (b'{\n "a": nope}', (2, 8)),
+        (b'{"a": 1, "a": 2}', (1, 12)),
+        (b'{"a": NaN}', (1, 7)),
+        (b"", (1, 1)),
+    ],
+)
+async def test_what_is_no_json_is_placed(body: bytes, place: tuple[int, int]) -> None:
+    with pytest.raises(RequestRejected) as caught:
+        await incoming(body).json()
+    [told] = caught.value.places
+    assert caught.value.kind == "bad-body"
+    assert told.line == place[0]
+    assert told.column is not None
+
+
+async def test_a_depth_bomb_is_refused() -> None:
+    with pytest.raises(RequestRejected, match="stand inside one another"):
+        await incoming(b"[" * 100_000).json()
+
+
+async def test_a_length_that_is_announced_is_refused_before_anything_is_read() -> None:
+    request = incoming(b"x" * 20, length=20)
+    with pytest.raises(TooLarge):
+        await request.read(10)
+
+
+async def test_more_than_the_limit_is_refused_while_it_comes() -> None:
+    taken = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield b"x" * 6
+
+    request = incoming()
+    request.stream = endless  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(TooLarge):
+        await request.read(10)
+    assert taken == 2
+
+
+async def test_yaml_comes_with_places() -> None:
+    written = await incoming(b"pipeline_name: x\ncheckpoints: []\n", media_type="application/yaml").document()
+    assert written.value == {"pipeline_name": "x", "checkpoints": []}
+    assert written.positions is not None
+    mark = written.positions.value("/checkpoints")
+    assert mark is not None
+    assert (mark.line, mark.column) == (2, 14)
+
+
+async def test_broken_yaml_is_placed() -> None:
+    with pytest.raises(RequestRejected) as caught:
+        await incoming(b"a: [1,\nb: 2", media_type="text/yaml").document()
+    assert caught.value.kind == "bad-body"
+    assert caught.value.places[0].line == 2
+
+
+async def test_another_media_type_is_named() -> None:
+    with pytest.raises(RequestRejected, match="text/csv is not taken here; send application/json") as caught:
+        await incoming(b"a,b", media_type="text/csv").check_json()
+    assert caught.value.kind == "wrong-media-type"
+    with pytest.raises(RequestRejected, match="no Content-Type"):
+        await incoming(b"{}", media_type="").check_json()
+
+
+async def test_an_empty_body_is_none() -> None:
+    await incoming(b"", media_type="").check_json()
+
+
+def test_a_place_is_a_value() -> None:
+    assert ErrorLocation(path="/a", message="b") == ErrorLocation(path="/a", message="b")

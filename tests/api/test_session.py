@@ -1,0 +1,217 @@
+"""Who comes in (S1, S3, D29): tokens, sessions, roles, and pages of other sites."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+import sqlalchemy as sa
+
+from cairn.api.operations import ADMIN
+from cairn.services.errors import Unauthenticated
+from cairn.store import tables as t
+from tests.api.house import BASE, TOKEN, House, form
+from tests.api.people import token_for
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+OWN = {"Origin": BASE}
+
+
+@asynccontextmanager
+async def signed_in(house: House) -> AsyncGenerator[httpx.AsyncClient, None]:
+    async with house.visitor() as client:
+        answer = await client.post("/api/session", json={"token": TOKEN})
+        assert answer.status_code == 200, answer.text
+        yield client
+
+
+async def test_health_needs_no_sign_in(house: House) -> None:
+    async with house.visitor() as client:
+        health = (await client.get("/api/health")).json()
+    assert (health["status"], health["database"]) == ("ok", house.cairn.database.kind)
+
+
+@pytest.mark.parametrize("header", [None, "Bearer wrong", "Bearer", "Basic YTpi", f"Token {TOKEN}", f"Bearer {TOKEN}x"])
+async def test_without_a_valid_token_nothing_is_told(house: House, header: str | None) -> None:
+    async with house.visitor() as client:
+        headers = {"Authorization": header} if header else {}
+        answer = await client.get("/api/pipelines", headers=headers)
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="cairn"')
+    assert answer.json()["type"] == "urn:cairn:problem:not-signed-in"
+
+
+async def test_a_session_is_a_cookie_that_scripts_cannot_read(house: House) -> None:
+    async with house.visitor() as client:
+        answer = await client.post("/api/session", json={"token": TOKEN})
+        told = answer.json()
+        assert (told["actor"], told["roles"]) == ("admin", ["viewer", "editor", "approver", "admin"])
+        assert told["data_dir"] == str(house.cairn.settings.data_dir.resolve())
+        cookie = answer.headers["set-cookie"]
+        assert cookie.startswith("cairn_session=")
+        assert {"HttpOnly", "SameSite=strict", "Path=/", "Max-Age=604800"} <= {
+            part.strip() for part in cookie.split(";")
+        }
+        assert "Secure" not in cookie
+        assert (await client.get("/api/session")).json() == told
+        assert (await client.get("/api/pipelines")).status_code == 200
+        assert (await client.delete("/api/session", headers=OWN)).status_code == 204
+        assert (await client.get("/api/session")).status_code == 401
+
+
+async def test_over_tls_the_cookie_is_sent_nowhere_else(house: House) -> None:
+    async with house.visitor(base=BASE.replace("http:", "https:")) as client:
+        answer = await client.post("/api/session", json={"token": TOKEN})
+    assert "Secure" in answer.headers["set-cookie"]
+
+
+async def test_only_digests_are_stored(house: House) -> None:
+    async with signed_in(house) as client:
+        secret = client.cookies["cairn_session"]
+        rows = await house.cairn.database.aread(lambda c: c.execute(sa.select(t.sessions)).all())
+        assert len(secret) >= 43
+        assert hashlib.sha256(secret.encode()).hexdigest() in {row.session_digest for row in rows}
+        assert secret not in str(rows)
+
+
+async def test_a_session_that_is_over_lets_nobody_in(house: House) -> None:
+    async with signed_in(house) as client:
+        past = sa.update(t.sessions).values(expires_at=house.cairn.clock.now())
+        await house.cairn.database.transact(lambda c: c.execute(past))
+        assert (await client.get("/api/session")).status_code == 401
+
+
+async def test_a_session_in_use_lasts(house: House) -> None:
+    async with signed_in(house) as client:
+        fresh = await client.get("/api/session")
+        assert "set-cookie" not in fresh.headers
+        soon = sa.update(t.sessions).values(expires_at=house.cairn.clock.now() + timedelta(days=2))
+        await house.cairn.database.transact(lambda c: c.execute(soon))
+        assert (await client.get("/api/pipelines")).status_code == 200
+        [row] = await house.cairn.database.aread(
+            lambda c: c.execute(
+                sa.select(t.sessions.c.expires_at).order_by(t.sessions.c.expires_at.desc()).limit(1)
+            ).all()
+        )
+        assert row.expires_at - house.cairn.clock.now() > timedelta(days=6)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 403),  # a browser always says where a request comes from
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://127.0.0.1:9999"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": BASE}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "none"}, 403),
+        ({"Sec-Fetch-Site": "same-origin"}, 201),
+        ({"Origin": BASE}, 201),
+    ],
+)
+async def test_a_session_acts_only_from_own_pages(house: House, headers: dict[str, str], status: int) -> None:
+    """CSRF."""
+    async with signed_in(house) as client:
+        answer = await client.post("/api/pipelines", json={"pipeline_name": "P"}, headers=headers)
+        assert answer.status_code == status, answer.text
+        assert (await client.get("/api/pipelines", headers={"Sec-Fetch-Site": "cross-site"})).status_code == 200
+
+
+async def test_a_token_does_not_need_an_origin(house: House) -> None:
+    async with signed_in(house) as client:
+        headers = {"Authorization": f"Bearer {TOKEN}", "Origin": "http://evil.example"}
+        assert (await client.post("/api/pipelines", json={"pipeline_name": "P"}, headers=headers)).status_code == 201
+        assert (await client.get("/api/pipelines", headers={"Authorization": "Bearer wrong"})).status_code == 401
+
+
+async def test_other_sites_sign_nobody_in_or_out(house: House) -> None:
+    async with signed_in(house) as client:
+        foreign = {"Origin": "http://evil.example"}
+        assert (await client.post("/api/session", json={"token": TOKEN}, headers=foreign)).status_code == 403
+        assert (await client.delete("/api/session", headers=foreign)).status_code == 403
+        assert (await client.get("/api/session")).status_code == 200
+    async with house.visitor() as client:
+        assert (await client.delete("/api/session")).status_code == 204
+
+
+async def test_names_of_other_servers_are_not_answered_to(house: House) -> None:
+    """DNS rebinding."""
+    async with house.visitor(TOKEN, base="http://evil.example") as client:
+        for path in ("/api/health", "/api/pipelines", "/"):
+            assert (await client.get(path)).status_code == 421
+
+
+async def test_guessing_is_slowed_down(house: House) -> None:
+    async with house.visitor() as client:
+        client._transport = httpx.ASGITransport(house.app, client=("10.0.0.9", 1))  # pyright: ignore[reportPrivateUsage]
+        answers = [await client.post("/api/session", json={"token": f"guess {n}"}) for n in range(12)]
+        assert [answer.status_code for answer in answers] == [401] * 10 + [429] * 2
+        assert 0 < int(answers[-1].headers["retry-after"]) <= 60
+        assert (await client.post("/api/session", json={"token": TOKEN})).status_code == 429
+    async with house.visitor() as other:
+        assert (await other.post("/api/session", json={"token": TOKEN})).status_code == 200
+
+
+async def test_roles_are_held_to(house: House) -> None:
+    """D29, over a whole run."""
+    pipeline = await house.pipeline(form("goals", approve="complete"))
+    name = pipeline["pipeline_id"]
+    viewer, editor, approver = [house.visitor(await token_for(house, r)) for r in ("viewer", "editor", "approver")]
+    async with viewer, editor, approver:
+        for somebody in (viewer, editor, approver):
+            assert (await somebody.get(f"/api/pipelines/{name}")).status_code == 200
+            assert (await somebody.delete(f"/api/pipelines/{name}")).status_code == 403
+        for somebody in (viewer, approver):
+            refused = await somebody.post("/api/runs", json={"pipeline_id": name})
+            assert (refused.status_code, "editor" in refused.json()["detail"]) == (403, True)
+        run = (await editor.post("/api/runs", json={"pipeline_id": name})).json()
+        assert run["created_by"] == "some-editor"
+        execution = (await house.execution(run))["execution_id"]
+        submit = f"/api/executions/{execution}/submit"
+        assert (await viewer.post(submit, json={"fields": {"goals": "x"}})).status_code == 403
+        await editor.post(submit, json={"fields": {"goals": "x"}})
+
+        async def asked() -> Any:
+            return (await house.get(f"/api/executions/{execution}"))["approval"]
+
+        approval = await house.until(asked)
+        path = f"/api/approvals/{approval['approval_id']}/approve"
+        for somebody in (viewer, editor):
+            assert (await somebody.put(path, json={})).status_code == 403
+            assert (await somebody.post(f"/api/executions/{execution}/approve-complete", json={})).status_code == 403
+        decided = (await approver.put(path, json={})).json()
+        assert [vote["by"] for vote in decided["decisions"]] == ["some-approver"]
+        session = (await viewer.get("/api/session")).json()
+        assert (session["roles"], session["data_dir"]) == (["viewer"], None)
+
+
+async def test_the_newest_start_link_alone_is_valid(house: House) -> None:
+    """S1, D44."""
+    access = house.cairn.access
+    first = await access.local_token()
+    assert await access.local_token(first) == first
+    second = await access.local_token("from another data folder")
+    actor = await access.bearer(second)
+    assert (actor.name, actor.may(ADMIN)) == ("admin", True)
+    with pytest.raises(Unauthenticated):
+        await access.bearer(first)
+
+
+async def test_a_token_that_is_past_its_time_lets_nobody_in(house: House) -> None:
+    token = await token_for(house, "viewer", "approver")
+    past = sa.update(t.api_tokens).where(t.api_tokens.c.user_name == "some-viewer-approver")
+    await house.cairn.database.transact(lambda c: c.execute(past.values(expires_at=house.cairn.clock.now())))
+    async with house.visitor(token) as client:
+        assert (await client.get("/api/pipelines")).status_code == 401
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://", "//127.0.0.1:8700", ""])
+async def test_an_origin_that_is_none_is_no_own_page(house: House, origin: str) -> None:
+    async with signed_in(house) as client:
+        answer = await client.post("/api/pipelines", json={"pipeline_name": "P"}, headers={"Origin": origin})
+        assert answer.status_code == (201 if origin == "//127.0.0.1:8700" else 403)

@@ -1,0 +1,12 @@
+"""A pytest plugin: what takes longest comes first, so that no worker is left with it at the end."""
+
+from __future__ import annotations
+
+import pytest
+
+LONG = ("chaos", "e2e")  # markers of tests that start processes
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not any(item.get_closest_marker(name) for name in LONG))
