@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
+from cairn.services.rollbacks import service
 from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.rollbacks.views import Rollback, RollbackPreview
+from cairn.store import RunFacts
 from cairn.store.errors import NotFound
 from tests.mentions import mentions
 from tests.services.house import House, form, plain, retries, step
@@ -342,3 +346,44 @@ async def test_a_run_level_rollback_stays_in_its_line(house: House) -> None:
         await to(first, "nobody")
     await house.roll_back(test, 0)  # within itself it can be rolled back
     await house.until_run(test, "completed")
+
+
+async def test_a_run_that_another_process_begins_meanwhile_is_rolled_back_too(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is planned is checked in the transaction, and planned again where it no longer holds."""
+    pipeline = await house.pipeline(step("goals"))
+    first, second = await house.done(pipeline), await house.done(pipeline)
+    seen: list[list[str]] = []
+
+    def later(connection: sa.Connection, target: RunFacts) -> list[str]:
+        seen.append(later_runs(connection, target) if seen else [])
+        return seen[-1]
+
+    later_runs = service._later_runs  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(service, "_later_runs", later)
+    request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
+    rollback, warnings = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    assert (seen, warnings) == ([[], [second], [second], [second]], [])
+    assert [one.run_id for one in house.rollback(rollback).rolled_back_items.deleted_runs] == [second]
+
+
+async def test_a_run_begun_by_another_process_is_cancelled_by_an_undo(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = await house.pipeline(form("goals"))
+    first, second = await house.start(pipeline), await house.start(pipeline)
+    request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=-1)
+    rollback, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    third = await house.start(pipeline)
+    seen: list[list[str]] = []
+
+    def newer(connection: sa.Connection, row: Any, own: Sequence[str]) -> list[str]:
+        seen.append(newer_runs(connection, row, own) if seen else [])
+        return seen[-1]
+
+    newer_runs = service._newer_runs  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(service, "_newer_runs", newer)
+    assert await house.cairn.rollbacks.undo(rollback, by=ADMIN) == []
+    assert seen == [[], [third], [third], [third]]
+    assert house.run(third).status == "cancelled"
