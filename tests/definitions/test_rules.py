@@ -1,4 +1,4 @@
-"""Rules as documents: every file of the corpus, and what goes beyond its schema (H2, D70)."""
+"""Rules as documents: every file of the corpus, and checks beyond the schema."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cairn.core.rules import Rulebook
 from cairn.definitions import DefinitionError, Finding, Severity
 from cairn.definitions.rules import load, schema
 from cairn.documents import decode_json, decode_yaml, encode_yaml
+from tests.mentions import mentions
 
 FOLDER = Path(__file__).parent / "rules_corpus"
 VALID = sorted((FOLDER / "valid").iterdir())
@@ -73,16 +74,16 @@ def test_nothing_is_no_rule() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ("checkpoints: [\n", (2, 1), ""),
-        ("a: &x 1\nb: *x\n", (1, 4), "&x is an anchor, which is not taken: write the value out wherever it is wanted"),
-        ("checkpoints: !!python/object:os.system {}\n", (1, 14), ""),
-        ("version: 1.0\nversion: 1.0\n", (2, 1), "the key 'version' stands twice; the first is in line 1"),
+        ("checkpoints: [\n", (2, 1), mentions()),
+        ("a: &x 1\nb: *x\n", (1, 4), mentions("&x")),
+        ("checkpoints: !!python/object:os.system {}\n", (1, 14), mentions("python/object:os.system")),
+        ("version: 1.0\nversion: 1.0\n", (2, 1), mentions("'version'", "1")),
     ],
 )
 def test_a_text_that_is_no_document(text: str, place: tuple[int, int], message: str) -> None:
     found = faults(text)
     assert [(fault.line, fault.column) for fault in found] == [place]
-    assert message in found[0].message
+    assert found[0].message == message
 
 
 # ---- beyond the schema -----------------------------------------------------------------------------------------
@@ -181,8 +182,8 @@ def test_what_is_ill_formed_is_told_once() -> None:
 @pytest.mark.parametrize(
     ("action", "message"),
     [
-        ("{ on_timeout: escalate }", "nobody is named to escalate to: those who are asked get more time"),
-        ("{ notify: true }", "`notify` has no effect: it is about automatic approvals, and this rule asks"),
+        ("{ on_timeout: escalate }", mentions("escalate")),
+        ("{ notify: true }", mentions("`notify`")),
     ],
 )
 def test_what_is_doubtful_is_told_and_taken(action: str, message: str) -> None:
@@ -191,7 +192,7 @@ def test_what_is_doubtful_is_told_and_taken(action: str, message: str) -> None:
     assert load(rules(rule("{ auto_approve: true, notify: true, rollout_percentage: 5 }"))).warnings == ()
 
 
-# ---- people (D70) ------------------------------------------------------------------------------------------------
+# ---- people ------------------------------------------------------------------------------------------------
 PEOPLE = {"finance": 2, "boss": 1}
 
 
@@ -205,25 +206,23 @@ def count(named: tuple[str, ...]) -> int:
         (
             "{ require_approval_count: 4 }",
             "require_approval_count",
-            "4 people have to approve, and there is only 3 who may decide: ",
+            mentions("4", "3"),
         ),
         (
             "{ require_approval_count: 3, approvers: finance }",
             "require_approval_count",
-            "3 people have to approve, and there is only 2 who may decide among finance: ",
+            mentions("3", "2", "finance"),
         ),
         (
             "{ approvers: [nobody, no one] }",
             "approvers",
-            "1 person has to approve, and there is nobody who may decide among nobody, no one: ",
+            mentions("1", "nobody, no one"),
         ),
     ],
 )
 def test_more_approvers_than_exist(action: str, path: str, message: str) -> None:
     found = faults(rules(rule(action)), count=count)
-    assert [(fault.path, fault.message) for fault in found] == [
-        (f"/checkpoints/0/action/{path}", f"{message}name others, invite people, or ask for fewer")
-    ]
+    assert [(fault.path, fault.message) for fault in found] == [(f"/checkpoints/0/action/{path}", message)]
 
 
 @pytest.mark.parametrize("action", ["{ require_approval_count: 3 }", "{ approvers: boss }", "{}"])

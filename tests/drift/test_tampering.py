@@ -1,4 +1,4 @@
-"""X8, D39: files that people tamper with, delete or add while Cairn is stopped. The next start loses nothing."""
+"""Files that are changed, deleted or added while Cairn is stopped: the next start loses nothing."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ async def test_a_file_where_a_folder_belongs(house: House) -> None:
 
 
 async def test_archives_and_other_folders_are_left_alone(house: House) -> None:
-    """R1: archives are read by nobody but undo; what people keep beside the runs is theirs."""
+    """Only undo reads archives; files that users keep beside the runs are left alone."""
     pipeline, waiting = await prepared(house)
     await house.roll_back(waiting, 0)
     await house.until_quiet()

@@ -74,7 +74,7 @@ class FileRecovery:
             self._tree.archive_definition_runs(pipeline_id, row.version, row.ended_at)
             self.note_ended(pipeline_id, row.version)
         for rollback in self._read(lambda c: _unfinished_rollbacks(c, pipeline_id)):
-            RollbackFolders(self._database, self._tree).follow(rollback)
+            RollbackFolders(self._database, self._tree).recover(rollback)
             mark = sa.update(t.rollback_events).where(t.rollback_events.c.rollback_id == rollback)
             done = mark.values(files_done=True)
             self._database.transact_now(lambda c, done=done: c.execute(done))
