@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from cairn.adapters.jobs.dbos_workflows import Calls
+from cairn.adapters.jobs.dbos_workflows import JobHandlers
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.isolation import PATIENCE, limit
@@ -166,7 +166,7 @@ async def test_work_that_nobody_drives_is_adopted(house: House, monkeypatch: pyt
             raise RuntimeError("a fault of ours")
         return await conclude(*args)
 
-    joined, join = asyncio.Event(), Calls.lane
+    joined, join = asyncio.Event(), JobHandlers.lane
     assert join is not None
 
     async def lane(job: str, run_id: str, *, own: bool) -> None:
@@ -178,7 +178,7 @@ async def test_work_that_nobody_drives_is_adopted(house: House, monkeypatch: pyt
         await asyncio.wait_for(joined.wait(), PATIENCE)
         return {}
 
-    monkeypatch.setattr(Calls, "lane", lane)
+    monkeypatch.setattr(JobHandlers, "lane", lane)
 
     monkeypatch.setattr(house.cairn.lanes, "_conclude", once)
     pipeline = await house.pipeline(step("goals", "work"), step("design"))
