@@ -43,7 +43,7 @@ endif
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help run setup dev test prove check check-style check-types check-layers check-web test-python test-browser test-web \
-	coverage system-packages bench api-types docs format lock clean no-web
+	coverage system-packages bench api-types docs snapshots format lock clean no-web
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -128,6 +128,11 @@ api-types: $(PACKAGE) $(WEB_MODULES) $(WEB_TOOLS) ## make the web app's types fr
 docs: $(PACKAGE) ## write the pages of docs/reference from the code
 	$(VENV)/bin/python scripts/draw_states.py
 	$(VENV)/bin/python scripts/make_reference.py
+
+SNAPSHOTS := tests/snapshots tests/adapters/models/test_wire.py tests/runners/test_agent_injection.py \
+	tests/cli/test_output.py tests/cli/test_conversations.py tests/cli/test_rules.py
+snapshots: $(DEV) $(PACKAGE) ## write the texts of every surface again, in tests/snapshots
+	WRITE_SNAPSHOTS=1 scripts/in-memory $(VENV)/bin/pytest -q $(SNAPSHOTS)
 
 format: $(DEV) ## format the Python code and fix what the linter can
 	$(VENV)/bin/ruff format

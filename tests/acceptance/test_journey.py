@@ -1,4 +1,4 @@
-"""The user's journey against a real `cairn serve`, on the embedded database and on PostgreSQL (SPEC §8)."""
+"""The user's journey against a real `cairn serve`, on the embedded database and on PostgreSQL."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from cairn.adapters.clock import SystemClock
 from cairn.adapters.database_lock import DatabaseInUse, DatabaseLock
 from cairn.adapters.folder_lock import FolderInUse, FolderLock
 from cairn.store import Database
+from tests.mentions import mentions
 
 
 def test_a_folder_is_held_by_one_and_the_other_is_told_which(tmp_path: Path) -> None:
@@ -21,10 +22,7 @@ def test_a_folder_is_held_by_one_and_the_other_is_told_which(tmp_path: Path) -> 
     first.acquire()
     with pytest.raises(FolderInUse) as held:
         second.acquire()
-    assert str(held.value).startswith(
-        f"The data folder {tmp_path / 'data'} is in use by another Cairn (process {os.getpid()}, since 20"
-    )
-    assert str(held.value).endswith("Stop that one, or choose another folder with --data-dir.")
+    assert str(held.value) == mentions(tmp_path / "data", os.getpid(), "--data-dir")
     first.release()
     second.acquire()
     assert json.loads((tmp_path / "data/cairn.lock").read_text())["pid"] == os.getpid()
@@ -48,8 +46,10 @@ def test_a_holder_that_cannot_be_read_is_told_without_its_name(tmp_path: Path) -
     lock = FolderLock(tmp_path)
     lock.acquire()
     (tmp_path / "cairn.lock").write_text("not JSON")
-    with pytest.raises(FolderInUse, match=r"is in use by another Cairn\. Stop that one"):
+    with pytest.raises(FolderInUse) as held:
         FolderLock(tmp_path).acquire()
+    assert str(held.value) == mentions(tmp_path, "--data-dir")
+    assert str(os.getpid()) not in str(held.value)
     lock.release()
 
 
@@ -57,7 +57,7 @@ def test_a_holder_that_cannot_be_read_is_told_without_its_name(tmp_path: Path) -
 def test_a_shared_database_is_served_by_one(database: Database) -> None:
     first, second = DatabaseLock(database.system_engine), DatabaseLock(database.system_engine)
     first.acquire()
-    with pytest.raises(DatabaseInUse, match="Another Cairn serves this database"):
+    with pytest.raises(DatabaseInUse):
         second.acquire()
     first.release()
     second.acquire()

@@ -1,4 +1,4 @@
-"""An identity provider that lies, or does not answer, signs nobody in (S1, S3)."""
+"""An identity provider that sends forged tokens or does not answer signs nobody in."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from cairn.adapters.oidc import OidcProvider
 from cairn.ports.identity import Identity, IdentityProviderError, NotIdentified, Registration, SignInRequest
 from tests.api.identity_providers import Liar, free_port, lying_provider
+from tests.mentions import mentions
 
 TRIP = SignInRequest("http://127.0.0.1:8700/sign-in/liar", "state", "nonce", "verifier-" * 6)
 
@@ -85,17 +86,27 @@ async def test_a_token_that_is_not_for_us_or_not_for_this_sign_in_is_refused(
         await go(liar)
 
 
-@pytest.mark.parametrize("algorithm", ["none", "HS256"])
-async def test_a_token_without_the_providers_signature_is_refused(liar: Liar, algorithm: str) -> None:
-    liar.algorithm = algorithm
-    with pytest.raises(NotIdentified, match="not signed"):
+async def reason(liar: Liar) -> str:
+    """Why nobody is signed in."""
+    with pytest.raises(NotIdentified) as refused:
         await go(liar)
+    return str(refused.value)
 
 
-async def test_a_token_that_somebody_else_signed_is_refused(liar: Liar) -> None:
+async def test_a_token_without_the_providers_signature_is_refused(liar: Liar) -> None:
+    """Without a signature, with another algorithm, or signed by somebody else."""
+    reasons: list[str] = []
+    for algorithm in ("none", "HS256"):
+        liar.algorithm = algorithm
+        reasons.append(await reason(liar))
+        liar.forget()
     liar.is_signed_by_another = True
-    with pytest.raises(NotIdentified, match="not signed"):
-        await go(liar)
+    reasons.append(await reason(liar))
+    liar.forget()
+    liar.told = {"sub": "s-2"}
+    unsupported, unsigned = mentions("UnsupportedAlgorithmError"), mentions("BadSignatureError")
+    assert reasons == [unsupported, unsupported, unsigned]
+    assert await reason(liar) not in reasons
 
 
 async def test_a_code_that_was_begun_elsewhere_is_refused(liar: Liar) -> None:
@@ -103,14 +114,16 @@ async def test_a_code_that_was_begun_elsewhere_is_refused(liar: Liar) -> None:
     provider = OidcProvider(Registration(liar.address, "cairn"), lambda: None)
     asked = parse_qs(urlsplit(await provider.address(TRIP)).query)
     liar.challenge, liar.nonce = asked["code_challenge"][0], "nonce"
-    with pytest.raises(NotIdentified, match="does not take the code"):
+    with pytest.raises(NotIdentified):
         await provider.identify(SignInRequest(TRIP.redirect_uri, "state", "nonce", "another verifier"), "the code")
 
 
 async def test_userinfo_of_somebody_else_is_refused(liar: Liar) -> None:
     liar.told = {"sub": "s-2"}
-    with pytest.raises(NotIdentified, match="somebody else"):
+    with pytest.raises(NotIdentified):
         await go(liar)
+    liar.told = {"sub": "s-1"}
+    await go(liar)
 
 
 @pytest.mark.parametrize(
@@ -156,12 +169,12 @@ async def test_a_provider_that_describes_itself_oddly_is_not_used(liar: Liar, me
 
 async def test_a_provider_that_does_not_answer_is_told(liar: Liar) -> None:
     liar.status = 500
-    with pytest.raises(IdentityProviderError, match="answers with 500"):
+    with pytest.raises(IdentityProviderError, match=r"\b500\b"):
         await go(liar)
     liar.forget()
     liar.metadata = {"jwks_uri": f"{liar.address}/odd"}
-    with pytest.raises(IdentityProviderError, match="too long"):
+    with pytest.raises(IdentityProviderError):
         await go(liar)
     nobody = OidcProvider(Registration(f"http://127.0.0.1:{free_port()}", "cairn"), lambda: None)
-    with pytest.raises(IdentityProviderError, match="cannot be reached"):
+    with pytest.raises(IdentityProviderError):
         await nobody.address(TRIP)

@@ -1,4 +1,4 @@
-"""What is said with models over HTTP (A1, X12): by pages, as it happens, and hidden where it is not shown."""
+"""Conversations over HTTP: paged, streamed, and hidden where the definition does not show them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from cairn.services.engine.event_bus import ChangeHint
 from tests.api.house import House, Json
 from tests.api.listening import Listener, Told, listening
 from tests.api.people import token_for
+from tests.mentions import mentions
 from tests.services.talking import agents, answered, asked, produced, talking
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -207,7 +208,7 @@ async def messages(listener: Listener, count: int) -> list[Told]:
     return found
 
 
-async def test_a_stream_tells_pieces_then_messages_and_goes_on_after_the_last_x12(house: House) -> None:
+async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(house: House) -> None:
     go, path = asyncio.Event(), ""
 
     async def speak(work: WorkOrder, conversation: Conversation) -> Outcome:
@@ -260,7 +261,7 @@ async def ended(house: House, run: Json) -> bool | None:
     return True if (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "completed" else None
 
 
-async def test_costs_and_budgets_over_http_a6_d69(house: House) -> None:
+async def test_costs_and_budgets_over_http(house: House) -> None:
     async def spend(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(len(await conversation.said()) + 1, 4):
             await conversation.afford()
@@ -277,11 +278,10 @@ async def test_costs_and_budgets_over_http_a6_d69(house: House) -> None:
             now = await house.get(path)
             return now if now["status"] == "paused" else None
 
-        words = "The run has used 2 calls, and its budget is 2 calls."
         held = await house.until(paused)
-        assert (held["over_budget"], held["budget"]["bounds"][0]["is_spent"]) == (words, True)
+        assert (held["over_budget"], held["budget"]["bounds"][0]["is_spent"]) == (mentions("2 calls"), True)
         refused = await house.client.post(f"{path}/resume")
-        assert (refused.status_code, refused.json()["detail"].startswith(words)) == (409, True)
+        assert (refused.status_code, refused.json()["detail"].startswith(held["over_budget"])) == (409, True)
         async with house.visitor(await token_for(house, "viewer", "approver")) as somebody:
             assert (await somebody.put(f"{path}/budget", json={"max_calls": 5})).status_code == 403
         refusable: list[Json] = [{"max_calls": 0}, {"max_cost_usd": 0}, {"max_cost_usd": "1"}, {"per_month": {}}]

@@ -1,4 +1,4 @@
-"""X8, S4: the doctor over HTTP: what it looks at, what it says, what it puts right."""
+"""The doctor over HTTP: its checks, findings and repairs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from cairn.services.doctor import machine
 from cairn.store import tables as t
 from tests.api.house import House, form
+from tests.mentions import mentions
 
 LOOKED_AT = [
     "settings",
@@ -89,12 +90,11 @@ async def test_rows_that_deny_one_another_are_told(house: House) -> None:
     execution_id = run["trail"][0]["execution_id"]
     await house.cairn.database.transact(lambda c: c.execute(sa.update(t.approvals).values(status="withdrawn")))
     found = by_name(await house.get("/api/doctor"))["rows"]
-    assert found["detail"] == f"execution {execution_id} waits for an approval that nobody was asked for"
+    assert found["detail"] == mentions(execution_id)
     assert found["verdict"] == "fault"
 
 
 async def test_a_changed_event_is_told(house: House) -> None:
-    """S4"""
     await house.pipeline(form("goals"))
 
     def tamper(connection: sa.Connection) -> None:
@@ -106,7 +106,8 @@ async def test_a_changed_event_is_told(house: House) -> None:
 
     await house.cairn.database.transact(tamper)
     found = by_name(await house.get("/api/doctor"))["trail"]
-    assert (found["verdict"], "it was changed after it was written" in found["detail"]) == ("fault", True)
+    assert (found["verdict"], found["detail"]) == ("fault", mentions("1"))
+    assert (await house.get("/api/events/verify"))["valid"] is False
 
 
 async def test_strange_folders_and_open_doors(house: House) -> None:
@@ -127,7 +128,7 @@ async def test_a_clock_that_was_put_back_is_told(house: House) -> None:
     await house.pipeline(form("goals"))
     earlier = house.cairn.clock.now() - timedelta(minutes=10)
     (found,) = await asyncio.to_thread(machine.clock, house.cairn.database, earlier)
-    assert (found.verdict, "the clock was put back" in found.detail) == ("warning", True)
+    assert (found.what, found.verdict) == ("clock", "warning")
 
 
 async def test_a_secret_whose_key_is_lost_is_a_fault(house: House) -> None:
@@ -137,7 +138,7 @@ async def test_a_secret_whose_key_is_lost_is_a_fault(house: House) -> None:
     file.unlink()
     house.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
     found = by_name(await house.get("/api/doctor"))["secrets"]
-    assert (found["verdict"], found["detail"]) == ("fault", "no key opens door")
+    assert (found["verdict"], found["detail"]) == ("fault", mentions("door"))
     file.write_text(key)
     mode(file, 0o644)
     mode(house.cairn.settings.data_dir, 0o755)

@@ -1,4 +1,4 @@
-"""Executions over HTTP: forms, approvals, starts by hand, what they were told (X2, X3, X9, X10, D41)."""
+"""Executions over HTTP: forms, approvals, manual starts, context."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.house import House, form
+from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -33,11 +34,11 @@ async def test_a_form_is_told_what_is_wrong_with_each_field(house: House) -> Non
     assert (await house.post(f"{path}/submit", {}, 422))["errors"][0]["path"] == "/fields"
     assert (await house.fill(run, goals="grow", weight=12345678901234567890))["status"] == "completed"
     late = await house.post(f"{path}/submit", {"fields": {"goals": "again"}}, 409)
-    assert late["detail"].startswith("The execution is completed")
+    assert (late["type"], late["detail"]) == ("urn:cairn:problem:refused", mentions("completed"))
 
 
 async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(house: House) -> None:
-    """X3, X10: nothing entered is lost."""
+    """No answer is lost."""
     run = await house.run(await house.pipeline(weighted(approve="complete")))
     first = await house.fill(run, goals="grow", weight=2)
     path = f"/api/executions/{first['execution_id']}"
@@ -47,7 +48,7 @@ async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(house: Ho
     )
     assert first["approval"]["digest"] == first["digest"]
     assert (await house.post(f"{path}/revise", {}, 422))["errors"] == [
-        {"path": "/feedback", "message": "Say why: 'feedback' is required to revise."}
+        {"path": "/feedback", "message": mentions("'feedback'", "revise")}
     ]
     revised = await house.post(f"{path}/reject", {"feedback": "say more"})
     assert (revised["execution_id"], revised["revision_iteration"]) == (first["execution_id"], 1)
@@ -64,11 +65,10 @@ async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(house: Ho
         "human_form",
         "approval_to_complete",
     ]
-    assert (await house.post(f"{path}/approve-complete", {}, 409))["detail"].startswith("The execution is completed")
+    assert (await house.post(f"{path}/approve-complete", {}, 409))["detail"] == mentions("completed")
 
 
 async def test_a_start_is_approved_or_refused_and_asked_again(house: House) -> None:
-    """X2, D45, D49."""
     run = await house.run(await house.pipeline(form("goals", approve="start")))
     execution = await house.execution(run)
     path = f"/api/executions/{execution['execution_id']}"
@@ -95,7 +95,7 @@ async def test_a_start_is_approved_or_refused_and_asked_again(house: House) -> N
     ],
 )
 async def test_a_start_names_one_execution(house: House, body: dict[str, str]) -> None:
-    assert (await house.post("/api/executions/start", body, 422))["title"] == "Something does not fit"
+    assert (await house.post("/api/executions/start", body, 422))["type"] == "urn:cairn:problem:wrong-input"
 
 
 async def test_without_auto_advance_the_next_one_waits_for_a_start(house: House) -> None:
@@ -126,7 +126,6 @@ async def test_without_auto_advance_the_next_one_waits_for_a_start(house: House)
 
 
 async def test_a_cancelled_execution_leaves_its_checkpoint_to_a_start_by_hand(house: House) -> None:
-    """D58."""
     run = await house.run(await house.pipeline())
     execution = await house.execution(run)
     cancelled = await house.post(f"/api/executions/{execution['execution_id']}/cancel")
@@ -137,7 +136,6 @@ async def test_a_cancelled_execution_leaves_its_checkpoint_to_a_start_by_hand(ho
 
 
 async def test_the_context_is_shown_before_the_start(house: House) -> None:
-    """X9, D10."""
     checkpoint = form("goals", inputs={"include_previous_version": True})
     pipeline = await house.pipeline(checkpoint)
     first = await house.run(pipeline, input={"market": "Europe", "n": 2**70})
@@ -157,7 +155,7 @@ async def test_the_context_is_shown_before_the_start(house: House) -> None:
 
 
 async def test_what_cannot_be_told_is_said_before_the_start(house: House) -> None:
-    """P8, X9: a source that is not there."""
+    """The source does not exist."""
     run = await house.run(
         await house.pipeline(form("goals", approve="start", input_mapping={"market": "input.market"}))
     )
@@ -178,7 +176,7 @@ async def test_logs_and_conversations_are_lists(house: House) -> None:
 @pytest.mark.parametrize("path", ["", "/logs", "/conversation", "/context"])
 async def test_unknown_executions_are_not_found(house: House, path: str) -> None:
     response = await house.client.get(f"/api/executions/{NOBODY}{path}")
-    assert (response.status_code, response.json()["detail"]) == (404, f"There is no execution {NOBODY}.")
+    assert (response.status_code, response.json()["detail"]) == (404, mentions(NOBODY))
 
 
 async def test_executions_of_a_run_are_paged_in_the_order_they_were_made(house: House) -> None:

@@ -1,4 +1,4 @@
-"""Requests that are sent again (F1): the same key and body get the same answer, and nothing is done twice."""
+"""Repeated requests with the same key and body get the same response and have no further effect."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def test_keys_of_different_people_are_different(house: House) -> None:
 
 
 async def test_a_key_that_was_cut_off_is_taken_up_again(house: House) -> None:
-    """R9: the first request's process was killed before it could answer."""
+    """The process of the first request was killed before it could respond."""
     pipeline = await house.pipeline()
     key, body = keyed(), {"pipeline_id": pipeline["pipeline_id"]}
     first = (await house.client.post("/api/runs", json=body, headers=key)).json()

@@ -1,4 +1,4 @@
-"""Nothing that somebody writes leaves its room (S3): markup, headers, templates, YAML and JSON bombs, in every text."""
+"""Injection in every text field: markup, headers, templates, YAML and JSON bombs."""
 
 from __future__ import annotations
 

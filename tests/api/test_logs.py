@@ -1,4 +1,4 @@
-"""The log of an execution over HTTP: from either end, filtered, whole (X12)."""
+"""The log of an execution over HTTP: from either end, filtered, complete."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from cairn.services.logs import queries as logs
 from cairn.store import tables as t
 from tests.api.house import House
+from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -105,4 +106,4 @@ async def test_wrong_questions_are_told(house: House, path: str, query: dict[str
 async def test_there_is_no_log_of_nothing(house: House) -> None:
     for end in ("logs", "logs/download"):
         answer = await house.client.get(f"/api/executions/{NOBODY}/{end}")
-        assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no execution {NOBODY}.")
+        assert (answer.status_code, answer.json()["detail"]) == (404, mentions(NOBODY))

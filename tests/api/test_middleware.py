@@ -1,4 +1,4 @@
-"""Names of the server and headers of its answers (S3)."""
+"""Host names of the server and headers of its responses."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""A2: models over HTTP: which there are, whether one answers; keys never come back."""
+"""Models over HTTP: the list and the test call; keys are never returned."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
+from errno import ENOENT
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from tests.adapters.models.asking import KEY
 from tests.api.house import House, open_house
 from tests.api.people import token_for
 from tests.databases import KINDS
+from tests.mentions import mentions
 from tests.models.provider import FakeProvider, running_provider
 from tests.models.replies import Fails, Says
 
@@ -60,7 +63,7 @@ async def test_without_a_key(house: House) -> None:
     await house.client.delete("/api/secrets/ANTHROPIC_API_KEY")
     found = await house.get("/api/models")
     assert (found["default"], found["is_simulated"]) == ("anthropic:claude-sonnet-4-6", False)
-    lacks = "in the server's environment, or keep it as a secret of that name"
+
     by_name = {one["name"]: one for one in found["providers"]}
     assert by_name["google"] == {
         "name": "google",
@@ -71,11 +74,11 @@ async def test_without_a_key(house: House) -> None:
         "key_names": ["GOOGLE_API_KEY", "GEMINI_API_KEY"],
         "key_source": None,
         "base_url": None,
-        "remedy": f"there is no key for it: set GOOGLE_API_KEY or GEMINI_API_KEY {lacks}",
+        "remedy": mentions("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     }
     tried = await house.post("/api/models/test", {})
     assert (tried["works"], tried["fault"]) == (False, "not_configured")
-    assert told(house) == [("warning", "the default model anthropic:claude-sonnet-4-6 cannot be asked")]
+    assert told(house) == [("warning", mentions("anthropic:claude-sonnet-4-6"))]
 
 
 async def test_the_simulated_one(house: House) -> None:
@@ -97,7 +100,7 @@ async def test_a_key_of_the_secret_store_and_a_server_of_ones_own(house: House, 
     assert "word" not in response.text
     found = response.json()
     assert (found["default"], found["fallbacks"]) == ("anthropic:claude-sonnet-4-6", ["house:qwen3"])
-    assert found["prices"].endswith("; 1 of the settings")
+    assert found["prices"] == mentions("genai-prices", "1")
     by_name = {one["name"]: (one["is_ready"], one["key_source"], one["base_url"]) for one in found["providers"]}
     assert by_name["anthropic"] == (True, "secret", f"http://127.0.0.1:{provider.port}")
     assert by_name["house"] == (True, "secret", provider.openai_url)
@@ -118,18 +121,16 @@ async def test_faults_are_told_in_words(house: House, provider: FakeProvider) ->
         "",
         None,
     )
-    assert tried["message"] == (
-        "anthropic:claude-sonnet-4-6: the provider does not accept the key (401): set a new one."
-    )
+    assert tried["message"] == mentions("anthropic:claude-sonnet-4-6", "401")
     unknown = await house.post("/api/models/test", {"model": "zzz:model"})
     assert (unknown["fault"], unknown["message"]) == (
         "not_configured",
-        "zzz:model: there is no provider of this name.",
+        mentions("zzz:model"),
     )
 
 
 async def test_who_may(house: House) -> None:
-    """Everybody may look; a call costs, so it takes an editor (D29)."""
+    """Every role can list models; a test call costs money, so it needs the role editor."""
     for roles, status in (((), 403), (("viewer",), 403), (("approver",), 403), (("editor",), 200)):
         async with house.visitor(await token_for(house, *roles)) as somebody:
             assert (await somebody.get("/api/models")).status_code == (200 if roles else 403)
@@ -150,9 +151,9 @@ async def test_what_the_doctor_says(house: House) -> None:
     ((verdict, detail),) = told(house, "house:qwen3")
     assert (verdict, detail.startswith("anthropic:claude-sonnet-4-6; genai-prices ")) == ("ok", True)
     assert told(house, "groq:llama", "zzz:m", "anthropic:claude-sonnet-4-5") == [
-        ("warning", "the fallback groq:llama cannot be asked"),
-        ("warning", "the fallback zzz:m: there is no provider of this name"),
-        ("warning", "the fallback anthropic:claude-sonnet-4-5 ends on November 30th, 2026"),
+        ("warning", mentions("groq:llama")),
+        ("warning", mentions("zzz:m")),
+        ("warning", mentions("anthropic:claude-sonnet-4-5", "November 30th, 2026")),
     ]
 
 
@@ -160,15 +161,15 @@ async def test_a_file_of_steps(tmp_path: Path) -> None:
     """For users' own tests of whole pipelines; read again when it has changed."""
     file = tmp_path / "steps.yaml"
     steps = StepsFile(file)
-    with pytest.raises(ModelError, match=r"steps\.yaml: No such file"):
+    with pytest.raises(ModelError, match=rf"steps\.yaml.*{os.strerror(ENOENT)}"):
         steps()
     file.write_text("- checkpoint: draft\n  attempt: 1\n  fail: overload\n")
     assert steps() == [{"checkpoint": "draft", "attempt": 1, "fail": "overload"}]
     file.write_text("- fail: overlod\n  attempt: 0\n")
-    with pytest.raises(ModelError, match="/0/fail: expected one of"):
+    with pytest.raises(ModelError, match=r'/0/fail: .*"overlod"'):
         steps()
     file.write_text("a: [")
-    with pytest.raises(ModelError, match="The simulation file"):
+    with pytest.raises(ModelError, match=r"steps\.yaml"):
         steps()
     file.write_text("")
     assert list(steps()) == []

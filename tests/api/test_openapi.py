@@ -1,4 +1,4 @@
-"""The description of the API (F1): complete, with examples that hold, the same every time."""
+"""The OpenAPI document is complete and deterministic, and its examples are valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pipelines and their definitions over HTTP (P1 to P5, D3, D41)."""
+"""Pipelines and their definitions over HTTP."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.house import House, form
+from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -43,7 +44,7 @@ async def test_a_pipeline_comes_back_in_its_full_form(house: House) -> None:
 
 
 async def test_yaml_is_taken_and_given_back(house: House) -> None:
-    """P7: applied again it changes nothing."""
+    """Applying it again changes nothing."""
     made = await house.client.post("/api/pipelines", content=YAML, headers=AS_YAML)
     assert made.status_code == 201, made.text
     path = f"/api/pipelines/{made.json()['pipeline_id']}"
@@ -58,7 +59,7 @@ async def test_yaml_is_taken_and_given_back(house: House) -> None:
 
 
 async def test_faults_are_named_with_their_place(house: House) -> None:
-    """P3: line and column for YAML, a pointer for both."""
+    """Line and column for YAML, a JSON pointer for YAML and JSON."""
     wrong = YAML.replace("needs: [goals]", "needs: [nobody]").replace("form: [goals]", "form: 7")
     told = await house.client.post("/api/pipelines", content=wrong, headers=AS_YAML)
     assert told.status_code == 422
@@ -123,11 +124,10 @@ async def test_what_is_left_out_stays(house: House) -> None:
     replaced = await house.put(path, {"checkpoints": [form("design")]})
     assert ([c["key"] for c in replaced["checkpoints"]], replaced["pipeline_definition_version"]) == (["design"], 2)
     whole = await house.put(path, replaced | {"pipeline_name": "Whole", "warnings": [], "latest_run": None}, 422)
-    assert whole["title"] == "Something does not fit"
+    assert whole["type"] == "urn:cairn:problem:wrong-input"
 
 
 async def test_history_diff_and_revert(house: House) -> None:
-    """P5."""
     pipeline = await house.pipeline()
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     await house.put(path, {"pipeline_name": "Renamed"})
@@ -146,7 +146,7 @@ async def test_history_diff_and_revert(house: House) -> None:
 
 
 async def test_a_definition_is_compared_before_it_is_saved(house: House) -> None:
-    """P5, P7: what saving it in place of the newest one would change; the same again is no change."""
+    """Compared with the newest revision; an identical definition has no changes."""
     pipeline = await house.pipeline(form("goals"), form("design"), pipeline_description="why")
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     written = (await house.client.get(f"{path}/definition?format=json")).json()
@@ -165,7 +165,7 @@ async def test_a_definition_is_compared_before_it_is_saved(house: House) -> None
 
 
 async def test_a_definition_is_replaced_as_a_whole(house: House) -> None:
-    """P7: what is left out has its default; repeated, it changes nothing."""
+    """Omitted fields get their defaults; repeating the request changes nothing."""
     pipeline = await house.pipeline(form("goals"), pipeline_description="why", original_prompt="Go")
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     given = {"pipeline_name": "Journey", "checkpoints": [form("goals")]}
@@ -204,18 +204,16 @@ async def test_checkpoints_one_by_one(house: House) -> None:
 
 
 async def test_the_order_is_not_changed_under_an_open_run_unless_forced(house: House) -> None:
-    """D3."""
     pipeline = await house.pipeline()
     run = await house.run(pipeline)
     path = f"/api/pipelines/{pipeline['pipeline_id']}/checkpoints"
     refused = await house.post(path, form("design"), 409)
-    assert "use force, which cancels them" in refused["possible"]
+    assert refused["possible"][-1] == mentions("force")
     await house.post(f"{path}?force=true", form("design"), 201)
     assert (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "cancelled"
 
 
 async def test_deleting_is_soft(house: House) -> None:
-    """P4, D6."""
     pipeline = await house.pipeline(pipeline_name="Soon gone")
     await house.run(pipeline)
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
@@ -229,7 +227,7 @@ async def test_deleting_is_soft(house: House) -> None:
     assert (await house.put(path, {"pipeline_name": "x"}, 409))["possible"] == ["restore"]
     assert (await house.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"]}, 409))["possible"]
     assert (await house.post(f"{path}/restore"))["deleted_at"] is None
-    assert (await house.post(f"{path}/restore", status=409))["title"] == "Not possible now"
+    assert (await house.post(f"{path}/restore", status=409))["type"] == "urn:cairn:problem:refused"
 
 
 async def test_the_list_shows_latest_and_recent_runs(house: House) -> None:
@@ -251,4 +249,4 @@ async def test_the_list_shows_latest_and_recent_runs(house: House) -> None:
 async def test_unknown_pipelines_are_not_found(house: House, path: str) -> None:
     response = await house.client.get(f"/api/pipelines/{NOBODY}{path}")
     assert response.status_code == 404
-    assert response.json()["detail"].startswith("There is no ")
+    assert response.json()["type"] == "urn:cairn:problem:not-found"

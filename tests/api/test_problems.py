@@ -1,4 +1,4 @@
-"""Every error is problem details (F1, RFC 9457)."""
+"""Every error is returned as problem details (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from cairn.documents import DocumentError
 from cairn.services import errors
 from cairn.store import Closed, DamagedBlob, LostRace, Unstorable
 from cairn.store import errors as store_errors
+from tests.mentions import mentions
 
 
 def app_raising(error: Exception) -> FastAPI:
@@ -44,13 +45,13 @@ async def get(app: FastAPI, path: str = "/api/thing") -> httpx.Response:
 CASES: list[tuple[Exception, dict[str, Any]]] = [
     (
         store_errors.NotFound("run", "7"),
-        {"type": "urn:cairn:problem:not-found", "title": "Not found", "status": 404, "detail": "There is no run 7."},
+        {"type": "urn:cairn:problem:not-found", "title": mentions(), "status": 404, "detail": mentions("7")},
     ),
     (
         CommandRefused("The run is paused.", ("resume",)),
         {
             "type": "urn:cairn:problem:refused",
-            "title": "Not possible now",
+            "title": mentions(),
             "status": 409,
             "detail": "The run is paused.",
             "possible": ["resume"],
@@ -60,7 +61,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         StaleCommand("What you looked at has changed."),
         {
             "type": "urn:cairn:problem:refused",
-            "title": "Not possible now",
+            "title": mentions(),
             "status": 409,
             "detail": "What you looked at has changed.",
         },
@@ -69,7 +70,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         errors.InvalidInput([("/fields/weight", "This has to be a number.")], "The form does not fit."),
         {
             "type": "urn:cairn:problem:wrong-input",
-            "title": "Something does not fit",
+            "title": mentions(),
             "status": 422,
             "detail": "The form does not fit.",
             "errors": [{"path": "/fields/weight", "message": "This has to be a number."}],
@@ -79,9 +80,9 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         DefinitionError([Finding("/checkpoints/0/key", "This key stands twice.", line=3, column=5)]),
         {
             "type": "urn:cairn:problem:wrong-input",
-            "title": "Something does not fit",
+            "title": mentions(),
             "status": 422,
-            "detail": "The definition cannot work: one thing has to be put right.",
+            "detail": mentions(),
             "errors": [{"path": "/checkpoints/0/key", "message": "This key stands twice.", "line": 3, "column": 5}],
         },
     ),
@@ -89,7 +90,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         DocumentError("the key 'a' stands twice", path="/a"),
         {
             "type": "urn:cairn:problem:wrong-input",
-            "title": "Something does not fit",
+            "title": mentions(),
             "status": 422,
             "detail": "/a: the key 'a' stands twice",
             "errors": [{"path": "/a", "message": "the key 'a' stands twice"}],
@@ -99,16 +100,16 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         errors.TooLarge(10),
         {
             "type": "urn:cairn:problem:too-large",
-            "title": "Too large",
+            "title": mentions(),
             "status": 413,
-            "detail": "The body is too large: at most 10 bytes are taken.",
+            "detail": mentions("10"),
         },
     ),
     (
         errors.Gone("The archive is past its time."),
         {
             "type": "urn:cairn:problem:gone",
-            "title": "No longer there",
+            "title": mentions(),
             "status": 410,
             "detail": "The archive is past its time.",
         },
@@ -117,42 +118,42 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         errors.PreconditionFailed("It is at revision 4.", 4),
         {
             "type": "urn:cairn:problem:stale",
-            "title": "Changed since it was read",
+            "title": mentions(),
             "status": 412,
             "detail": "It is at revision 4.",
         },
     ),
     (
         errors.Forbidden("Editors may."),
-        {"type": "urn:cairn:problem:forbidden", "title": "Not allowed", "status": 403, "detail": "Editors may."},
+        {"type": "urn:cairn:problem:forbidden", "title": mentions(), "status": 403, "detail": "Editors may."},
     ),
     (
         errors.Unauthenticated("Sign in."),
-        {"type": "urn:cairn:problem:not-signed-in", "title": "Not signed in", "status": 401, "detail": "Sign in."},
+        {"type": "urn:cairn:problem:not-signed-in", "title": mentions(), "status": 401, "detail": "Sign in."},
     ),
     (
         errors.TooManyAttempts(30),
         {
             "type": "urn:cairn:problem:too-many-attempts",
-            "title": "Too many attempts",
+            "title": mentions(),
             "status": 429,
-            "detail": "Too many failed attempts to sign in. Try again in 30 seconds.",
+            "detail": mentions("30"),
         },
     ),
     (
         LostRace("somebody was faster"),
         {
             "type": "urn:cairn:problem:refused",
-            "title": "Not possible now",
+            "title": mentions(),
             "status": 409,
-            "detail": "Somebody else changed it at the same moment. Look again, then repeat.",
+            "detail": mentions(),
         },
     ),
     (
         Unstorable("A text with a NUL character cannot be stored."),
         {
             "type": "urn:cairn:problem:wrong-input",
-            "title": "Something does not fit",
+            "title": mentions(),
             "status": 422,
             "detail": "A text with a NUL character cannot be stored.",
         },
@@ -165,9 +166,9 @@ AWAY: list[tuple[Exception, dict[str, Any]]] = [
         Closed("The database has been closed."),
         {
             "type": "urn:cairn:problem:unavailable",
-            "title": "The database does not answer",
+            "title": mentions(),
             "status": 503,
-            "detail": "The server is stopping.",
+            "detail": mentions(),
         },
     ),
     *(
@@ -175,9 +176,9 @@ AWAY: list[tuple[Exception, dict[str, Any]]] = [
             error,
             {
                 "type": "urn:cairn:problem:unavailable",
-                "title": "The database does not answer",
+                "title": mentions(),
                 "status": 503,
-                "detail": "Nothing has been changed; try again in a moment.",
+                "detail": mentions(),
             },
         )
         for error in (OperationalError("SELECT 1", {}, Exception("away")), NoConnection("all are taken"))
@@ -186,9 +187,9 @@ AWAY: list[tuple[Exception, dict[str, Any]]] = [
         IntegrityError("INSERT", {}, Exception("twice")),
         {
             "type": "urn:cairn:problem:refused",
-            "title": "Not possible now",
+            "title": mentions(),
             "status": 409,
-            "detail": "This has been done already, or somebody else does it at this moment. Look again.",
+            "detail": mentions(),
         },
     ),
 ]
@@ -235,4 +236,4 @@ async def test_unknown_addresses_and_methods_are_problems_too() -> None:
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         wrong = await client.post("/api/thing")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET")
-    assert json.loads(wrong.text)["title"] == "Not possible here"
+    assert json.loads(wrong.text)["type"] == "urn:cairn:problem:method-not-allowed"

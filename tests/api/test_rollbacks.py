@@ -1,4 +1,4 @@
-"""Rollback over HTTP (R1, D30, D41, D51, D59)."""
+"""Rollback over HTTP."""
 
 from __future__ import annotations
 
@@ -74,20 +74,20 @@ async def test_going_back_and_undoing_it(house: House) -> None:
     undone = await house.post(f"/api/rollback/{rollback['rollback_id']}/undo")
     assert (undone["undone_at"] is not None, undone["can_undo"]) == (True, False)
     assert (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
-    assert await house.post(f"/api/rollback/{rollback['rollback_id']}/undo") == undone  # D59
+    assert await house.post(f"/api/rollback/{rollback['rollback_id']}/undo") == undone
 
 
 async def test_newer_work_in_its_place_stands_in_the_way_of_undoing(house: House) -> None:
-    """D51."""
     run = await completed(house, await two_steps(house))
     rollback = await house.post("/api/rollback", back_to(run, 0), 201)
     await house.fill(run, 1, design="red")
     assert (await house.get(f"/api/rollback/{rollback['rollback_id']}"))["can_undo"] is False
-    assert "Newer work" in (await house.post(f"/api/rollback/{rollback['rollback_id']}/undo", status=409))["detail"]
+    refused = await house.post(f"/api/rollback/{rollback['rollback_id']}/undo", status=409)
+    assert refused["type"] == "urn:cairn:problem:refused"
+    assert (await house.get(f"/api/rollback/{rollback['rollback_id']}"))["undone_at"] is None
 
 
 async def test_the_same_rollback_twice_is_one(house: House) -> None:
-    """D59."""
     run = await completed(house, await two_steps(house))
     body = back_to(run, 0, rollback_id=str(uuid4()))
     first = await house.post("/api/rollback", body, 201)
@@ -113,7 +113,7 @@ async def test_going_back_to_an_earlier_run_takes_the_later_ones_away(house: Hou
     everything = await house.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs", include_archived=True)
     assert [r["archived_by"] for r in everything["items"]] == [rollback["rollback_id"], None]
     assert (await house.get(f"/api/runs/{second['run_id']}"))["possible"] == []
-    assert (await house.post(f"/api/runs/{second['run_id']}/restart", status=409))["possible"] == ["undo the rollback"]
+    assert len((await house.post(f"/api/runs/{second['run_id']}/restart", status=409))["possible"]) == 1
     for run in (first, second):
         assert len((await house.get("/api/rollback", run_id=run["run_id"]))["items"]) == 1
     artifacts = (await house.get("/api/artifacts/list", pipeline_id=pipeline["pipeline_id"]))["items"]

@@ -1,4 +1,4 @@
-"""Runs over HTTP (F1, D41): made, steered, looked at."""
+"""Runs over HTTP: create, control, read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.house import House, Json, form
+from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -37,7 +38,6 @@ async def test_a_run_goes_from_its_start_to_its_end(house: House) -> None:
 
 
 async def test_the_next_run_extends_it_and_is_estimated_from_it(house: House) -> None:
-    """X1, X12."""
     pipeline = await house.pipeline()
     first = await house.run(pipeline)
     assert first["progress"]["estimated_seconds_left"] is None
@@ -52,7 +52,7 @@ async def test_the_next_run_extends_it_and_is_estimated_from_it(house: House) ->
 
 
 async def test_the_input_comes_back_to_the_last_digit(house: House) -> None:
-    """P8: integers past 2^53, floats, null, empty values, Unicode."""
+    """Integers past 2^53, floats, null, empty values, Unicode."""
     pipeline = await house.pipeline()
     body = f'{{"pipeline_id": "{pipeline["pipeline_id"]}", "input": {HARD}}}'
     made = await house.client.post("/api/runs", content=body, headers={"Content-Type": "application/json"})
@@ -84,20 +84,19 @@ async def test_pause_resume_cancel_restart(house: House) -> None:
     paused = await house.post(f"{path}/pause")
     assert (paused["status"], paused["possible"]) == ("paused", ["resume", "cancel", "roll back", "restart"])
     twice = await house.post(f"{path}/pause", status=409)
-    assert twice["detail"] == "The run is paused: it is not possible to pause it now."
+    assert twice["detail"] == mentions("paused")
     assert "resume" in twice["possible"]
     assert (await house.post(f"{path}/resume"))["status"] == "in_progress"
     second = await house.post(f"{path}/restart", {"pass_number": 1})
     assert (second["pass_number"], second["restart_count"]) == (2, 1)
     repeated = await house.post(f"{path}/restart", {"pass_number": 1})
-    assert (repeated["pass_number"], repeated["restart_count"]) == (2, 1)  # D59: answered with what it led to
+    assert (repeated["pass_number"], repeated["restart_count"]) == (2, 1)  # answered with what it led to
     cancelled = await house.post(f"{path}/cancel")
     assert (cancelled["status"], cancelled["possible"]) == ("cancelled", ["retry", "roll back"])
     assert (await house.post(f"{path}/cancel", status=409))["possible"] == ["roll back"]
 
 
 async def test_a_run_can_be_made_without_starting_it(house: House) -> None:
-    """D13."""
     run = await house.run(await house.pipeline(), start=False, original_prompt="Think big")
     assert (run["status"], run["possible"], run["original_prompt"]) == ("not_started", ["start", "cancel"], "Think big")
     assert (await house.post(f"/api/runs/{run['run_id']}/start"))["status"] == "in_progress"
@@ -105,7 +104,6 @@ async def test_a_run_can_be_made_without_starting_it(house: House) -> None:
 
 
 async def test_test_runs_take_no_version_and_are_listed_when_asked_for(house: House) -> None:
-    """D20."""
     pipeline = await house.pipeline()
     run = await house.run(pipeline, test=True)
     assert (run["run_version"], run["test"]) == (None, True)
@@ -146,10 +144,10 @@ async def test_wrong_bodies_are_told_by_pointer(house: House, body: Any, paths: 
 
 
 async def test_a_pipeline_that_is_not_there_or_empty_starts_nothing(house: House) -> None:
-    assert (await house.post("/api/runs", {"pipeline_id": NOBODY}, 404))["detail"] == f"There is no pipeline {NOBODY}."
+    assert (await house.post("/api/runs", {"pipeline_id": NOBODY}, 404))["detail"] == mentions(NOBODY)
     empty = await house.post("/api/pipelines", {"pipeline_name": "Empty"}, 201)
     refused = await house.post("/api/runs", {"pipeline_id": empty["pipeline_id"]}, 409)
-    assert refused["possible"] == ["add a checkpoint"]
+    assert len(refused["possible"]) == 1
 
 
 async def test_bodies_that_are_not_json_are_told_where(house: House) -> None:
@@ -157,7 +155,7 @@ async def test_bodies_that_are_not_json_are_told_where(house: House) -> None:
     broken = await house.client.post("/api/runs", content='{"pipeline_id":\n  nope}', headers=json_type)
     assert (broken.status_code, broken.json()["errors"][0]["line"]) == (400, 2)
     twice = await house.client.post("/api/runs", content='{"start": true, "start": false}', headers=json_type)
-    assert (twice.status_code, "stands twice" in twice.text) == (400, True)
+    assert (twice.status_code, twice.json()["errors"][0]["message"]) == (400, mentions("'start'"))
     nan = await house.client.post("/api/runs", content='{"input": NaN}', headers=json_type)
     assert nan.status_code == 400
     assert (
@@ -173,7 +171,7 @@ async def test_a_body_over_the_limit_is_refused(house: House) -> None:
 
 
 async def test_lists_are_paged_from_the_newest(house: House) -> None:
-    """F1, D41: cursors, not offsets."""
+    """Cursors, not offsets."""
     pipeline = await house.pipeline()
     made = [(await house.run(pipeline))["run_id"] for _ in range(5)]
     path = f"/api/pipelines/{pipeline['pipeline_id']}/runs"
@@ -208,7 +206,6 @@ async def test_lists_filter(house: House) -> None:
 
 
 async def test_runs_of_an_earlier_definition_are_listed_when_asked_for(house: House) -> None:
-    """D4."""
     pipeline = await house.pipeline()
     run = await house.run(pipeline)
     await house.post(f"/api/runs/{run['run_id']}/cancel")

@@ -1,4 +1,4 @@
-"""The API against its own description (F1): no inner errors, and every answer as it is described."""
+"""The API against its OpenAPI document: no internal errors, and every response as described."""
 
 from __future__ import annotations
 

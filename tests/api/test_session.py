@@ -1,4 +1,4 @@
-"""Who comes in (S1, S3, D29): tokens, sessions, roles, and pages of other sites."""
+"""Authentication: tokens, sessions, roles, and requests from other sites."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ async def test_guessing_is_slowed_down(house: House) -> None:
 
 
 async def test_roles_are_held_to(house: House) -> None:
-    """D29, over a whole run."""
+    """Over a whole run."""
     pipeline = await house.pipeline(form("goals", approve="complete"))
     name = pipeline["pipeline_id"]
     viewer, editor, approver = [house.visitor(await token_for(house, r)) for r in ("viewer", "editor", "approver")]
@@ -191,7 +191,6 @@ async def test_roles_are_held_to(house: House) -> None:
 
 
 async def test_the_newest_start_link_alone_is_valid(house: House) -> None:
-    """S1, D44."""
     access = house.cairn.access
     first = await access.local_token()
     assert await access.local_token(first) == first

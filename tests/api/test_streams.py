@@ -1,4 +1,4 @@
-"""Live streams (X12): every event once and in order, from wherever a client left off."""
+"""Live streams send every event once and in order, from where a client left off."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ async def settled(house: House, run: Json, lines: int) -> bool | None:
 
 
 async def test_progress_is_told_as_it_moves(house: House) -> None:
-    """X12: without a log line beside it; what an earlier dispatch told does not count."""
+    """Without a log line; progress of an earlier dispatch is ignored."""
     run = await house.run(await house.pipeline())
     execution = (await house.execution(run))["execution_id"]
     e = t.checkpoint_executions

@@ -1,4 +1,4 @@
-"""Files for forms (X10, D40, D47): streamed, bounded, one at a time."""
+"""File uploads for forms: streamed, limited in size, one at a time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.api.house import House, form
+from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -66,7 +67,7 @@ async def test_what_is_announced_too_large_is_refused_before_it_is_sent(house: H
 
     headers = {**BOUNDARY, "Content-Length": str(200 * 1024 * 1024)}
     answer = await house.client.post(f"/api/executions/{execution}/files", content=content(), headers=headers)
-    assert (answer.status_code, answer.json()["title"]) == (413, "Too large")
+    assert (answer.status_code, answer.json()["type"]) == (413, "urn:cairn:problem:too-large")
     assert taken <= 1
 
 
@@ -86,7 +87,7 @@ async def test_what_turns_out_too_large_is_refused_while_it_comes(house: House) 
     answer = await house.client.post(f"/api/executions/{execution}/files", content=content(), headers=BOUNDARY)
     assert (answer.status_code, answer.json()["detail"]) == (
         413,
-        f"The file is too large: at most {limit:,} bytes are taken.",
+        mentions(f"{limit:,}"),
     )
     assert sent <= limit + 8 * 1024 * 1024
     assert (await house.get(f"/api/executions/{execution}"))["status"] == "in_progress"
@@ -114,7 +115,7 @@ async def test_one_file_at_a_time(house: House) -> None:
     _, execution = await waiting(house)
     files = [("file", ("a.txt", b"a")), ("file", ("b.txt", b"b"))]
     answer = await house.client.post(f"/api/executions/{execution}/files", files=files)
-    assert (answer.status_code, answer.json()["errors"][0]["message"]) == (422, "Only one file is taken at a time.")
+    assert (answer.status_code, answer.json()["type"]) == (422, "urn:cairn:problem:wrong-input")
 
 
 async def test_only_a_form_that_waits_takes_files(house: House) -> None:

@@ -1,4 +1,4 @@
-"""The web app's files (F2): the page for its own addresses, assets for ever, a word when it is not built."""
+"""The web app's files: its page for its own addresses, immutable assets, a hint when it is not built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""R9, D28: an approved action is carried out; a process dies at every step, and its mail leaves once."""
+"""An approved e-mail is sent once even if the process dies at any step."""
 
 from __future__ import annotations
 

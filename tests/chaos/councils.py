@@ -10,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from cairn.runners.agents.roles import ANSWERS, CHAIRS, REVIEWS
 from tests.chaos.server import Server
 from tests.models.provider import Asked, FakeProvider
 from tests.models.replies import Reply, Says, Use
+from tests.runners.agenting import pattern_of
 
 Json = dict[str, Any]
 Call = tuple[str, int]  # a turn, and how many answers it has by then
@@ -31,7 +33,7 @@ CALLS: tuple[Call, ...] = (
     ("council/chair", 1),
 )
 FILE = "artifacts_staging/decision.md"
-_PART = re.compile(r"You are (\w+) in a council of [\w, ]+\. (Give|Review)")
+_PARTS = {"answer": pattern_of(ANSWERS), "review": pattern_of(REVIEWS)}
 _CASE = re.compile(r"Case (\d+)\.")
 
 
@@ -78,10 +80,9 @@ def call_of(asked: Asked) -> tuple[int, Call]:
     text = text_of(asked)
     case = _CASE.search(text)
     assert case is not None, text
-    found = _PART.search(text)
-    kind = {"Give": "answer", "Review": "review"}[found[2]] if found is not None else ""
-    turn = f"council/{kind}/{found[1].lower()}" if found is not None else "council/chair"
-    assert found is not None or "You chair a council" in text, text
+    turns = [f"council/{kind}/{found['name'].lower()}" for kind, part in _PARTS.items() if (found := part.search(text))]
+    turn = turns[0] if turns else "council/chair"
+    assert turns or CHAIRS in text, text
     return int(case[1]), (turn, sum(message["role"] == "assistant" for message in asked.body["messages"]))
 
 

@@ -1,4 +1,4 @@
-"""R2, D31, R9: work is sent back, by a function and by a person, and rolled back; a process dies at every step."""
+"""Rework by a function and by a user, and a rollback, with the process dying at every step."""
 
 from __future__ import annotations
 

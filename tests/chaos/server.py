@@ -54,7 +54,7 @@ class Server:
     def start(self) -> None:
         """Spawn it and wait until it answers."""
         for line in self.spawn().stdout:
-            if line.startswith("Open "):
+            if "#token=" in line:
                 return
         raise AssertionError(f"the server did not start:\n{self.last_words()}")
 

@@ -1,4 +1,4 @@
-"""R9, A1: a process dies at every step of a conversation; what was answered and kept is not asked for again."""
+"""The process dies at every step of a conversation; stored answers are not requested again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A1, A6, R9: `kill -9` in the middle of a council; what was answered is neither asked nor paid for again."""
+"""`kill -9` in the middle of a council: stored answers are neither requested nor paid for again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HELD: tuple[tuple[Call, ...], ...] = (
     (("council/chair", 1),),  # its file is written
 )
 CASES = tuple(enumerate((held, n % 2 == 1) for n, held in enumerate(HELD)))  # silence, or the first piece is there
-RUNS, KILLS = 5, 2  # a worker that dies oftener on one attempt makes it a fault (D64)
+RUNS, KILLS = 5, 2  # a worker that dies oftener on one attempt makes it a fault
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""R9, D13, X8: a process dies between any two steps of a command; the next start ends as if it had not."""
+"""The process dies between any two steps of a command; the next start completes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A1, S7: a hundred executions of agents at once leave the API quick. A real server, `make bench` has the goal."""
+"""The API stays fast with a hundred agent executions at once, on a real server. `make bench` has the target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""X8, D39: what people do to the folders while the server is away is found at the next start, and nothing is lost."""
+"""Changes of the folders while the server is stopped are found at the next start, and nothing is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""R9: killed at any moment, as often as you like, a run goes on by itself; nothing is lost or counts twice."""
+"""A run continues after any number of kills at any moment; nothing is lost or counted twice."""
 
 from __future__ import annotations
 

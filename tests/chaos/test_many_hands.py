@@ -1,4 +1,4 @@
-"""R9, X8: many hands at once on the same runs, and a server that is killed meanwhile. Everything is answered, the trail
+"""Many hands at once on the same runs, and a server that is killed meanwhile. Everything is answered, the trail
 holds, the files are those of the database, and nothing of Cairn's own is taken for a user's."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""H7: a process dies anywhere between asking people and telling them: they are told, and a repeat says so."""
+"""The process dies anywhere between a commit and its notification: it is delivered, and repeats are marked."""
 
 from __future__ import annotations
 

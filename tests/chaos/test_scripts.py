@@ -1,4 +1,4 @@
-"""R9, X11: the server killed while scripts run; a queue of scripts leaves the API quick. Real servers, real clocks."""
+"""The server is killed while scripts run, and the API stays fast with a queue of scripts. Real servers and clocks."""
 
 from __future__ import annotations
 

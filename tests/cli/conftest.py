@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,8 +46,9 @@ def functions_are_found() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a fresh shell; times are those of Greenwich."""
-    for name in ("CAIRN_SERVER", "CAIRN_TOKEN", "CAIRN_DATA_DIR", "NO_COLOR"):
-        monkeypatch.delenv(name, raising=False)
+    for name in tuple(os.environ):
+        if name == "NO_COLOR" or (name.startswith("CAIRN_") and name != "CAIRN_SIMULATION_PACE"):
+            monkeypatch.delenv(name)
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
 

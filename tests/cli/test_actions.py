@@ -1,13 +1,15 @@
-"""F3, H3, H8, H9: actions in a terminal: looked at, corrected, handed over, decided together."""
+"""Actions in a terminal: shown, modified, reassigned, decided in a batch."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.cli.shell import Shell
+from tests.mentions import mentions
 
 REFUND = """\
 pipeline_name: {name}
@@ -24,7 +26,7 @@ def refund(shell: Shell, tmp_path: Path) -> str:
     file.write_text(REFUND.format(name=name))
     shell("apply", str(file))
     waits = shell("run", name, code=6)
-    assert waits.out.splitlines()[-1] == f"Refund waits: cairn approve '{name}@v1/refund'"
+    assert waits.out.splitlines()[-1] == mentions("Refund", f"cairn approve '{name}@v1/refund'")
     return name
 
 
@@ -37,8 +39,9 @@ def test_an_action_is_corrected_and_approved(shell: Shell, refund: str) -> None:
     assert before.splitlines()[-1].split() == ["amount", "updated", "99.99", "89.99"]
     wrong = shell("approve", refund, "--set", "amount=0", code=1)
     assert wrong.out.splitlines()[-1].startswith("/amount: ")
-    assert wrong.err == "cairn: These parameters do not fit: nothing is decided.\n"
-    assert shell("approve", refund, "--set", "amount", code=2).err == "cairn: --set is NAME=VALUE, not 'amount'.\n"
+    assert wrong.err.startswith("cairn: ")
+    assert shell.json("approvals", "show", refund)["status"] == "pending"
+    assert shell("approve", refund, "--set", "amount", code=2).err == mentions("--set", "NAME=VALUE", "'amount'")
     shell("approve", refund, "--set", "amount=89.99", "--set", "account=4712", "-m", "By policy")
     shell("watch", refund)
     made = json.loads(shell("artifacts", "show", f"{refund}@v1/refund").out)
@@ -49,13 +52,13 @@ def test_an_action_is_corrected_and_approved(shell: Shell, refund: str) -> None:
 
 def test_it_is_talked_about_handed_over_and_decided_with_others(shell: Shell, refund: str) -> None:
     (asked,) = (one for one in shell.json("approvals", "list")["items"] if one["pipeline_name"] == refund)
-    assert shell("approvals", "comment", refund, "Verified with the policy").out == "1 comments.\n"
-    assert "admin says: Verified with the policy" in shell("approvals", "show", refund).out
-    assert shell("approvals", "assign", refund, "approver", "-m", "They know").out == "It is put to approver now.\n"
+    assert shell("approvals", "comment", refund, "Verified with the policy").out == mentions("1")
+    assert shell("approvals", "show", refund).out == mentions("admin", "Verified with the policy")
+    assert shell("approvals", "assign", refund, "approver", "-m", "They know").out == mentions("approver")
     mine = shell.json("approvals", "list", "--mine", "--sort", "risk")["items"]
     assert asked["approval_id"] in {one["approval_id"] for one in mine}
     done = shell("approvals", "batch", "reject", asked["approval_id"], "-m", "Not today.")
-    assert done.out == "1 decided, 0 refused.\n"
+    assert re.findall(r"\d+", done.out) == ["1", "0"]
     again = shell("approvals", "batch", "reject", asked["approval_id"], "-m", "Not today.", code=1)
-    assert again.out.splitlines()[0] == "0 decided, 1 refused."
+    assert re.findall(r"\d+", again.out.splitlines()[0]) == ["0", "1"]
     shell("watch", refund, code=1)

@@ -1,4 +1,4 @@
-"""F3: whatever goes wrong is told in one readable line, and by the exit code."""
+"""Errors are reported in one readable line, and by the exit code."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from errno import ENOENT
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from cairn.cli import embedded_server
 from cairn.cli.exit_codes import MEANINGS, ExitCode
 from tests.chaos.server import TOKEN, Server
 from tests.cli.shell import Shell, invoke
+from tests.mentions import mentions
 
 
 def test_exit_codes_are_told() -> None:
@@ -39,7 +41,8 @@ def test_exit_codes_are_told() -> None:
 def test_what_is_not_there(served: Shell, words: tuple[str, ...]) -> None:
     said = served(*words, code=ExitCode.NOT_FOUND)
     assert said.out == ""
-    assert said.err.startswith("cairn: There is no")
+    assert said.err.startswith("cairn: ")
+    assert said.err == mentions(words[-1].partition("@")[0].partition("/")[0])
     assert said.err.count("\n") == 1
 
 
@@ -51,7 +54,7 @@ def test_a_name_that_fits_several_lists_them(served: Shell, notes: Path, name: s
         notes.write_text(text.replace(f"{name} {number}", name))
     said = served("run", name, code=ExitCode.NOT_FOUND)
     first, *candidates = said.err.splitlines()
-    assert first == f"cairn: {name!r} may be any of these pipelines: say which."
+    assert first == mentions("cairn: ", f"{name!r}")
     assert sorted(line.split("  ")[-1] for line in candidates) == [f"{name} one", f"{name} two"]
 
 
@@ -59,8 +62,8 @@ def test_a_checkpoint_that_is_not_there_names_those_that_are(served: Shell, note
     served("apply", str(notes))
     served("run", name, "--detach")
     said = served("show", f"{name}/wrong", code=ExitCode.NOT_FOUND)
-    assert said.err == f"cairn: {name}@v1 has no checkpoint 'wrong': it has write, echo.\n"
-    assert served("show", f"{name}/echo", code=3).err == f"cairn: Say it again of {name}@v1 has not been reached yet.\n"
+    assert said.err == mentions(f"{name}@v1", "'wrong'", "write, echo")
+    assert served("show", f"{name}/echo", code=3).err == mentions("Say it again", f"{name}@v1")
 
 
 def test_nobody_answers() -> None:
@@ -68,7 +71,7 @@ def test_nobody_answers() -> None:
         probe.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{probe.getsockname()[1]}"
     said = invoke("runs", "--server", address)
-    assert (said.code, said.err) == (4, f"cairn: The server at {address} cannot be reached: nobody answers there.\n")
+    assert (said.code, said.err) == (4, mentions("cairn: ", address))
 
 
 def test_somebody_else_answers(tmp_path: Path) -> None:
@@ -82,13 +85,13 @@ def test_somebody_else_answers(tmp_path: Path) -> None:
         address = f"http://127.0.0.1:{other.stdout.readline().strip()}"
         said = invoke("runs", "--server", address)
         other.kill()
-    assert (said.code, said.err) == (4, f"cairn: {address} does not answer as Cairn does (HTTP 404).\n")
+    assert (said.code, said.err) == (4, mentions(address, "404"))
 
 
 def test_a_wrong_token(server: Server) -> None:
     said = invoke("runs", "--server", server.address, "--token", "wrong")
     assert said.code == ExitCode.FORBIDDEN
-    assert said.err == "cairn: This token is not known, or is no longer valid. Sign in with a current one.\n"
+    assert said.err == mentions("cairn: ")
     assert invoke("runs", "--server", server.address).code == ExitCode.FORBIDDEN
 
 
@@ -101,7 +104,7 @@ def test_a_token_from_the_environment(server: Server, monkeypatch: pytest.Monkey
 
 
 def test_the_local_token_goes_to_its_own_server_alone(server: Server, tmp_path: Path) -> None:
-    """D44: naming another server with --data-dir beside it does not give the token away."""
+    """Naming another server together with --data-dir does not send it the token of that folder."""
     written = json.loads((server.data / "server.json").read_text())
     (tmp_path / "server.json").write_text(json.dumps({**written, "address": "http://127.0.0.1:1"}))
     said = invoke("runs", "--server", server.address, "--data-dir", str(tmp_path))
@@ -117,21 +120,20 @@ def test_a_refusal_says_what_is_possible(served: Shell, notes: Path, name: str) 
 
 
 def test_wrong_answers_are_told_per_field(served: Shell, notes: Path, name: str) -> None:
-    """X10"""
     served("apply", str(notes))
     served("run", name, "--detach")
     said = served("submit", name, "--data", '{"count": "many", "txt": 1}', code=1)
     told = {line.strip().partition(":")[0] for line in said.err.splitlines()[1:]}
     assert told == {"/fields/text", "/fields/count", "/fields/txt"}
     missing = served("submit", name, "--data", '{"text": "x", "paper": "not-there.txt"}', code=2)
-    assert missing.err == "cairn: not-there.txt cannot be read: no such file or directory.\n"
-    assert served("submit", name, "--data", "{", code=2).err.startswith("cairn: --data is not JSON")
-    assert served("submit", name, "--data", "[1]", code=2).err == "cairn: --data has to be a JSON object.\n"
-    assert served("submit", name, code=2).err.startswith("cairn: There is no terminal to ask on")
+    assert missing.err == mentions("not-there.txt", os.strerror(ENOENT).lower())
+    assert served("submit", name, "--data", "{", code=2).err == mentions("--data", "JSON")
+    assert served("submit", name, "--data", "[1]", code=2).err == mentions("--data", "JSON")
+    assert served("submit", name, code=2).err == mentions("--data", "--field")
 
 
 def test_faults_of_a_definition_have_their_place(served: Shell, tmp_path: Path) -> None:
-    """P3: file, line and column, as editors take them; also for YAML that cannot be read."""
+    """File, line and column, in the form that editors take; also for YAML that cannot be read."""
     file = tmp_path / "wrong.yaml"
     file.write_text("pipeline_name: Wrong\ncheckpoints:\n  - key: a\n    function: not.there\n    outputs: [a.json]\n")
     said = served("validate", str(file), code=1)
@@ -142,7 +144,7 @@ def test_faults_of_a_definition_have_their_place(served: Shell, tmp_path: Path) 
     assert served("validate", str(file), code=1).out.startswith(f"{file}:2:")
     assert served("apply", str(file), code=1).err.splitlines()[1].strip().startswith(f"{file}:2:")
     assert served("diff", str(file), code=1).err.splitlines()[1].strip().startswith(f"{file}:2:")
-    assert served("apply", str(tmp_path / "none.yaml"), code=2).err.endswith("no such file or directory.\n")
+    assert served("apply", str(tmp_path / "none.yaml"), code=2).err == mentions(os.strerror(ENOENT).lower())
 
 
 def test_wrong_words_are_a_usage_error(served: Shell) -> None:
@@ -153,13 +155,13 @@ def test_wrong_words_are_a_usage_error(served: Shell) -> None:
 
 def test_a_folder_without_data_is_not_made_by_looking(tmp_path: Path) -> None:
     shell = Shell(tmp_path / "nowhere")
-    assert shell("runs", code=4).err.startswith(f"cairn: There is no data in {shell.data}, and no server that holds it")
+    assert shell("runs", code=4).err == mentions(shell.data, "--data-dir", "--server")
     assert shell("doctor", code=4).code == 4
     assert not shell.data.exists()
 
 
 def test_a_stale_server_file_is_recognised(alone: Shell, notes: Path) -> None:
-    """D44: the process that wrote it is dead."""
+    """The process that wrote it is dead."""
     alone("apply", str(notes))
     dead = subprocess.Popen(["true"])
     dead.wait()
@@ -180,11 +182,12 @@ def test_a_held_folder_names_its_holder(alone: Shell, monkeypatch: pytest.Monkey
         said = alone("apply", "--template", "text-report", code=4)
     finally:
         lock.release()
-    assert f"is in use by another Cairn (process {os.getpid()}" in said.err
+    assert said.err == mentions(os.getpid())
 
 
 def test_a_damaged_or_newer_database(alone: Shell) -> None:
     alone.data.mkdir(exist_ok=True)
     (alone.data / "cairn.db").write_bytes(b"not a database, but long enough to look at" * 100)
-    assert alone("runs", code=4).err == "cairn: the database cannot be read: file is not a database\n"
-    assert alone("doctor", code=1).out.startswith("fault    database: the database cannot be read")
+    assert alone("runs", code=4).err == mentions("file is not a database")
+    (found,) = alone.json("doctor", code=1)["findings"]
+    assert (found["what"], found["verdict"]) == ("database", "fault")

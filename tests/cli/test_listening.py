@@ -1,4 +1,4 @@
-"""R7: answers leave at once, also on a connection that stays open."""
+"""Answers leave at once, also on a connection that stays open."""
 
 from __future__ import annotations
 

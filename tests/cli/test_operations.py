@@ -1,4 +1,4 @@
-"""F3: nothing that the API can do is missing in the terminal, and nothing there goes past the API."""
+"""The terminal offers every operation of the API, and uses nothing but the API."""
 
 from __future__ import annotations
 

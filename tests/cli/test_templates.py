@@ -1,24 +1,25 @@
-"""P6, F3: templates in the terminal; a run with agents tells what they say as it happens."""
+"""Templates in the terminal; a run with agents shows their messages as they arrive."""
 
 from __future__ import annotations
 
 import json
 
 from tests.cli.shell import Shell
+from tests.mentions import mentions
 
 
 def test_templates_are_listed_printed_and_used(alone: Shell) -> None:
     listed = alone("templates").out.splitlines()
-    assert listed[0].split() == ["NAME", "TITLE", "USES", "DESCRIPTION"]
+    assert listed[0].isupper()
     assert any(line.startswith("ticket-triage ") and "agents, people" in line for line in listed)
     text = alone("templates", "show", "ticket-triage").out
     assert text == alone("templates", "ticket-triage").out
-    assert text.startswith("# A ticket comes in")
+    assert "\npipeline_name: Ticket triage\n" in text
     for words in (("show",), ("use",), ()):
-        assert "There is no template" in alone("templates", *words, "ticket-triag", code=3).err
+        assert alone("templates", *words, "ticket-triag", code=3).err == mentions("ticket-triag")
     made = alone("templates", "use", "develop-and-test")
-    assert made.out.startswith("Develop and test: created")
-    assert made.err == 'Start it with: cairn run "Develop and test"\n'
+    assert made.out == mentions("Develop and test")
+    assert made.err == mentions('cairn run "Develop and test"')
 
 
 def test_a_template_with_agents_runs_to_its_end(alone: Shell) -> None:
@@ -27,15 +28,13 @@ def test_a_template_with_agents_runs_to_its_end(alone: Shell) -> None:
     said = alone("run", "Develop and test", code=6)
     told = [line.partition("  ")[2] for line in said.out.splitlines()]
     begins = [
-        "Develop | Developer (simulated):",
+        "Develop | Developer ",
         "Develop |       return year % 4 == 0",
-        "Test | Tester (simulated):",
+        "Test | Tester ",
         "Test |   → request_rework {",
-        "Develop was sent back to be done again: One of four cases is answered wrongly.",
         "Develop |       return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)",
-        "Test |   ← request_rework The rework of develop: ```json {",
-        "Verify | Verifier (simulated):",
-        "People are asked to approve the result of Verify.",
+        "Test |   ← request_rework ",
+        "Verify | Verifier ",
     ]
     left = iter(told)
     assert [begin for begin in begins if not any(line.startswith(begin) for line in left)] == []
@@ -47,4 +46,4 @@ def test_a_template_with_agents_runs_to_its_end(alone: Shell) -> None:
     file = alone.data / "pipelines" / run["pipeline_id"] / report["file_path"]
     assert json.loads(file.read_text())["passed"] is True
     spoken = alone("conversation", "Develop and test@v1/test").out
-    assert "Tester (simulated:default, simulated)" in spoken
+    assert spoken == mentions("Tester", "simulated:default")

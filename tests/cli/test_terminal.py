@@ -1,4 +1,4 @@
-"""F3: on a terminal there are colours and questions, in a pipe there are none."""
+"""On a terminal there are colours and questions, in a pipe there are none."""
 
 from __future__ import annotations
 
@@ -42,6 +42,12 @@ class Terminal:
             assert time.monotonic() < deadline, self.text
             assert self._read(), self.text
 
+    def until_again(self, wanted: str) -> None:
+        """Read on until it is there once more: what is typed is shown as well."""
+        self.until(wanted)
+        while self.plain.count(wanted) < 2:
+            assert self._read(), self.text
+
     def type(self, line: str) -> None:
         os.write(self._leader, f"{line}\n".encode())
 
@@ -80,12 +86,12 @@ def test_a_followed_run_shows_how_far_it_is(served: Shell) -> None:
     served("apply", "--template", "text-report")
     followed = Terminal("run", "Text report", data=served.data)
     assert followed.end() == 6
-    assert "Write report waits: cairn approve" in followed.plain
+    assert "cairn approve 'Text report@v" in followed.plain
     assert "3/4" in followed.plain
 
 
 def test_a_form_is_asked_field_by_field(served: Shell, notes: Path, name: str, tmp_path: Path) -> None:
-    """X10: a wrong answer is asked for again, and nothing that was entered is lost."""
+    """An invalid answer is asked for again, and nothing that was entered is lost."""
     paper = tmp_path / "paper.txt"
     paper.write_text("On paper.")
     served("apply", str(notes))
@@ -97,13 +103,13 @@ def test_a_form_is_asked_field_by_field(served: Shell, notes: Path, name: str, t
     asked.type(".")
     asked.until("How many?")
     asked.type("many")
-    asked.until("This has to be a number")
+    asked.until("2.5")  # an example of a number
     asked.type("7")
     asked.until("Is it urgent?")
     asked.type("y")
     asked.until("A paper")
     asked.type("not-there.txt")
-    asked.until("There is no file not-there.txt.")
+    asked.until_again("not-there.txt")
     asked.type(str(paper))
     assert asked.end() == 0
     served("watch", name, code=6)
@@ -113,7 +119,7 @@ def test_a_form_is_asked_field_by_field(served: Shell, notes: Path, name: str, t
 
 
 def test_what_would_steer_a_terminal_is_made_plain(served: Shell, tmp_path: Path) -> None:
-    """S3: names and contents come from anywhere."""
+    """Names and contents come from anywhere."""
     file = tmp_path / "hostile.yaml"
     file.write_text('pipeline_name: "Red \\e[31m alert"\ncheckpoints:\n  - key: a\n    form: [{ name: text }]\n')
     served("apply", str(file))

@@ -1,4 +1,4 @@
-"""SPEC §3: what a run and an execution may become, as people see them. Written down here, not taken from the code."""
+"""What a run and an execution may become, as people see them. Written down here, not taken from the code."""
 
 from __future__ import annotations
 

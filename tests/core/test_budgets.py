@@ -1,4 +1,4 @@
-"""A6, D69: a spent budget pauses the run, which goes on only with a higher one."""
+"""A spent budget pauses the run until it is raised."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from cairn.core.errors import AlreadyApplied, StaleCommand
 from cairn.core.events import EventType
 from cairn.core.states import RunStatus
 from tests.core.desk import Desk, plan_of
+from tests.mentions import mentions
 
 SPENT = "The run has used $2.03, and its budget is $2.00."
 
@@ -51,12 +52,12 @@ def test_a_spent_budget_pauses_the_run_and_says_why() -> None:
     assert desk.detail(EventType.RUN_PAUSED)["reason"] == SPENT
 
 
-def test_it_resumes_only_when_there_is_something_left_d69() -> None:
+def test_a_run_resumes_only_with_budget_left() -> None:
     desk = Watched(plan_of("a"))
     reach(desk)
     refused = desk.refuses(ResumeRun())
     assert refused.message.startswith(SPENT)
-    assert refused.possible == ("raise the budget", "cancel")
+    assert refused.possible == (mentions(), "cancel")
     desk.send(SetBudget(Budget(max_cost_usd=Decimal("2.5"))))
     assert desk.run.status is RunStatus.PAUSED
     desk.left = ""
@@ -108,7 +109,7 @@ def test_a_budget_of_its_own_is_set_and_taken_back() -> None:
     desk.refuses(SetBudget(budget), AlreadyApplied)
     desk.send(SetBudget(Budget()))
     desk.finish("a")
-    assert "nothing to use a budget for" in desk.refuses(SetBudget(budget)).message
+    assert desk.refuses(SetBudget(budget)).message == mentions("completed")
     desk.refuses(WarnBudget("most is used"), StaleCommand)
 
 

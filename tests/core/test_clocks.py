@@ -1,4 +1,4 @@
-"""Timeouts of checkpoints and runs count only time with a runner at work: D18, D67; delays: D71."""
+"""Timeouts of checkpoints and runs count only time with a runner at work; retry delays."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from cairn.core.execution import Failure
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ExecutionState, OnBlocker, OnFailure, RunStatus, WaitingOn
 from tests.core.desk import BEGIN, Desk, plan_of
+from tests.mentions import mentions
 
 
 def timed() -> CheckpointPolicy:
     return CheckpointPolicy(timeout=60.0, on_timeout=OnFailure.FAIL_RUN)
 
 
-def test_a_timeout_runs_over_all_dispatches_of_an_attempt_d67() -> None:
+def test_a_timeout_covers_all_dispatches_of_an_attempt() -> None:
     desk = Desk(plan_of("a", policies={"a": timed()}))
     e = desk.e("a")
     assert desk.did(ScheduleTimer) == [ScheduleTimer(60.0, ExecutionTimedOut(e.id, 1))]
@@ -42,7 +43,7 @@ def test_a_timeout_runs_over_all_dispatches_of_an_attempt_d67() -> None:
     assert desk.did(ScheduleTimer) == [ScheduleTimer(0.0, ExecutionTimedOut(e.id, 3))]
 
 
-def test_the_time_after_a_worker_died_is_no_work_d18() -> None:
+def test_the_time_after_a_worker_died_does_not_count_as_work() -> None:
     """Nobody knows when it died: an hour without a server does not use up the time of what it was at."""
     desk = Desk(plan_of("a", policies={"a": timed()}, run_timeout=100.0))
     e = desk.e("a")
@@ -57,14 +58,14 @@ def test_the_time_after_a_worker_died_is_no_work_d18() -> None:
     ]
 
 
-def test_a_new_attempt_has_its_whole_time_d67() -> None:
+def test_a_new_attempt_has_its_full_timeout() -> None:
     desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(timeout=60.0, max_auto_retries=1)}))
     desk.send(ExecutionFailed(desk.e("a").id, 1, Failure("x", "y")), "worker", after=50)
     desk.due("a")
     assert desk.did(ScheduleTimer) == [ScheduleTimer(60.0, ExecutionTimedOut(desk.e("a").id, 2))]
 
 
-def test_a_late_timeout_is_stale_d18() -> None:
+def test_a_late_timeout_is_stale() -> None:
     desk = Desk(plan_of("a", policies={"a": timed()}))
     e = desk.e("a")
     desk.send(InputRequested(e.id, 1, WaitingOn.QUESTION), "worker")
@@ -79,7 +80,7 @@ def test_without_a_timeout_no_timer_is_set() -> None:
     assert Desk(plan_of("a")).did(ScheduleTimer) == []
 
 
-def test_the_runs_clock_goes_while_any_runner_works_d18() -> None:
+def test_the_clock_of_a_run_counts_while_any_runner_works() -> None:
     desk = Desk(plan_of(("a", "b"), run_timeout=100.0))
     start = desk.at
     assert desk.did(ScheduleTimer) == [ScheduleTimer(100.0, RunTimedOut(1))]
@@ -95,7 +96,7 @@ def test_the_runs_clock_goes_while_any_runner_works_d18() -> None:
     desk.refuses(RunTimedOut(1), StaleCommand)
 
 
-def test_a_run_without_time_left_fails_as_soon_as_it_works_d18() -> None:
+def test_a_run_without_time_left_fails_as_soon_as_it_works() -> None:
     desk = Desk(plan_of("a", "b", run_timeout=10.0))
     desk.send(PauseRun())
     desk.finish("a", after=30)
@@ -109,12 +110,12 @@ def test_going_from_one_checkpoint_to_the_next_sets_no_new_timer() -> None:
     assert (desk.run.clock, desk.did(ScheduleTimer)) == (1, [])
 
 
-def test_a_runs_timeout_fails_working_ones_and_cancels_the_others_d67() -> None:
+def test_a_run_timeout_fails_working_executions_and_cancels_the_others() -> None:
     desk = Desk(plan_of(("a", "b"), run_timeout=100.0))
     desk.send(InputRequested(desk.e("b").id, 1, WaitingOn.QUESTION), "worker")
     desk.send(RunTimedOut(1), "timer")
     assert (desk.run.status, desk.states) == (RunStatus.FAILED, {"a": "FAILED", "b": "CANCELLED"})
-    why = "The run took longer than the 100 seconds of work it is allowed."
+    why = mentions("100")
     assert desk.e("a").last_error == Failure("run_timeout", why)
     assert desk.last.effects[0] == StopExecution(desk.e("a").id, 1)
     assert desk.run.working_since is None
@@ -147,7 +148,7 @@ def test_a_clock_that_goes_back_takes_nothing_away() -> None:
     assert desk.at < BEGIN
 
 
-def test_a_blocker_waits_and_tries_again_after_the_retry_delay_d71() -> None:
+def test_an_external_blocker_is_retried_after_the_retry_delay() -> None:
     desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(retry_delay=30.0)}, on_blocker=OnBlocker.WAIT))
     e = desk.e("a")
     desk.send(ExecutionBlocked(e.id, 1, "no licence"), "worker")
@@ -160,10 +161,10 @@ def test_a_blocker_waits_and_tries_again_after_the_retry_delay_d71() -> None:
     desk.refuses(RetryDue(e.id, 1), StaleCommand)
 
 
-def test_a_blocker_asks_people_where_the_pipeline_says_so_d71() -> None:
+def test_an_external_blocker_escalates_if_the_pipeline_says_so() -> None:
     desk = Desk(plan_of("a", on_blocker=OnBlocker.ESCALATE))
     desk.send(ExecutionBlocked(desk.e("a").id, 1), "worker")
     assert desk.e("a").waiting_on is WaitingOn.ESCALATION
-    assert desk.asked("a").reason == "Something outside is missing."
+    assert desk.asked("a").reason == mentions()
     desk.answer("a", "retry")
     assert (desk.states, desk.e("a").attempt) == ({"a": "WORKING"}, 2)

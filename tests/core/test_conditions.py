@@ -1,4 +1,4 @@
-"""What a condition holds for: every kind of trigger, every operator, and what is shown of it (H2)."""
+"""Conditions: every kind of trigger, every operator, and the values that are shown."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from cairn.core.conditions import (
 from cairn.core.rule_verdict import ConditionResult, RiskLevel, RuleQuestion
 from cairn.core.states import ApprovalKind
 from tests.core.rulings import action, compared, field, question, sure
+from tests.mentions import mentions
 
 
 def looked(test: Test, of: RuleQuestion, data: Mapping[str, Any] | None = None) -> ConditionResult:
@@ -143,8 +144,8 @@ def test_secrets_are_not_shown(path: str) -> None:
         ("a" * 201, "a" * 199 + "…"),
         (["a", 1, [2], {"b": 1}], "[a, 1, …, …]"),
         (("DE", None), "[DE, null]"),
-        (list(range(21)), "a list of 21"),
-        ({"a": 1}, "an object of 1"),
+        (list(range(21)), mentions("21")),
+        ({"a": 1}, mentions("1")),
         (int("9" * 300), "9" * 199 + "…"),
     ],
 )

@@ -1,4 +1,4 @@
-"""One decision counts, for what was looked at: H4, D24, D25."""
+"""One decision counts, for the content that was shown."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from cairn.core.events import EventType
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ApprovalStatus
 from tests.core.desk import Desk, plan_of
+from tests.mentions import mentions
 
 
 def asked_completion() -> Desk:
@@ -16,35 +17,35 @@ def asked_completion() -> Desk:
     return desk
 
 
-def test_one_decision_counts_and_the_others_get_a_clear_answer_h4() -> None:
+def test_one_decision_counts_and_the_others_are_refused() -> None:
     desk = asked_completion()
     approval = desk.asked("a").id
     desk.send(Decide(approval, "approve"), "bob")
     refused = desk.refuses(Decide(approval, "reject"))
-    assert refused.message == "It is not asked any more: the approval is approved by bob."
+    assert refused.message == mentions("approved", "bob")
     desk.refuses(Decide("nowhere", "approve"))
 
 
-def test_an_answer_that_does_not_fit_the_kind_is_refused_d22() -> None:
+def test_a_decision_of_another_approval_kind_is_refused() -> None:
     desk = asked_completion()
     refused = desk.refuses(Decide(desk.asked("a").id, "accept"))
-    assert refused.message == "'accept' does not answer an approval of kind completion."
+    assert refused.message == mentions("'accept'", "completion")
     assert refused.possible == ("approve", "revise", "reject")
 
 
-def test_a_decision_about_other_content_is_stale_d25() -> None:
+def test_a_decision_on_other_content_is_stale() -> None:
     desk = asked_completion()
     desk.refuses(Decide(desk.asked("a").id, "approve", "another"), StaleCommand)
     desk.answer("a", "approve", digest="d")
     assert desk.states == {"a": "COMPLETED"}
 
 
-def test_what_is_taken_away_withdraws_its_approval_d24() -> None:
+def test_a_cancelled_execution_withdraws_its_approval() -> None:
     desk = asked_completion()
     approval = desk.asked("a").id
     desk.send(CancelRun())
     assert desk.run.approvals[approval].status is ApprovalStatus.WITHDRAWN
-    assert desk.detail(EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": "the run was cancelled"}
+    assert desk.detail(EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": mentions()}
     refused = desk.refuses(Decide(approval, "approve"))
-    assert refused.message == "It is not asked any more: the approval is withdrawn."
+    assert refused.message == mentions("withdrawn")
     desk.refuses(ApprovalExpired(approval, 1), StaleCommand)

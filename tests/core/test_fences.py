@@ -1,4 +1,4 @@
-"""Late reports, the order of effects, and what the outside is asked to do with files: D50, D21, X7."""
+"""Late reports, the order of effects, and file effects."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def reports(execution: str, dispatch: int) -> list[Command]:
 
 
 @pytest.mark.parametrize("after", ["finished", "waiting", "cancelled", "rolled back", "restarted", "unknown", "early"])
-def test_a_late_report_changes_nothing_d50(after: str) -> None:
+def test_a_late_report_changes_nothing(after: str) -> None:
     desk = Desk(plan_of("a", "b"))
     e = desk.e("a")
     execution, dispatch = e.id, 1
@@ -86,7 +86,7 @@ def test_a_late_report_changes_nothing_d50(after: str) -> None:
 
 
 @pytest.mark.parametrize("number", range(9))
-def test_every_report_ends_its_dispatch_and_stops_nobody_d50(number: int) -> None:
+def test_every_report_ends_its_own_dispatch_only(number: int) -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
     report = reports(e.id, 1)[number]
@@ -117,7 +117,7 @@ def test_effects_come_as_stop_files_dispatch_timers() -> None:
 
 
 # ---- workspaces ----------------------------------------------------------------------------------------
-def test_a_workspace_goes_when_one_that_follows_its_stage_starts_d21() -> None:
+def test_a_workspace_is_dropped_when_an_execution_after_its_stage_starts() -> None:
     desk = Desk(plan_of(("a", "b"), "c", policies={"c": CheckpointPolicy(ask_start=True)}))
     desk.finish("a")
     assert desk.did(DeleteWorkspaces) == []
@@ -128,7 +128,7 @@ def test_a_workspace_goes_when_one_that_follows_its_stage_starts_d21() -> None:
     assert [e.has_workspace for e in desk.run.current] == [False, False, True]
 
 
-def test_a_workspace_goes_once_also_when_a_form_follows_x7() -> None:
+def test_a_workspace_is_dropped_once_even_when_a_form_follows() -> None:
     desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     desk.finish("a")
     assert desk.did(DeleteWorkspaces) == [DeleteWorkspaces((desk.e("a").id,))]
@@ -136,7 +136,7 @@ def test_a_workspace_goes_once_also_when_a_form_follows_x7() -> None:
     assert desk.did(DeleteWorkspaces) == []
 
 
-def test_the_last_workspace_goes_when_the_run_ends_x7() -> None:
+def test_the_last_workspace_is_dropped_when_the_run_ends() -> None:
     desk = Desk(plan_of(("a", "b")))
     desk.finish("a")
     desk.send(CancelRun())
@@ -144,13 +144,13 @@ def test_the_last_workspace_goes_when_the_run_ends_x7() -> None:
     assert desk.did(DeleteWorkspaces) == [DeleteWorkspaces((desk.e("a").id,))]
 
 
-def test_the_workspace_of_what_never_started_just_goes_d21() -> None:
+def test_the_workspace_of_an_execution_that_never_started_is_removed() -> None:
     desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
     desk.send(CancelRun())
     assert desk.last.effects == (DeleteWorkspaces((desk.e("a").id,)),)
 
 
-def test_a_retried_execution_has_an_empty_workspace_that_goes_like_any_other_d16() -> None:
+def test_a_retried_execution_has_an_empty_workspace_that_is_dropped_like_any_other() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
     desk.fail("a")

@@ -1,4 +1,4 @@
-"""Business hours go by the clock on the wall, also on the days when it is put forward or back (H2)."""
+"""Business hours follow local time, also on the days of clock changes."""
 
 from __future__ import annotations
 

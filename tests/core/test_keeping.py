@@ -1,4 +1,4 @@
-"""Approvals that are kept for equal content: H3a, D25, D60."""
+"""Approvals that are reused for equal content."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def proposed(desk: Desk, digest: str = "pay") -> None:
 
 
 # ---- completions -------------------------------------------------------------------------------------
-def test_after_a_rollback_equal_content_keeps_its_approval_and_that_is_on_record_h3a() -> None:
+def test_after_a_rollback_the_approval_of_equal_content_is_reused_and_recorded() -> None:
     desk = completed()
     first = next(a for a in desk.run.approvals.values() if desk.run.executions[a.execution].key == "c")
     desk.send(RollBack("r", 0))
     desk.finish("b", "b1")
-    desk.answer("b", "approve")  # the lowest that went is asked about again (D60)
+    desk.answer("b", "approve")  # the lowest that went is asked about again
     desk.finish("c", "c1")
     assert desk.states == {"a": "COMPLETED", "b": "COMPLETED", "c": "COMPLETED"}
     kept = list(desk.run.approvals.values())[-1]
@@ -50,7 +50,7 @@ def test_after_a_rollback_equal_content_keeps_its_approval_and_that_is_on_record
     assert desk.detail(EventType.APPROVAL_KEPT) == {"kind": "completion", "digest": "c1", "kept_from": first.id}
 
 
-def test_other_content_is_asked_about_again_h3a() -> None:
+def test_other_content_needs_a_new_approval() -> None:
     desk = completed()
     desk.send(RollBack("r", 0))
     desk.finish("b", "b1")
@@ -59,14 +59,14 @@ def test_other_content_is_asked_about_again_h3a() -> None:
     assert desk.states["c"] == "COMPLETION_ASKED"
 
 
-def test_the_lowest_that_a_persons_rollback_took_away_asks_anew_d60() -> None:
+def test_the_first_checkpoint_of_a_manual_rollback_needs_a_new_approval() -> None:
     desk = completed()
     desk.send(RollBack("r", 0))
     desk.finish("b", "b1")
     assert desk.states["b"] == "COMPLETION_ASKED"
 
 
-def test_what_was_cancelled_below_the_target_is_not_the_lowest_that_went_d60() -> None:
+def test_cancelled_executions_before_the_target_do_not_count_as_rolled_back() -> None:
     desk = Desk(plan_of("a", "b", policies=ASKING))
     desk.send(CancelExecution(desk.e("a").id))
     desk.send(StartExecution(desk.e("a").id))
@@ -79,7 +79,7 @@ def test_what_was_cancelled_below_the_target_is_not_the_lowest_that_went_d60() -
     assert desk.states["b"] == "COMPLETION_ASKED"
 
 
-def test_it_still_asks_anew_after_it_was_cancelled_by_hand_d60() -> None:
+def test_it_still_needs_a_new_approval_after_a_manual_cancel() -> None:
     desk = completed()
     desk.send(RollBack("r", 0))
     desk.send(CancelExecution(desk.e("b").id))
@@ -88,7 +88,7 @@ def test_it_still_asks_anew_after_it_was_cancelled_by_hand_d60() -> None:
     assert desk.states["b"] == "COMPLETION_ASKED"
 
 
-def test_a_rollback_that_was_undone_does_not_ask_anew_d60() -> None:
+def test_an_undone_rollback_needs_no_new_approval() -> None:
     desk = completed()
     desk.send(RollBack("one", 0))
     desk.send(UndoRollback("one"))
@@ -99,21 +99,21 @@ def test_a_rollback_that_was_undone_does_not_ask_anew_d60() -> None:
     assert desk.states["b"] == "COMPLETED"
 
 
-def test_a_rework_asks_anew_d60() -> None:
+def test_a_rework_needs_a_new_approval() -> None:
     desk = completed()
     desk.send(RequestRework("b"))
     desk.finish("b", "b1")
     assert desk.states["b"] == "COMPLETION_ASKED"
 
 
-def test_approvals_do_not_reach_into_the_next_pass_d25_d32() -> None:
+def test_approvals_are_not_reused_in_the_next_pass() -> None:
     desk = completed()
     desk.send(RestartRun(1))
     desk.finish("a", "a1")
     assert desk.states == {"a": "COMPLETION_ASKED"}
 
 
-def test_approvals_do_not_reach_to_another_checkpoint_d25() -> None:
+def test_approvals_are_not_reused_for_another_checkpoint() -> None:
     desk = Desk(plan_of("a", "b", policies=ASKING))
     desk.finish("a", "same")
     desk.answer("a", "approve")
@@ -122,7 +122,7 @@ def test_approvals_do_not_reach_to_another_checkpoint_d25() -> None:
 
 
 @pytest.mark.parametrize("said", ["revise", "reject"])
-def test_what_counts_is_what_was_said_last_h3a(said: str) -> None:
+def test_the_latest_decision_on_the_content_counts(said: str) -> None:
     """The same content was approved, then sent back or rejected by somebody: it is asked about again."""
     desk = completed()
     desk.send(RequestRework("c"))
@@ -135,7 +135,7 @@ def test_what_counts_is_what_was_said_last_h3a(said: str) -> None:
     assert desk.states["c"] == "COMPLETION_ASKED"
 
 
-def test_once_it_was_asked_about_again_its_approval_is_kept_d60() -> None:
+def test_a_newer_approval_is_reused_again() -> None:
     desk = completed()
     desk.send(RollBack("one", 1))
     desk.finish("c", "c1")
@@ -150,7 +150,7 @@ def test_once_it_was_asked_about_again_its_approval_is_kept_d60() -> None:
     assert desk.states["c"] == "COMPLETED"
 
 
-def test_an_approval_by_fewer_people_than_are_asked_now_is_not_kept_h3a() -> None:
+def test_an_approval_with_fewer_votes_than_needed_now_is_not_reused() -> None:
     desk = completed()
     desk.judge = asking(ApprovalKind.COMPLETION, needed=2)
     desk.send(RollBack("r", 0))
@@ -161,7 +161,7 @@ def test_an_approval_by_fewer_people_than_are_asked_now_is_not_kept_h3a() -> Non
     assert desk.states["c"] == "COMPLETION_ASKED"
 
 
-def test_a_kept_approval_has_no_deadline_h3a() -> None:
+def test_a_reused_approval_has_no_deadline() -> None:
     desk = Desk(plan_of("a", "b", "c"), judge=asking(ApprovalKind.COMPLETION, period=60.0))
     for key in "abc":
         desk.finish(key, "x")
@@ -174,7 +174,7 @@ def test_a_kept_approval_has_no_deadline_h3a() -> None:
     assert (kept.kept_from is not None, kept.expires_at) == (True, None)
 
 
-def test_an_automatic_approval_is_kept_as_one_h3a() -> None:
+def test_a_reused_automatic_approval_stays_automatic() -> None:
     desk = Desk(plan_of("a", "b", "c", policies=ASKING))
     for key in "abc":
         desk.finish(key, "x")
@@ -187,7 +187,7 @@ def test_an_automatic_approval_is_kept_as_one_h3a() -> None:
 
 
 # ---- actions -----------------------------------------------------------------------------------------
-def test_after_a_retry_the_same_action_keeps_its_approval_h3a() -> None:
+def test_after_a_retry_the_approval_of_the_same_action_is_reused() -> None:
     desk = Desk(plan_of("a"))
     proposed(desk)
     desk.answer("a", "approve")
@@ -200,7 +200,7 @@ def test_after_a_retry_the_same_action_keeps_its_approval_h3a() -> None:
     assert (kept.status, kept.attempt) == (ApprovalStatus.APPROVED, 2)
 
 
-def test_proposed_twice_in_one_attempt_it_is_a_second_action_h3a() -> None:
+def test_an_action_proposed_twice_in_one_attempt_is_two_actions() -> None:
     desk = Desk(plan_of("a"))
     proposed(desk)
     desk.answer("a", "approve")
@@ -208,7 +208,7 @@ def test_proposed_twice_in_one_attempt_it_is_a_second_action_h3a() -> None:
     assert desk.states == {"a": "WAITING"}
 
 
-def test_each_attempt_may_do_it_as_often_as_an_earlier_one_h3a() -> None:
+def test_each_attempt_can_repeat_the_actions_of_an_earlier_one() -> None:
     desk = Desk(plan_of("a"))
     for _ in range(2):
         proposed(desk)
@@ -223,7 +223,7 @@ def test_each_attempt_may_do_it_as_often_as_an_earlier_one_h3a() -> None:
     assert desk.states == {"a": "WAITING"}
 
 
-def test_an_action_of_other_content_is_asked_about_h3a() -> None:
+def test_an_action_with_other_content_needs_a_new_approval() -> None:
     desk = Desk(plan_of("a"))
     proposed(desk)
     desk.answer("a", "modify", modified="pay less")

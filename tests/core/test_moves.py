@@ -1,4 +1,4 @@
-"""Every cell of the tables of moves, against lists that are held here (SPEC §3, D22)."""
+"""Every cell of the transition tables, against lists of this test."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_every_cell_of_the_executions_table(state: ExecutionState, verb: Executi
 
 
 def test_every_cell_of_the_decisions_table() -> None:
-    """D22, and each has its answer."""
+    """Each decision has its own status."""
     table = {
         (kind.value, said): status.value for kind, row in transitions.DECISIONS.items() for said, status in row.items()
     }
@@ -152,7 +152,6 @@ def test_every_cell_of_the_decisions_table() -> None:
 
 
 def test_undo_returns_to_the_status_before_and_asks_for_a_pause_again() -> None:
-    """D51."""
     restored = {}
     for before in RunStatus:
         draft = Draft(Run("run", plan_of("a"), RunStatus.IN_PROGRESS), GIVEN)
@@ -169,13 +168,13 @@ def test_undo_returns_to_the_status_before_and_asks_for_a_pause_again() -> None:
 
 
 def test_the_runs_table_shows_what_the_specification_says() -> None:
-    """SPEC §3, 'run is / may become'."""
+    """'run is / may become'."""
     shown = {status: set(row.values()) - {status} for status, row in transitions.RUN.items()}
     assert shown == RUN_MAY_BECOME
 
 
 def test_the_executions_table_shows_what_the_specification_says() -> None:
-    """SPEC §3, 'execution is / may become': ready, working and waiting are shown as in_progress."""
+    """'execution is / may become': ready, working and waiting are shown as in_progress."""
     shown: dict[ExecutionStatus, set[ExecutionStatus]] = {status: set() for status in ExecutionStatus}
     for state, row in transitions.EXECUTION.items():
         shown[SHOWN[state]] |= {SHOWN[to] for to in row.values()}

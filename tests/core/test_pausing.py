@@ -1,4 +1,4 @@
-"""Pause, resume and cancel: X6, D19, D54, D69."""
+"""Pause, resume and cancel."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from cairn.core.plan import CheckpointPolicy
 from cairn.core.rule_verdict import Judge, no_rules
 from cairn.core.states import ApprovalKind, ExecutionMode, ExecutionState, OnFailure, PassDecision, RunStatus, WaitingOn
 from tests.core.desk import Desk, asking, plan_of
+from tests.mentions import mentions
 
 
 def paused(policy: CheckpointPolicy, judge: Judge = no_rules) -> Desk:
@@ -38,7 +39,7 @@ def paused(policy: CheckpointPolicy, judge: Judge = no_rules) -> Desk:
     return desk
 
 
-def test_a_pause_holds_at_once_when_no_runner_works_x6() -> None:
+def test_a_pause_takes_effect_at_once_when_no_runner_is_working() -> None:
     desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     desk.send(PauseRun())
     assert (desk.run.status, desk.run.paused_at, desk.run.pause_requested) == (RunStatus.PAUSED, desk.at, False)
@@ -46,7 +47,7 @@ def test_a_pause_holds_at_once_when_no_runner_works_x6() -> None:
     desk.refuses(PauseRun())
 
 
-def test_a_pause_waits_for_the_current_work_and_lets_nothing_start_x6_d19() -> None:
+def test_a_pause_waits_for_current_work_and_starts_nothing() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.send(PauseRun())
     assert (desk.run.status, desk.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
@@ -58,7 +59,7 @@ def test_a_pause_waits_for_the_current_work_and_lets_nothing_start_x6_d19() -> N
     assert (desk.run.last_resumed_at, desk.run.paused_at) == (desk.at, None)
 
 
-def test_one_that_waits_for_a_person_does_not_hold_the_pause_up_d19() -> None:
+def test_an_execution_waiting_for_people_does_not_delay_a_pause() -> None:
     desk = Desk(plan_of(("a", "b")))
     desk.send(InputRequested(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
     desk.send(PauseRun())
@@ -66,7 +67,7 @@ def test_one_that_waits_for_a_person_does_not_hold_the_pause_up_d19() -> None:
     assert desk.run.status is RunStatus.PAUSED
 
 
-def test_resume_withdraws_a_request_d69() -> None:
+def test_resume_withdraws_a_pause_request() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.send(PauseRun())
     desk.send(ResumeRun())
@@ -76,7 +77,7 @@ def test_resume_withdraws_a_request_d69() -> None:
     desk.refuses(ResumeRun())
 
 
-def test_completing_beats_a_pause_that_was_asked_for_d69() -> None:
+def test_completing_the_run_beats_a_requested_pause() -> None:
     desk = Desk(plan_of("a"))
     desk.send(PauseRun())
     desk.finish("a")
@@ -84,7 +85,7 @@ def test_completing_beats_a_pause_that_was_asked_for_d69() -> None:
     assert desk.detail(EventType.PAUSE_WITHDRAWN) == {"reason": "complete"}
 
 
-def test_a_required_second_pass_does_not_begin_while_a_pause_is_asked_for_d54() -> None:
+def test_a_required_second_pass_does_not_begin_while_a_pause_is_requested() -> None:
     desk = Desk(plan_of("a", require_second_pass=True))
     desk.send(PauseRun())
     desk.finish("a")
@@ -93,7 +94,7 @@ def test_a_required_second_pass_does_not_begin_while_a_pause_is_asked_for_d54() 
     assert (desk.run.status, desk.run.pass_number) == (RunStatus.IN_PROGRESS, 2)
 
 
-def test_while_paused_an_approval_completes_at_once_and_the_next_waits_d54() -> None:
+def test_while_paused_an_approval_completes_and_the_next_execution_waits() -> None:
     desk = paused(CheckpointPolicy(ask_completion=True))
     desk.answer("a", "approve")
     assert (desk.run.status, desk.states) == (RunStatus.PAUSED, {"a": "COMPLETED"})
@@ -102,7 +103,7 @@ def test_while_paused_an_approval_completes_at_once_and_the_next_waits_d54() -> 
     assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
 
 
-def test_a_paused_run_never_completes_by_itself_d54() -> None:
+def test_a_paused_run_never_completes() -> None:
     desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
     desk.finish("a")
     desk.send(PauseRun())
@@ -112,7 +113,7 @@ def test_a_paused_run_never_completes_by_itself_d54() -> None:
     assert desk.run.status is RunStatus.COMPLETED
 
 
-def test_while_paused_a_form_is_taken_and_stored_and_nothing_is_dispatched_d19() -> None:
+def test_while_paused_a_form_is_stored_and_nothing_is_dispatched() -> None:
     desk = paused(CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY))
     desk.answer("a", "answer", answer="checksum")
     assert (desk.e("a").state, desk.e("a").answer) == (ExecutionState.READY, "checksum")
@@ -125,7 +126,7 @@ def test_while_paused_a_form_is_taken_and_stored_and_nothing_is_dispatched_d19()
     ("decision", "state"),
     [("approve", ExecutionState.COMPLETED), ("revise", ExecutionState.READY), ("reject", ExecutionState.FAILED)],
 )
-def test_while_paused_every_decision_acts_at_once_d54(decision: str, state: ExecutionState) -> None:
+def test_while_paused_every_decision_takes_effect(decision: str, state: ExecutionState) -> None:
     desk = paused(CheckpointPolicy(ask_completion=True))
     desk.answer("a", decision)
     assert desk.e("a").state is state
@@ -133,7 +134,7 @@ def test_while_paused_every_decision_acts_at_once_d54(decision: str, state: Exec
     assert desk.run.status is (RunStatus.FAILED if decision == "reject" else RunStatus.PAUSED)
 
 
-def test_while_paused_a_start_is_approved_and_waits_for_resume_d54() -> None:
+def test_while_paused_a_start_is_approved_and_waits_for_resume() -> None:
     desk = paused(CheckpointPolicy(ask_start=True))
     desk.answer("a", "approve")
     assert desk.states == {"a": "READY"}
@@ -141,7 +142,7 @@ def test_while_paused_a_start_is_approved_and_waits_for_resume_d54() -> None:
     assert desk.states == {"a": "WORKING"}
 
 
-def test_while_paused_an_escalation_may_decide_on_a_restart_that_waits_for_resume_d54() -> None:
+def test_while_paused_an_escalation_can_decide_on_a_restart_that_waits_for_resume() -> None:
     desk = Desk(plan_of("a", "b", decides=("a",)))
     desk.finish("a", ruling=PassDecision.ESCALATE)
     desk.send(PauseRun())
@@ -151,7 +152,7 @@ def test_while_paused_an_escalation_may_decide_on_a_restart_that_waits_for_resum
     assert (desk.run.pass_number, desk.states) == (2, {"a": "WORKING"})
 
 
-def test_while_paused_a_restart_is_decided_on_without_a_result_too_d54() -> None:
+def test_while_paused_a_restart_can_be_decided_without_a_result() -> None:
     desk = Desk(plan_of("a"))
     desk.send(IterationLimitReached(desk.e("a").id, 1), "worker")
     desk.send(PauseRun())
@@ -159,10 +160,10 @@ def test_while_paused_a_restart_is_decided_on_without_a_result_too_d54() -> None
     assert (desk.run.status, desk.run.pass_number, desk.states) == (RunStatus.PAUSED, 1, {"a": "READY"})
     desk.send(ResumeRun())
     assert (desk.run.pass_number, desk.all("a")) == (2, [ExecutionState.CANCELLED, ExecutionState.WORKING])
-    assert desk.detail(EventType.PASS_BEGUN) == {"pass_number": 2, "reason": "people decided RESTART at a"}
+    assert desk.detail(EventType.PASS_BEGUN) == {"pass_number": 2, "reason": mentions("RESTART", "a")}
 
 
-def test_while_paused_a_delay_runs_out_and_nothing_starts_d19() -> None:
+def test_while_paused_a_retry_delay_ends_and_nothing_starts() -> None:
     desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1)}))
     desk.fail("a")
     desk.send(PauseRun())
@@ -173,14 +174,14 @@ def test_while_paused_a_delay_runs_out_and_nothing_starts_d19() -> None:
     assert desk.states == {"a": "WORKING"}
 
 
-def test_while_paused_deadlines_go_on_d19() -> None:
+def test_while_paused_deadlines_continue() -> None:
     desk = paused(CheckpointPolicy(), asking(ApprovalKind.COMPLETION, period=60.0))
     desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert (desk.run.status, desk.states) == (RunStatus.FAILED, {"a": "FAILED"})
 
 
 @pytest.mark.parametrize("on_failure", list(OnFailure))
-def test_while_paused_a_failure_follows_its_policy_d54(on_failure: OnFailure) -> None:
+def test_while_paused_a_failure_follows_its_policy(on_failure: OnFailure) -> None:
     desk = paused(CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, on_failure=on_failure))
     desk.answer("a", "decline")
     assert (desk.run.status, desk.states) == {
@@ -190,19 +191,19 @@ def test_while_paused_a_failure_follows_its_policy_d54(on_failure: OnFailure) ->
     }[on_failure]
 
 
-def test_nothing_is_started_by_hand_while_paused_or_a_pause_is_asked_for_d19() -> None:
+def test_nothing_can_be_started_manually_while_paused_or_pausing() -> None:
     desk = Desk(plan_of(("a", "b"), "c", auto_advance=False, needs={"c": ("a",)}))
     desk.finish("a")
     start = StartExecution(desk.e("c").id)
     desk.send(PauseRun())
-    assert desk.refuses(start).message == "A pause has been asked for: nothing starts now."
+    assert desk.refuses(start).message == mentions()
     desk.finish("b")
     refused = desk.refuses(start)
-    assert refused.message == "The run is paused: nothing starts now."
+    assert refused.message == mentions("paused")
     assert "resume" in refused.possible
 
 
-def test_a_retry_by_a_person_ends_a_pause_d16() -> None:
+def test_a_manual_retry_ends_a_pause() -> None:
     desk = Desk(plan_of(("a", "b")))
     desk.fail("a")
     assert desk.run.pause_requested
@@ -224,7 +225,7 @@ def test_a_rework_and_a_dismissal_do_not_end_a_pause() -> None:
     assert (desk.run.status, desk.states["a"]) == (RunStatus.PAUSED, "READY")
 
 
-def test_cancel_stops_everything_x6() -> None:
+def test_cancel_stops_everything() -> None:
     desk = Desk(plan_of(("a", "b"), policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     a, b = desk.e("a").id, desk.e("b").id
     desk.send(CancelRun())
@@ -235,7 +236,7 @@ def test_cancel_stops_everything_x6() -> None:
         assert desk.refuses(command).possible == ("roll back",)
 
 
-def test_a_run_that_was_never_started_may_be_cancelled_and_reopened_d57() -> None:
+def test_a_run_that_never_started_can_be_cancelled_and_reopened() -> None:
     desk = Desk(plan_of("a"), started=False)
     desk.send(CancelRun())
     assert (desk.run.status, desk.run.started_at) == (RunStatus.CANCELLED, None)
@@ -249,7 +250,7 @@ def test_failing_or_cancelling_a_paused_run_is_not_resuming_it() -> None:
     assert (desk.run.last_resumed_at, desk.run.paused_at) == (None, None)
 
 
-def test_a_cancelled_run_with_a_failed_execution_cannot_be_retried_but_rolled_back_d57() -> None:
+def test_a_cancelled_run_with_a_failed_execution_can_be_rolled_back_but_not_retried() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a")
     desk.fail("b")

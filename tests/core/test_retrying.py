@@ -1,4 +1,4 @@
-"""What people do about a failure: retry or dismiss it, cancel: D16, D53, D55, D58, D59, D69."""
+"""Manual retry, dismissal and cancellation after a failure."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from cairn.core.states import (
     WaitingOn,
 )
 from tests.core.desk import RESULT, Desk, asking, plan_of
+from tests.mentions import mentions
 
 
 def failing(on_failure: OnFailure, *stages: str | tuple[str, ...], max_auto_retries: int = 0) -> Desk:
@@ -33,7 +34,7 @@ def failing(on_failure: OnFailure, *stages: str | tuple[str, ...], max_auto_retr
     return Desk(plan_of(*stages, policies=dict.fromkeys(plan.by_key, policy)))
 
 
-def test_retry_by_a_person_keeps_the_id_and_renews_everything_else_d16() -> None:
+def test_a_manual_retry_keeps_the_id_and_resets_everything_else() -> None:
     desk = failing(OnFailure.FAIL_RUN, "a", max_auto_retries=1)
     desk.fail("a")
     desk.due("a")
@@ -56,7 +57,7 @@ def test_retry_by_a_person_keeps_the_id_and_renews_everything_else_d16() -> None
     assert desk.detail(EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "by": "retry"}
 
 
-def test_a_retry_forgets_what_the_failed_attempt_had_done_d16() -> None:
+def test_a_retry_forgets_what_the_failed_attempt_did() -> None:
     policy = CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, ask_completion=True, max_validation_retries=1)
     desk = Desk(plan_of("a", decides=("a",), policies={"a": policy}))
     desk.answer("a", "answer", answer="entered")
@@ -89,7 +90,7 @@ def test_a_retry_forgets_what_the_failed_attempt_had_done_d16() -> None:
     )
 
 
-def test_a_retry_does_not_want_the_rework_any_more_d16() -> None:
+def test_a_retry_drops_the_requested_rework() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=0))
     desk.finish("a")
     desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
@@ -98,7 +99,7 @@ def test_a_retry_does_not_want_the_rework_any_more_d16() -> None:
     assert (desk.states["b"], desk.e("b").wants) == ("WORKING", None)
 
 
-def test_retry_names_the_attempt_so_that_sent_twice_it_counts_once_d59() -> None:
+def test_a_repeated_retry_of_the_same_attempt_counts_once() -> None:
     desk = failing(OnFailure.PAUSE_PIPELINE, "a")
     desk.fail("a")
     command = RetryExecution(desk.e("a").id, 1)
@@ -109,16 +110,16 @@ def test_retry_names_the_attempt_so_that_sent_twice_it_counts_once_d59() -> None
     desk.refuses(RetryExecution(desk.e("a").id, 3), StaleCommand)
 
 
-def test_resume_with_a_failed_execution_is_refused_and_says_what_helps_d16() -> None:
+def test_resume_with_a_failed_execution_is_refused_with_alternatives() -> None:
     desk = failing(OnFailure.PAUSE_PIPELINE, "a")
     desk.fail("a")
     assert desk.run.status is RunStatus.PAUSED
     refused = desk.refuses(ResumeRun())
-    assert refused.message == "A checkpoint has failed (a): retry or dismiss it, roll back, or cancel the run."
-    assert refused.possible == ("retry the execution", "cancel the execution", "roll back", "cancel")
+    assert refused.message == mentions("a")
+    assert refused.possible == (mentions("retry"), mentions("cancel"), mentions(), "cancel")
 
 
-def test_retrying_what_was_never_allowed_to_start_asks_again_d53() -> None:
+def test_a_retry_of_an_unapproved_start_asks_again() -> None:
     desk = Desk(plan_of("a"), judge=asking(ApprovalKind.START, period=60.0, on_expiry=OnExpiry.FAIL))
     desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
@@ -127,7 +128,7 @@ def test_retrying_what_was_never_allowed_to_start_asks_again_d53() -> None:
     assert desk.asked("a").attempt == 2
 
 
-def test_retrying_what_was_allowed_to_start_does_not_ask_again_d53() -> None:
+def test_a_retry_of_an_approved_start_does_not_ask_again() -> None:
     desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
     desk.answer("a", "approve")
     desk.fail("a")
@@ -135,16 +136,16 @@ def test_retrying_what_was_allowed_to_start_does_not_ask_again_d53() -> None:
     assert desk.states == {"a": "WORKING"}
 
 
-def test_a_dismissed_failure_leaves_its_checkpoint_to_be_started_by_hand_d55() -> None:
+def test_the_checkpoint_of_a_dismissed_failure_waits_for_a_manual_start() -> None:
     desk = failing(OnFailure.FAIL_RUN, ("a", "b"))
     desk.fail("a")
     desk.send(CancelExecution(desk.e("a").id))
     assert desk.run.status is RunStatus.IN_PROGRESS
     assert desk.all("a") == [ExecutionState.CANCELLED, ExecutionState.PENDING]
-    assert desk.all("b") == [ExecutionState.CANCELLED, ExecutionState.WORKING]  # a cancelled one does not count (D52)
+    assert desk.all("b") == [ExecutionState.CANCELLED, ExecutionState.WORKING]  # a cancelled one does not count
 
 
-def test_cancelling_one_execution_stops_it_and_leaves_its_checkpoint_pending_d58() -> None:
+def test_cancelling_one_execution_stops_it_and_leaves_its_checkpoint_pending() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
     desk.send(CancelExecution(e.id))
@@ -155,7 +156,7 @@ def test_cancelling_one_execution_stops_it_and_leaves_its_checkpoint_pending_d58
     assert desk.refuses(CancelExecution(desk.e("a").id)).possible == ("start",)
 
 
-def test_a_run_with_only_failed_ones_left_pauses_itself_d69() -> None:
+def test_a_run_with_only_failed_executions_left_is_paused() -> None:
     desk = failing(OnFailure.PAUSE_PIPELINE, ("a", "b"))
     desk.fail("a")
     desk.fail("b")
@@ -164,7 +165,7 @@ def test_a_run_with_only_failed_ones_left_pauses_itself_d69() -> None:
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "WORKING", "b": "FAILED"})
     desk.finish("a")
     assert desk.run.status is RunStatus.PAUSED
-    assert desk.detail(EventType.RUN_PAUSED)["reason"] == "only failed checkpoints are left"
+    assert desk.detail(EventType.RUN_PAUSED)["reason"] == mentions()
     desk.send(RetryExecution(desk.e("b").id, 1))
     desk.finish("b")
     assert desk.run.status is RunStatus.COMPLETED

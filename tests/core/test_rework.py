@@ -1,4 +1,4 @@
-"""Sending work back to an earlier checkpoint: R2, D31, D56, D59, D66."""
+"""Sending work back to an earlier checkpoint."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from cairn.core.execution import PendingRework, Rework
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ApprovalStatus, ExecutionMode, ExecutionState, OnFailure, RunStatus, WaitingOn
 from tests.core.desk import RESULT, Desk, plan_of
+from tests.mentions import mentions
 
 
 def wanted(key: str = "a", policies: dict[str, CheckpointPolicy] | None = None) -> Desk:
@@ -39,7 +40,7 @@ def looked_at() -> Desk:
 
 
 # ---- a runner asks -----------------------------------------------------------------------------------
-def test_the_asker_waits_for_a_new_execution_of_the_earlier_checkpoint_r2() -> None:
+def test_the_requester_waits_for_a_new_execution_of_the_earlier_checkpoint() -> None:
     desk = wanted()
     rework, asker = desk.e("a"), desk.e("b")
     assert (rework.state, rework.is_rework, rework.asked_by) == (ExecutionState.WORKING, True, asker.id)
@@ -58,7 +59,7 @@ def test_the_asker_waits_for_a_new_execution_of_the_earlier_checkpoint_r2() -> N
     assert desk.detail(EventType.EXECUTION_MADE)["parent_execution_id"] == asker.id
 
 
-def test_a_finished_rework_lets_its_asker_go_on_r2() -> None:
+def test_a_finished_rework_resumes_its_requester() -> None:
     desk = wanted()
     rework = desk.e("a")
     desk.finish("a", "a2")
@@ -82,7 +83,7 @@ def test_a_finished_rework_lets_its_asker_go_on_r2() -> None:
     }
 
 
-def test_a_rework_sees_what_the_asker_has_made_so_far_d31() -> None:
+def test_a_rework_sees_the_results_of_its_requester() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a", "a1")
     made = ArtifactOutput("artifact-2", "plan", "d" * 64, 4)
@@ -96,7 +97,7 @@ def test_a_rework_sees_what_the_asker_has_made_so_far_d31() -> None:
     assert desk.e("b").outputs == (RESULT.id,)
 
 
-def test_a_rework_starts_by_itself_without_auto_advance_d66() -> None:
+def test_a_rework_starts_automatically_without_auto_advance() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False))
     desk.finish("a")
     desk.send(StartExecution(desk.e("b").id))
@@ -107,12 +108,12 @@ def test_a_rework_starts_by_itself_without_auto_advance_d66() -> None:
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        ("nowhere", "This run has no checkpoint 'nowhere'."),
-        ("c", "The checkpoint 'c' is not completed in this pass, so there is nothing to rework."),
-        ("b", "The checkpoint 'b' is not completed in this pass, so there is nothing to rework."),
+        ("nowhere", mentions("'nowhere'")),
+        ("c", mentions("'c'")),
+        ("b", mentions("'b'")),
     ],
 )
-def test_what_cannot_be_reworked_is_told_to_the_asker_which_goes_on_d31(key: str, why: str) -> None:
+def test_an_impossible_rework_is_refused_and_its_requester_continues(key: str, why: str) -> None:
     desk = wanted(key)
     assert (desk.states["b"], desk.e("b").dispatch, desk.run.reworks) == ("WORKING", 2, 0)
     assert desk.detail(EventType.REWORK_TOLD) == {
@@ -126,13 +127,13 @@ def test_what_cannot_be_reworked_is_told_to_the_asker_which_goes_on_d31(key: str
     desk.refuses(ReworkRequested(desk.e("b").id, 1, key), StaleCommand)
 
 
-def test_one_open_rework_per_checkpoint_d59() -> None:
+def test_one_open_rework_per_checkpoint() -> None:
     desk = Desk(plan_of("a", ("b", "c")))
     desk.finish("a")
     desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
     desk.send(ReworkRequested(desk.e("c").id, 1, "a"), "worker")
     assert desk.states["c"] == "WORKING"
-    assert desk.detail(EventType.REWORK_TOLD)["reason"] == "The checkpoint 'a' is being reworked already."
+    assert desk.detail(EventType.REWORK_TOLD)["reason"] == mentions("'a'")
     desk.refuses(RequestRework("a"))
 
 
@@ -153,17 +154,17 @@ def test_a_checkpoint_directly_follows_its_needs_or_the_stage_before() -> None:
 
 
 # ---- limits ----------------------------------------------------------------------------------------
-def test_past_ten_a_run_people_are_asked_d31() -> None:
+def test_rework_past_ten_per_run_is_escalated() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=1))
     desk.finish("a")
     desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
     desk.finish("a")
     desk.send(ReworkRequested(desk.e("b").id, 2, "a"), "worker")
     assert (desk.e("b").waiting_on, desk.e("b").wants) == (WaitingOn.ESCALATION, PendingRework("a"))
-    assert desk.asked("b").reason == "This run has had 1 reworks, and no more are allowed."
+    assert desk.asked("b").reason == mentions("1")
 
 
-def test_past_a_depth_of_three_people_are_asked_d31() -> None:
+def test_rework_past_a_depth_of_three_is_escalated() -> None:
     desk = Desk(plan_of("a", "b", "c", "d", "e"))
     for key in "abcd":
         desk.finish(key)
@@ -172,7 +173,7 @@ def test_past_a_depth_of_three_people_are_asked_d31() -> None:
     assert desk.run.depth(desk.e("b")) == 3
     desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
     assert desk.e("b").waiting_on is WaitingOn.ESCALATION
-    assert desk.asked("b").reason == "Reworks already stand 3 deep, and no deeper is allowed."
+    assert desk.asked("b").reason == mentions("3")
     desk.answer("b", "accept")  # it goes on without
     for key in "bcd":
         desk.finish(key)
@@ -181,7 +182,7 @@ def test_past_a_depth_of_three_people_are_asked_d31() -> None:
 
 @pytest.mark.parametrize("reason", ["", "a figure is wrong"])
 @pytest.mark.parametrize("decision", ["retry", "accept", "fail", "restart"])
-def test_people_grant_the_rework_or_not_d61(decision: str, reason: str) -> None:
+def test_a_rework_over_the_limit_is_granted_or_refused(decision: str, reason: str) -> None:
     desk = Desk(plan_of("a", "b", max_reworks=0))
     desk.finish("a")
     desk.send(ReworkRequested(desk.e("b").id, 1, "a", reason, "Add it up again"), "worker")
@@ -211,7 +212,7 @@ def test_people_grant_the_rework_or_not_d61(decision: str, reason: str) -> None:
             assert (desk.run.pass_number, desk.states) == (2, {"a": "WORKING"})
 
 
-def test_a_rework_that_is_granted_too_late_is_refused_d61() -> None:
+def test_a_rework_that_is_granted_too_late_is_refused() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=0))
     desk.finish("a")
     desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
@@ -221,7 +222,7 @@ def test_a_rework_that_is_granted_too_late_is_refused_d61() -> None:
 
 
 # ---- a person asks -------------------------------------------------------------------------------------
-def test_a_person_sends_back_for_what_awaits_approval_d66() -> None:
+def test_a_user_sends_work_back_for_an_execution_waiting_for_approval() -> None:
     desk = looked_at()
     approval = desk.asked("b").id
     desk.send(RequestRework("a", desk.e("b").id, "it is too long", "Make it short"))
@@ -236,7 +237,7 @@ def test_a_person_sends_back_for_what_awaits_approval_d66() -> None:
     assert desk.detail(EventType.REWORK_TOLD)["requested_by"] == "ann"
 
 
-def test_a_form_that_awaited_approval_is_filled_in_again_after_the_rework_d66() -> None:
+def test_a_form_waiting_for_approval_is_filled_in_again_after_a_rework() -> None:
     desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, ask_completion=True)}))
     desk.finish("a")
     desk.answer("b", "answer")
@@ -246,7 +247,7 @@ def test_a_form_that_awaited_approval_is_filled_in_again_after_the_rework_d66() 
     assert desk.e("b").waiting_on is WaitingOn.HUMAN_FORM
 
 
-def test_a_completed_run_reopens_until_the_rework_ends_d31() -> None:
+def test_a_completed_run_is_reopened_until_the_rework_ends() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a")
     desk.finish("b")
@@ -259,7 +260,7 @@ def test_a_completed_run_reopens_until_the_rework_ends_d31() -> None:
     assert "rework_told" not in desk.told
 
 
-def test_a_person_who_asks_twice_with_one_command_has_asked_once_d59() -> None:
+def test_a_repeated_rework_command_counts_once() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a")
     desk.finish("b")
@@ -274,7 +275,7 @@ def test_a_person_who_asks_twice_with_one_command_has_asked_once_d59() -> None:
     assert len(desk.all("a")) == 2
 
 
-def test_a_persons_reworks_count_but_are_not_bounded_d66() -> None:
+def test_reworks_by_users_are_counted_but_not_limited() -> None:
     desk = Desk(plan_of("a", max_reworks=1))
     desk.finish("a")
     for count in (1, 2, 3):
@@ -283,12 +284,12 @@ def test_a_persons_reworks_count_but_are_not_bounded_d66() -> None:
         desk.finish("a")
 
 
-def test_only_earlier_completed_work_is_sent_back_by_who_may_look_at_it_d66() -> None:
+def test_only_earlier_completed_work_can_be_sent_back() -> None:
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
     a, b = desk.e("a").id, desk.e("b").id
-    assert desk.refuses(RequestRework("a", a)).message == "Only an earlier checkpoint can be sent back."
-    assert desk.refuses(RequestRework("a", b)).message.startswith("Only work that awaits approval or is completed")
+    desk.refuses(RequestRework("a", a))
+    desk.refuses(RequestRework("a", b))
     desk.refuses(RequestRework("b"))
     desk.refuses(RequestRework("nowhere"))
     desk.refuses(RequestRework("a", "nowhere"), StaleCommand)

@@ -1,4 +1,4 @@
-"""How a rework ends, and who is told: D31, D55, D56, D66."""
+"""How a rework ends, and what its requester learns."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from cairn.core.execution import Rework
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ExecutionState, OnFailure, RunStatus, WaitingOn
 from tests.core.desk import BROKEN, RESULT, Desk, plan_of
+from tests.mentions import mentions
 
 
 def wanted(key: str = "a", policies: dict[str, CheckpointPolicy] | None = None) -> Desk:
@@ -26,7 +27,7 @@ def wanted(key: str = "a", policies: dict[str, CheckpointPolicy] | None = None) 
     return desk
 
 
-def test_a_failed_rework_follows_its_policy_and_the_asker_waits_d31() -> None:
+def test_a_failed_rework_follows_its_policy_while_the_requester_waits() -> None:
     desk = wanted()
     desk.fail("a")
     assert (desk.run.status, desk.e("b").waiting_on) == (RunStatus.PAUSED, WaitingOn.REWORK)
@@ -36,7 +37,7 @@ def test_a_failed_rework_follows_its_policy_and_the_asker_waits_d31() -> None:
     assert desk.states["b"] == "WORKING"
 
 
-def test_a_redo_of_a_failed_rework_keeps_its_parent_d56() -> None:
+def test_a_redo_of_a_failed_rework_keeps_its_parent() -> None:
     desk = wanted(policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
     desk.fail("a")
     redo = desk.e("a")
@@ -60,7 +61,7 @@ def told(desk: Desk, ended: str, reason: str) -> None:
     }
 
 
-def test_a_failed_rework_that_is_dismissed_lets_its_asker_go_on_d55() -> None:
+def test_dismissing_a_failed_rework_resumes_its_requester() -> None:
     desk = wanted()
     desk.fail("a")
     desk.send(CancelExecution(desk.e("a").id))
@@ -74,15 +75,15 @@ def test_a_failed_rework_that_is_dismissed_lets_its_asker_go_on_d55() -> None:
     ]
 
 
-def test_a_cancelled_rework_lets_its_asker_go_on_even_one_that_waits_to_be_started_d56() -> None:
+def test_a_cancelled_rework_resumes_its_requester_even_before_its_start() -> None:
     desk = wanted(policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
     desk.fail("a")
     desk.send(CancelExecution(desk.e("a").id))
     assert (desk.states["b"], desk.e("a").state) == ("WORKING", ExecutionState.CANCELLED)
-    told(desk, "cancelled", "cancelled by hand")
+    told(desk, "cancelled", mentions())
 
 
-def test_a_rework_that_is_refused_at_its_start_is_cancelled_and_the_asker_told_d66() -> None:
+def test_a_rework_refused_at_its_start_is_cancelled_and_reported_to_the_requester() -> None:
     desk = Desk(plan_of("a", "b", policies={"a": CheckpointPolicy(ask_start=True)}))
     desk.answer("a", "approve")
     desk.finish("a")
@@ -92,7 +93,7 @@ def test_a_rework_that_is_refused_at_its_start_is_cancelled_and_the_asker_told_d
     told(desk, "refused", "not today")
 
 
-def test_reworks_go_with_an_asker_that_is_cancelled_d56() -> None:
+def test_cancelling_the_requester_cancels_its_reworks() -> None:
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
     desk.finish("b")
@@ -106,7 +107,7 @@ def test_reworks_go_with_an_asker_that_is_cancelled_d56() -> None:
     ]
 
 
-def test_reworks_go_with_an_asker_that_is_rolled_back_d56() -> None:
+def test_rolling_back_the_requester_cancels_its_reworks() -> None:
     desk = wanted()
     rework, asker = desk.e("a"), desk.e("b")
     desk.send(RollBack("r", 0))
@@ -114,7 +115,7 @@ def test_reworks_go_with_an_asker_that_is_rolled_back_d56() -> None:
     assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
 
 
-def test_a_rework_that_is_rolled_back_lets_its_asker_go_on_d56() -> None:
+def test_rolling_back_a_rework_resumes_its_requester() -> None:
     desk = Desk(plan_of("a", ("b", "c"), needs={"c": ("a",)}))
     desk.finish("a")
     desk.finish("c")
@@ -125,7 +126,7 @@ def test_a_rework_that_is_rolled_back_lets_its_asker_go_on_d56() -> None:
     told(desk, "archived", "enough")
 
 
-def test_a_rework_is_approved_like_any_other_r2() -> None:
+def test_a_rework_is_approved_like_any_other() -> None:
     desk = wanted(policies={"a": CheckpointPolicy(ask_completion=False)})
     desk.run = desk.run.with_executions(desk.e("a").changed(policy=CheckpointPolicy(ask_completion=True)))
     e = desk.e("a")

@@ -1,4 +1,4 @@
-"""Going back within a run: R1, D30, D57; to an earlier run: TakeRunAway."""
+"""Rollbacks within a run, and the archiving of runs by a rollback to an earlier one."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ from cairn.core.states import (
     WaitingOn,
 )
 from tests.core.desk import Desk, plan_of
+from tests.mentions import mentions
 
 
 def completed(*keys: str) -> Desk:
@@ -45,7 +46,7 @@ def completed(*keys: str) -> Desk:
     return desk
 
 
-def test_everything_above_the_target_is_archived_and_the_run_goes_on_d30() -> None:
+def test_everything_after_the_target_is_archived_and_the_run_continues() -> None:
     desk = completed("a", "b", "c")
     ended, b, c = desk.run.completed_at, desk.e("b"), desk.e("c")
     made = desk.run.issued
@@ -63,13 +64,13 @@ def test_everything_above_the_target_is_archived_and_the_run_goes_on_d30() -> No
     assert desk.run.completed_at is None
 
 
-def test_the_very_beginning_is_a_target_d30() -> None:
+def test_the_beginning_is_a_rollback_target() -> None:
     desk = completed("a", "b")
     desk.send(RollBack("r", -1))
     assert desk.states == {"a": "WORKING"}
 
 
-def test_x2_applies_after_a_rollback_d30() -> None:
+def test_auto_advance_applies_after_a_rollback() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False))
     desk.finish("a")
     desk.send(StartExecution(desk.e("b").id))
@@ -80,16 +81,16 @@ def test_x2_applies_after_a_rollback_d30() -> None:
     assert desk.states == {"a": "PENDING"}
 
 
-def test_a_target_has_to_be_completed_d30() -> None:
+def test_a_rollback_target_must_be_completed() -> None:
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
     refused = desk.refuses(RollBack("r", 1))
-    assert refused.message == "Checkpoint 1 is not completed in this pass, so it cannot be the target."
-    assert refused.possible == ("roll back to -1", "roll back to 0")
+    assert refused.message == mentions("1")
+    assert refused.possible == (mentions("-1"), mentions("0"))
     desk.refuses(RollBack("r", -2))
 
 
-def test_open_ones_above_are_stopped_first_and_lower_ones_go_on_d30() -> None:
+def test_later_open_executions_are_stopped_and_earlier_ones_continue() -> None:
     plan = plan_of(
         ("a", "b"),
         "c",
@@ -115,7 +116,7 @@ def test_open_ones_above_are_stopped_first_and_lower_ones_go_on_d30() -> None:
 
 
 @pytest.mark.parametrize("status", ["paused", "failed", "cancelled", "completed"])
-def test_the_run_is_in_progress_again_from_any_status_d30(status: str) -> None:
+def test_the_run_is_in_progress_again_from_any_status(status: str) -> None:
     policies = {
         "b": CheckpointPolicy(on_failure=OnFailure.FAIL_RUN if status == "failed" else OnFailure.PAUSE_PIPELINE)
     }
@@ -133,7 +134,7 @@ def test_the_run_is_in_progress_again_from_any_status_d30(status: str) -> None:
     assert desk.run.rollbacks[0].status_before.value == status
 
 
-def test_failed_and_cancelled_ones_at_or_below_the_target_go_too_d57() -> None:
+def test_failed_and_cancelled_executions_up_to_the_target_are_archived_too() -> None:
     desk = Desk(plan_of(("a", "b"), "c", needs={"c": ("b",)}))
     desk.finish("b")
     desk.fail("a")
@@ -145,15 +146,15 @@ def test_failed_and_cancelled_ones_at_or_below_the_target_go_too_d57() -> None:
     assert desk.states == {"b": "COMPLETED", "c": "COMPLETED", "a": "WORKING"}
 
 
-def test_with_nothing_to_take_away_it_is_refused_d57() -> None:
+def test_a_rollback_with_nothing_to_archive_is_refused() -> None:
     desk = completed("a", "b")
     refused = desk.refuses(RollBack("r", 1))
-    assert refused.message == "Nothing stands after that checkpoint: there is nothing to take back."
+    assert refused.message == mentions()
     desk = Desk(plan_of("a"), started=False)
     assert desk.refuses(RollBack("r", -1)).possible == ("start", "cancel")
 
 
-def test_a_cancelled_run_reopens_even_so_d57() -> None:
+def test_a_cancelled_run_is_reopened_by_a_rollback_to_its_end() -> None:
     desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(ask_start=True)}, auto_advance=False))
     desk.finish("a")
     desk.send(PauseRun())
@@ -164,14 +165,14 @@ def test_a_cancelled_run_reopens_even_so_d57() -> None:
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "COMPLETED", "b": "START_ASKED"})
 
 
-def test_a_rollback_brings_its_id_so_that_sent_twice_it_counts_once_d59() -> None:
+def test_a_repeated_rollback_counts_once() -> None:
     desk = completed("a", "b")
     desk.send(RollBack("r", 0))
     desk.refuses(RollBack("r", 0), AlreadyApplied)
     desk.refuses(ArchiveRun("r"), AlreadyApplied)
 
 
-def test_a_rollback_stays_in_the_pass_d32() -> None:
+def test_a_rollback_stays_in_the_pass() -> None:
     desk = completed("a", "b")
     desk.send(RestartRun(1))
     desk.refuses(RollBack("r", 0))
@@ -180,7 +181,7 @@ def test_a_rollback_stays_in_the_pass_d32() -> None:
     assert [e.pass_number for e in desk.run.executions.values() if e.archived_by] == [2, 2]
 
 
-def test_what_it_would_take_can_be_asked_before_r1() -> None:
+def test_the_effect_of_a_rollback_can_be_previewed() -> None:
     desk = completed("a", "b", "c")
     assert [e.key for e in check(desk.run, 0)] == ["b", "c"]
     assert [e.key for e in check(desk.run, -1)] == ["a", "b", "c"]
@@ -189,7 +190,7 @@ def test_what_it_would_take_can_be_asked_before_r1() -> None:
         check(desk.run, 2)
 
 
-def test_what_is_archived_leaves_no_workspace_behind_d21() -> None:
+def test_archived_executions_leave_no_workspace() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False))
     desk.finish("a")
     a, b = desk.e("a"), desk.e("b")
@@ -212,7 +213,7 @@ def test_a_pause_that_was_asked_for_is_withdrawn_by_a_rollback() -> None:
 
 
 # ---- the whole run, as part of a rollback to an earlier one --------------------------------------------
-def test_a_run_is_taken_away_whole_r1() -> None:
+def test_a_run_is_archived_as_a_whole() -> None:
     desk = Desk(plan_of("a", ("b", "c")))
     desk.finish("a")
     desk.send(InputRequested(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
@@ -238,7 +239,7 @@ def test_a_run_is_taken_away_whole_r1() -> None:
     assert desk.run.working_since is None
 
 
-def test_an_archived_run_takes_no_commands_r1() -> None:
+def test_an_archived_run_takes_no_commands() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
     desk.send(ArchiveRun("r"))
@@ -257,7 +258,7 @@ def test_an_archived_run_takes_no_commands_r1() -> None:
 
 
 @pytest.mark.parametrize("status", ["not_started", "paused", "completed", "failed", "cancelled"])
-def test_a_run_of_any_status_is_taken_away_and_comes_back_with_it_d51(status: str) -> None:
+def test_a_run_of_any_status_is_archived_and_restored_with_its_status(status: str) -> None:
     policies = {"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, on_failure=OnFailure.FAIL_RUN)}
     desk = Desk(plan_of("a", policies=policies), started=False)
     if status != "not_started":
@@ -286,14 +287,14 @@ def test_a_run_of_any_status_is_taken_away_and_comes_back_with_it_d51(status: st
     desk.refuses(UndoRollback("r"), AlreadyApplied)
 
 
-def test_what_was_stopped_with_a_run_comes_back_cancelled_and_is_made_anew_d51() -> None:
+def test_executions_stopped_with_a_run_are_restored_as_cancelled_and_replaced() -> None:
     desk = Desk(plan_of("a"))
     desk.send(ArchiveRun("r"))
     desk.send(UndoRollback("r"))
     assert desk.all("a") == [ExecutionState.CANCELLED, ExecutionState.WORKING]
 
 
-def test_the_target_run_may_lose_nothing_when_later_runs_go_r1() -> None:
+def test_the_target_run_can_stay_unchanged_when_later_runs_are_archived() -> None:
     desk = completed("a")
     desk.refuses(RollBack("r", 0))
     desk.send(RollBack("r", 0, with_runs=True))
@@ -303,7 +304,7 @@ def test_the_target_run_may_lose_nothing_when_later_runs_go_r1() -> None:
     assert desk.run.status is RunStatus.COMPLETED
 
 
-def test_an_earlier_rollback_waits_until_the_run_is_back_d51() -> None:
+def test_an_earlier_rollback_can_be_undone_only_after_the_run_is_restored() -> None:
     desk = completed("a", "b")
     desk.send(RollBack("one", 0))
     desk.send(ArchiveRun("two"))

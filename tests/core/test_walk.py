@@ -1,4 +1,4 @@
-"""A state machine over runs, approvals, rollbacks, reworks, timers and late results (D50-D71)."""
+"""A state machine over runs, approvals, rollbacks, reworks, timers and late results."""
 
 from __future__ import annotations
 

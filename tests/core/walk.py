@@ -67,7 +67,7 @@ class Walker:
         return decision
 
     def _send_again(self, command: Command, by: str) -> None:
-        """The same command once more changes nothing (D59)."""
+        """Repeating a command changes nothing."""
         self.sent += 1
         try:
             again = decide(self.run, command, self.given(by))
@@ -76,13 +76,13 @@ class Walker:
         raise AssertionError(f"{command} was taken twice: {again.events}")
 
     def edit(self, pick: Pick) -> None:
-        """The definition is edited: what is made from now on is done in another way (D3)."""
+        """The definition is edited: later executions use another policy."""
         plan = self.run.plan
         policies = {checkpoint.key: policy(pick) for checkpoint in plan.checkpoints}
         self.run = self.run.changed(plan=replace(plan, policies=policies, revision=plan.revision + 1))
 
     def send_late(self, pick: Pick) -> None:
-        """Something that comes late, or twice, or for what is gone (D50)."""
+        """A report that is late, repeated, or for something archived."""
         command = pick(late(self.run))
         e = self.run.standing.current.get(getattr(command, "execution", ""))
         holds = e is not None and self.run.archived_by is None and e.working_since is not None
@@ -108,7 +108,7 @@ def loaded(run: Run) -> Run:
 
 
 def check_undone(run: Run, ann: CommandContext, bob: CommandContext) -> None:
-    """A rollback that is undone at once has only stopped what was open (D51)."""
+    """A rollback that is undone at once only stops open executions."""
     commands: list[Command] = [RollBack("there", e.position) for e in run.standing.done.values()]
     for command in [*commands, RollBack("there", -1), ArchiveRun("there")]:
         try:

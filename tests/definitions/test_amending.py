@@ -1,4 +1,4 @@
-"""A change of some fields of a checkpoint, in whichever form (P1, D2)."""
+"""Changes of some fields of a checkpoint, in either form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas, patterns, limits, functions and artifacts inside a definition (P3, P10, X10, D40)."""
+"""Schemas, patterns, limits, functions and artifacts inside a definition."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from cairn.definitions import DefinitionError, DefinitionLimits, load
 from tests.definitions.corpus import pipeline
 from tests.definitions.faults import errors, step
 from tests.isolation import limit
+from tests.mentions import mentions
 
 LOOKS = {"type": "object", "properties": {"x": {"pattern": "(?=a)b"}}}
-MESSAGE = (
-    "the pattern '(?=a)b' cannot be used: it is not a regular expression, or it is too large, or it looks around or "
-    "back, which takes unbounded time"
-)
+MESSAGE = mentions("'(?=a)b'")
 
 
-def test_p3_every_schema_is_compiled() -> None:
+def test_every_schema_is_compiled() -> None:
     script = {"script_path": "a.py", "requires_user_input": True, "user_input_prompt": "?", "parameters_schema": LOOKS}
     assert errors(
         step("a", input_schema=LOOKS, output_schema=LOOKS),
@@ -40,63 +38,57 @@ def test_p3_every_schema_is_compiled() -> None:
     ]
 
 
-def test_s3_a_schema_never_fetches() -> None:
+def test_a_schema_never_fetches() -> None:
     uri = "https://example.org/x.json"
-    told = f"ValueError: a schema stands for itself: {uri} is not fetched"
-    why = f"Resource '{uri}' is not present in a registry and retrieving it failed: {told}"
-    assert errors(step("a", input_schema={"$ref": uri})) == [
-        ("/checkpoints/0/input_schema", f"this JSON Schema cannot be used: {why}")
-    ]
+    assert errors(step("a", input_schema={"$ref": uri})) == [("/checkpoints/0/input_schema", mentions(f"'{uri}'"))]
 
 
-def test_x11_parameters_that_nobody_is_asked_for_have_to_fit() -> None:
+def test_fixed_parameters_must_match_their_schema() -> None:
     schema = {"required": ["quarter"], "properties": {"pages": {"type": "integer"}}}
     script: Any = {"script_path": "a.py", "parameters": {"pages": "many"}, "parameters_schema": schema}
     place = "/checkpoints/0/execution/script_config/parameters"
     checkpoint = {"key": "a", "execution": {"mode": "script", "script_config": script}}
     assert errors(checkpoint) == [
-        (place, "`quarter` is missing: add it"),
-        (f"{place}/pages", 'expected a whole number, but here it is a text: "many"'),
+        (place, mentions("`quarter`")),
+        (f"{place}/pages", mentions('"many"')),
     ]
     script |= {"requires_user_input": True, "user_input_prompt": "Which?"}
     assert errors(checkpoint) == []
 
 
-def test_x11_unusable_schemas_of_parameters_are_told_once() -> None:
+def test_an_unusable_parameter_schema_is_reported_once() -> None:
     script = {"script_path": "a.py", "parameters_schema": {"$ref": "#/none"}}
     assert len(errors({"key": "a", "execution": {"mode": "script", "script_config": script}})) == 1
 
 
-def test_p10_limits() -> None:
+def test_limits_of_a_definition() -> None:
     limits = DefinitionLimits(max_checkpoints=1, max_timeout_minutes=10, max_auto_retries=1)
     slow = {"timeout_config": {"timeout_minutes": 10.5}, "retry_config": {"max_auto_retries": 2}}
-    assert errors(step("a"), step("b"), limits=limits) == [
-        ("/checkpoints", "a pipeline has at most 1 checkpoints, but these are 2")
-    ]
+    assert errors(step("a"), step("b"), limits=limits) == [("/checkpoints", mentions("1", "2"))]
     assert errors(step("a", execution=slow), limits=limits) == [
         (
             "/checkpoints/0/execution/timeout_config/timeout_minutes",
-            "a checkpoint takes at most 10 minutes, but here it is 10.5",
+            mentions("10", "10.5"),
         ),
         (
             "/checkpoints/0/execution/retry_config/max_auto_retries",
-            "a checkpoint is retried at most 1 times, but here it is 2",
+            mentions("1", "2"),
         ),
     ]
     assert errors(*(step(f"k{at}") for at in range(200))) == []
     assert len(errors(*(step(f"k{at}") for at in range(201)))) == 1
 
 
-def test_p10_what_is_far_too_large_is_refused_at_once() -> None:
+def test_a_far_too_large_definition_is_refused_at_once() -> None:
     begun = time.perf_counter()
     many: list[Any] = [{"checkpoint_name": "A", "prompt": "x"}] * 100_000
     assert [path for path, _ in errors(*many)] == ["/checkpoints"]
     assert time.perf_counter() - begun < limit(5.0)
-    with pytest.raises(DefinitionError, match="at most 200 checkpoints"):
+    with pytest.raises(DefinitionError, match=r"\b200\b"):
         load(pipeline(*many))
 
 
-def test_p9_a_long_chain_is_no_matter() -> None:
+def test_a_long_chain_of_needs_is_valid() -> None:
     chain = [step("k0"), *(step(f"k{at}", needs=[f"k{at - 1}"], input_mapping={"x": "k0"}) for at in range(1, 1000))]
     assert errors(*chain, limits=DefinitionLimits(max_checkpoints=1000)) == []
 
@@ -105,12 +97,12 @@ def test_functions_have_to_be_registered_where_they_are_known() -> None:
     steps = [step("a"), step("b", function="samples.count")]
     assert errors(*steps) == []
     assert errors(*steps, functions={"samples.counts"}) == [
-        ("/checkpoints/0/function", "there is no registered function 'f'; there are 'samples.counts'"),
-        ("/checkpoints/1/function", "there is no registered function 'samples.count': did you mean 'samples.counts'?"),
+        ("/checkpoints/0/function", mentions("'f'", "'samples.counts'")),
+        ("/checkpoints/1/function", mentions("'samples.count'", "'samples.counts'")),
     ]
     assert errors(*steps, functions=()) == [
-        ("/checkpoints/0/function", "there is no registered function 'f'"),
-        ("/checkpoints/1/function", "there is no registered function 'samples.count'"),
+        ("/checkpoints/0/function", mentions("'f'")),
+        ("/checkpoints/1/function", mentions("'samples.count'")),
     ]
 
 
@@ -121,11 +113,10 @@ def test_functions_may_make_any_format() -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "1a", "a..b", "a-b"])
 def test_functions_are_named_like_in_python(name: str) -> None:
-    message = "a registered function is named by letters, digits and _, its parts joined by dots; here it is "
-    assert errors(step("a", function=name)) == [("/checkpoints/0/function", f'{message}"{name}"')]
+    assert errors(step("a", function=name)) == [("/checkpoints/0/function", mentions(f'"{name}"'))]
 
 
-def test_x10_a_form_makes_what_it_saves_and_what_is_uploaded() -> None:
+def test_a_form_makes_what_it_saves_and_its_uploads() -> None:
     artifacts = [{"name": "goals", "format": "md"}, {"name": "proof", "format": "csv"}, {"name": "x", "format": "md"}]
     form: Any = {
         "instructions": "x",
@@ -140,18 +131,18 @@ def test_x10_a_form_makes_what_it_saves_and_what_is_uploaded() -> None:
     }
     place = "/checkpoints/0/output/artifacts"
     assert errors(checkpoint) == [
-        (f"{place}/0/format", "the form saves 'goals' as json, not as md"),
-        (f"{place}/2", "nobody makes the artifact 'x': the form saves 'goals'"),
+        (f"{place}/0/format", mentions("'goals'", "json", "md")),
+        (f"{place}/2", mentions("'x'", "'goals'")),
     ]
     form["save_as_artifact"] = False
-    saves = "the form saves none: set save_as_artifact and artifact_name"
+    saves = ("save_as_artifact", "artifact_name")
     assert errors(checkpoint) == [
-        (f"{place}/0", f"nobody makes the artifact 'goals': {saves}"),
-        (f"{place}/2", f"nobody makes the artifact 'x': {saves}"),
+        (f"{place}/0", mentions("'goals'", *saves)),
+        (f"{place}/2", mentions("'x'", *saves)),
     ]
 
 
-def test_p3_all_faults_are_told_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     with pytest.raises(DefinitionError) as caught:
         load(
             pipeline(
@@ -177,7 +168,5 @@ def test_warnings_do_not_refuse() -> None:
             step("a"), step("b", input_mapping={"x": "a.y"}, input_schema={"properties": {"x": {"type": "string"}}})
         )
     )
-    assert [str(finding) for finding in loaded.warnings] == [
-        "/checkpoints/1/input_mapping/x: a.y has to be string; whether it is cannot be told beforehand"
-    ]
+    assert [str(finding) for finding in loaded.warnings] == [mentions("/checkpoints/1/input_mapping/x", "a.y")]
     assert [checkpoint.key for checkpoint in loaded.definition.checkpoints] == ["a", "b"]

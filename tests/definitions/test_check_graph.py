@@ -1,4 +1,4 @@
-"""Names, needs and stages that cannot work are refused with every fault at its place (P3, P9, D33, D70)."""
+"""Invalid names, needs and stages are refused, every error with its path."""
 
 from __future__ import annotations
 
@@ -10,48 +10,49 @@ from hypothesis import strategies as st
 from cairn.definitions import check, compile_plan, load
 from tests.definitions.corpus import pipeline
 from tests.definitions.faults import errors, found, step
+from tests.mentions import mentions
 
 ID = "00000000-0000-4000-8000-000000000001"
 
 
-def test_p3_keys_names_and_ids_stand_once() -> None:
+def test_checkpoint_keys_names_and_ids_are_unique() -> None:
     assert errors(
         step("a", checkpoint_name="Same", checkpoint_id=ID),
         step("a", checkpoint_name="Same ", checkpoint_id=ID),
         step("input"),
     ) == [
-        ("/checkpoints/1/key", "two checkpoints have the key 'a': this one and /checkpoints/0"),
-        ("/checkpoints/1/checkpoint_name", "two checkpoints have the name 'Same': this one and /checkpoints/0"),
-        ("/checkpoints/1/checkpoint_id", f"two checkpoints have the id '{ID}': this one and /checkpoints/0"),
-        ("/checkpoints/2/key", "the key 'input' stands for the run's input; give the checkpoint another one"),
+        ("/checkpoints/1/key", mentions("'a'", "/checkpoints/0")),
+        ("/checkpoints/1/checkpoint_name", mentions("'Same'", "/checkpoints/0")),
+        ("/checkpoints/1/checkpoint_id", mentions(f"'{ID}'", "/checkpoints/0")),
+        ("/checkpoints/2/key", mentions("'input'")),
     ]
 
 
-def test_p3_artifacts_fields_and_agents_stand_once() -> None:
+def test_artifact_field_and_agent_names_are_unique() -> None:
     agents = {"creation_mode": "predefined", "agents": [{"name": "x"}, {"name": "y"}, {"name": "x"}]}
     assert errors(
         step("a", outputs=["r.md", "r.json", "s.md"]),
         {"key": "b", "form": ["x", {"name": "x", "type": "number"}]},
         {"key": "c", "prompt": "do", "execution": {"mode": "agentic", "agent_config": agents}},
     ) == [
-        ("/checkpoints/0/outputs/1", "two artifacts have the name 'r': this one and /checkpoints/0/output/artifacts/0"),
+        ("/checkpoints/0/outputs/1", mentions("'r'", "/checkpoints/0/output/artifacts/0")),
         (
             "/checkpoints/1/form/1/name",
-            "two fields have the name 'x': this one and /checkpoints/1/execution/human_only_config/input_fields/0",
+            mentions("'x'", "/checkpoints/1/execution/human_only_config/input_fields/0"),
         ),
         (
             "/checkpoints/2/execution/agent_config/agents/2/name",
-            "two agents have the name 'x': this one and /checkpoints/2/execution/agent_config/agents/0",
+            mentions("'x'", "/checkpoints/2/execution/agent_config/agents/0"),
         ),
     ]
 
 
-def test_p3_agents_of_the_library_may_take_part_twice() -> None:
+def test_library_agents_can_take_part_twice() -> None:
     agents = {"creation_mode": "predefined", "agents": [{"library_agent": "critic"}, {"library_agent": "critic"}]}
     assert errors({"key": "a", "execution": {"mode": "agentic", "agent_config": agents}}) == []
 
 
-def test_p3_needs_exist_and_come_before() -> None:
+def test_needs_exist_and_come_before() -> None:
     assert errors(
         step("plan", needs=["build"]),
         step("build", needs=["plam", "plan"]),
@@ -60,17 +61,17 @@ def test_p3_needs_exist_and_come_before() -> None:
     ) == [
         (
             "/checkpoints/0/needs",
-            "these wait for one another, so that none could ever start: plan → build → plan",
+            mentions("plan → build → plan"),
         ),
-        ("/checkpoints/1/needs/0", "there is no checkpoint 'plam': did you mean 'plan'?"),
+        ("/checkpoints/1/needs/0", mentions("'plam'", "'plan'")),
         (
             "/checkpoints/2/dependencies/required_checkpoint_ids/0",
-            "'test' needs 'later', which comes later: put 'later' before it",
+            mentions("'test'", "'later'"),
         ),
     ]
 
 
-def test_p3_every_circle_is_told() -> None:
+def test_every_cycle_is_reported() -> None:
     assert errors(
         step("a", needs=["c"]),
         step("b", needs=["a"]),
@@ -79,35 +80,35 @@ def test_p3_every_circle_is_told() -> None:
         step("e", needs=["f"]),
         step("f", needs=["e"]),
     ) == [
-        ("/checkpoints/0/needs", "these wait for one another, so that none could ever start: a → c → b → a"),
-        ("/checkpoints/3/needs", "'d' waits for itself, so that it could never start"),
-        ("/checkpoints/4/needs", "these wait for one another, so that none could ever start: e → f → e"),
+        ("/checkpoints/0/needs", mentions("a → c → b → a")),
+        ("/checkpoints/3/needs", mentions("'d'")),
+        ("/checkpoints/4/needs", mentions("e → f → e")),
     ]
 
 
-def test_p10_many_needs_are_checked_in_no_time() -> None:
+def test_many_needs_are_checked_quickly() -> None:
     keys = [f"k{at}" for at in range(200)]
     assert errors(*(step(key, needs=keys[:at]) for at, key in enumerate(keys))) == []
     circles = found(*(step(key, needs=[other for other in keys if other != key]) for key in keys))
-    assert circles[0].message.startswith("these wait for one another")
+    assert circles[0].message == mentions("k0 → k1 → k0")
 
 
-def test_d70_members_of_a_stage_stand_side_by_side() -> None:
+def test_members_of_a_stage_are_adjacent() -> None:
     assert errors(
         step("a", stage="one"), step("b"), step("c", stage="one"), step("d", stage="two"), step("e", stage="two")
-    ) == [("/checkpoints/2/stage", "the members of a stage stand side by side: move 'c' up to 'a'")]
+    ) == [("/checkpoints/2/stage", mentions("'c'", "'a'"))]
 
 
 def test_a_stage_is_not_named_like_a_checkpoint_that_stands_alone() -> None:
-    message = "'a' is the key of a checkpoint that is a stage of its own: rename the stage"
+    message = mentions("'a'")
     assert errors(step("a"), step("b", stage="a")) == [("/checkpoints/1/stage", message)]
     assert errors(step("b", stage="a"), step("a")) == [("/checkpoints/0/stage", message)]
     assert errors(step("a", stage="a"), step("b", stage="a")) == []
 
 
-def test_d33_what_decides_stands_alone() -> None:
+def test_a_deciding_checkpoint_is_alone_in_its_stage() -> None:
     assert errors(step("a", stage="s", decides=True), step("b", stage="s"), step("c", decides=True)) == [
-        ("/checkpoints/0/decides", "a checkpoint that decides is alone in its stage; 's' also has 'b'")
+        ("/checkpoints/0/decides", mentions("'s'", "'b'"))
     ]
 
 
@@ -122,7 +123,7 @@ KEYS = [f"k{at}" for at in range(6)]
         max_size=6,
     )
 )
-def test_p3_what_passes_can_be_run_to_its_end(shape: list[tuple[str | None, set[str]]]) -> None:
+def test_a_valid_definition_can_be_run_to_its_end(shape: list[tuple[str | None, set[str]]]) -> None:
     steps: list[Any] = [
         step(key, needs=sorted(needs), **({"stage": stage} if stage else {}))
         for key, (stage, needs) in zip(KEYS, shape, strict=False)

@@ -1,10 +1,11 @@
-"""A3: tools that agents name are there, told on save with their place."""
+"""Unknown tools of agents are reported with their path."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from cairn.definitions import check
+from tests.mentions import mentions
 
 
 def findings(config: dict[str, Any], servers: set[str] | None = None) -> list[tuple[str, str]]:
@@ -16,7 +17,7 @@ def findings(config: dict[str, Any], servers: set[str] | None = None) -> list[tu
 def test_an_unknown_tool_is_a_fault_with_its_place() -> None:
     ((path, message),) = findings({"tools": ["file_operations", "fly"]})
     assert path == "/checkpoints/0/execution/agent_config/tools/1"
-    assert message.startswith("a tool is file_operations, code_execution, web_search, propose_action")
+    assert message == mentions("file_operations", "code_execution", "web_search", "propose_action", '"fly"')
 
 
 def test_an_unknown_mcp_server_is_a_fault_wherever_it_is_named() -> None:
@@ -28,15 +29,15 @@ def test_an_unknown_mcp_server_is_a_fault_wherever_it_is_named() -> None:
             {"name": "B", "task_prompt": "X", "tools": ["ask_human", "mcp:none"]},
         ],
     }
-    remedy = ": an admin names servers in the settings (mcp_servers)"
+    remedy = "mcp_servers"
     assert findings(config, {"github"}) == [
         (
             "/checkpoints/0/execution/agent_config/tools/1",
-            f"there is no MCP server 'gihtub': did you mean 'github'?{remedy}",
+            mentions("MCP", "'gihtub'", "'github'", remedy),
         ),
         (
             "/checkpoints/0/execution/agent_config/agents/1/tools/1",
-            f"there is no MCP server 'none'; there are 'github'{remedy}",
+            mentions("MCP", "'none'", "'github'", remedy),
         ),
     ]
     assert findings(config) == [], "whoever does not know the settings takes any"

@@ -1,4 +1,4 @@
-"""What the run needs of a definition (D3, D15, D67)."""
+"""The plan that is compiled from a definition."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_policies() -> None:
     }
 
 
-def test_h3a_the_digest_is_of_what_a_person_sees_and_not_of_its_times() -> None:
+def test_the_digest_covers_what_users_see_but_not_times() -> None:
     old = saved(DOCUMENT)
     listed: Any = DOCUMENT["checkpoints"]
     new = saved_again(DOCUMENT | {"checkpoints": [listed[0] | {"prompt": "y"}, *listed[1:]]}, old)
@@ -85,7 +85,7 @@ def test_h3a_the_digest_is_of_what_a_person_sees_and_not_of_its_times() -> None:
     assert compile_policies(touched) == after
 
 
-def test_d3_the_graph_is_of_the_start_and_everything_else_is_the_newest() -> None:
+def test_the_graph_is_fixed_at_the_start_and_the_rest_is_the_newest() -> None:
     old = saved(DOCUMENT)
     listed: Any = DOCUMENT["checkpoints"]
     renamed = listed[1] | {

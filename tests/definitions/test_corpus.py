@@ -1,4 +1,4 @@
-"""Every document of the corpus: the valid ones pass, each invalid one is refused at its place (P1, P3)."""
+"""Every document of the corpus: valid ones pass, each invalid one is refused with its path."""
 
 from __future__ import annotations
 

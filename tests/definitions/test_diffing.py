@@ -1,4 +1,4 @@
-"""What differs between two definitions (P5)."""
+"""Differences between two definitions."""
 
 from __future__ import annotations
 

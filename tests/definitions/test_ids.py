@@ -1,4 +1,4 @@
-"""Ids stay with what they were given to; times and versions follow (P1, P2)."""
+"""Ids are stable across revisions; times and versions follow."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_an_id_does_not_wander_from_one_pipeline_into_another() -> None:
         saved_again(other.document, old)
 
 
-def test_p7_an_import_keeps_the_ids_that_it_brings() -> None:
+def test_an_import_keeps_its_ids() -> None:
     old = saved(DOCUMENT)
     assert assign_ids(load(old.document).definition, None, no_id, keep=True).document == {
         **old.document,
@@ -113,7 +113,7 @@ def test_ids_are_in_lower_case() -> None:
     assert (definition.pipeline_id, definition.checkpoint_order) == (upper.lower(), (upper.lower(),))
 
 
-def test_p2_adding_removing_and_reordering_is_structural_and_nothing_else() -> None:
+def test_only_adding_removing_and_reordering_is_structural() -> None:
     old = saved(DOCUMENT)
     listed: Any = DOCUMENT["checkpoints"]
     a, b, c = listed

@@ -1,4 +1,4 @@
-"""Whatever comes in is told or taken: never a crash, and what is taken can be used (P3)."""
+"""Any document is either refused with findings or usable, and never causes a crash."""
 
 from __future__ import annotations
 

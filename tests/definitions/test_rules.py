@@ -1,4 +1,4 @@
-"""Rules as documents: every file of the corpus, and what goes beyond its schema (H2, D70)."""
+"""Rules as documents: every file of the corpus, and checks beyond the schema."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cairn.core.rules import Rulebook
 from cairn.definitions import DefinitionError, Finding, Severity
 from cairn.definitions.rules import load, schema
 from cairn.documents import decode_json, decode_yaml, encode_yaml
+from tests.mentions import mentions
 
 FOLDER = Path(__file__).parent / "rules_corpus"
 VALID = sorted((FOLDER / "valid").iterdir())
@@ -73,16 +74,16 @@ def test_nothing_is_no_rule() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ("checkpoints: [\n", (2, 1), ""),
-        ("a: &x 1\nb: *x\n", (1, 4), "&x is an anchor, which is not taken: write the value out wherever it is wanted"),
-        ("checkpoints: !!python/object:os.system {}\n", (1, 14), ""),
-        ("version: 1.0\nversion: 1.0\n", (2, 1), "the key 'version' stands twice; the first is in line 1"),
+        ("checkpoints: [\n", (2, 1), mentions()),
+        ("a: &x 1\nb: *x\n", (1, 4), mentions("&x")),
+        ("checkpoints: !!python/object:os.system {}\n", (1, 14), mentions("python/object:os.system")),
+        ("version: 1.0\nversion: 1.0\n", (2, 1), mentions("'version'", "1")),
     ],
 )
 def test_a_text_that_is_no_document(text: str, place: tuple[int, int], message: str) -> None:
     found = faults(text)
     assert [(fault.line, fault.column) for fault in found] == [place]
-    assert message in found[0].message
+    assert found[0].message == message
 
 
 # ---- beyond the schema -----------------------------------------------------------------------------------------
@@ -91,7 +92,7 @@ MEANT = {
         rules(rule(), rule()),
         Finding(
             "/checkpoints/1/name",
-            "the name 'Rule' is taken already, by /checkpoints/0: choose another",
+            mentions("'Rule'", "/checkpoints/0"),
             line=5,
             column=11,
         ),
@@ -101,7 +102,7 @@ MEANT = {
         "    - { name: Rule, conditions: { kind: start }, action: { auto_approve: true } }\n",
         Finding(
             "/auto_approval/rules/0/name",
-            "the name 'Rule' is taken already, by /checkpoints/0: choose another",
+            mentions("'Rule'", "/checkpoints/0"),
             line=8,
             column=15,
         ),
@@ -110,7 +111,7 @@ MEANT = {
         rules(rule("{ timeout_seconds: 60, escalation: { after_seconds: 60, escalate_to: boss } }")),
         Finding(
             "/checkpoints/0/action/escalation/after_seconds",
-            "people would be brought in after 60 seconds, when the time to decide, 60, is over",
+            mentions("60"),
             line=4,
             column=65,
         ),
@@ -119,7 +120,7 @@ MEANT = {
         rules(rule("{ escalation: { after_seconds: 7200, escalate_to: boss } }")),
         Finding(
             "/checkpoints/0/action/escalation/after_seconds",
-            "people would be brought in after 7200 seconds, when the time to decide, 3600, is over",
+            mentions("7200", "3600"),
             line=4,
             column=44,
         ),
@@ -128,7 +129,7 @@ MEANT = {
         rules(rule(trigger="{ data_threshold: { field: 'a..b', operator: '>', value: 1 } }")),
         Finding(
             "/checkpoints/0/trigger/data_threshold/field",
-            "'a..b' is not a path: a path goes on with .name, [0] or [\"name\"], but here it goes on with '..b'",
+            mentions("'a..b'", "'..b'"),
             line=3,
             column=41,
         ),
@@ -137,7 +138,7 @@ MEANT = {
         rules(rule(trigger="{ custom_field: [{ field: a, value: 1 }, { field: '.b', value: 1 }] }")),
         Finding(
             "/checkpoints/0/trigger/custom_field/1/field",
-            "'.b' is not a path: it begins with the key of a checkpoint, or with `input`",
+            mentions("'.b'", "`input`"),
             line=3,
             column=64,
         ),
@@ -146,7 +147,7 @@ MEANT = {
         hours("Mars/Olympus", "monday_friday: 09:00-17:00"),
         Finding(
             "/auto_approval/global_settings/business_hours/timezone",
-            "there is no time zone Mars/Olympus; write it as America/New_York",
+            mentions("Mars/Olympus", "America/New_York"),
             line=5,
             column=17,
         ),
@@ -155,7 +156,7 @@ MEANT = {
         hours("UTC", "saturday_sunday: 22:00-06:00"),
         Finding(
             "/auto_approval/global_settings/business_hours/saturday_sunday",
-            "the end has to be later than the begin, on the same day",
+            mentions(),
             line=6,
             column=24,
         ),
@@ -181,8 +182,8 @@ def test_what_is_ill_formed_is_told_once() -> None:
 @pytest.mark.parametrize(
     ("action", "message"),
     [
-        ("{ on_timeout: escalate }", "nobody is named to escalate to: those who are asked get more time"),
-        ("{ notify: true }", "`notify` has no effect: it is about automatic approvals, and this rule asks"),
+        ("{ on_timeout: escalate }", mentions()),
+        ("{ notify: true }", mentions("`notify`")),
     ],
 )
 def test_what_is_doubtful_is_told_and_taken(action: str, message: str) -> None:
@@ -191,7 +192,7 @@ def test_what_is_doubtful_is_told_and_taken(action: str, message: str) -> None:
     assert load(rules(rule("{ auto_approve: true, notify: true, rollout_percentage: 5 }"))).warnings == ()
 
 
-# ---- people (D70) ------------------------------------------------------------------------------------------------
+# ---- people ------------------------------------------------------------------------------------------------
 PEOPLE = {"finance": 2, "boss": 1}
 
 
@@ -205,25 +206,23 @@ def count(named: tuple[str, ...]) -> int:
         (
             "{ require_approval_count: 4 }",
             "require_approval_count",
-            "4 people have to approve, and there is only 3 who may decide: ",
+            mentions("4", "3"),
         ),
         (
             "{ require_approval_count: 3, approvers: finance }",
             "require_approval_count",
-            "3 people have to approve, and there is only 2 who may decide among finance: ",
+            mentions("3", "2", "finance"),
         ),
         (
             "{ approvers: [nobody, no one] }",
             "approvers",
-            "1 person has to approve, and there is nobody who may decide among nobody, no one: ",
+            mentions("1", "nobody, no one"),
         ),
     ],
 )
 def test_more_approvers_than_exist(action: str, path: str, message: str) -> None:
     found = faults(rules(rule(action)), count=count)
-    assert [(fault.path, fault.message) for fault in found] == [
-        (f"/checkpoints/0/action/{path}", f"{message}name others, invite people, or ask for fewer")
-    ]
+    assert [(fault.path, fault.message) for fault in found] == [(f"/checkpoints/0/action/{path}", message)]
 
 
 @pytest.mark.parametrize("action", ["{ require_approval_count: 3 }", "{ approvers: boss }", "{}"])

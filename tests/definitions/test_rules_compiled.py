@@ -1,4 +1,4 @@
-"""What the judge gets of a document of rules: every key of it (H2)."""
+"""Every key of a rules document in the compiled rulebook."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.definitions.test_rules import FOLDER
 
 
 def test_the_rules_of_the_first_story() -> None:
-    assert load((FOLDER / "valid" / "seed-checkpoint-rules.yaml").read_text("utf-8")).rulebook == Rulebook(
+    assert load((FOLDER / "valid" / "sample-checkpoint-rules.yaml").read_text("utf-8")).rulebook == Rulebook(
         (
             Rule(
                 "High-Value Financial Operations",
@@ -70,7 +70,7 @@ def test_the_rules_of_the_first_story() -> None:
 
 def test_the_rules_of_the_fourth_story() -> None:
     auto = RuleSection.AUTO_APPROVAL
-    assert load((FOLDER / "valid" / "seed-auto-approval.yaml").read_text("utf-8")).rulebook == Rulebook(
+    assert load((FOLDER / "valid" / "sample-auto-approval.yaml").read_text("utf-8")).rulebook == Rulebook(
         (
             Rule(
                 "Auto-Approve Safe Reads",

@@ -1,4 +1,4 @@
-"""Short forms, written out in full (P1, D1, D2)."""
+"""Short forms, written out in full."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ EXECUTION: Any = {
 }
 
 
-def test_d1_a_prompt_alone_is_a_whole_checkpoint() -> None:
+def test_a_prompt_alone_is_a_whole_checkpoint() -> None:
     agents: Any = {"creation_mode": "single", "tools": []}
     assert full(prompt="Do it") == DEFAULTS | {
         "instructions": DEFAULTS["instructions"] | {"task_prompt": "Do it"},
@@ -66,7 +66,7 @@ def test_d1_a_prompt_alone_is_a_whole_checkpoint() -> None:
     }
 
 
-def test_d1_a_pipeline_has_its_defaults() -> None:
+def test_a_pipeline_has_defaults() -> None:
     assert expand({"pipeline_name": "P", "$schema": "x"}) == {
         "pipeline_name": "P",
         "pipeline_description": "",
@@ -77,7 +77,7 @@ def test_d1_a_pipeline_has_its_defaults() -> None:
     }
 
 
-def test_d1_what_is_written_gets_the_defaults_of_its_kind() -> None:
+def test_sections_get_the_defaults_of_their_kind() -> None:
     document: Any = expand(
         pipeline(recovery={}, actions={"send": {}}, config={"timeout_config": {"timeout_minutes": 5}})
     )
@@ -110,12 +110,12 @@ def test_d1_what_is_written_gets_the_defaults_of_its_kind() -> None:
         ),
     ],
 )
-def test_d1_several_agents_discuss(agents: Any, filled: Any) -> None:
+def test_several_agents_have_discussion_defaults(agents: Any, filled: Any) -> None:
     checkpoint = full(execution={"mode": "agentic", "agent_config": agents}, prompt="x")
     assert checkpoint["execution"]["agent_config"] == agents | filled
 
 
-def test_d1_loops_fields_and_validation_have_their_defaults() -> None:
+def test_loops_fields_and_validation_have_defaults() -> None:
     checkpoint = full(
         script="a.py",
         loop={"until": {"kind": "check_script", "script_path": "b.py"}},
@@ -178,11 +178,11 @@ def test_d1_loops_fields_and_validation_have_their_defaults() -> None:
         ),
     ],
 )
-def test_d2_who_does_it(short: Any, execution: Any) -> None:
+def test_short_forms_set_the_mode(short: Any, execution: Any) -> None:
     assert full(**short)["execution"] == EXECUTION | execution
 
 
-def test_d2_a_form_is_filled_in_by_a_person() -> None:
+def test_a_form_is_filled_in_by_a_person() -> None:
     checkpoint = full(form=["goals", {"name": "weight", "type": "number", "required": False}], prompt="Think.")
     assert checkpoint["execution"]["human_only_config"] == {
         "instructions": "Think.",
@@ -197,7 +197,7 @@ def test_d2_a_form_is_filled_in_by_a_person() -> None:
     assert "task_prompt" not in checkpoint["instructions"]
 
 
-def test_d2_a_form_without_a_prompt_is_explained_by_its_description() -> None:
+def test_a_form_without_a_prompt_is_explained_by_its_description() -> None:
     told = ("execution", "human_only_config", "instructions")
     described = full(form=[], checkpoint_description="What we want")
     assert described[told[0]][told[1]][told[2]] == "What we want"
@@ -206,14 +206,14 @@ def test_d2_a_form_without_a_prompt_is_explained_by_its_description() -> None:
     assert given[told[0]][told[1]][told[2]] == "So"
 
 
-def test_d2_what_a_form_puts_out_is_what_it_saves() -> None:
+def test_the_output_of_a_form_is_what_it_saves() -> None:
     checkpoint = full(form=["a"], outputs=["my goals.json"])
     form = checkpoint["execution"]["human_only_config"]
     assert (form["save_as_artifact"], form["artifact_name"], form["artifact_format"]) == (True, "my goals", "json")
     assert checkpoint["output"]["artifacts"] == [{"name": "my goals", "format": "json", "description": ""}]
 
 
-def test_x10_a_saved_form_declares_its_artifact() -> None:
+def test_a_saved_form_declares_its_artifact() -> None:
     config = {"instructions": "x", "save_as_artifact": True, "artifact_name": "notes", "artifact_format": "md"}
     execution = {"mode": "human_only", "human_only_config": config}
     declared = {"name": "notes", "format": "md", "description": ""}
@@ -222,7 +222,7 @@ def test_x10_a_saved_form_declares_its_artifact() -> None:
     assert full(execution=execution, output={"artifacts": [described]})["output"]["artifacts"] == [described]
 
 
-def test_d2_outputs_are_names_with_formats() -> None:
+def test_outputs_are_file_names_with_formats() -> None:
     artifacts = full(prompt="x", outputs=["a.b.md", {"name": "c", "format": "json"}])["output"]["artifacts"]
     assert artifacts == [
         {"name": "a.b", "format": "md", "description": ""},
@@ -233,7 +233,7 @@ def test_d2_outputs_are_names_with_formats() -> None:
 @pytest.mark.parametrize(
     ("asked", "start", "complete"), [("start", True, False), ("complete", False, True), ("both", True, True)]
 )
-def test_d2_approve(asked: str, start: bool, complete: bool) -> None:
+def test_approve_sets_the_approval_flags(asked: str, start: bool, complete: bool) -> None:
     assert full(prompt="x", approve=asked)["human_interaction"] == {
         "requires_approval_to_start": start,
         "requires_approval_to_complete": complete,
@@ -241,7 +241,7 @@ def test_d2_approve(asked: str, start: bool, complete: bool) -> None:
     }
 
 
-def test_d2_needs_and_dependencies_are_one_list() -> None:
+def test_needs_and_dependencies_are_one_list() -> None:
     dependencies = {"required_checkpoint_ids": ["b", "c"]}
     needs = ("dependencies", "required_checkpoint_ids")
     assert full(prompt="x", needs=["c"])[needs[0]][needs[1]] == ["c"]

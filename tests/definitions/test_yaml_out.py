@@ -1,4 +1,4 @@
-"""A definition as YAML for git: applied again, it changes nothing (P7)."""
+"""A definition exported as YAML changes nothing when it is applied again."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def apply_again(document: Any) -> str:
 
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.name)
-def test_p7_the_corpus_applied_again_is_no_change(path: Path) -> None:
+def test_applying_the_corpus_again_changes_nothing(path: Path) -> None:
     apply_again(read(path)[0])
 
 
 @settings(max_examples=examples(60))
 @given(pipelines)
-def test_p7_any_definition_applied_again_is_no_change(document: Any) -> None:
+def test_applying_any_definition_again_changes_nothing(document: Any) -> None:
     apply_again(document)
 
 

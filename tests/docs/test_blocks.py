@@ -48,14 +48,13 @@ def definition(block: Block) -> str:
 
 @pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark in ("", "checkpoint")], ids=str)
 def test_a_definition_loads(block: Block, functions: frozenset[str]) -> None:
-    """P1, P3"""
     document, positions = decode_yaml(definition(block))
     assert load(document, positions=positions, functions=functions).warnings == ()
 
 
 @pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark == "wrong"], ids=str)
 def test_a_wrong_definition_is_told_in_these_words(block: Block, functions: frozenset[str]) -> None:
-    """P3: the text block that follows is what Cairn says."""
+    """The text block that follows is the response."""
     document, positions = decode_yaml(block.text)
     with pytest.raises(DefinitionError) as error:
         load(document, positions=positions, functions=functions)
@@ -66,13 +65,12 @@ def test_a_wrong_definition_is_told_in_these_words(block: Block, functions: froz
 
 @pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark == "rules"], ids=str)
 def test_rules_load(block: Block) -> None:
-    """H2"""
     assert load_rules(block.text).warnings == ()
 
 
 @pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark == "rules wrong"], ids=str)
 def test_wrong_rules_are_told_in_these_words(block: Block) -> None:
-    """H2: the text block that follows is what Cairn says."""
+    """The text block that follows is the response."""
     with pytest.raises(RulesError) as error:
         load_rules(block.text)
     on_page = blocks_of(block.page)

@@ -48,7 +48,7 @@ def test_links_resolve(page: Path) -> None:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_operations_exist(page: Path) -> None:
-    """F1: `GET /api/…` in a page is an operation of the API, whatever its parameters are called."""
+    """`GET /api/…` in a page is an operation of the API, whatever its parameters are called."""
     named = set(_OPERATION.findall(read(page)))
     assert [one for one in named if not any(is_same(one, other) for other in operations())] == []
 

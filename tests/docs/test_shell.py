@@ -27,7 +27,7 @@ make() {
     last=$(command make --dry-run --directory "$CLONE" --no-print-directory "$@" "PORT=$PORT" | tail -1)
     $(echo "$last" | sed 's/^exec //') > server.log 2>&1 &
     server_pid=$!
-    until grep -q "^Open http" server.log; do kill -0 $server_pid; sleep 0.1; done
+    until grep -q "#token=" server.log; do kill -0 $server_pid; sleep 0.1; done
   else
     grep -q "^$1:" "$CLONE/Makefile"
   fi

@@ -20,9 +20,7 @@ from cairn.documents import (
 )
 from tests.documents.values import exact, nested, values
 from tests.effort import examples
-
-NO_TAGS = "is not taken: a value is what it looks like, a text if it is in quotes"
-NO_ANCHORS = "is an anchor, which is not taken: write the value out wherever it is wanted"
+from tests.mentions import mentions
 
 
 def read(text: bytes | str) -> Value:
@@ -95,33 +93,33 @@ def test_scalars_mean_what_yaml_1_2_says(text: str, value: Value) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a: 1\nb: 2\na: 3", ("the key 'a' stands twice; the first is in line 1", 3, 1)),
+        ("a: 1\nb: 2\na: 3", (mentions("'a'", "1"), 3, 1)),
         (
             "x:\n  - &here 1",
-            ("&here is an anchor, which is not taken: write the value out wherever it is wanted", 2, 5),
+            (mentions("&here"), 2, 5),
         ),
-        ("a: *here", ("*here is an alias, which is not taken: write the value out", 1, 4)),
-        ("*a : 1", ("*a is an alias, which is not taken: write the value out", 1, 1)),
-        ("a: !!python/object:os.system x", (f"the tag tag:yaml.org,2002:python/object:os.system {NO_TAGS}", 1, 4)),
-        ("!t {}", (f"the tag !t {NO_TAGS}", 1, 1)),
-        ("1: a", ("the key 1 is not a text: put it in quotes", 1, 1)),
-        ("? true\n: a", ("the key true is not a text: put it in quotes", 1, 3)),
-        ("{: a}", ("the key here is not a text: put it in quotes", 1, 3)),
-        ("? [a]\n: b", ("a list or a mapping cannot be a key", 1, 3)),
-        ("a: .nan", (".nan is not a number that JSON can hold; put it in quotes if it is a text", 1, 4)),
-        ("- -.INF", ("-.INF is not a number that JSON can hold; put it in quotes if it is a text", 1, 3)),
-        ("a: 1e999", ("1e999 is too large for a floating-point number", 1, 4)),
-        ("a: " + "9" * 4301, ("this number has more than 4300 digits", 1, 4)),
-        ("a: 1\n---\nb: 2", ("a second document begins here; only one is taken", 2, 1)),
-        ("%YAML 1.1\n---\na: 1", ("only YAML 1.2 is read; leave the %YAML line out", 2, 1)),
-        ("a:\n  - b\n c: 1", ("this is not YAML: expected <block end>, but found '<block mapping start>'", 3, 2)),
-        ("a: [1,", ("this is not YAML: expected the node content, but found '<stream end>'", 1, 7)),
-        ('a: "x', ("this is not YAML: found unexpected end of stream", 1, 6)),
-        ("a:\n\t- b", ("this is not YAML: found character '\\t' that cannot start any token", 2, 1)),
-        ("a: x\x07", ("the character U+0007 may only be written as an escape, in double quotes", 1, 5)),
-        ("a: b\nc: x\u2028", ("the character U+2028 may only be written as an escape, in double quotes", 2, 5)),
-        ('a: "\\ud800"', ("half of a surrogate pair is not a character", 1, 4)),
-        ("a: \ud800", ("the character U+D800 may only be written as an escape, in double quotes", 1, 4)),
+        ("a: *here", (mentions("*here"), 1, 4)),
+        ("*a : 1", (mentions("*a"), 1, 1)),
+        ("a: !!python/object:os.system x", (mentions("python/object:os.system"), 1, 4)),
+        ("!t {}", (mentions("!t"), 1, 1)),
+        ("1: a", (mentions("1"), 1, 1)),
+        ("? true\n: a", (mentions("true"), 1, 3)),
+        ("{: a}", (mentions(), 1, 3)),
+        ("? [a]\n: b", (mentions(), 1, 3)),
+        ("a: .nan", (mentions(".nan"), 1, 4)),
+        ("- -.INF", (mentions("-.INF"), 1, 3)),
+        ("a: 1e999", (mentions("1e999"), 1, 4)),
+        ("a: " + "9" * 4301, (mentions("4300"), 1, 4)),
+        ("a: 1\n---\nb: 2", (mentions(), 2, 1)),
+        ("%YAML 1.1\n---\na: 1", (mentions("1.2", "%YAML"), 2, 1)),
+        ("a:\n  - b\n c: 1", (mentions("YAML"), 3, 2)),
+        ("a: [1,", (mentions("YAML"), 1, 7)),
+        ('a: "x', (mentions("YAML"), 1, 6)),
+        ("a:\n\t- b", (mentions("YAML", "'\\t'"), 2, 1)),
+        ("a: x\x07", (mentions("U+0007"), 1, 5)),
+        ("a: b\nc: x\u2028", (mentions("U+2028"), 2, 5)),
+        ('a: "\\ud800"', (mentions(), 1, 4)),
+        ("a: \ud800", (mentions("U+D800"), 1, 4)),
     ],
 )
 def test_what_is_doubtful_is_refused_with_its_place(text: str, told: tuple[str, int, int]) -> None:
@@ -129,24 +127,24 @@ def test_what_is_doubtful_is_refused_with_its_place(text: str, told: tuple[str, 
 
 
 def test_invalid_utf_8_is_refused() -> None:
-    assert refusal(b"a: 1\nb: \xff") == ("this is not UTF-8", 2, 4)
+    assert refusal(b"a: 1\nb: \xff") == (mentions("UTF-8"), 2, 4)
 
 
 def test_size_and_depth_are_bounded() -> None:
-    assert refusal("a" * 11, max_bytes=10) == ("the document has 11 bytes; at most 10 are taken", None, None)
-    assert refusal(b"a" * 11, max_bytes=10)[0] == "the document has 11 bytes; at most 10 are taken"
+    assert refusal("a" * 11, max_bytes=10) == (mentions("11", "10"), None, None)
+    assert refusal(b"a" * 11, max_bytes=10)[0] == mentions("11", "10")
     assert read("[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH) == nested(MAX_DEPTH)
-    told = "more than 200 lists and mappings stand inside one another"
+    told = mentions("200")
     assert refusal("[" * (MAX_DEPTH + 1), max_depth=1000) == (told, 1, 201)
     assert refusal("- " * 5000)[0] == told
-    assert refusal("a:\n - b: []", max_depth=3) == ("more than 3 lists and mappings stand inside one another", 2, 7)
+    assert refusal("a:\n - b: []", max_depth=3) == (mentions("3"), 2, 7)
     assert decode_yaml("a:\n - b: 1", max_depth=3)[0] == {"a": [{"b": 1}]}
 
 
 def test_a_bomb_is_refused_at_once() -> None:
     pairs = zip("abcdefgh", "bcdefghi", strict=True)
     bomb = "a: &a [x, x, x]\n" + "".join(f"{n}: &{n} [*{m}, *{m}, *{m}]\n" for m, n in pairs)
-    assert refusal(bomb)[0].startswith("&a is an anchor")
+    assert refusal(bomb)[0] == mentions("&a")
 
 
 def test_every_value_has_its_place() -> None:

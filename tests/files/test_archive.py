@@ -1,4 +1,4 @@
-"""Archives: R1, P2, P4, D6, D20, D30, D32, D51."""
+"""Archives."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def moves_of(file: FileContent, version: int, position: int) -> list[FileMove]:
     return [FileMove(file.path, file.path.replace(folder, goal), file), FileMove(folder, goal)]
 
 
-def test_r1_a_checkpoint_that_is_rolled_back_moves_to_the_archive(tree: Tree, home: Path) -> None:
+def test_a_rolled_back_checkpoint_is_moved_to_the_archive(tree: Tree, home: Path) -> None:
     kept = promoted(tree, 1, 0, "zero")
     moves = moves_of(promoted(tree, 1, 1, "one"), 1, 1)
     (home / "runs/v1/checkpoint_1_step/notes.txt").write_text("mine")
@@ -43,7 +43,7 @@ def test_r1_a_checkpoint_that_is_rolled_back_moves_to_the_archive(tree: Tree, ho
         assert not (home / "runs/v1/checkpoint_1_step").exists()
 
 
-def test_r1_a_run_that_is_rolled_back_moves_whole(tree: Tree, home: Path) -> None:
+def test_a_rolled_back_run_is_moved_as_a_whole(tree: Tree, home: Path) -> None:
     promoted(tree, 2, 0, "two")
     tree.write_run_info(PIPELINE, "runs/v2", b'{"v": 2}')
     tree.archive(PIPELINE, ARCHIVE, b"{}", [FileMove("runs/v2", f"{ARCHIVE}/{layout.archived_run(2, RUN)}")])
@@ -55,21 +55,21 @@ def test_r1_a_run_that_is_rolled_back_moves_whole(tree: Tree, home: Path) -> Non
     assert picture(home / "runs") == {}
 
 
-def test_r1_what_is_missing_is_archived_from_its_content(tree: Tree, home: Path) -> None:
+def test_a_missing_file_is_archived_from_its_stored_content(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
     (home / file.path).unlink()
     tree.archive(PIPELINE, ARCHIVE, b"{}", moves_of(file, 1, 1))
     assert files(home) == {METADATA: "{}", f"{DATA}/v1_checkpoint_1/outputs/a_00000000_v1.json": "one"}
 
 
-def test_r1_an_edited_file_is_archived_as_it_is(tree: Tree, home: Path) -> None:
+def test_an_edited_file_is_archived_as_it_is(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
     (home / file.path).write_text("edited by hand")
     tree.archive(PIPELINE, ARCHIVE, b"{}", moves_of(file, 1, 1))
     assert files(home) == {METADATA: "{}", f"{DATA}/v1_checkpoint_1/outputs/a_00000000_v1.json": "edited by hand"}
 
 
-def test_d30_several_executions_of_one_position_do_not_collide(tree: Tree, home: Path) -> None:
+def test_several_executions_of_one_position_do_not_collide(tree: Tree, home: Path) -> None:
     goal = f"{ARCHIVE}/{layout.archived_execution(1, RUN, 1)}"
     aside = f"{ARCHIVE}/{layout.archived_execution(1, RUN, 1, OLDER)}"
     for folder, text in (("runs/v1/checkpoint_1_old_name", "old"), ("runs/v1/checkpoint_1_new_name", "new")):
@@ -83,7 +83,7 @@ def test_d30_several_executions_of_one_position_do_not_collide(tree: Tree, home:
     }
 
 
-def test_r1_a_repeated_archive_leaves_the_redo_alone(tree: Tree, home: Path) -> None:
+def test_archiving_again_does_not_touch_newer_work(tree: Tree, home: Path) -> None:
     moves = moves_of(promoted(tree, 1, 1, "one"), 1, 1)
     tree.archive(PIPELINE, ARCHIVE, b"{}", moves)
     redo = promoted(tree, 1, 1, "one again")
@@ -95,7 +95,7 @@ def test_r1_a_repeated_archive_leaves_the_redo_alone(tree: Tree, home: Path) -> 
     }
 
 
-def test_r1_undo_puts_everything_back(tree: Tree, home: Path) -> None:
+def test_undo_restores_every_file(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
     (home / "runs/v1/checkpoint_1_step/notes.txt").write_text("mine")
     before = picture(home)
@@ -106,7 +106,7 @@ def test_r1_undo_puts_everything_back(tree: Tree, home: Path) -> None:
         assert picture(home) == before | {ARCHIVE: "/", METADATA: "{}"}
 
 
-def test_r1_undo_writes_what_was_lost_from_the_archive(tree: Tree, home: Path) -> None:
+def test_undo_writes_files_lost_from_the_archive(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
     moves = moves_of(file, 1, 1)
     tree.archive(PIPELINE, ARCHIVE, b"{}", moves)
@@ -115,7 +115,7 @@ def test_r1_undo_writes_what_was_lost_from_the_archive(tree: Tree, home: Path) -
     assert (home / file.path).read_text() == "one"
 
 
-def test_d51_undo_keeps_what_has_come_to_stand_there_since(tree: Tree, home: Path) -> None:
+def test_undo_keeps_newer_files_in_the_same_place(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
     moves = moves_of(file, 1, 1)
     tree.archive(PIPELINE, ARCHIVE, b"{}", moves)
@@ -130,7 +130,7 @@ def test_d51_undo_keeps_what_has_come_to_stand_there_since(tree: Tree, home: Pat
     }
 
 
-def test_d51_undo_leaves_what_was_put_into_the_archive(tree: Tree, home: Path) -> None:
+def test_undo_leaves_files_that_users_put_into_the_archive(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
     tree.archive(PIPELINE, ARCHIVE, b"{}", moves_of(file, 1, 1))
     (home / DATA / "readme.txt").write_text("mine")
@@ -139,14 +139,14 @@ def test_d51_undo_leaves_what_was_put_into_the_archive(tree: Tree, home: Path) -
 
 
 @pytest.mark.parametrize("place", ["runs/v1", ".archived", f"{ARCHIVE}/../x", ".errored/x"])
-def test_s3_an_archive_lies_in_the_archive(tree: Tree, place: str) -> None:
+def test_an_archive_path_must_be_in_the_archive(tree: Tree, place: str) -> None:
     with pytest.raises(UnsafePath):
         tree.archive(PIPELINE, place, b"{}", [])
     with pytest.raises(UnsafePath):
         tree.archive(PIPELINE, ARCHIVE, b"{}", [FileMove("runs/v1", place)])
 
 
-def test_d32_an_earlier_pass_is_set_aside(tree: Tree, home: Path) -> None:
+def test_an_earlier_pass_is_set_aside(tree: Tree, home: Path) -> None:
     promoted(tree, 1, 0, "first pass")
     tree.write_run_info(PIPELINE, "runs/v1", b"{}")
     folders = ["checkpoint_0_step", "checkpoint_1_never_done"]
@@ -160,7 +160,7 @@ def test_d32_an_earlier_pass_is_set_aside(tree: Tree, home: Path) -> None:
     }
 
 
-def test_p2_runs_of_an_earlier_definition_move_to_the_archive(tree: Tree, home: Path) -> None:
+def test_runs_of_an_earlier_definition_are_archived(tree: Tree, home: Path) -> None:
     promoted(tree, 1, 0, "one")
     tree.point_latest(PIPELINE, "runs/v1")
     goal = f".archived/definition_v4_{STAMP}/runs"
@@ -176,12 +176,12 @@ def test_p2_runs_of_an_earlier_definition_move_to_the_archive(tree: Tree, home: 
     assert (home / "runs/v1").is_dir()
 
 
-def test_p2_a_definition_without_runs_leaves_no_archive(tree: Tree, home: Path) -> None:
+def test_a_definition_without_runs_leaves_no_archive(tree: Tree, home: Path) -> None:
     assert tree.archive_definition_runs(PIPELINE, 4, AT) is None
     assert picture(home / ".archived") == {}
 
 
-def test_d6_a_deleted_pipeline_goes_to_the_archive_and_back(tree: Tree, home: Path) -> None:
+def test_a_deleted_pipeline_is_archived_and_restored(tree: Tree, home: Path) -> None:
     promoted(tree, 1, 0, "one")
     before = picture(home)
     place = f".archived/{PIPELINE}_{STAMP}"
@@ -195,7 +195,7 @@ def test_d6_a_deleted_pipeline_goes_to_the_archive_and_back(tree: Tree, home: Pa
         assert picture(tree.root / ".archived") == {}
 
 
-def test_p4_restoring_keeps_what_has_come_to_stand_there_since(tree: Tree, home: Path) -> None:
+def test_restoring_a_pipeline_keeps_newer_files(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 0, "one")
     place = tree.archive_pipeline(PIPELINE, AT)
     home.mkdir()
@@ -208,12 +208,12 @@ def test_p4_restoring_keeps_what_has_come_to_stand_there_since(tree: Tree, home:
 
 
 @pytest.mark.parametrize("place", ["..", ".archived/..", ".archived/../x", "elsewhere/x", f".archived/{PIPELINE}/runs"])
-def test_s3_a_pipeline_is_restored_from_the_archive_only(tree: Tree, place: str) -> None:
+def test_a_pipeline_is_restored_from_the_archive_only(tree: Tree, place: str) -> None:
     with pytest.raises(UnsafePath):
         tree.restore_pipeline(PIPELINE, place)
 
 
-def test_d30_what_is_past_its_time_goes(tree: Tree, home: Path) -> None:
+def test_expired_archives_are_removed(tree: Tree, home: Path) -> None:
     tree.move_to_errored(PIPELINE, OLDER, AT - timedelta(days=91), b"{}", b"")
     young = tree.move_to_errored(PIPELINE, EXECUTION, AT - timedelta(days=89), b"{}", b"")
     (home / ".errored/mine").mkdir()
@@ -226,7 +226,7 @@ def test_d30_what_is_past_its_time_goes(tree: Tree, home: Path) -> None:
     assert tree.expired("unknown", AT) == ()
 
 
-def test_d20_a_test_run_goes_after_its_time(tree: Tree, home: Path) -> None:
+def test_a_test_run_is_removed_after_its_retention(tree: Tree, home: Path) -> None:
     folder = f"{layout.run_folder(None, RUN)}/checkpoint_0_step"
     tree.promote(PIPELINE, EXECUTION, folder, [artifact(b"one", folder=folder)])
     tree.discard(PIPELINE, layout.run_folder(None, RUN))
@@ -236,12 +236,12 @@ def test_d20_a_test_run_goes_after_its_time(tree: Tree, home: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["runs/v1", "runs", ".temp/x", ".archived", ".archived/a/b", "runs/test_a/b", ".archived/.."]
 )
-def test_d30_nothing_else_can_be_discarded(tree: Tree, path: str) -> None:
+def test_only_archives_can_be_discarded(tree: Tree, path: str) -> None:
     with pytest.raises(UnsafePath):
         tree.discard(PIPELINE, path)
 
 
-def test_d10_latest_leads_to_the_highest_run(tree: Tree, home: Path) -> None:
+def test_latest_links_to_the_run_with_the_highest_version(tree: Tree, home: Path) -> None:
     for target in ("runs/v1", "runs/v2", "runs/v2"):
         tree.point_latest(PIPELINE, target)
         assert picture(home / "runs") == {"latest": f"-> {target.removeprefix('runs/')}"}
@@ -250,14 +250,14 @@ def test_d10_latest_leads_to_the_highest_run(tree: Tree, home: Path) -> None:
         assert picture(home / "runs") == {}
 
 
-def test_d39_a_folder_called_latest_is_kept(tree: Tree, home: Path) -> None:
+def test_a_folder_called_latest_is_kept(tree: Tree, home: Path) -> None:
     (home / "runs/latest").mkdir()
     (home / "runs/latest/notes.txt").write_text("mine")
     tree.point_latest(PIPELINE, "runs/v1")
     assert files(home) == {"runs/latest": "-> v1", f".archived/drift_{STAMP}/runs/latest/notes.txt": "mine"}
 
 
-def test_x7_run_info_is_replaced(tree: Tree, home: Path) -> None:
+def test_run_info_is_replaced(tree: Tree, home: Path) -> None:
     for content in (b"{}", b'{"status": "completed"}'):
         tree.write_run_info(PIPELINE, "runs/v1", content)
         assert files(home) == {"runs/v1/run_info.json": content.decode()}

@@ -1,4 +1,4 @@
-"""R9 and X7: killed after any step, an operation leaves whole files, and repeated it ends as if nothing had been."""
+"""An operation killed after any step leaves whole files and can be repeated."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def finished(top: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_r9_an_operation_killed_after_any_step_is_finished_by_repeating_it(
+def test_an_operation_killed_after_any_step_is_finished_by_repeating_it(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, operation = CASES[name]
@@ -198,7 +198,7 @@ def test_r9_an_operation_killed_after_any_step_is_finished_by_repeating_it(
         assert finished(tree.root) == wanted, f"killed after step {step} of {steps}"
 
 
-def test_x7_a_promotion_is_seen_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_promotion_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Several artifacts of one checkpoint appear together."""
     seen: set[tuple[str, ...]] = set()
     for step in range(1, 9):
@@ -210,7 +210,7 @@ def test_x7_a_promotion_is_seen_whole_or_not_at_all(tmp_path: Path, monkeypatch:
     assert seen == {(), (OUTPUT, SECOND.path)}
 
 
-def test_x7_rework_never_leaves_a_name_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rework_never_leaves_a_name_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     for step in range(1, 12):
         tree = Tree(tmp_path / str(step))
@@ -241,7 +241,7 @@ for number in range(100_000):
 
 @pytest.mark.chaos
 @pytest.mark.parametrize("seconds", [0.01, 0.03, 0.06])
-def test_r9_a_process_that_is_killed_leaves_whole_files(tmp_path: Path, seconds: float) -> None:
+def test_a_killed_process_leaves_whole_files(tmp_path: Path, seconds: float) -> None:
     with subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()

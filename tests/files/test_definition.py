@@ -1,4 +1,4 @@
-"""Definitions on disk: P5, D5, D39."""
+"""Definitions on disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.files.disk import PIPELINE, STAMP, files, picture
 ASIDE = f".archived/drift_{STAMP}"
 
 
-def test_p5_exactly_the_given_definitions_are_written(tree: Tree, home: Path) -> None:
+def test_exactly_the_given_definitions_are_written(tree: Tree, home: Path) -> None:
     system = ".pipeline_system/definitions"
     tree.write_definition(PIPELINE, b'{"p": 1}', {"c1": b"{}", "c2": b"{}"}, {"tools/a.py": b"pass"})
     former = {FileContent.of("", data).checksum for data in (b'{"p": 1}', b"{}", b"pass")}
@@ -27,7 +27,7 @@ def test_p5_exactly_the_given_definitions_are_written(tree: Tree, home: Path) ->
         }
 
 
-def test_d39_definitions_edited_by_hand_are_kept(tree: Tree, home: Path) -> None:
+def test_definitions_edited_by_hand_are_kept(tree: Tree, home: Path) -> None:
     tree.write_definition(PIPELINE, b'{"p": 1}', {})
     tree.write_definition(PIPELINE, b'{"p": 2}', {})
     assert files(home) == {
@@ -37,7 +37,7 @@ def test_d39_definitions_edited_by_hand_are_kept(tree: Tree, home: Path) -> None
 
 
 @pytest.mark.parametrize("path", ["../../x.py", "/etc/x.py", "a//b.py", ""])
-def test_s3_scripts_stay_in_their_folder(tree: Tree, home: Path, path: str) -> None:
+def test_scripts_stay_in_their_folder(tree: Tree, home: Path, path: str) -> None:
     before = picture(home)
     with pytest.raises(UnsafePath):
         tree.write_definition(PIPELINE, b"{}", {}, {path: b"pass"})

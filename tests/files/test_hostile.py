@@ -1,4 +1,4 @@
-"""S3: nothing that a user, a model or a file says leaves its room; R9: a full or forbidden disk loses nothing."""
+"""Names and files from users and models cannot escape their folders; a full or read-only disk loses nothing."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ UNTOUCHED = {"workspace": "/", "precious": "untouched"}
 
 
 @pytest.mark.parametrize("place", ["", "runs", "runs/v1", FOLDER, f"{FOLDER}/outputs"])
-def test_s3_a_promotion_never_goes_through_a_link(tree: Tree, home: Path, outside: Path, place: str) -> None:
+def test_a_promotion_never_goes_through_a_link(tree: Tree, home: Path, outside: Path, place: str) -> None:
     tree.make_workspace(PIPELINE, EXECUTION)
     spot = home / place
     shutil.rmtree(spot, ignore_errors=True)
     spot.parent.mkdir(parents=True, exist_ok=True)
     spot.symlink_to(outside)
-    with pytest.raises(Obstructed, match="something else stands in the way"):
+    with pytest.raises(Obstructed):
         tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     assert picture(outside) == UNTOUCHED
 
 
 @pytest.mark.parametrize("place", ["", "/workspace", "/artifacts_staging"])
-def test_s3_a_link_in_the_place_of_a_workspace_is_replaced(tree: Tree, home: Path, outside: Path, place: str) -> None:
+def test_a_link_in_the_place_of_a_workspace_is_replaced(tree: Tree, home: Path, outside: Path, place: str) -> None:
     spot = home / f".temp/exec_{EXECUTION}{place}"
     tree.make_workspace(PIPELINE, EXECUTION)
     shutil.rmtree(spot)
@@ -65,7 +65,7 @@ def test_s3_a_link_in_the_place_of_a_workspace_is_replaced(tree: Tree, home: Pat
     assert picture(outside) == UNTOUCHED
 
 
-def test_s3_a_link_in_staging_is_neither_written_through_nor_promoted(tree: Tree, home: Path, outside: Path) -> None:
+def test_a_link_in_staging_is_neither_followed_nor_promoted(tree: Tree, home: Path, outside: Path) -> None:
     work = tree.make_workspace(PIPELINE, EXECUTION)
     (work / "artifacts_staging" / STAGED).symlink_to(outside / "precious")
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"untouched")])
@@ -75,7 +75,7 @@ def test_s3_a_link_in_staging_is_neither_written_through_nor_promoted(tree: Tree
     assert picture(outside) == UNTOUCHED
 
 
-def test_s3_dropping_a_workspace_removes_links_and_not_their_targets(tree: Tree, home: Path, outside: Path) -> None:
+def test_dropping_a_workspace_removes_links_but_not_their_targets(tree: Tree, home: Path, outside: Path) -> None:
     work = tree.make_workspace(PIPELINE, EXECUTION)
     (work / "workspace/link").symlink_to(outside)
     (work / "artifacts_staging/link").symlink_to(outside / "precious")
@@ -87,7 +87,7 @@ def test_s3_dropping_a_workspace_removes_links_and_not_their_targets(tree: Tree,
 
 
 @pytest.mark.parametrize("place", [".archived", "runs/v1"])
-def test_s3_archives_never_go_through_a_link(tree: Tree, home: Path, outside: Path, place: str) -> None:
+def test_archives_never_go_through_a_link(tree: Tree, home: Path, outside: Path, place: str) -> None:
     shutil.rmtree(home / place, ignore_errors=True)
     (home / place).symlink_to(outside)
     move = FileMove("runs/v1/workspace", ".archived/rollback_1/archived_data/v1_checkpoint_0")
@@ -100,7 +100,7 @@ def test_s3_archives_never_go_through_a_link(tree: Tree, home: Path, outside: Pa
 
 
 @pytest.mark.parametrize("id", ["..", ".archived", "a/b", "", "a\0b"])
-def test_s3_ids_cannot_be_paths(tree: Tree, id: str) -> None:
+def test_ids_cannot_be_paths(tree: Tree, id: str) -> None:
     before = picture(tree.root)
     operations: list[Callable[[], object]] = [
         lambda: tree.make_pipeline(id),
@@ -119,7 +119,7 @@ def test_s3_ids_cannot_be_paths(tree: Tree, id: str) -> None:
     assert picture(tree.root) == before
 
 
-def test_s3_a_workspace_of_any_depth_and_kind_is_removed(tree: Tree, home: Path) -> None:
+def test_a_workspace_of_any_depth_and_kind_is_removed(tree: Tree, home: Path) -> None:
     """Deeper than Python recurses and than files may be open at once."""
     work = tree.make_workspace(PIPELINE, EXECUTION)
     os.mkfifo(work / "workspace/pipe")
@@ -134,7 +134,7 @@ def test_s3_a_workspace_of_any_depth_and_kind_is_removed(tree: Tree, home: Path)
     assert picture(home / ".temp") == {}
 
 
-def test_s3_a_pipe_is_not_waited_for(tree: Tree, home: Path) -> None:
+def test_a_named_pipe_does_not_block(tree: Tree, home: Path) -> None:
     work = tree.make_workspace(PIPELINE, EXECUTION)
     os.mkfifo(work / "artifacts_staging" / STAGED)
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
@@ -145,7 +145,7 @@ def test_s3_a_pipe_is_not_waited_for(tree: Tree, home: Path) -> None:
     assert (home / OUTPUT).read_text() == "one"
 
 
-def test_s3_errors_are_kept_whatever_a_script_has_left(tree: Tree, home: Path, outside: Path) -> None:
+def test_errors_are_kept_whatever_files_a_script_leaves(tree: Tree, home: Path, outside: Path) -> None:
     work = tree.make_workspace(PIPELINE, EXECUTION)
     (work / "error_info.json").mkdir()
     (work / "error_logs.txt").symlink_to(outside / "precious")
@@ -188,12 +188,12 @@ def big(folder: str) -> FileContent:
 
 @pytest.mark.parametrize("name", BIG_OPERATIONS)
 @pytest.mark.usefixtures("small_files")
-def test_r9_a_full_disk_leaves_what_was_there(tree: Tree, home: Path, name: str) -> None:
+def test_a_full_disk_leaves_existing_files(tree: Tree, home: Path, name: str) -> None:
     tree.make_workspace(PIPELINE, EXECUTION)
     tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one")])
     tree.write_run_info(PIPELINE, "runs/v1", b"{}")
     before = files(home)
-    with pytest.raises(DiskFull, match="free some space"):
+    with pytest.raises(DiskFull):
         BIG_OPERATIONS[name](tree)
     after = files(home)
     after.pop("superseded", None)
@@ -217,12 +217,10 @@ def forbidden() -> Iterator[Tree]:
     shutil.rmtree(top)
 
 
-def test_r9_a_folder_that_may_not_be_written_is_named(forbidden: Tree) -> None:
+def test_a_read_only_folder_is_named(forbidden: Tree) -> None:
     home = forbidden.root / PIPELINE
     (home / "runs").chmod(0o500)
-    with pytest.raises(
-        NotWritable, match=r"no permission for .*: let the user that runs Cairn read and write it"
-    ) as told:
+    with pytest.raises(NotWritable) as told:
         forbidden.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     assert str(home) in str(told.value)
     assert isinstance(told.value, FilesError)
@@ -231,7 +229,7 @@ def test_r9_a_folder_that_may_not_be_written_is_named(forbidden: Tree) -> None:
     assert files(home) == {OUTPUT: "one"}
 
 
-def test_r9_a_folder_that_may_not_be_left_is_named(forbidden: Tree) -> None:
+def test_a_folder_without_execute_permission_is_named(forbidden: Tree) -> None:
     home = forbidden.root / PIPELINE
     forbidden.write_run_info(PIPELINE, "runs/test_1", b"{}")
     (home / "runs/test_1/run_info.json").rename(home / ".errored/file")
@@ -242,28 +240,28 @@ def test_r9_a_folder_that_may_not_be_left_is_named(forbidden: Tree) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "kind", "words"),
+    ("number", "kind"),
     [
-        (errno.EXDEV, OtherDisk, "spread over several file systems"),
-        (errno.EROFS, NotWritable, "no permission"),
-        (errno.EIO, FilesError, "Input/output error"),
+        (errno.EXDEV, OtherDisk),
+        (errno.EROFS, NotWritable),
+        (errno.EIO, FilesError),
     ],
 )
-def test_r9_what_the_disk_says_is_explained(
-    tree: Tree, home: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[FilesError], words: str
+def test_disk_errors_are_explained(
+    tree: Tree, home: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[FilesError]
 ) -> None:
     def refuse(*names: str, **_: object) -> None:
         raise OSError(number, os.strerror(number), names[0], None, names[1])
 
     before = picture(home)
     monkeypatch.setattr(os, "rename", refuse)
-    with pytest.raises(kind, match=words) as told:
+    with pytest.raises(kind) as told:
         tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     assert (type(told.value), told.value.errno) == (kind, number)
     assert picture(home) == before | {"runs/v1": "/"}
 
 
-def test_s3_a_script_cannot_keep_its_workspace_by_forbidding(forbidden: Tree) -> None:
+def test_a_script_cannot_keep_its_workspace_by_removing_permissions(forbidden: Tree) -> None:
     work = forbidden.make_workspace(PIPELINE, EXECUTION)
     (work / "workspace/a/b").mkdir(parents=True)
     (work / "workspace/a/b/file").write_text("x")
@@ -274,7 +272,7 @@ def test_s3_a_script_cannot_keep_its_workspace_by_forbidding(forbidden: Tree) ->
     assert picture(forbidden.root / PIPELINE / ".temp") == {}
 
 
-def test_x8_a_file_that_may_not_be_read_counts_as_changed(forbidden: Tree) -> None:
+def test_an_unreadable_file_counts_as_changed(forbidden: Tree) -> None:
     home = forbidden.root / PIPELINE
     forbidden.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     (home / OUTPUT).chmod(0o000)

@@ -1,4 +1,4 @@
-"""Names of folders and files: X7, D20, D30, D32, D38 and seed 0 §7."""
+"""Names of folders and files."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ ARTIFACT = "a1b2c3d4-1111-4111-8111-111111111111"
         ("x" * 59 + " y", "x" * 59),
     ],
 )
-def test_d38_slugs_keep_letters_and_digits(name: str, slug: str) -> None:
+def test_slugs_keep_letters_and_digits(name: str, slug: str) -> None:
     assert layout.slug(name) == slug
 
 
-def test_x7_names_are_those_of_the_seed() -> None:
+def test_names_are_as_documented() -> None:
     assert {
         "run": layout.run_folder(3, RUN),
         "test run": layout.run_folder(None, RUN),
@@ -63,7 +63,7 @@ def test_x7_names_are_those_of_the_seed() -> None:
     }
 
 
-def test_d30_archives_are_named_after_what_took_the_files_away() -> None:
+def test_archives_are_named_after_what_created_them() -> None:
     assert {
         "rollback": layout.rollback_folder(ROLLBACK, AT),
         "run": layout.archived_run(3, RUN),
@@ -105,12 +105,12 @@ def test_times_in_names_are_utc() -> None:
         ("ä" * 200, "ä" * 90),
     ],
 )
-def test_s3_artifact_names_cannot_lead_elsewhere(name: str, file_name: str) -> None:
+def test_artifact_names_cannot_be_paths(name: str, file_name: str) -> None:
     assert layout.file_name(name) == file_name
 
 
 @given(name=st.text(), format=st.text(min_size=1), position=st.integers(0, 199))
-def test_s3_any_name_becomes_one_step_that_a_file_system_takes(name: str, format: str, position: int) -> None:
+def test_any_name_becomes_one_valid_path_component(name: str, format: str, position: int) -> None:
     """Whatever the definition says."""
     made = (
         layout.checkpoint_folder(position, name),
@@ -126,12 +126,12 @@ def test_s3_any_name_becomes_one_step_that_a_file_system_takes(name: str, format
 
 
 @pytest.mark.parametrize("path", ["", "/etc", "a//b", "a/./b", "../a", "a/..", "a\0b", "a/"])
-def test_s3_paths_that_lead_out_are_refused(path: str) -> None:
+def test_paths_outside_the_folder_are_refused(path: str) -> None:
     with pytest.raises(UnsafePath):
         layout.parts(path)
 
 
 @pytest.mark.parametrize("id", ["", ".archived", "..", "a/b", "a\0"])
-def test_s3_ids_that_are_paths_are_refused(id: str) -> None:
+def test_ids_that_are_paths_are_refused(id: str) -> None:
     with pytest.raises(UnsafePath):
         layout.checked_id(id)

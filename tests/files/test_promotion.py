@@ -1,4 +1,4 @@
-"""Promotion: X7, D31."""
+"""Promotion."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def replaced(data: bytes) -> FileMove:
     return FileMove(OUTPUT, SUPERSEDED, FileContent.of(SUPERSEDED, data))
 
 
-def test_x7_artifacts_stand_under_their_permanent_names(tree: Tree, home: Path) -> None:
+def test_artifacts_have_their_permanent_names(tree: Tree, home: Path) -> None:
     second = artifact(b"# two", name="two_00000000_v1.md", staged_as=None)
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one"), second])
     assert picture(home / "runs") == {
@@ -42,7 +42,7 @@ def test_x7_artifacts_stand_under_their_permanent_names(tree: Tree, home: Path) 
     }
 
 
-def test_x7_the_staged_file_itself_is_promoted(tree: Tree, home: Path) -> None:
+def test_the_staged_file_itself_is_promoted(tree: Tree, home: Path) -> None:
     tree.stage(PIPELINE, EXECUTION, [artifact(b"one")])
     number = (home / ".temp" / f"exec_{EXECUTION}/artifacts_staging" / STAGED).stat().st_ino
     tree.promote(PIPELINE, EXECUTION, FOLDER, [unread(artifact(b"one"))])
@@ -51,14 +51,14 @@ def test_x7_the_staged_file_itself_is_promoted(tree: Tree, home: Path) -> None:
 
 
 @pytest.mark.parametrize("found", [b"other bytes", b"two", b""])
-def test_x8_a_staged_file_that_was_changed_is_not_promoted(tree: Tree, home: Path, found: bytes) -> None:
+def test_a_staged_file_that_was_changed_is_not_promoted(tree: Tree, home: Path, found: bytes) -> None:
     tree.stage(PIPELINE, EXECUTION, [artifact(b"one")])
     (home / ".temp" / f"exec_{EXECUTION}/artifacts_staging" / STAGED).write_bytes(found)
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     assert files(home / "runs") == {OUTPUT.removeprefix("runs/"): "one"}
 
 
-def test_s3_a_staged_file_with_a_second_name_is_not_promoted(tree: Tree, home: Path) -> None:
+def test_a_staged_file_with_a_second_name_is_not_promoted(tree: Tree, home: Path) -> None:
     tree.stage(PIPELINE, EXECUTION, [artifact(b"one")])
     work = home / ".temp" / f"exec_{EXECUTION}"
     os.link(work / "artifacts_staging" / STAGED, work / "workspace/mine")
@@ -79,7 +79,7 @@ def test_a_repeated_promotion_reads_nothing(tree: Tree, home: Path) -> None:
     assert picture(home) == before
 
 
-def test_x8_a_promotion_heals_what_was_removed(tree: Tree, home: Path) -> None:
+def test_a_promotion_restores_removed_files(tree: Tree, home: Path) -> None:
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     (home / OUTPUT).unlink()
     (home / FOLDER / "outputs").rmdir()
@@ -87,7 +87,7 @@ def test_x8_a_promotion_heals_what_was_removed(tree: Tree, home: Path) -> None:
     assert files(home) == {OUTPUT: "one"}
 
 
-def test_d31_rework_takes_the_names_and_keeps_what_it_replaces(tree: Tree, home: Path) -> None:
+def test_rework_takes_over_the_names_and_keeps_the_replaced_files(tree: Tree, home: Path) -> None:
     gone = f"{FOLDER}/outputs/gone_00000000_v1.md"
     kept = f"{FOLDER}/superseded/{OLDER}/gone_00000000_v1.md"
     tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one"), FileContent.of(gone, b"# old")])
@@ -98,18 +98,18 @@ def test_d31_rework_takes_the_names_and_keeps_what_it_replaces(tree: Tree, home:
     assert (home / SUPERSEDED).stat().st_nlink == 1
 
 
-def test_d31_rework_with_equal_bytes_keeps_both(tree: Tree, home: Path) -> None:
+def test_rework_with_equal_bytes_keeps_both(tree: Tree, home: Path) -> None:
     tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one")])
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")], [replaced(b"one")])
     assert files(home) == {OUTPUT: "one", SUPERSEDED: "one"}
 
 
-def test_d31_what_is_replaced_is_written_if_it_is_missing(tree: Tree, home: Path) -> None:
+def test_a_missing_replaced_file_is_written_again(tree: Tree, home: Path) -> None:
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"two")], [replaced(b"one")])
     assert files(home) == {OUTPUT: "two", SUPERSEDED: "one"}
 
 
-def test_d31_replaced_files_move_where_links_are_not_to_be_had(
+def test_replaced_files_are_moved_where_hard_links_are_impossible(
     tree: Tree, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one")])
@@ -122,14 +122,14 @@ def test_d31_replaced_files_move_where_links_are_not_to_be_had(
     assert files(home) == {OUTPUT: "two", SUPERSEDED: "one"}
 
 
-def test_d39_an_edited_file_is_kept_when_another_takes_its_name(tree: Tree, home: Path) -> None:
+def test_an_edited_file_is_kept_when_another_takes_its_name(tree: Tree, home: Path) -> None:
     tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one")])
     (home / OUTPUT).write_text("edited by hand")
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"two")])
     assert files(home) == {OUTPUT: "two", f".archived/drift_{STAMP}/{OUTPUT}": "edited by hand"}
 
 
-def test_d39_a_folder_in_the_place_of_a_file_is_kept(tree: Tree, home: Path) -> None:
+def test_a_folder_in_the_place_of_a_file_is_kept(tree: Tree, home: Path) -> None:
     (home / OUTPUT).mkdir(parents=True)
     (home / OUTPUT / "mine").write_text("x")
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
@@ -175,7 +175,7 @@ def test_a_folder_that_appears_meanwhile_is_joined(tree: Tree, home: Path) -> No
 
 
 @pytest.mark.parametrize("path", [f"{FOLDER}/{PERMANENT}", f"{FOLDER}/outputs/a/b", f"{FOLDER}/outputs/..", "../x"])
-def test_s3_a_file_that_belongs_elsewhere_is_refused(tree: Tree, home: Path, path: str) -> None:
+def test_a_file_that_belongs_elsewhere_is_refused(tree: Tree, home: Path, path: str) -> None:
     before = picture(home)
     with pytest.raises(UnsafePath):
         tree.promote(PIPELINE, EXECUTION, FOLDER, [FileContent.of(path, b"x")])

@@ -1,4 +1,4 @@
-"""The fakes are what they say: the providers' own clients read them (A2, A7)."""
+"""The fakes are what they say: the providers' own clients read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A2, A4: a real model, served over HTTP by another program: a checkpoint with a schema runs to its end with it."""
+"""A real model, served over HTTP by another program: a checkpoint with a schema runs to its end with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each form that a notice takes: right by its schema, and every text in it stays text (H7, S3)."""
+"""Each form that a notice takes: right by its schema, and every text in it stays text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SAID = NotificationContent(
 )
 
 
-def test_a_card_is_as_seed_three_draws_it() -> None:
+def test_a_card_has_style_facts_and_actions() -> None:
     sent = teams.message(SAID, BASE)
     assert faults("teams", sent) == []
     card = sent["attachments"][0]["content"]

@@ -1,4 +1,4 @@
-"""Personal data and keys do not leave (S2); what is neither stays readable."""
+"""Personal data and keys do not leave; what is neither stays readable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the port for mail has to do, against a real SMTP server (H7, S3)."""
+"""What the port for mail has to do, against a real SMTP server."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ async def test_a_mail_arrives_whole_at_all_who_are_named(server: MailServer) -> 
 
 
 async def test_where_no_server_is_set_up_it_is_told() -> None:
-    with pytest.raises(NotSent, match="No mail server is set up: set CAIRN_SMTP_HOST") as fault:
+    with pytest.raises(NotSent, match="CAIRN_SMTP_HOST") as fault:
         await SmtpMailer(SmtpServer(None), Noon()).send(MAIL, message_id="m")
     assert fault.value.lasting
 
 
 async def test_one_refused_recipient_and_nobody_gets_it(server: MailServer) -> None:
     server.refused = {"two@example.com": "550 No such user"}
-    with pytest.raises(NotSent, match="The mail server refused: 550 No such user") as fault:
+    with pytest.raises(NotSent, match="550 No such user") as fault:
         await mailer(server).send(MAIL, message_id="m")
     assert fault.value.lasting
     assert server.mails == []
@@ -108,10 +108,10 @@ async def test_a_mail_that_the_server_does_not_take_is_not_sent(server: MailServ
 
 async def test_a_server_that_breaks_off_or_hangs_at_the_end_may_have_taken_it(server: MailServer) -> None:
     server.data = "close"
-    with pytest.raises(DeliveryUnknown, match="did not say whether it took the mail"):
+    with pytest.raises(DeliveryUnknown):
         await mailer(server).send(MAIL, message_id="m")
     server.data = "hang"
-    with pytest.raises(DeliveryUnknown, match="did not say whether it took the mail"):
+    with pytest.raises(DeliveryUnknown):
         await mailer(server, timeout=1.0).send(MAIL, message_id="m")
 
 
@@ -119,7 +119,7 @@ async def test_a_server_that_is_not_there_or_says_nothing_has_not_taken_it() -> 
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        with pytest.raises(NotSent, match="The mail server cannot be used") as fault:
+        with pytest.raises(NotSent) as fault:
             await mailer(MailServer(port)).send(MAIL, message_id="m")
     assert not fault.value.lasting
 
@@ -127,7 +127,7 @@ async def test_a_server_that_is_not_there_or_says_nothing_has_not_taken_it() -> 
     silent = await asyncio.start_server(lambda _, writer: writers.append(writer), "127.0.0.1", 0)
     async with silent:
         port = silent.sockets[0].getsockname()[1]
-        with pytest.raises(NotSent, match="The mail server cannot be used"):
+        with pytest.raises(NotSent):
             await mailer(MailServer(port), timeout=0.3).send(MAIL, message_id="m")
         for writer in writers:
             writer.close()
@@ -172,7 +172,7 @@ async def test_a_text_cannot_end_the_mail_early(server: MailServer, text: str) -
 
 
 async def test_a_mail_is_named_by_a_plain_word(server: MailServer) -> None:
-    with pytest.raises(NotSent, match="cannot name a mail"):
+    with pytest.raises(NotSent):
         await mailer(server).send(MAIL, message_id="m>\r\nX: y")
 
 
@@ -182,7 +182,7 @@ async def test_starttls_is_insisted_on_and_signing_in_follows_it(tmp_path: Path)
         given = SmtpServer("localhost", "cairn@example.com", server.port, "cairn", "starttls")
         await SmtpMailer(given, Noon(), lambda: "right", context=trusted).send(MAIL, message_id="m")
         assert (len(server.mails), server.users) == (1, [(b"cairn", b"right")])
-        with pytest.raises(NotSent, match="The mail server refused: 535") as fault:
+        with pytest.raises(NotSent, match=r"\b535\b") as fault:
             await SmtpMailer(given, Noon(), lambda: "wrong", context=trusted).send(MAIL, message_id="m")
         assert fault.value.lasting
         with pytest.raises(NotSent, match="self-signed certificate"):

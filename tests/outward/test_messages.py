@@ -1,4 +1,4 @@
-"""Short texts to services that apprise knows: sent to where they may go, and nothing is read of the machine (S3)."""
+"""Short texts to services that apprise knows: sent to where they may go, and nothing is read of the machine."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ async def test_a_text_is_sent_and_its_address_is_not_logged(
 
 async def test_what_is_not_taken_is_told(server: WebServer) -> None:
     server.on("/message", answer(500))
-    with pytest.raises(NotSent, match="Gotify did not take it"):
+    with pytest.raises(NotSent, match="Gotify"):
         await AppriseMessenger(OutboundGuard(AllowedHosts.of(["127.0.0.1"]))).send(gotify(server), "Title", "Text")
 
 
 async def test_what_is_inside_the_network_is_refused(server: WebServer) -> None:
-    with pytest.raises(NotSent, match="is not a public address"):
+    with pytest.raises(NotSent, match=r"127\.0\.0\.1.*CAIRN_OUTWARD_ALLOWED"):
         await AppriseMessenger(OutboundGuard(AllowedHosts())).send(gotify(server), "Title", "Text")
     assert server.asked == []
 

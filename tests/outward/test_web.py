@@ -1,4 +1,4 @@
-"""What the port for requests has to do, against real servers (S3, H7)."""
+"""What the port for requests has to do, against real servers."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ async def test_what_cannot_be_reached_is_surely_not_sent(web: HttpClient) -> Non
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://hooks.test:{taken.getsockname()[1]}/"
-        with pytest.raises(NotSent, match=r"hooks\.test cannot be reached: ") as fault:
+        with pytest.raises(NotSent, match=r"hooks\.test") as fault:
             await web.request("POST", url)
     assert not fault.value.lasting
-    with pytest.raises(NotSent, match=r"The host nobody\.test\. is not known") as fault:
+    with pytest.raises(NotSent, match=r"nobody\.test") as fault:
         await web.request("POST", "http://nobody.test./")
     assert not fault.value.lasting
 
@@ -97,7 +97,7 @@ async def test_the_next_address_is_tried_when_one_refuses(web: HttpClient, serve
 @pytest.mark.parametrize("behave", [hang, drip], ids=["says nothing", "never ends"])
 async def test_who_does_not_answer_in_time_may_have_done_it(web: HttpClient, server: WebServer, behave: object) -> None:
     server.on("/", behave)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(DeliveryUnknown, match=r"hooks\.test did not answer within 2 s\."):
+    with pytest.raises(DeliveryUnknown, match=r"hooks\.test.*\b2\b"):
         await web.request("POST", server.url("/", "hooks.test"), timeout=2)
     assert len(server.asked) == 1
 
@@ -105,7 +105,7 @@ async def test_who_does_not_answer_in_time_may_have_done_it(web: HttpClient, ser
 @pytest.mark.parametrize("behave", [break_off, break_midway], ids=["before a word", "midway"])
 async def test_who_breaks_off_may_have_done_it(web: HttpClient, server: WebServer, behave: object) -> None:
     server.on("/", behave)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(DeliveryUnknown, match=r"hooks\.test broke off: "):
+    with pytest.raises(DeliveryUnknown, match=r"hooks\.test"):
         await web.request("POST", server.url("/", "hooks.test"))
     assert len(server.asked) == 1
 
@@ -137,7 +137,7 @@ async def test_a_redirect_into_the_network_is_refused_and_what_was_done_before_i
     web: HttpClient, server: WebServer
 ) -> None:
     server.on("/", answer(302, Location="http://inner.test/admin"))
-    with pytest.raises(DeliveryUnknown, match=r"inner\.test \(10\.0\.0\.1\) is not a public address") as fault:
+    with pytest.raises(DeliveryUnknown, match=r"inner\.test.*10\.0\.0\.1.*CAIRN_OUTWARD_ALLOWED") as fault:
         await web.request("POST", server.url())
     assert fault.value.lasting
 
@@ -151,7 +151,7 @@ async def test_a_redirect_to_what_is_no_address_is_refused(web: HttpClient, serv
 
 async def test_redirects_end(web: HttpClient, server: WebServer) -> None:
     server.on("/", answer(302, Location="/"))
-    with pytest.raises(DeliveryUnknown, match="redirects more than 5 times"):
+    with pytest.raises(DeliveryUnknown, match=r"\b5\b"):
         await web.request("GET", server.url())
     assert len(server.asked) == 6
 
@@ -171,7 +171,7 @@ async def test_what_is_not_public_is_refused(address: str) -> None:
         return (address,)
 
     guard = OutboundGuard(AllowedHosts(), answers)
-    with pytest.raises(NotSent, match=r"is not a public address: an admin may allow it with CAIRN_OUTWARD_ALLOWED\."):
+    with pytest.raises(NotSent, match=r"CAIRN_OUTWARD_ALLOWED"):
         await guard.addresses("hooks.test", 80)
 
 
@@ -203,7 +203,7 @@ async def test_other_ways_to_write_this_machine_are_refused(url: str) -> None:
 
 
 async def test_one_private_address_among_public_ones_is_enough() -> None:
-    with pytest.raises(NotSent, match=r"half\.test \(10\.0\.0\.1\) is not a public address"):
+    with pytest.raises(NotSent, match=r"half\.test.*10\.0\.0\.1.*CAIRN_OUTWARD_ALLOWED"):
         await OutboundGuard(AllowedHosts(), resolve).addresses("half.test", 80)
 
 
@@ -266,7 +266,7 @@ async def test_what_is_no_address_is_refused(web: HttpClient, url: str) -> None:
 
 
 async def test_a_method_is_a_word(web: HttpClient, server: WebServer) -> None:
-    with pytest.raises(NotSent, match="is not a method"):
+    with pytest.raises(NotSent, match=r"GET / HTTP/1\.1"):
         await web.request("GET / HTTP/1.1\r\nX: y", server.url())
 
 
@@ -277,13 +277,13 @@ async def test_a_certificate_is_held_against_the_name_and_not_the_address(tmp_pa
         server.on("/", answer(200, b"sealed"))
         web = HttpxWeb(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve), tls=trusted)
         assert (await web.request("GET", server.url("/", "hooks.test", "https"))).body == b"sealed"
-        with pytest.raises(NotSent, match=r"other\.test cannot be reached: .*Hostname mismatch"):
+        with pytest.raises(NotSent, match=r"other\.test.*Hostname mismatch"):
             await web.request("GET", server.url("/", "other.test", "https"))
         stranger = HttpxWeb(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve))
         with pytest.raises(NotSent, match="self-signed certificate"):
             await stranger.request("GET", server.url("/", "hooks.test", "https"))
         server.on("/", answer(302, Location="http://hooks.test/"))
-        with pytest.raises(DeliveryUnknown, match="redirects to an address without encryption"):
+        with pytest.raises(DeliveryUnknown):
             await web.request("GET", server.url("/", "hooks.test", "https"))
 
 
@@ -297,7 +297,7 @@ async def test_proxies_of_the_environment_do_not_lead_round_the_guard(
 
 
 async def test_addresses_are_not_logged(web: HttpClient, server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
-    """They often hold a token (S2)."""
+    """They often hold a token."""
     server.on("/hook", answer(200))
     with caplog.at_level("DEBUG"):
         await web.request("POST", server.url("/hook?token=very-secret", "hooks.test"), headers={"X-Key": "very-secret"})

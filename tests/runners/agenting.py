@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -87,6 +88,11 @@ class Asked:
 
 def _text(message: ModelMessage, kind: str) -> str:
     return "\n\n".join(str(getattr(part, "content", "")) for part in message.parts if part.part_kind == kind)
+
+
+def pattern_of(template: str) -> re.Pattern[str]:
+    """Of a prompt with fields in braces: finds it in a text, with its fields as groups."""
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(template)))
 
 
 def hands_over(value: Any) -> Uses:

@@ -1,4 +1,4 @@
-"""What the checkpoint of seed 0 §9 reads."""
+"""What a sample checkpoint reads."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ODD_STEP: dict[str, Any] = {"prompt": "Go.", "inputs": {"include_previous_versio
 
 
 def step(format: str = "markdown", **more: Value) -> CheckpointDefinition:
-    """The checkpoint of seed 0 §9."""
+    """The sample checkpoint."""
     instructions: dict[str, Value] = {
         "system_prompt": "You are careful.",
         "task_prompt": "Write the design.",

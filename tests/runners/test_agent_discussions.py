@@ -1,9 +1,8 @@
-"""A1: several agents, in each way to discuss, and a team that an agent sets up."""
+"""Several agents, in each way to discuss, and a team that an agent sets up."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,9 @@ import pytest
 from cairn.ports import Produced
 from cairn.ports.conversation import Purpose
 from cairn.ports.models import ModelError, ModelErrorKind
-from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, faulted, hands_over
+from cairn.runners.agents.roles import AGREED, ALONE, ANSWERS, ARGUES, IN_TURN, LAST_IN_TURN, NOT_YET, REVIEWS
+from tests.mentions import mentions
+from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, faulted, hands_over, pattern_of
 from tests.runners.test_agent_resume import kind_of, replay_every_prefix
 
 Json = dict[str, Any]
@@ -27,10 +28,14 @@ def predefined(mode: str, agents: list[Json] = TWO, **more: Any) -> Json:
     return {"creation_mode": "predefined", "discussion_mode": mode, "agents": agents, **more}
 
 
+PARTS = [pattern_of(part) for part in (IN_TURN, LAST_IN_TURN, ALONE, ANSWERS, REVIEWS, ARGUES)]
+
+
 def who(asked: Asked) -> str:
-    """Whose turn it is, by what it was told."""
-    told = re.search(r"You are (\w+)", asked.prompt) or re.search(r"You (\w+) a ", asked.prompt)
-    return told[1] if told else "Editor"
+    """Whose turn it is, by the part of the prompt that says so."""
+    part = asked.prompt.partition("=== YOUR PART ===\n")[2].partition("\n\n===")[0]
+    found = next(filter(None, (pattern.fullmatch(part) for pattern in PARTS)), None)
+    return found["name"] if found else "Editor"
 
 
 def echo(asked: Asked) -> Reply:
@@ -49,26 +54,23 @@ async def test_sequential_each_speaks_in_turn_and_sees_all_before(tmp_path: Path
     ]
     assert [one.model for one in bench.models.asked] == ["fake:default", "fake:big"] * 2
     first, _, _, last = bench.models.asked
-    assert first.system.startswith("You are Analyst. You know the business.\n\n")
-    assert first.prompt == (
-        "=== YOUR TASK ===\nDo it.\n\nAnalyse.\n\n=== YOUR PART ===\nYou work on this in turn: Analyst, Architect. You"
-        " are Analyst. Say what is missing, and put right what is wrong. If there is nothing left to add or to object"
-        " to, let AGREED be your last line.\n\n=== RESULT ===\nSay your part. You are not asked for the result yet."
-    )
-    assert last.prompt == (
+    assert first.system.partition("\n\n")[0] == mentions("Analyst", "You know the business.")
+    assert first.prompt.startswith("=== YOUR TASK ===\nDo it.\n\nAnalyse.\n\n=== YOUR PART ===\n")
+    assert first.prompt == mentions("Analyst, Architect", AGREED, f"=== RESULT ===\n{NOT_YET}")
+    assert last.prompt.startswith(
         "=== YOUR TASK ===\nDo it.\n\nDesign.\n\n=== DISCUSSION SO FAR ===\n"
         "Analyst:\n```text\nAnalyst says 1.\n```\n\n"
         "Architect:\n```text\nArchitect says 2.\n```\n\n"
         "Analyst:\n```text\nAnalyst says 3.\n```\n\n"
-        "=== YOUR PART ===\nYou work on this in turn: Analyst, Architect. You are Architect, and you speak last: make"
-        " the result of all this.\n\n=== RESULT ===\nYour answer is the content of plan.md, in Markdown, whole and as"
-        " it is: no words around it, no fence around it."
+        "=== YOUR PART ===\n"
     )
+    assert last.prompt.partition("=== RESULT ===\n")[2] == mentions("plan.md", "Markdown")
     assert [(one.speaker, one.role) for one in bench.kept.all if one.role == "assistant"] == [
         ("Analyst", "assistant"),
         ("Architect", "assistant"),
     ] * 2
-    assert {text for _, text in bench.told.progress} == {"Analyst is at work", "Architect is at work"}
+    progress = sorted({text or "" for _, text in bench.told.progress})
+    assert progress == [mentions("Analyst"), mentions("Architect")]
 
 
 async def test_sequential_ends_when_all_agree_and_everybody_speaks_at_least_once(tmp_path: Path) -> None:
@@ -116,9 +118,8 @@ async def test_council_all_answer_each_reviews_and_a_chair_decides(tmp_path: Pat
         "council/review/architect",
     ]
     chair = bench.models.asked[-1]
-    assert chair.system.startswith("You are Head. The chair of this council.")
+    assert chair.system.partition("\n\n")[0] == mentions("Head", "The chair of this council.")
     assert chair.prompt.count("Analyst") == 4  # two headings, and what was said under each
-    assert "Analyst, reviewing:\n" in chair.prompt
     assert bench.kept.all[-1].speaker == "Head"
 
 
@@ -132,8 +133,8 @@ async def test_debate_sides_argue_over_rounds_and_a_judge_rules(tmp_path: Path) 
         "debate/2/architect",
         "debate/judge",
     ]
-    assert "You are Architect in a debate of Analyst, Architect, round 2 of 2." in bench.models.asked[3].prompt
-    assert "Architect, round 1:\n" in bench.models.asked[4].prompt
+    assert bench.models.asked[3].prompt == mentions("Architect", "Analyst, Architect", "2")
+    assert bench.models.asked[4].prompt.count("\nArchitect, ") == 2
 
 
 TEAM = {
@@ -172,14 +173,13 @@ async def test_a_meta_agent_sets_up_those_who_work(tmp_path: Path) -> None:
     items = design.schema["properties"]["agents"]
     assert (items["maxItems"], items["items"]["properties"]["tools"]["items"]) == (3, {"enum": ["file_operations"]})
     assert design.tools == []
-    assert "Do not do the task yourself: decide who is to do it. Set up at most 3 agents" in design.prompt
-    assert "\n\nAgents for a mobile app.\n\n" in design.prompt
-    assert "expected at most 3" in bench.models.asked[1].last
-    assert "two agents are called 'ux'" in bench.models.asked[2].last
+    assert design.prompt.partition("=== YOUR PART ===")[2] == mentions("3", "Agents for a mobile app.")
+    assert bench.models.asked[1].last == mentions("3", "4")
+    assert bench.models.asked[2].last == mentions("'ux'")
     assert bench.kept.turns == ["design", "sequential/1/ux", "sequential/1/backend"]
     assert {one.purpose for one in bench.kept.all if one.turn == "design"} == {Purpose.DESIGN}
     assert bench.models.asked[3].system.startswith("You design.\n\n")
-    assert ("info", "Meta-agent has set up UX: Designs.; Backend: Builds.", None) in bench.told.lines
+    assert ("info", mentions("UX: Designs.", "Backend: Builds."), None) in bench.told.lines
     assert not isinstance(outcome, Produced), "nobody has written app.md"
 
 
@@ -190,7 +190,7 @@ async def test_broken_off_anywhere_no_turn_is_held_twice(tmp_path: Path, mode: s
     def mind(asked: Asked) -> Reply:
         if asked.schema is not None:
             return hands_over(TEAM)
-        if "not asked for the result yet" in asked.prompt:
+        if NOT_YET in asked.prompt:
             return [Uses("write_file", {"path": f"workspace/{who(asked)}.txt", "content": "x"}), who(asked)][
                 asked.answers
             ]
@@ -218,8 +218,7 @@ async def test_what_others_have_answered_is_kept_when_one_fails(tmp_path: Path) 
 
 
 async def test_a_discussion_that_grows_too_long_says_who_has_said_how_much(tmp_path: Path) -> None:
-    """D11."""
     bench = Agents(tmp_path, FakeModels(lambda _: "x" * 150_000))
     kind, told, _ = faulted(await bench.run("plan.md", config=predefined("parallel")))
     assert kind == "context_too_long"
-    assert "- what Analyst has said: 150,000" in told
+    assert told == mentions("Analyst", "150,000")

@@ -1,7 +1,8 @@
-"""A3: tools that wait for others end the dispatch, and the turn goes on with what they said."""
+"""Tools that wait for others end the dispatch, and the turn goes on with what they said."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from cairn.ports import (
     ResolvedInputs,
     WorkOrder,
 )
+from tests.mentions import mentions
 from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, hands_over, texts
+from tests.runners.test_fencing import read_markdown
 from tests.runners.works import stored
 
 Json = dict[str, Any]
@@ -82,10 +85,9 @@ async def test_an_action_is_proposed_with_what_is_staged_and_its_decision_comes_
     assert isinstance(done, Produced)
     assert len(desk.bench.models.asked) == asked + 1
     told = desk.bench.models.asked[-1].last
-    assert told.startswith("Files:\n```text\n")
-    assert (
-        'What was decided:\n```json\n{\n  "decision": "approved",\n  "parameters": {\n    "to": "b@example.com"' in told
-    )
+    assert len(read_markdown(told)[1]) == 2
+    decided = json.loads(read_markdown(told)[1][-1])
+    assert (decided["decision"], decided["parameters"]["to"]) == ("approved", "b@example.com")
 
 
 async def test_work_is_sent_back_and_what_it_has_become_is_told(tmp_path: Path) -> None:
@@ -102,19 +104,19 @@ async def test_work_is_sent_back_and_what_it_has_become_is_told(tmp_path: Path) 
     )
     assert isinstance(await desk.dispatch(), Produced)
     told = desk.bench.models.asked[1].last
-    assert "The rework of goals:\n```json\n{\n" in told
-    assert 'goals.json as it is now:\n```text\n{"n": 3}\n```' in told
+    assert told == mentions("goals", "goals.json")
+    ended, content = read_markdown(told)[1]
+    assert (json.loads(ended)["ended"], content) == ("completed", '{"n": 3}')
 
 
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ({"answer": "Blue ```x```", "by": "mira"}, "mira answers:\n````text\nBlue ```x```\n````"),
-        ({"declined": True, "reason": "Decide yourself."}, "Nobody answers this:\n```text\nDecide yourself.\n```"),
+        ({"answer": "Blue ```x```", "by": "mira"}, mentions("mira", "````text\nBlue ```x```\n````")),
+        ({"declined": True, "reason": "Decide yourself."}, mentions("```text\nDecide yourself.\n```")),
     ],
 )
 async def test_people_are_asked_and_a_declined_question_is_an_answer(tmp_path: Path, answer: Json, told: str) -> None:
-    """D68."""
     question = Uses("ask_human", {"question": "Which colour?", "options": ["Blue", "Red"]})
     desk = Desk(tmp_path, question, Uses("write_file", {"path": "report.md", "content": "x"}), "Ok.")
     outcome = await desk.dispatch()
@@ -140,7 +142,8 @@ async def test_several_at_once_are_asked_one_after_the_other(tmp_path: Path) -> 
     desk.answer(two.call, answer="b!", by="x")
     assert isinstance(await desk.dispatch(), Produced)
     assert len(desk.bench.models.asked) == 3
-    assert desk.bench.models.asked[1].results == ["x answers:\n```text\na!\n```", "x answers:\n```text\nb!\n```"]
+    results = desk.bench.models.asked[1].results
+    assert results == [mentions("x", "```text\na!\n```"), mentions("x", "```text\nb!\n```")]
 
 
 async def test_an_answer_of_an_earlier_conversation_is_no_answer(tmp_path: Path) -> None:
@@ -157,7 +160,7 @@ async def test_an_answer_of_an_earlier_conversation_is_no_answer(tmp_path: Path)
 
 
 async def test_what_can_be_proposed_is_offered_with_what_people_have_corrected(tmp_path: Path) -> None:
-    """H9, D28: and what does not fit comes back at once, without anybody being bothered."""
+    """And what does not fit comes back at once, without anybody being bothered."""
     mail = ActionOffer(
         "send_email",
         "medium",
@@ -178,13 +181,13 @@ async def test_what_can_be_proposed_is_offered_with_what_people_have_corrected(t
     asked = desk.bench.models.asked
     tool = next(one for one in asked[0].info.function_tools if one.name == "propose_action")
     assert tool.description is not None
-    assert tool.description.endswith(
-        'send_email (medium risk): Writes to customers.\nParameters: {"type":"object"}\nPeople have changed'
-        ' {"amount":9} to {"amount":8}, because: By policy.'
+    assert tool.description == mentions(
+        *("send_email", "medium", "Writes to customers.", '{"type":"object"}'),
+        *('{"amount":9}', '{"amount":8}', "By policy."),
     )
     assert tool.kind == "external"
     assert asked[1].last == "send_email does not fit: /subject is missing."
-    assert "confidence: expected at most 1" in asked[2].last
+    assert asked[2].last == mentions("confidence", "1", "2")
 
 
 async def test_nobody_is_asked_in_a_test_run_and_nothing_sent_back_where_nothing_is(tmp_path: Path) -> None:
@@ -198,7 +201,7 @@ async def test_nobody_is_asked_in_a_test_run_and_nothing_sent_back_where_nothing
 
 async def test_in_a_discussion_whoever_waits_holds_up_only_the_next_step(tmp_path: Path) -> None:
     def mind(asked: Asked) -> Reply:
-        if "You are Analyst" in asked.prompt and asked.answers == 0:
+        if "ask_human" in asked.tools and asked.answers == 0:
             return Uses("ask_human", {"question": "How many?"})
         return "Said."
 

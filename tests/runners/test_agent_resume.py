@@ -1,4 +1,4 @@
-"""A1, R9: broken off after any message, a conversation goes on, and nothing that was answered is asked again."""
+"""Broken off after any message, a conversation goes on, and nothing that was answered is asked again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content never passes for a heading, and never ends before its end, whatever is in it (X9, S3)."""
+"""Content in a prompt cannot pose as a heading or end its block early."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cairn.definitions import CheckpointDefinition
 from cairn.runners import ArtifactSource, ResolvedInputs, assemble
 from cairn.runners.prompt_layouts import fenced
+from tests.mentions import mentions
 from tests.runners.works import checkpoint, stored
 
 TASK = "Do the task."
@@ -159,7 +160,7 @@ def test_json_is_read_back_as_it_was_written(name: str, first: str, second: str,
     def file(name: str, path: str, content: str) -> Any:
         if "\0" in content:
             size = len(content.encode())
-            return {"file": name, "path": path, "size_bytes": size, "not_shown": "it is not text"}
+            return {"file": name, "path": path, "size_bytes": size, "not_shown": mentions()}
         return {"file": name, "path": path, "content": content}
 
     other = file("second.txt", "runs/v1/second.txt", second)

@@ -1,4 +1,4 @@
-"""Functions that fail, and functions that are stopped (X5)."""
+"""Functions that fail, and functions that are stopped."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from cairn.core.execution import Failure
 from cairn.ports import Errored
 from cairn.runners import Ctx, FunctionRegistry, FunctionRunner
 from tests.isolation import limit
+from tests.mentions import mentions
 from tests.runners.works import Told, function_checkpoint, runner_of, work
 
 
@@ -91,8 +92,8 @@ async def several(ctx: Ctx) -> Any:
     ("function", "type", "message"),
     [
         (leave, "SystemExit", "3"),
-        (leave_thread, "KeyboardInterrupt", "no message"),
-        (cancel_itself, "CancelledError", "no message"),
+        (leave_thread, "KeyboardInterrupt", mentions()),
+        (cancel_itself, "CancelledError", mentions()),
         (unspeakable, "unspeakable.<locals>.Mute", "<exception str() failed>"),
         (several, "ExceptionGroup", "two (2 sub-exceptions)"),
     ],
@@ -116,19 +117,17 @@ async def test_an_unknown_function_is_named_with_those_that_are_near() -> None:
     registry = FunctionRegistry()
     definition = function_checkpoint()
     outcome = await FunctionRunner(registry).carry_out(work(definition))
-    told = "No function is registered as 'f'. No function is registered at all."
-    assert outcome == Errored(Failure("unknown_function", told))
+    assert outcome == Errored(Failure("unknown_function", mentions("'f'")))
     registry.register("ff", nothing)
     registry.register("reports.count", nothing)
     outcome = await FunctionRunner(registry).carry_out(work(definition))
-    told = "No function is registered as 'f'. Registered are, among others: ff."
-    assert outcome == Errored(Failure("unknown_function", told))
+    assert outcome == Errored(Failure("unknown_function", mentions("'f'", "ff")))
 
 
 # ---- when it is stopped -------------------------------------------------------------------------------
 
 
-async def test_x5_a_cancelled_coroutine_ends_at_once() -> None:
+async def test_a_cancelled_coroutine_ends_at_once() -> None:
     started, ended = asyncio.Event(), list[str]()
 
     async def f(ctx: Ctx) -> Any:
@@ -146,7 +145,7 @@ async def test_x5_a_cancelled_coroutine_ends_at_once() -> None:
     assert ended == ["cleaned up"]
 
 
-async def test_x5_a_thread_is_dropped_at_once_and_its_next_call_of_ctx_raises() -> None:
+async def test_a_cancelled_thread_is_dropped_and_its_next_ctx_call_raises() -> None:
     started, go_on, ended, raised = threading.Event(), threading.Event(), threading.Event(), list[str]()
 
     def f(ctx: Ctx) -> Any:
@@ -170,7 +169,7 @@ async def test_x5_a_thread_is_dropped_at_once_and_its_next_call_of_ctx_raises() 
     assert time.monotonic() - before < limit(1.0)
     go_on.set()
     await asyncio.to_thread(ended.wait, 10)
-    assert raised == ["this execution has been stopped; what the function does now is dropped"] * 3
+    assert raised == [mentions()] * 3
     assert (told.lines, told.progress) == ([], [])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -46,7 +47,7 @@ def test_a_taken_name_is_refused_unless_it_is_to_be_replaced() -> None:
     registry = FunctionRegistry()
     registry.register("f", returns(1))
     registry.register("f", returns(2))  # the same place: its module was loaded again
-    with pytest.raises(ValueError, match=r"'f' is already .*returns.<locals>.f; give .*other another name"):
+    with pytest.raises(ValueError, match=r"'f'.*returns.<locals>.f.*other"):
         registry.register("f", other)
     registry.register("f", other, replace=True)
     assert registry["f"].function is other
@@ -54,7 +55,7 @@ def test_a_taken_name_is_refused_unless_it_is_to_be_replaced() -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "a.", "1a", "a/b", "zähle"])
 def test_a_name_that_no_definition_can_hold_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="cannot name a function"):
+    with pytest.raises(ValueError, match=re.escape(repr(name))):
         FunctionRegistry().register(name, other)
 
 

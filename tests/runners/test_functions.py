@@ -1,4 +1,4 @@
-"""Functions registered in Python, called in process (X11, A4)."""
+"""Functions that are registered in Python and called in process."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from cairn.core.execution import Failure
 from cairn.ports import InvalidResult, Produced, ProducedFile
 from cairn.runners import Ctx
+from tests.mentions import listing, mentions
 from tests.runners.works import Told, function_checkpoint, runner_of, work
 
 
@@ -30,28 +31,28 @@ def produced(value: bytes, name: str = "output", format: str = "json") -> Produc
 # ---- what is returned -----------------------------------------------------------------------------
 
 
-async def test_x11_what_a_function_returns_is_the_one_declared_json_artifact() -> None:
+async def test_the_return_value_becomes_the_single_declared_json_artifact() -> None:
     outcome = await runner_of(returns({"n": 1})).carry_out(work(function_checkpoint("report.json")))
     assert outcome == produced(b'{"n":1}', "report")
 
 
-async def test_x11_without_a_declared_artifact_it_is_kept_as_output() -> None:
+async def test_without_a_declared_artifact_a_return_value_is_kept_as_output() -> None:
     outcome = await runner_of(returns([1, "ä", None])).carry_out(work(function_checkpoint()))
     assert outcome == produced('[1,"ä",null]'.encode())
 
 
-async def test_x11_nothing_returned_and_nothing_declared_is_fine() -> None:
+async def test_returning_nothing_is_valid_without_declared_artifacts() -> None:
     assert await runner_of(returns(None)).carry_out(work(function_checkpoint())) == Produced(())
 
 
 @pytest.mark.parametrize("value", [0, False, "", [], {}, 2**80, 1.5, "text"])
-async def test_p8_values_survive_exactly(value: Any) -> None:
+async def test_values_survive_exactly(value: Any) -> None:
     outcome = await runner_of(returns(value)).carry_out(work(function_checkpoint()))
     assert outcome == produced(json.dumps(value, separators=(",", ":")).encode())
 
 
 @pytest.mark.parametrize(("name", "kept"), [("report", "output"), ("output", "output_json")])
-async def test_d8_a_return_beside_files_of_other_formats_is_kept_too(name: str, kept: str) -> None:
+async def test_a_return_value_beside_files_of_other_formats_is_kept(name: str, kept: str) -> None:
     async def f(ctx: Ctx) -> Any:
         ctx.stage(f"{name}.md", "# R")
         return {"words": (1, 2)}
@@ -60,7 +61,7 @@ async def test_d8_a_return_beside_files_of_other_formats_is_kept_too(name: str, 
     assert outcome == Produced((ProducedFile(name, "md", b"# R"), ProducedFile(kept, "json", b'{"words":[1,2]}')))
 
 
-async def test_x11_what_was_staged_counts_and_the_return_is_told_to_be_unused() -> None:
+async def test_staged_artifacts_count_and_an_unused_return_value_is_logged() -> None:
     async def f(ctx: Ctx) -> Any:
         ctx.stage("report", {"staged": True})
         return {"returned": True}
@@ -68,54 +69,46 @@ async def test_x11_what_was_staged_counts_and_the_return_is_told_to_be_unused() 
     told = Told()
     outcome = await runner_of(f).carry_out(work(function_checkpoint("report.json"), told=told))
     assert outcome == produced(b'{"staged":true}', "report")
-    assert told.lines == [("warning", "The returned value is not used: report.json was staged.", None)]
+    assert told.lines == [("warning", mentions("report.json"), None)]
 
 
-async def test_a4_with_several_json_artifacts_a_return_stands_for_none() -> None:
+async def test_with_several_json_artifacts_a_return_value_is_none_of_them() -> None:
     told = Told()
     outcome = await runner_of(returns({})).carry_out(work(function_checkpoint("a.json", "b.json"), told=told))
-    message = (
-        "The output is not what the checkpoint declares:\n"
-        "- a.json: it is declared, but was not produced\n"
-        "- b.json: it is declared, but was not produced"
-    )
-    assert outcome == InvalidResult((), Failure("invalid_output", message))
-    unused = (
-        "The returned value is not used: several JSON artifacts are declared (a.json, b.json), each has to be staged."
-    )
-    assert told.lines == [("warning", unused, None)]
+    missing = listing(mentions("- a.json: "), mentions("- b.json: "))
+    assert outcome == InvalidResult((), Failure("invalid_output", missing))
+    assert told.lines == [("warning", mentions("a.json, b.json"), None)]
 
 
 @pytest.mark.parametrize(
     ("value", "finding"),
     [
-        ({"a": [1, float("nan")]}, "output.json#/a/1: nan is not a number that JSON can hold"),
-        ({"when": {"at": object()}}, "output.json#/when/at: JSON has no object"),
-        ({1: "x"}, "output.json: the key 1 is not a text"),
-        (object(), "output.json: JSON has no object"),
-        ("\ud800", "output.json: this text holds half of a surrogate pair, which is not a character"),
+        ({"a": [1, float("nan")]}, mentions("- output.json#/a/1: ", "JSON")),
+        ({"when": {"at": object()}}, mentions("- output.json#/when/at: ", "JSON")),
+        ({1: "x"}, mentions("- output.json: ", "1")),
+        (object(), mentions("- output.json: ", "JSON")),
+        ("\ud800", mentions("- output.json: ")),
     ],
 )
-async def test_p8_a_value_that_is_not_json_is_unfit_with_its_place(value: Any, finding: str) -> None:
+async def test_a_value_that_is_not_json_is_reported_with_its_path(value: Any, finding: str) -> None:
     outcome = await runner_of(returns(value)).carry_out(work(function_checkpoint()))
-    message = f"The output is not what the checkpoint declares:\n- {finding}"
-    assert outcome == InvalidResult((), Failure("invalid_output", message))
+    assert outcome == InvalidResult((), Failure("invalid_output", listing(finding)))
 
 
-async def test_p8_a_return_that_joins_the_context_has_to_be_json_too() -> None:
+async def test_a_return_value_that_joins_the_context_must_be_json() -> None:
     async def f(ctx: Ctx) -> Any:
         ctx.stage("report", "# R")
         return {"a": {1, 2}}
 
     outcome = await runner_of(f).carry_out(work(function_checkpoint("report.md")))
-    message = "The output is not what the checkpoint declares:\n- output.json#/a: JSON has no set"
+    message = listing(mentions("- output.json#/a: ", "set"))
     assert outcome == InvalidResult((ProducedFile("report", "md", b"# R"),), Failure("invalid_output", message))
 
 
 # ---- how it is called -------------------------------------------------------------------------------
 
 
-async def test_x11_parameters_are_passed_by_name_and_the_definition_stays_as_it_is() -> None:
+async def test_parameters_are_passed_by_name_and_the_definition_stays_unchanged() -> None:
     async def f(ctx: Ctx, *, names: list[str], limit: int = 3) -> Any:
         names.append("more")
         return {"names": names, "limit": limit}

@@ -1,6 +1,8 @@
-"""How the context is laid out, to the letter (X9; seed 0 §9)."""
+"""The exact layouts of the context."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
@@ -14,6 +16,7 @@ from cairn.runners import (
     ResolvedInputs,
     assemble,
 )
+from tests.mentions import mentions
 from tests.runners.readings import FOUND, ODD_STEP, step
 from tests.runners.works import checkpoint, stored, unreadable
 
@@ -114,7 +117,7 @@ Be brief."""
 
 
 @pytest.mark.parametrize(("format", "task"), [("markdown", MARKDOWN), ("xml", XML), ("json", JSON)])
-def test_x9_each_format_is_laid_out_exactly_so(format: str, task: str) -> None:
+def test_each_format_is_laid_out_exactly_so(format: str, task: str) -> None:
     assembled = assemble(step(format), FOUND)
     assert assembled.system == "You are careful."
     assert assembled.task == task
@@ -122,7 +125,7 @@ def test_x9_each_format_is_laid_out_exactly_so(format: str, task: str) -> None:
     assert assembled.characters == len(assembled.text)
 
 
-def test_x9_the_blocks_are_named_one_by_one() -> None:
+def test_the_blocks_are_named_one_by_one() -> None:
     assert assemble(step(), FOUND).blocks == (
         PromptBlock(
             kind=BlockKind.PREVIOUS_VERSION,
@@ -151,18 +154,18 @@ def test_x9_the_blocks_are_named_one_by_one() -> None:
     )
 
 
-def test_x9_with_nothing_to_read_there_are_only_the_prompts() -> None:
+def test_without_references_there_are_only_the_prompts() -> None:
     assembled = assemble(checkpoint(prompt="Write it."), ResolvedInputs())
     assert (assembled.system, assembled.task, assembled.text) == ("", "Write it.", "Write it.")
     assert assembled.blocks == ()
 
 
-def test_d10_without_an_earlier_run_there_is_no_block() -> None:
+def test_without_an_earlier_run_there_is_no_block() -> None:
     found = ResolvedInputs(completed=FOUND.completed)
     assert "PREVIOUS VERSION" not in assemble(step(), found).text
 
 
-def test_x9_the_previous_version_is_only_there_if_it_is_wanted() -> None:
+def test_the_previous_version_is_included_only_on_request() -> None:
     definition = checkpoint(prompt="Write it.")
     assert assemble(definition, FOUND).text == "Write it."
 
@@ -179,24 +182,24 @@ def placed(previous: str, references: str) -> CheckpointDefinition:
     return step(injection_points=points)
 
 
-def test_x9_before_the_system_prompt() -> None:
+def test_references_before_the_system_prompt() -> None:
     assembled = assemble(placed("before_system_prompt", "before_task_prompt"), FOUND)
     assert assembled.system == f"{PREVIOUS}\n\n=== YOUR INSTRUCTIONS ===\nYou are careful."
     assert assembled.task == f"{REFERENCED}\n\n=== YOUR TASK ===\nWrite the design.\n\nBe brief."
 
 
-def test_x9_after_the_task_prompt() -> None:
+def test_references_after_the_task_prompt() -> None:
     assembled = assemble(placed("after_task_prompt", "after_task_prompt"), FOUND)
     assert assembled.system == "You are careful."
     assert assembled.task == f"=== YOUR TASK ===\nWrite the design.\n\nBe brief.\n\n{PREVIOUS}\n\n{REFERENCED}"
 
 
-def test_x9_one_before_and_one_after() -> None:
+def test_references_before_and_after_the_task() -> None:
     assembled = assemble(placed("after_task_prompt", "before_task_prompt"), FOUND)
     assert assembled.task == f"{REFERENCED}\n\n=== YOUR TASK ===\nWrite the design.\n\nBe brief.\n\n{PREVIOUS}"
 
 
-def test_x9_in_xml_before_the_system_prompt() -> None:
+def test_references_before_the_system_prompt_in_xml() -> None:
     points: Value = {"previous_version_context": "before_system_prompt"}
     definition = step("xml", injection_points=points)
     found = ResolvedInputs(previous=ArtifactSource("A & B", 2, 1), completed=FOUND.completed)
@@ -216,7 +219,7 @@ def shown(format: str, *, paths: bool, contents: bool) -> str:
     ).task
 
 
-def test_x9_paths_and_contents_may_be_left_out() -> None:
+def test_paths_and_contents_may_be_left_out() -> None:
     assert shown("markdown", paths=False, contents=True) == "\n".join(
         line for line in MARKDOWN.splitlines() if not line.startswith("Path:")
     )
@@ -229,7 +232,7 @@ def test_x9_paths_and_contents_may_be_left_out() -> None:
     assert '"file": "goals_abc12300_v2.json"\n' in shown("json", paths=False, contents=False)
 
 
-def test_x9_what_is_not_shown_is_not_read() -> None:
+def test_omitted_contents_are_not_read() -> None:
     large = StoredFile("large", "md", "sum", 10**9, unreadable, "runs/v1/large.md")
     found = ResolvedInputs(previous=ArtifactSource("A", 0, 1, (large,)), completed=FOUND.completed)
     assemble(step(injection_format={"include_file_contents": False}), found)
@@ -246,31 +249,33 @@ def odd(format: str) -> str:
     return assemble(checkpoint(**ODD_STEP, instructions=instructions), ODD).task
 
 
-def test_x9_binary_and_huge_files_are_named_with_their_size() -> None:
-    assert odd("markdown") == (
+def test_binary_and_huge_files_are_named_with_their_size() -> None:
+    assert re.fullmatch(
         "=== PREVIOUS VERSION: Checkpoint 1 from v1 ===\n"
-        "File: picture.png\nPath: runs/v1/picture.png\nSize: 5 bytes, not shown: it is not text\n\n"
-        "File: nul.txt\nPath: runs/v1/nul.txt\nSize: 3 bytes, not shown: it is not text\n\n"
-        "File: large.csv\nPath: runs/v1/large.csv\nSize: 11,534,336 bytes, not shown: it is too large\n\n"
-        "=== YOUR TASK ===\nGo."
+        "File: picture.png\nPath: runs/v1/picture.png\nSize: 5 bytes, .*\n\n"
+        "File: nul.txt\nPath: runs/v1/nul.txt\nSize: 3 bytes, .*\n\n"
+        "File: large.csv\nPath: runs/v1/large.csv\nSize: 11,534,336 bytes, .*\n\n"
+        "=== YOUR TASK ===\nGo.",
+        odd("markdown"),
     )
-    assert '<file name="nul.txt" path="runs/v1/nul.txt" size_bytes="3" not_shown="it is not text"/>' in odd("xml")
-    assert '"size_bytes": 11534336,\n          "not_shown": "it is too large"\n' in odd("json")
+    assert '<file name="nul.txt" path="runs/v1/nul.txt" size_bytes="3" not_shown="' in odd("xml")
+    assert '"size_bytes": 11534336,\n          "not_shown": "' in odd("json")
 
 
-def test_x9_a_checkpoint_without_files_says_so() -> None:
+def test_a_checkpoint_without_files_is_marked() -> None:
     found = ResolvedInputs(completed={"requirements": ArtifactSource("Requirements", 0, 2)})
-    assert assemble(step(), found).task.startswith("=== REFERENCED OUTPUT: Checkpoint 1 from v2 ===\nNo files.\n\n")
+    lines = assemble(step(), found).task.splitlines()
+    assert (lines[0], lines[1], lines[2]) == ("=== REFERENCED OUTPUT: Checkpoint 1 from v2 ===", mentions(), "")
 
 
-def test_x9_a_file_that_has_no_path_yet_is_named_by_its_artifact() -> None:
+def test_a_file_without_path_is_named_by_its_artifact() -> None:
     found = ResolvedInputs(previous=ArtifactSource("A", 0, 1, (stored("notes", "txt", "x"),)))
     definition = checkpoint(**ODD_STEP)
     expected = "=== PREVIOUS VERSION: Checkpoint 1 from v1 ===\nFile: notes.txt\n\nContent:\n```text\nx\n```\n\n"
     assert assemble(definition, found).task == f"{expected}=== YOUR TASK ===\nGo."
 
 
-def test_x9_in_json_what_is_no_json_is_a_text() -> None:
+def test_in_the_json_layout_other_formats_are_strings() -> None:
     found = ResolvedInputs(
         previous=ArtifactSource("A", 0, 1, (stored("a", "json", "{"), stored("b", "json", f"[{2**70}]")))
     )

@@ -1,4 +1,4 @@
-"""What a process prints, read from a pipe that stays its owner's (X11)."""
+"""Reading what a process prints."""
 
 from __future__ import annotations
 

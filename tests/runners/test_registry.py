@@ -6,6 +6,7 @@ from cairn.core.execution import Failure
 from cairn.core.states import ExecutionMode
 from cairn.ports import Errored, Produced
 from cairn.runners import Ctx, FunctionRegistry, carry_out, make_runners
+from tests.mentions import mentions
 from tests.runners.works import checkpoint, function_checkpoint, work
 
 
@@ -23,7 +24,7 @@ async def test_work_goes_to_the_runner_of_its_mode() -> None:
 
 async def test_a_mode_without_a_runner_is_named() -> None:
     definition = checkpoint(prompt="Do it.")
-    told = "Nothing here carries out the mode agentic. Modes with a runner: function, human_only."
+    told = mentions("agentic", "function, human_only")
     assert await carry_out(make_runners(), work(definition)) == Errored(Failure("no_runner", told))
-    told = "Nothing here carries out the mode agentic. Modes with a runner: none."
+    told = mentions("agentic")
     assert await carry_out({}, work(definition)) == Errored(Failure("no_runner", told))

@@ -1,4 +1,4 @@
-"""The functions that come with Cairn, in many languages, and the template that calls them (P6)."""
+"""The functions that come with Cairn, in many languages, and the template that calls them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from cairn.ports import Errored, Produced, ProducedFile
 from cairn.runners import FunctionRunner, map_input, read_value, run_context
 from cairn.runners.samples import functions
 from cairn.runners.samples.words import keywords_of, paragraphs_of, sentences_of, words_of
+from tests.mentions import mentions
 from tests.runners.works import checkpoint, work
 
 RUNNER = FunctionRunner(functions.function)
@@ -134,10 +135,10 @@ async def test_reading_time() -> None:
             {"text": "x"},
             {"words_per_minute": 0},
             "ValueError",
-            "words_per_minute has to be more than 0",
+            mentions("words_per_minute", "0"),
         ),
-        ("count_words", {"words": "x"}, {}, "TypeError", "there is no text to read: map one"),
-        ("find_keywords", ["x"], {}, "TypeError", "there is no text to read: map one"),
+        ("count_words", {"words": "x"}, {}, "TypeError", mentions()),
+        ("find_keywords", ["x"], {}, "TypeError", mentions()),
     ],
 )
 async def test_wrong_inputs_are_told(name: str, inputs: Value, parameters: Any, type: str, message: str) -> None:
@@ -148,7 +149,7 @@ async def test_wrong_inputs_are_told(name: str, inputs: Value, parameters: Any, 
     outcome = await RUNNER.carry_out(work(checkpoint(execution=execution), input=inputs))
     assert isinstance(outcome, Errored)
     assert outcome.error.type == type
-    assert outcome.error.message.startswith(message)
+    assert outcome.error.message == message
     assert "samples/functions.py" in outcome.error.trace
 
 
@@ -206,17 +207,17 @@ async def run_template(text: str) -> str:
     return report.read().decode()
 
 
-async def test_p6_the_template_writes_its_report() -> None:
+async def test_the_template_writes_its_report() -> None:
     assert await run_template(CAIRN) == REPORT
 
 
-async def test_p6_a_text_without_words_has_a_report_too() -> None:
+async def test_a_text_without_words_has_a_report_too() -> None:
     report = await run_template("```\n!")
     assert report.startswith("# Text report\n\n````text\n```\n!\n````\n\n## Figures")
     assert report.endswith("## Keywords\n\nThe text has no words of its own.\n")
 
 
-async def test_p6_of_a_long_text_the_report_shows_the_beginning() -> None:
+async def test_the_report_shows_the_beginning_of_a_long_text() -> None:
     report = await run_template("word " * 30_000)
     assert f"```text\n{'word ' * 59}word …\n```" in report
     assert "| Reading time | 150 min 0 s |" in report

@@ -1,4 +1,4 @@
-"""X11, S3: what a script tries and does not get, in bubblewrap."""
+"""Escape attempts of scripts in bubblewrap."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from cairn.core.execution import Failure
+from tests.mentions import mentions
 from tests.runners.scripting import Bench, function
 
 pytestmark = pytest.mark.asyncio
@@ -158,21 +159,19 @@ async def test_a_link_that_leads_out_is_not_followed_when_it_is_staged(bench: Be
     body = f"os.symlink({leads!r}, ctx.workspace / 'link')\nctx.stage('out.bin', ctx.workspace / 'link')"
     fault = await bench.fault(function(body), outputs=["out.bin"])
     assert fault.type == "ValueError"
-    assert fault.message.endswith("leads out of the workspace: only files inside it can be staged")
+    assert fault.message == mentions("link")
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/hostname", "a/../../x"])
 async def test_a_path_that_leads_out_is_not_staged(bench: Bench, path: str) -> None:
     fault = await bench.fault(function(f"ctx.stage('out.bin', path={path!r})"), outputs=["out.bin"])
-    assert fault == Failure(
-        "ValueError", f"'{path}' leads out of the workspace: only files inside it can be staged", fault.trace
-    )
+    assert fault == Failure("ValueError", mentions(f"'{path}'"), fault.trace)
 
 
 @pytest.mark.parametrize("thing", ["os.mkdir('thing')", "os.mkfifo('thing')"])
 async def test_what_is_no_file_is_not_staged(bench: Bench, thing: str) -> None:
     fault = await bench.fault(function(f"{thing}\nctx.stage('out.bin', path='thing')"), outputs=["out.bin"])
-    assert (fault.type, fault.message) == ("ValueError", "'thing' is not a file")
+    assert (fault.type, fault.message) == ("ValueError", mentions("'thing'"))
 
 
 async def test_a_link_among_the_scripts_of_before_is_not_written_through(shut_in: Bench) -> None:
@@ -204,4 +203,4 @@ async def test_what_it_says_on_the_line_itself_does_no_harm(bench: Bench, said: 
 
 async def test_a_file_that_it_was_not_given_cannot_be_asked_for(bench: Bench) -> None:
     body = "return ctx._line.ask({'kind': 'read', 'checksum': '0' * 64})[0]"
-    assert await bench.value(body) == {"error": "There is no such file.", "size": 0}
+    assert await bench.value(body) == {"error": mentions(), "size": 0}

@@ -1,4 +1,4 @@
-"""A script's process imports nothing of Cairn: it writes, and refuses to write, what Cairn itself would (P8)."""
+"""The script process imports nothing of Cairn, and encodes and refuses the same values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who comes in, and how quickly that is known (S1): caches, passwords, tokens, attempts."""
+"""Authentication: caches, passwords, tokens, failed attempts."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_what_is_remembered_of_guessers_is_bounded_and_the_oldest_goes_first() -
 
 
 async def test_changes_of_roles_at_once_leave_an_admin(household: Household) -> None:
-    """D29: whatever they do to each other."""
+    """Whatever admins do to each other concurrently."""
     names = [await household.user(f"boss-{n}", "admin") for n in range(5)]
     bosses = [household.actor(name) for name in names]
     changes = [

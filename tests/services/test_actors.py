@@ -1,4 +1,4 @@
-"""Who is meant when people are named (D29, H3)."""
+"""Users, roles and groups named by approvals."""
 
 from __future__ import annotations
 

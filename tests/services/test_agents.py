@@ -1,4 +1,4 @@
-"""A1, A4, A5, X3, X9: checkpoints that agents carry out, in runs."""
+"""Agent checkpoints in runs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ import sqlalchemy as sa
 from cairn.definitions import DefinitionError
 from cairn.ports.models import ModelError, ModelErrorKind
 from cairn.runners import Ctx
+from cairn.runners.agents.result_judge import SYSTEM as JUDGE
+from cairn.runners.agents.roles import CHAIRS
+from cairn.runners.agents.summaries import SYSTEM as SUMMARISER
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
 from tests.isolation import PATIENCE, limit
+from tests.mentions import mentions
 from tests.runners.agenting import Asked, FakeModels, Mind, Reply, Uses, hands_over
 from tests.services.house import House, retries, step, timeout
 from tests.services.test_scripts import script
@@ -41,7 +45,7 @@ def thinking(house: House, mind: Mind) -> FakeModels:
 
 
 async def test_an_agent_reads_works_and_its_result_is_promoted(house: House) -> None:
-    """Seed 0, slices 13 and 16: shown before, streamed, staged, approved, promoted; what was shown is what was sent."""
+    """Previewed, streamed, staged, approved and promoted; the preview equals what was sent."""
     replies = [Uses("write_file", {"path": "artifacts_staging/design.md", "content": "# Design\n"}), "Written."]
     models = thinking(house, lambda asked: replies[asked.answers])
     pipeline = await house.pipeline(
@@ -78,7 +82,7 @@ async def test_an_agent_reads_works_and_its_result_is_promoted(house: House) -> 
 
 
 async def test_a_revision_brings_the_feedback_and_what_was_made(house: House) -> None:
-    """X3: the same execution, the same workspace, the feedback in the prompt."""
+    """The same execution, the same workspace, the feedback in the prompt."""
 
     def mind(asked: Asked) -> Reply:
         if "REVISION FEEDBACK" in asked.prompt:
@@ -98,7 +102,7 @@ async def test_a_revision_brings_the_feedback_and_what_was_made(house: House) ->
 
 
 async def test_a_result_that_fails_validation_is_tried_again_with_the_findings(house: House) -> None:
-    """A4, A5: ill-formed is a validation failure; the next attempt is told of it."""
+    """A malformed result is a validation failure that the next attempt can read."""
 
     def mind(asked: Asked) -> Reply:
         return hands_over({"n": 1 if "VALIDATION FINDINGS" in asked.prompt else "one"})
@@ -110,11 +114,10 @@ async def test_a_result_that_fails_validation_is_tried_again_with_the_findings(h
     assert (house.output(run, "count"), execution.attempt_number) == ({"n": 1}, 2)
     assert "execution_revalidated" in house.told(run)
     assert len(models.asked) == 4
-    assert 'count.json#/n: expected a whole number, but here it is a text: "one"' in models.asked[-1].prompt
+    assert models.asked[-1].prompt == mentions("count.json#/n", '"one"')
 
 
 async def test_faults_are_retried_where_that_may_help(house: House) -> None:
-    """A7, X4, D63."""
     left = [ModelError(ModelErrorKind.OVERLOAD, "Too busy."), "Now."]
     thinking(house, lambda _: left.pop(0))
     pipeline = await house.pipeline(agent("text", "text.md", execution=retries(2)))
@@ -132,7 +135,7 @@ async def test_faults_are_retried_where_that_may_help(house: House) -> None:
 
 # ---- tools that wait for others ------------------------------------------------------------------------------
 async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(house: House) -> None:
-    """A3, H3, H9: the tool pauses, people change the amount, the agent goes on with what counts."""
+    """The tool pauses, a user changes the amount, and the agent continues with the new one."""
     mail = {"to": "a@example.com", "subject": "Refund", "body": "You get {{ amount }}.", "amount": 99.99}
     wrong = {"operation_type": "send_email", "parameters": {"to": "a@example.com"}, "reasoning": "Defective."}
 
@@ -147,7 +150,7 @@ async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(house
     )
     run = await house.start(pipeline)
     asked = await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
-    assert "`subject` is missing: add it" in models.asked[1].last
+    assert models.asked[1].last == mentions("`subject`")
     detail = house.cairn.reading.approval(asked.approval_id, ADMIN)
     assert detail.action is not None
     assert (detail.kind, detail.confidence, detail.risk_level, detail.action.reasoning) == (
@@ -175,7 +178,7 @@ async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(house
 
 
 async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(house: House) -> None:
-    """A3, D68: as a form; answered, wrongly answered, declined."""
+    """As a form: answered, answered invalidly, declined."""
 
     def mind(asked: Asked) -> Reply:
         ask = {"question": "Which colour?", "options": ["blue", "red"]}
@@ -210,7 +213,6 @@ async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(house
 
 
 async def test_an_agent_sends_work_back_and_goes_on_with_what_came_of_it(house: House) -> None:
-    """A3, R2, D31."""
     values = iter((2, 3))
 
     @house.does("count_up")
@@ -229,19 +231,19 @@ async def test_an_agent_sends_work_back_and_goes_on_with_what_came_of_it(house: 
     run = await house.done(pipeline)
     assert house.output(run, "goals") == {"n": 3, "asked": "Count again."}
     note = house.content(house.execution(run, "report").artifacts_generated[0]).decode()
-    assert 'goals.json as it is now:\n```text\n{"n":3,"asked":"Count again."}\n```' in note
+    assert note == mentions("goals.json", '```text\n{"n":3,"asked":"Count again."}\n```')
 
 
 async def test_several_agents_discuss_in_a_run(house: House) -> None:
-    """A1, seed 0 slices 14 and 15: the conversation is kept with who speaks; a restart in the middle loses nothing."""
+    """The conversation is stored with its speakers; a restart in the middle loses nothing."""
     held = asyncio.Event()
     stopped = asyncio.Event()
 
     async def mind(asked: Asked) -> Reply:
-        if "You chair a council" in asked.prompt and not stopped.is_set():
+        if CHAIRS in asked.prompt and not stopped.is_set():
             held.set()
             await asyncio.sleep(60)
-        return f"{'Chair' if 'You chair' in asked.prompt else 'Member'} {len(asked.prompt)}"
+        return f"{'Chair' if CHAIRS in asked.prompt else 'Member'} {len(asked.prompt)}"
 
     models = thinking(house, mind)
     config = {
@@ -278,7 +280,7 @@ def judging(*verdicts: Json) -> Mind:
     left = iter(verdicts)
 
     def mind(asked: Asked) -> Reply:
-        return hands_over(next(left)) if asked.system.startswith("You judge results.") else f"Text {asked.number}."
+        return hands_over(next(left)) if asked.system.startswith(JUDGE) else f"Text {asked.number}."
 
     return mind
 
@@ -302,7 +304,7 @@ def kindly(on_failure: str, **more: Any) -> Json:
 
 
 async def test_a_judges_findings_lead_to_another_attempt_and_are_shown(house: House) -> None:
-    """A5 retry: findings with path, expected, actual; the verdict is stored with who gave it."""
+    """Findings have path, expected and actual values; the verdict is stored with its model."""
     models = thinking(house, judging(RUDE, KIND))
     run = await house.done(await house.pipeline(agent("text", "text.md", **kindly("retry"))))
     assert "- text.md: Nobody likes that. Expected: please Here: now!" in models.asked[2].prompt
@@ -324,7 +326,7 @@ async def test_a_judges_findings_lead_to_another_attempt_and_are_shown(house: Ho
 
 
 async def test_people_decide_about_what_a_judge_has_refused(house: House) -> None:
-    """A5 ask_human: feedback goes into the prompt, acceptance completes it; the limit counts for both."""
+    """With `ask_human` feedback goes into the prompt and acceptance completes; one limit applies to both."""
     models = thinking(house, judging(RUDE, RUDE))
     run = await house.start(await house.pipeline(agent("text", "text.md", **kindly("ask_human"))))
     await house.decide(run, "text", "feedback", "Say please.")
@@ -341,7 +343,7 @@ async def test_what_fails_validation_for_good_fails_the_checkpoint(house: House)
     await house.until_run(run, "paused")
     failed = house.execution(run, "text")
     assert failed.error_details.last_error is not None
-    assert failed.error_details.last_error.error_message.startswith("The result does not pass validation: Rude.")
+    assert failed.error_details.last_error.error_message == mentions("Rude.")
     await house.cairn.runs.cancel(run, by=ADMIN)
 
 
@@ -356,14 +358,14 @@ async def test_results_of_functions_and_scripts_are_judged_too(house: House) -> 
 
 
 async def test_a_summary_is_made_once_and_shown_before(house: House) -> None:
-    """X9: cached by content, over runs; until it is there the preview says so."""
+    """Summaries are cached by content across runs; the preview shows when one is missing."""
 
     @house.does("long")
     async def long(ctx: Ctx) -> Json:
         return {"text": "Requirement. " * 400}
 
     def mind(asked: Asked) -> Reply:
-        return "It wants much." if asked.system.startswith("You sum up") else "Done."
+        return "It wants much." if asked.system.startswith(SUMMARISER) else "Done."
 
     models = thinking(house, mind)
     reads = {"include_checkpoint_outputs": [{"checkpoint_id": "spec", "use_summarization": True}]}
@@ -378,22 +380,20 @@ async def test_a_summary_is_made_once_and_shown_before(house: House) -> None:
         return before, house.cairn.reading.context(waiting.execution_id).text
 
     before, after = await to_start()
-    assert "not shown: it is summarised when the work begins" in before
-    assert "Content, summarised:\n```json\nIt wants much.\n```" in after
+    assert "It wants much." not in before
+    assert "```json\nIt wants much.\n```" in after
     before, again = await to_start()
     assert (before, len(models.asked)) == (again, 3)
 
 
 # ---- tools that the settings decide about --------------------------------------------------------------------
 async def test_tools_that_cannot_be_had_are_told_on_save_and_at_the_start(house: House) -> None:
-    """A3: an unknown server is a fault, a search that is off a warning, then a fault that is not retried."""
-    with pytest.raises(DefinitionError, match="there is no MCP server 'none'"):
+    """An unknown server is an error, a disabled search a warning and then a permanent error."""
+    with pytest.raises(DefinitionError, match=r"['`]none['`]"):
         await house.pipeline(agent("text", "text.md", agent={"tools": ["mcp:none"]}))
     searching = agent("text", "text.md", agent={"tools": ["web_search"]}, execution=retries(2))
     checked = house.cairn.pipelines.check({"pipeline_name": "P", "checkpoints": [searching]})
-    assert [finding.message for finding in checked.warnings] == [
-        "The setting web_search is off: the checkpoint cannot start before an admin sets it."
-    ]
+    assert [finding.message for finding in checked.warnings] == [mentions("web_search")]
     models = thinking(house, lambda _: "unused")
     run = await house.start(await house.pipeline(searching))
     await house.until_run(run, "paused")
@@ -405,7 +405,7 @@ async def test_tools_that_cannot_be_had_are_told_on_save_and_at_the_start(house:
 
 
 async def test_an_agent_runs_code_and_makes_an_artifact_of_what_it_wrote(house: House) -> None:
-    """A3, A4: in the sandbox; a file that code has written becomes an artifact."""
+    """Code runs in the sandbox, and a file that it writes becomes an artifact."""
     code = (
         "import csv\nwith open('n.csv', 'w', newline='') as f:\n    csv.writer(f).writerows([['n'], [42]])\nprint('ok')"
     )
@@ -424,7 +424,7 @@ async def test_an_agent_runs_code_and_makes_an_artifact_of_what_it_wrote(house: 
 
 
 async def test_cancelling_a_run_hangs_up_within_a_second(house: House) -> None:
-    """X5: the provider's connection is closed, and what tools have started ends."""
+    """The connection to the provider is closed and processes of tools end."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def mind(asked: Asked) -> Reply:

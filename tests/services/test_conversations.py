@@ -1,4 +1,4 @@
-"""A1: what is said is kept message by message, once, and is there again after a restart."""
+"""Messages are stored once, one by one, and are available after a restart."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def scopes(house: House, run_id: str) -> list[tuple[str, str, int]]:
     return [tuple(row) for row in house.cairn.database.read(lambda c: c.execute(query).all())]
 
 
-async def test_what_is_kept_is_said_again_whole_a1_a6(house: House) -> None:
+async def test_stored_messages_are_read_back_complete(house: House) -> None:
     first = asked(text="Wieviel? 🪨\0", message={"parts": [], "big": 2**80, "nan": float("nan"), "deep": [{"a": 1.5}]})
     tool = answered(
         number=2,
@@ -118,7 +118,7 @@ async def test_what_is_kept_is_said_again_whole_a1_a6(house: House) -> None:
     ]
 
 
-async def test_what_still_counts_a_fault_goes_on_all_else_begins_anew_a1(house: House) -> None:
+async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(house: House) -> None:
     """An automatic retry does not pay twice; a validation, a revision and a person's retry begin a new scope."""
     found: list[tuple[str, int]] = []
     outcomes: list[str] = ["fault", "unfit", "fault", "done", "give up", "done", "done"]
@@ -170,7 +170,7 @@ async def test_what_still_counts_a_fault_goes_on_all_else_begins_anew_a1(house: 
 
 
 async def test_what_comes_late_does_not_count_but_is_paid_for(house: House) -> None:
-    """D50: another dispatch carries it on, or it was stopped."""
+    """Another dispatch continues it, or it was stopped."""
     held: list[Conversation] = []
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
@@ -190,7 +190,7 @@ async def test_what_comes_late_does_not_count_but_is_paid_for(house: House) -> N
     assert [row.number for row in calls(house, run)] == [1, 2]
 
 
-async def test_secrets_are_not_kept_s2(house: House) -> None:
+async def test_secrets_are_not_stored_in_messages(house: House) -> None:
     await house.cairn.secrets.put("door", "wide-open-sesame", ADMIN)
     said = answered(text="It is wide-open-sesame", message={"wide-open-sesame": ["x wide-open-sesame y"]})
 
@@ -205,7 +205,7 @@ async def test_secrets_are_not_kept_s2(house: House) -> None:
     await house.cairn.secrets.remove("door", ADMIN)
 
 
-async def test_a_spent_budget_pauses_the_run_and_the_work_goes_on_with_it_d69(house: House) -> None:
+async def test_work_continues_after_a_spent_budget_is_raised(house: House) -> None:
     dispatches: list[int] = []
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:

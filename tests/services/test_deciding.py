@@ -1,9 +1,8 @@
-"""H1, H4, D22, D24, D41, D59, D68: one decision counts, whoever comes when."""
+"""One of several concurrent decisions counts."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from uuid import uuid4
 
 import pytest
@@ -15,6 +14,7 @@ from cairn.services.actors import ADMIN, Actor
 from cairn.services.errors import InvalidInput
 from cairn.store.errors import NotFound
 from tests.isolation import limit
+from tests.mentions import mentions
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -42,8 +42,7 @@ async def test_of_two_hundred_decisions_at_once_one_counts_and_the_others_are_to
     status = {"approve": "approved", "revise": "revision_requested", "reject": "rejected"}[
         words[answers.index("counted") % 3]
     ]
-    told = f"It is not asked any more: the approval is {status} by {winner}."
-    assert Counter(answers) == {"counted": 1, told: 199}
+    assert [answer for answer in answers if answer != "counted"] == [mentions(status, winner)] * 199
     decided = house.cairn.reading.approval(asked.approval_id)
     assert ([d.by for d in decided.decisions], str(decided.status)) == ([winner], status)
     assert house.told(run).count(f"approval_{status}") == 1
@@ -84,7 +83,7 @@ async def test_a_hundred_functions_at_once_do_not_keep_people_waiting(house: Hou
 
 
 async def test_the_doors_of_executions_and_approvals_are_the_same(house: House) -> None:
-    """D22, D41, D68: reject at the start is refuse; approve is whichever is pending."""
+    """Rejecting a start refuses it; approve applies to the pending kind."""
     pipeline = await house.pipeline(step("goals", approve="both"))
     run = await house.start(pipeline)
     execution = house.execution(run, "goals").execution_id
@@ -93,7 +92,7 @@ async def test_the_doors_of_executions_and_approvals_are_the_same(house: House) 
     await house.cairn.approvals.decide(start.approval_id, "reject", by=ADMIN)
     assert house.statuses(run) == {"goals": "pending"}
     await house.cairn.executions.start(execution, by=ADMIN)
-    with pytest.raises(CommandRefused, match="waiting_approval_to_start: nothing of that kind is asked now") as refused:
+    with pytest.raises(CommandRefused, match="waiting_approval_to_start") as refused:
         await house.cairn.approvals.decide_pending(
             execution, "approve", kinds=frozenset({ApprovalKind.COMPLETION}), by=ADMIN
         )
@@ -102,7 +101,7 @@ async def test_the_doors_of_executions_and_approvals_are_the_same(house: House) 
     await house.until_execution(run, "goals", "waiting_approval_to_complete")
     await house.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
     await house.until_run(run, "completed")
-    with pytest.raises(CommandRefused, match="The execution is completed"):
+    with pytest.raises(CommandRefused, match="completed"):
         await house.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
     with pytest.raises(NotFound):
         await house.cairn.approvals.decide(str(uuid4()), "approve", by=ADMIN)
@@ -111,14 +110,13 @@ async def test_the_doors_of_executions_and_approvals_are_the_same(house: House) 
 
 
 async def test_what_is_taken_away_is_not_asked_any_more(house: House) -> None:
-    """D24."""
     pipeline = await house.pipeline(step("first"), step("goals", approve="complete"))
     run = await house.start(pipeline)
     asked = (await house.until_execution(run, "goals", "waiting_approval_to_complete")).approval
     assert asked is not None
     await house.roll_back(run, -1)
     assert house.cairn.reading.approval(asked.approval_id).status == "withdrawn"
-    with pytest.raises(CommandRefused, match="It is not asked any more: the approval is withdrawn"):
+    with pytest.raises(CommandRefused, match="withdrawn"):
         await house.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
     await house.decide(run, "goals", "approve")
     await house.until_run(run, "completed")
@@ -144,7 +142,7 @@ async def test_an_answer_to_what_is_no_form_is_refused(house: House) -> None:
     run = await house.start(pipeline)
     asked = house.execution(run, "goals").approval
     assert asked is not None
-    with pytest.raises(InvalidInput, match="does not fit") as wrong:
+    with pytest.raises(InvalidInput) as wrong:
         await house.cairn.approvals.decide(asked.approval_id, "answer", fields={"x": 1}, by=ADMIN)
-    assert wrong.value.errors == (("/fields", "'Goals' has no form to fill in."),)
+    assert wrong.value.errors == (("/fields", mentions("'Goals'")),)
     await house.cairn.runs.cancel(run, by=ADMIN)

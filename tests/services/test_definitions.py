@@ -1,4 +1,4 @@
-"""P2, P4, P5, D3, D4, D6: definitions that change, end, go and come back, while there are runs."""
+"""Definitions that are changed, replaced, deleted and restored while there are runs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.runs.queries.lists import RunFilter
 from cairn.store.errors import NotFound
+from tests.mentions import mentions
 from tests.services.house import House, form, plain, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -27,7 +28,7 @@ def versions(house: House, pipeline: str, definition: int | None = None) -> list
 
 
 async def test_another_checkpoint_begins_a_definition_version_and_runs_count_from_v1(house: House) -> None:
-    """P2: the files of earlier runs move to the archive, their rows stay readable."""
+    """The files of earlier runs are archived, their rows stay readable."""
     pipeline = await house.pipeline(step("goals"))
     first, second = await house.done(pipeline), await house.done(pipeline)
     await house.until_quiet()
@@ -55,13 +56,13 @@ async def test_another_checkpoint_begins_a_definition_version_and_runs_count_fro
         assert (house.root(pipeline) / artifact.file_path).read_bytes() == house.content(artifact)
     third = await house.done(pipeline)
     assert house.run(third).run_version == 1
-    assert house.run(third).previous_run_id is None  # D4
+    assert house.run(third).previous_run_id is None
     assert (versions(house, pipeline), versions(house, pipeline, 1)) == ([1], [2, 1])
     assert house.run(second).status == "completed"
 
 
 async def test_runs_of_an_earlier_definition_can_only_be_read(house: House) -> None:
-    """P2, D4: nothing takes them up again, their folders are not theirs any more."""
+    """They cannot be continued: their folders are archived."""
 
     @house.does("broken")
     async def broken(ctx: object) -> None:
@@ -82,10 +83,10 @@ async def test_runs_of_an_earlier_definition_can_only_be_read(house: House) -> N
         house.roll_back(run, 0),
         commands.rollbacks.undo(rollback, by=ADMIN),
     ):
-        with pytest.raises(CommandRefused, match="of an earlier definition of the pipeline: it can only be read"):
+        with pytest.raises(CommandRefused):
             await command
     assert house.run(run).status == "failed"
-    again = await commands.runs.retry(run, by=ADMIN)  # D45: the next version, of the definition as it is now
+    again = await commands.runs.retry(run, by=ADMIN)  # the next version, of the definition as it is now
     assert house.run(again.run_id).run_version == 1
 
 
@@ -93,7 +94,7 @@ FAIL = {"on_failure": "fail_run"}
 
 
 async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(house: House) -> None:
-    """D3: 409 names how many; `force` cancels them first."""
+    """409 gives the number of open runs; `force` cancels them first."""
     pipeline = await house.pipeline(form("goals"), form("design"))
     run = await house.start(pipeline)
     not_started = await house.start(pipeline, start=False)
@@ -102,9 +103,9 @@ async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(
         house.cairn.pipelines.add_checkpoint(pipeline, step("more"), by=ADMIN),
         house.cairn.pipelines.update(pipeline, {"checkpoints": [form("goals")]}, by=ADMIN),
     ):
-        with pytest.raises(CommandRefused, match="2 of its runs are open") as refused:
+        with pytest.raises(CommandRefused, match=r"\b2\b") as refused:
             await command
-        assert refused.value.possible == ("finish or cancel the runs", "use force, which cancels them")
+        assert refused.value.possible == (mentions(), mentions("force"))
     assert house.cairn.reading.pipeline(pipeline).revision == 1
     await house.cairn.pipelines.reorder(pipeline, ["design", "goals"], force=True, by=ADMIN)
     assert (house.run(run).status, house.run(not_started).status) == ("cancelled", "cancelled")
@@ -119,7 +120,7 @@ async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(
 
 
 async def test_other_edits_leave_runs_going_and_take_effect_for_what_comes(house: House) -> None:
-    """D3: what is made later, and a retry by a person, take the newest definition."""
+    """Later executions and a manual retry use the newest definition."""
     pipeline = await house.pipeline(form("goals"), step("design", parameters={"value": 1}))
     run = await house.start(pipeline)
     design = house.cairn.reading.pipeline(pipeline).checkpoints[1]
@@ -141,21 +142,21 @@ async def test_a_definition_that_says_the_same_is_no_change(house: House) -> Non
 
 
 async def test_every_change_is_kept_and_can_be_gone_back_to(house: House) -> None:
-    """P5: who, when, full text; reverting is a change of its own."""
+    """Author, time and full text; reverting is a revision of its own."""
     pipeline = await house.pipeline(step("goals"), pipeline_description="first")
     await house.cairn.pipelines.update(pipeline, {"pipeline_description": "second"}, comment="better", by=ADMIN)
     await house.cairn.pipelines.add_checkpoint(pipeline, step("design"), by=ADMIN)
     await house.cairn.pipelines.revert(pipeline, 1, by=ADMIN)
     history = house.cairn.reading.revisions(pipeline, 50, None).items
     assert [(r.revision, r.pipeline_definition_version, r.author, r.comment) for r in history] == [
-        (4, 3, "admin", "reverted to revision 1"),
-        (3, 2, "admin", "checkpoint added"),
+        (4, 3, "admin", mentions("1")),
+        (3, 2, "admin", mentions("checkpoint")),
         (2, 1, "admin", "better"),
         (1, 1, "admin", "created"),
     ]
     now = house.cairn.reading.pipeline(pipeline)
     assert (now.pipeline_description, [c.key for c in now.checkpoints]) == ("first", ["goals"])
-    with pytest.raises(NotFound, match="no revision of this pipeline 9"):
+    with pytest.raises(NotFound, match=r"\b9\b"):
         await house.cairn.pipelines.revert(pipeline, 9, by=ADMIN)
     assert [event.event_type for event in house.events(pipeline_id=pipeline)] == [
         "pipeline_created",
@@ -168,7 +169,7 @@ async def test_every_change_is_kept_and_can_be_gone_back_to(house: House) -> Non
 async def test_a_change_made_from_an_old_revision_is_refused(house: House) -> None:
     pipeline = await house.pipeline(step("goals"))
     await house.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, if_match=1, by=ADMIN)
-    with pytest.raises(PreconditionFailed, match="it is at revision 2, not 1") as refused:
+    with pytest.raises(PreconditionFailed, match=r"\b2\b.*\b1\b") as refused:
         await house.cairn.pipelines.update(pipeline, {"pipeline_name": "Third"}, if_match=1, by=ADMIN)
     assert refused.value.current == 2
 
@@ -188,13 +189,12 @@ async def test_of_changes_at_once_none_is_lost(house: House) -> None:
 
 
 async def test_an_edit_that_cannot_work_changes_nothing(house: House) -> None:
-    """P3."""
     pipeline = await house.pipeline(step("goals"), step("design", needs=["goals"]))
     before = house.disk(pipeline)
     goals = house.cairn.reading.pipeline(pipeline).checkpoints[0].checkpoint_id
     with pytest.raises(DefinitionError):
         await house.cairn.pipelines.remove_checkpoint(goals, by=ADMIN)
-    with pytest.raises(InvalidInput, match="does not fit") as wrong:
+    with pytest.raises(InvalidInput) as wrong:
         await house.cairn.pipelines.reorder(pipeline, ["goals", "goals", "else"], by=ADMIN)
     assert wrong.value.errors == (
         ("/checkpoint_order", "Name every checkpoint once (unknown: else; missing: design; one is named twice)."),
@@ -203,7 +203,6 @@ async def test_an_edit_that_cannot_work_changes_nothing(house: House) -> None:
 
 
 async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(house: House) -> None:
-    """P4, D6."""
     pipeline = await house.pipeline(step("goals"))
     run = await house.done(pipeline)
     await house.until_quiet()
@@ -220,12 +219,12 @@ async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(h
         house.cairn.pipelines.update(pipeline, {"pipeline_name": "x"}, by=ADMIN),
         house.cairn.pipelines.delete(pipeline, by=ADMIN),
     ):
-        with pytest.raises(CommandRefused, match="The pipeline is deleted") as refused:
+        with pytest.raises(CommandRefused) as refused:
             await command
-        assert "restore" in refused.value.possible[0]
+        assert refused.value.possible == (mentions("restore"),)
     await house.cairn.pipelines.restore(pipeline, by=ADMIN)
     assert house.disk(pipeline) == before
-    with pytest.raises(CommandRefused, match="is not deleted"):
+    with pytest.raises(CommandRefused):
         await house.cairn.pipelines.restore(pipeline, by=ADMIN)
     assert house.run(await house.done(pipeline)).run_version == 2
     assert [event.event_type for event in house.events(pipeline_id=pipeline) if event.run_id is None] == [
@@ -238,7 +237,7 @@ async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(h
 async def test_what_starts_while_a_pipeline_comes_back_waits_for_its_folder(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """P4: nothing of Cairn's own stands in the folder's way, to be taken for a user's (X8)."""
+    """Files of Cairn in the way are not taken for files of a user."""
     pipeline = await house.pipeline(form("goals"))
     earlier = await house.start(pipeline)
     await house.fill(earlier, "goals", goals="More")
@@ -271,7 +270,7 @@ async def test_what_starts_while_a_pipeline_comes_back_waits_for_its_folder(
 async def test_a_repair_waits_for_a_pipeline_that_is_being_deleted(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """P4, D39: its folder goes when what its runs leave behind lies in it."""
+    """The folder is archived with everything that its runs left."""
     pipeline = await house.pipeline(form("goals"))
     run = await house.start(pipeline)
     execution = (await house.until_execution(run, "goals", "in_progress")).execution_id
@@ -297,7 +296,6 @@ async def test_a_repair_waits_for_a_pipeline_that_is_being_deleted(
 
 
 async def test_deleting_stops_what_is_at_work_only_when_told_to(house: House) -> None:
-    """D6."""
     stopped = asyncio.Event()
 
     @house.does("hang")
@@ -310,7 +308,7 @@ async def test_deleting_stops_what_is_at_work_only_when_told_to(house: House) ->
     pipeline = await house.pipeline(step("goals", "hang"))
     run = await house.start(pipeline)
     await house.until_execution(run, "goals", "in_progress")
-    with pytest.raises(CommandRefused, match="1 of its runs is open: it is not possible to delete the pipeline now"):
+    with pytest.raises(CommandRefused, match=r"\b1\b"):
         await house.cairn.pipelines.delete(pipeline, by=ADMIN)
     await house.cairn.pipelines.delete(pipeline, force=True, by=ADMIN)
     assert stopped.is_set()

@@ -1,4 +1,4 @@
-"""Who is meant by names, addresses, roles and groups (H3, D70)."""
+"""Users named by name, address, role or group."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def test_names_mean_people(household: Household, named: list[str], meant: 
     [([], 3), (["approver"], 3), (["finance"], 1), (["ann", "cy"], 2), (["bob"], 0), (["di"], 0), (["x@y.org"], 0)],
 )
 async def test_only_who_may_decide_counts(household: Household, named: list[str], count: int) -> None:
-    """D70: a rule that wants more than these asks for the impossible."""
+    """The number of users who can approve."""
     await fill(household)
     assert household.database.read(lambda c: household.directory.count_deciders(c, named)) == count
 

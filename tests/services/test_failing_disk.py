@@ -1,4 +1,4 @@
-"""D13, X8, R9: what is committed stands when the disk fails; the answer warns; it is put right by itself."""
+"""Commits stand when the disk fails: the response warns, and the files are repaired later."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from cairn.files import Tree
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.folders.recovery import FileRecovery
+from tests.mentions import mentions
 from tests.services.house import House, form, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
+NO_SPACE = "[Errno 28] No space left on device"
 
 
 @contextmanager
@@ -70,9 +72,7 @@ async def test_a_run_goes_to_its_end_while_the_disk_is_full(house: House, method
         assert called
     assert len(house.artifacts(begun.run_id)) == 3
     if methods == EVERY:
-        assert begun.warnings == (
-            "Saved, but the files on disk could not be brought up to date: [Errno 28] No space left on device",
-        ) * len(begun.warnings)
+        assert begun.warnings == (mentions(NO_SPACE),) * len(begun.warnings)
         assert begun.warnings
     await mended(house, pipeline)
     assert len([path for path in house.disk(pipeline) if path.startswith("runs/v1/c")]) == 3
@@ -85,15 +85,13 @@ async def test_the_caller_is_warned_and_the_decision_counts(house: House) -> Non
     await house.until_quiet()
     with failing(house, "promote"):
         decided = await house.decide(run, "goals", "approve")
-    assert decided.warnings == [
-        "Saved, but the files on disk could not be brought up to date: [Errno 28] No space left on device"
-    ]
+    assert decided.warnings == [mentions(NO_SPACE)]
     assert house.run(run).status == "completed"
     await mended(house, pipeline)
 
 
 async def test_a_failed_workspace_is_kept_once_the_disk_is_back(house: House) -> None:
-    """X4: with its files, its error and its log."""
+    """With its files, its error and its log."""
 
     @house.does("fails")
     async def fails(ctx: Ctx) -> None:
@@ -170,9 +168,7 @@ async def test_definitions(house: House) -> None:
         saved = await house.cairn.pipelines.create({"pipeline_name": "Full", "checkpoints": [step("goals")]}, by=ADMIN)
     pipeline = saved.pipeline_id
     house.made.append(pipeline)
-    assert [finding.message for finding in saved.warnings] == [
-        "Saved, but the files on disk could not be brought up to date: [Errno 28] No space left on device"
-    ]
+    assert [finding.message for finding in saved.warnings] == [mentions(NO_SPACE)]
     await mended(house, pipeline)
     with failing(house, "write_definition"):
         for n in range(3):
@@ -224,7 +220,7 @@ async def test_an_archive_that_cannot_be_read_is_told_of_and_keeps_nothing_from_
     with monkeypatch.context() as patched:
         patched.setattr(FileRecovery, "_archive", refuse)
         await house.cairn.keeper.mend_unfinished()
-    assert "the pipelines' folders could not be looked at: [Errno 13] Permission denied" in caplog.text
+    assert "[Errno 13] Permission denied" in caplog.text
     assert pipeline in left(house)  # with others of the house that have not been written down as filed
     await mended(house, pipeline)
 

@@ -1,4 +1,4 @@
-"""X11, R2: a function that sends work back is called again when that is done, and its calls are answered."""
+"""A function that requests a rework is called again, and its calls return the recorded answers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
+from tests.mentions import mentions
 from tests.services.house import House, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -91,11 +92,12 @@ async def test_one_that_does_not_repeat_itself_is_told_so(house: House) -> None:
 
     calls = iter(range(9))
     told = {
-        "fickle": (
-            "Its call 1 was request_rework(checkpoint='code', prompt='First.', reason=''); now it is"
-            " request_rework(checkpoint='code', prompt='Second.', reason='')."
+        "fickle": mentions(
+            "1",
+            "request_rework(checkpoint='code', prompt='First.', reason='')",
+            "request_rework(checkpoint='code', prompt='Second.', reason='')",
         ),
-        "forgetful": "now the function ended without it.",
+        "forgetful": mentions("1", "request_rework(checkpoint='code', prompt='Once.', reason='')"),
     }
     for name, words in told.items():
         pipeline = await house.pipeline(step("code", "write"), step("test", name, outputs=["test.json"]))
@@ -104,7 +106,7 @@ async def test_one_that_does_not_repeat_itself_is_told_so(house: House) -> None:
         error = house.execution(run, "test").error_details.last_error
         assert error is not None
         assert error.error_type == "not_repeated"
-        assert words in error.error_message
+        assert error.error_message == words
         await house.cairn.runs.cancel(run, by=ADMIN)
 
 
@@ -115,4 +117,4 @@ async def test_a_refused_rework_is_an_answer(house: House) -> None:
         return {"ended": answer.ended, "reason": answer.reason}
 
     run = await house.done(await house.pipeline(step("code"), step("test", "hopeful")))
-    assert house.output(run, "test") == {"ended": "refused", "reason": "This run has no checkpoint 'nowhere'."}
+    assert house.output(run, "test") == {"ended": "refused", "reason": mentions("'nowhere'")}

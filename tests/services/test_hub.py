@@ -1,4 +1,4 @@
-"""Announcements (X12): hints that reach every listener, from any thread, and never pile up."""
+"""Change hints reach every listener, from any thread, and never pile up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S2: secrets and personal data stay out of the logs."""
+"""Secrets and personal data stay out of the logs."""
 
 from __future__ import annotations
 

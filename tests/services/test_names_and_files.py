@@ -1,4 +1,4 @@
-"""X7, X8: names, and what lies where after every kind of step (seed 0 §7 and §8)."""
+"""Names of files, and the folders after every kind of step."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def test_what_waits_for_approval_is_staged_and_promoted_when_it_is_given(h
 
 
 async def test_a_workspace_goes_when_the_next_one_starts(house: House) -> None:
-    """Seed 0 §8."""
+    """The folders after every kind of step."""
     pipeline = await house.pipeline(form("goals"), form("design"), advance=False)
     run = await house.start(pipeline)
     goals = house.execution(run, "goals").execution_id

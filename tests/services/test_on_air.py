@@ -1,4 +1,4 @@
-"""A1, X12: what is being said is heard at once; nobody who is slow holds it up, and no secret is heard."""
+"""Deltas are streamed at once; slow listeners do not delay them, and secrets are masked."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def test_a_message_without_end_is_not_kept_whole_in_memory() -> None:
     assert len(told.text) == LONGEST
 
 
-async def test_no_part_of_a_secret_is_heard_s2(database: Database, tmp_path: Path) -> None:
+async def test_no_part_of_a_secret_is_streamed(database: Database, tmp_path: Path) -> None:
     household = Household(database, tmp_path)
     await household.secrets.put("door", "open sesame", ADMIN)
     await household.secrets.put("gate", "open sesames and more", ADMIN)

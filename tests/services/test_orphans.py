@@ -1,4 +1,4 @@
-"""What is at work is found by the runs that say so, however many executions there are (R9, D64)."""
+"""Working executions are found through their runs, however many executions there are."""
 
 from __future__ import annotations
 

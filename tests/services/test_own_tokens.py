@@ -1,4 +1,4 @@
-"""Tokens that people make for themselves: within their roles, with an end, and nobody else's (S1, D29)."""
+"""Tokens that users create for themselves: within their roles, with an expiry."""
 
 from __future__ import annotations
 

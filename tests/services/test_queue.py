@@ -1,4 +1,4 @@
-"""The queue tells what is asked, who may decide, and what happens when nobody does (H1, H3, H5)."""
+"""The queue shows the question, who can decide, and what happens after the deadline."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from cairn.core.states import OnExpiry
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import Approval
+from tests.mentions import mentions
 from tests.services.house import House, form, step
 from tests.services.ruling import rule, second_approver
 from tests.services.test_actions import REFUND, asked, mail_action, proposing
@@ -57,7 +58,7 @@ async def test_every_question_has_a_title(house: House) -> None:
 
 
 async def test_what_one_of_several_changed_stands_in_the_queue(house: House) -> None:
-    """H3: the title, and the parameters as they stand; the proposed ones are kept."""
+    """The title and the current parameters; the proposed ones are stored."""
     await second_approver(house)
     pipeline = await house.pipeline(proposing(house, mail_action()))
     await rule(house, FOUR_EYES, pipeline)
@@ -72,7 +73,7 @@ async def test_what_one_of_several_changed_stands_in_the_queue(house: House) -> 
         detail.approval_id, "approve", modified_params={"subject": "Sorry"}, by=person("ann")
     )
     [listed] = queue(house, run, ADMIN)
-    assert (listed.title, listed.given, listed.needed) == ("Send “Sorry” to customer@example.com", 1, 2)
+    assert (listed.title, listed.given, listed.needed) == (mentions("“Sorry”", "customer@example.com"), 1, 2)
     changed = await asked(house, run)
     assert changed.action is not None
     assert (changed.action.parameters, changed.action.approved_parameters) == (REFUND, None)
@@ -86,7 +87,7 @@ async def test_what_one_of_several_changed_stands_in_the_queue(house: House) -> 
 
 
 async def test_who_asks_is_told_whether_they_may_decide(house: House) -> None:
-    """D29: by role, and by whom it is put to; a form is open to editors."""
+    """By role and assignment; forms are open to editors."""
     run = await house.start(await house.pipeline(form("goals", approve="complete")))
     narrow = Actor("decides", frozenset({"approver"}), scopes=frozenset({"read"}))
 
@@ -105,7 +106,7 @@ async def test_who_asks_is_told_whether_they_may_decide(house: House) -> None:
 
 
 async def test_a_run_of_ones_own_is_not_in_ones_own_queue_where_the_rule_says_so(house: House) -> None:
-    """D29: admins too."""
+    """Admins too."""
     pipeline = await house.pipeline(*(step(key, approve="complete", stage="all") for key in ("goals", "other")))
     ruled = "{kind: completion, custom_field: {field: checkpoint.key, value: goals}}"
     action = "{not_by_starter: true, approvers: [not_by_starter, approver]}"

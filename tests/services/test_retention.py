@@ -1,4 +1,4 @@
-"""D20, D30, D47: what is kept for a time only."""
+"""Retention."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ async def test_an_archive_that_is_gone_cannot_be_undone(house: House) -> None:
     assert kept.read_text() == "mine"
     gone = house.rollback(rollback)
     assert (gone.can_undo, gone.archive_location) == (False, "")
-    with pytest.raises(Gone, match="cannot be undone any more"):
+    with pytest.raises(Gone):
         await house.cairn.rollbacks.undo(rollback, by=ADMIN)
     told = [e for e in house.events(run) if e.event_type == "archive_discarded"]
     assert [e.rollback_id for e in told] == [rollback]

@@ -1,4 +1,4 @@
-"""X4, D15, D16, D21, D53, D63: attempts that fail, and what follows when none is left."""
+"""Failed attempts, and what follows when none is left."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_the_delay_is_waited_for(house: House) -> None:
 
 
 async def test_when_none_is_left_the_workspace_and_the_error_are_kept(house: House) -> None:
-    """X4, D21: `.errored/` with `error_info.json`, `error_logs.txt` and `failed_artifacts/`."""
+    """`.errored/` with `error_info.json`, `error_logs.txt` and `failed_artifacts/`."""
     Flaky(house, "flaky", 9)
     pipeline = await house.pipeline(step("goals", "flaky", execution=retries(1)))
     run = await house.start(pipeline)
@@ -117,7 +117,7 @@ async def test_when_none_is_left_the_workspace_and_the_error_are_kept(house: Hou
 
 
 async def test_a_result_that_is_not_what_was_declared_is_kept_as_failed_artifact(house: House) -> None:
-    """A4, A5, D63: a wrong result is no crash; its own limit counts, then `on_failure`."""
+    """An invalid result has its own retry limit, then `on_failure` applies."""
 
     @house.does("undeclared")
     async def undeclared(ctx: Ctx) -> None:
@@ -162,23 +162,23 @@ async def test_each_on_failure(house: House, on_failure: str, status: str, statu
             "checkpoint_level",
         )
         assert house.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
-        await house.cairn.executions.start(house.execution(run, "bad").execution_id, by=ADMIN)  # the redo waits (X4)
+        await house.cairn.executions.start(house.execution(run, "bad").execution_id, by=ADMIN)  # the redo waits
     else:
-        with pytest.raises(CommandRefused, match="failed"):
+        with pytest.raises(CommandRefused, match=r"bad|failed"):
             await house.cairn.runs.resume(run, by=ADMIN)
         await house.cairn.executions.retry(house.execution(run, "bad").execution_id, by=ADMIN)
     await house.until_run(run, "completed")
 
 
 async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(house: House) -> None:
-    """D16, D3: with the newest definition; `.errored/` stays."""
+    """With the newest definition; `.errored/` stays."""
     flaky = Flaky(house, "flaky", 3)
     pipeline = await house.pipeline(step("goals", "flaky", execution=retries(1)))
     run = await house.start(pipeline)
     await house.until_run(run, "paused")
     failed = house.execution(run, "goals")
     assert (failed.attempt_number, failed.possible) == (2, ["retry", "cancel"])
-    with pytest.raises(StaleCommand, match="Attempt 2 is the current one, not 3"):
+    with pytest.raises(StaleCommand, match=r"\b2\b.*\b3\b"):
         await house.cairn.executions.retry(failed.execution_id, attempt=3, by=ADMIN)
     await house.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
     await house.until_run(run, "completed")
@@ -188,7 +188,7 @@ async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(house
         (3, []),
         (4, ["left_by_3"]),
     ]
-    with pytest.raises(AlreadyApplied, match="Attempt 2 has been tried again already"):  # D59
+    with pytest.raises(AlreadyApplied, match=r"\b2\b"):
         await house.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
     assert len(list((house.root(pipeline) / ".errored").iterdir())) == 1
     assert house.told(run).count("run_reopened") == 1
@@ -208,7 +208,7 @@ async def test_two_failures_in_one_second_are_both_kept(house: House) -> None:
 
 
 async def test_a_failed_one_may_be_dismissed(house: House) -> None:
-    """D55, D58: its checkpoint waits for a start by hand."""
+    """Its checkpoint waits for a manual start."""
     Flaky(house, "flaky", 1)
     pipeline = await house.pipeline(step("goals", "flaky"))
     run = await house.start(pipeline)
@@ -221,7 +221,6 @@ async def test_a_failed_one_may_be_dismissed(house: House) -> None:
 
 
 async def test_a_declined_form_goes_to_on_failure(house: House) -> None:
-    """D68."""
     pipeline = await house.pipeline(form("goals", execution=retries(2, on_failure="fail_run")))
     run = await house.start(pipeline)
     await house.decide(run, "goals", "decline", "no idea")

@@ -1,4 +1,4 @@
-"""X3, H3a, D22, D25, D63: what people say about a result, and what becomes of it."""
+"""Decisions on a result and their consequences."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
+from tests.mentions import mentions
 from tests.services.house import House, form, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def test_a_revision_keeps_id_and_workspace_and_brings_the_feedback(house: House) -> None:
-    """X3."""
     seen: list[tuple[int, tuple[str, ...], list[str]]] = []
 
     @house.does("write")
@@ -48,7 +48,7 @@ async def test_a_revision_keeps_id_and_workspace_and_brings_the_feedback(house: 
 
 
 async def test_past_the_limit_of_revisions_it_fails(house: House) -> None:
-    """X3, D63: straight to `on_failure`, without another attempt."""
+    """Straight to `on_failure`, without another attempt."""
     pipeline = await house.pipeline(
         step(
             "goals",
@@ -63,15 +63,13 @@ async def test_past_the_limit_of_revisions_it_fails(house: House) -> None:
     over = await house.until_run(run, "failed")
     failed = house.execution(run, "goals")
     assert failed.error_details.last_error is not None
-    assert failed.error_details.last_error.error_message == (
-        "More than 1 revisions were asked for. The last: and again"
-    )
+    assert failed.error_details.last_error.error_message == mentions("1", "and again")
     assert (failed.attempt_number, over.completed_at is not None) == (1, True)
     assert house.workspaces(pipeline) == set()
 
 
 async def test_a_rejection_fails_execution_and_run_with_its_reason(house: House) -> None:
-    """D22: whatever `on_failure` says."""
+    """Whatever `on_failure` says."""
     pipeline = await house.pipeline(
         step("goals", approve="complete", execution=retries(0, on_failure="pause_pipeline")), step("design")
     )
@@ -97,13 +95,13 @@ async def test_words_are_wanted_where_they_matter(house: House) -> None:
         with pytest.raises(InvalidInput) as wrong:
             await house.decide(run, "goals", decision, " ")
         assert [path for path, _ in wrong.value.errors] == [place]
-    with pytest.raises(CommandRefused, match="'accept' does not answer an approval of kind completion") as refused:
+    with pytest.raises(CommandRefused, match=r"accept.*completion") as refused:
         await house.decide(run, "goals", "accept")
     assert refused.value.possible == ("approve", "revise", "reject")
 
 
 async def test_a_decision_on_what_has_changed_since_is_stale(house: House) -> None:
-    """H3a, D25: without a digest it binds to what is current, and records it."""
+    """Without a digest the decision binds to the current content and records it."""
 
     @house.does("write")
     async def write(ctx: Ctx) -> dict[str, int]:
@@ -116,9 +114,9 @@ async def test_a_decision_on_what_has_changed_since_is_stale(house: House) -> No
     await house.decide(run, "goals", "revise", "again")
     now = await house.until(lambda: house.execution(run, "goals").approval)
     assert now.digest != looked_at.digest
-    with pytest.raises(StaleCommand, match="has changed since: look again, then decide"):
+    with pytest.raises(StaleCommand):
         await house.cairn.approvals.decide(now.approval_id, "approve", digest=looked_at.digest, by=ADMIN)
-    with pytest.raises(CommandRefused, match="It is not asked any more: the approval is revision_requested by admin"):
+    with pytest.raises(CommandRefused, match=r"revision_requested.*admin"):
         await house.cairn.approvals.decide(looked_at.approval_id, "approve", digest=looked_at.digest, by=ADMIN)
     await house.cairn.approvals.decide(now.approval_id, "approve", by=ADMIN)
     decided = house.cairn.reading.approval(now.approval_id)
@@ -127,7 +125,7 @@ async def test_a_decision_on_what_has_changed_since_is_stale(house: House) -> No
 
 
 async def test_the_same_content_keeps_its_approval_after_a_retry(house: House) -> None:
-    """H3a: spelled otherwise, it is the same; other content asks again."""
+    """Another spelling of the same JSON is equal; other content needs a new approval."""
     spellings = iter(['{"a": 1, "b": [2]}', '{"b":[2],"a":1}', '{"a": 1, "b": [3]}'])
 
     @house.does("spell")
@@ -140,7 +138,7 @@ async def test_the_same_content_keeps_its_approval_after_a_retry(house: House) -
     run = await house.start(pipeline)
     await house.decide(run, "goals", "approve")
     await house.until_execution(run, "last", "waiting_approval_to_complete")
-    await house.roll_back(run, -1)  # the first of what it takes away asks anew (D60); this one does not
+    await house.roll_back(run, -1)  # the first of what it takes away asks anew; this one does not
     await house.until_execution(run, "last", "waiting_approval_to_complete")
     kept = [event for event in house.events(run) if event.event_type == "approval_kept"]
     assert [event.execution_id for event in kept] == [house.execution(run, "goals").execution_id]
@@ -150,7 +148,7 @@ async def test_the_same_content_keeps_its_approval_after_a_retry(house: House) -
 
 
 async def test_a_form_is_filled_in_again_for_a_revision_and_shows_what_was_entered(house: House) -> None:
-    """X3, X10: nothing entered is lost."""
+    """No answer is lost."""
     pipeline = await house.pipeline(form("goals", approve="complete"))
     run = await house.start(pipeline)
     await house.fill(run, "goals", goals="grow")

@@ -1,4 +1,4 @@
-"""R2, D31, D55, D56, D61: an execution sends work back, waits, and goes on."""
+"""An execution requests a rework, waits and continues."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
+from tests.mentions import mentions
 from tests.services.asking import asking, code, writing
 from tests.services.house import House, retries, step
 
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def test_an_execution_sends_work_back_and_goes_on_with_the_new_artifacts(house: House) -> None:
-    """R2, D31: seed 2's loop from test to code, with what the tester has found so far."""
+    """A loop from test to code, with the findings of the test."""
     seen = writing(house)
     pipeline = await house.pipeline(code(), step("test", "give_back"), step("verify", "give_back"))
     with asking(house) as runner:
@@ -70,18 +71,18 @@ async def test_the_asker_is_told_all_of_it(house: House) -> None:
         {
             "checkpoint": "nowhere",
             "ended": "refused",
-            "reason": "This run has no checkpoint 'nowhere'.",
+            "reason": mentions("'nowhere'"),
             "requested_by": "test",
             "execution_id": None,
             "artifacts": [],
         },
     ]
     assert {event.execution_id for event in told} == {house.execution(run, "test").execution_id}
-    assert told[0].description == "Test goes on: the work that was sent back is done."
+    assert told[0].description == mentions("Test")
 
 
 async def test_a_rework_that_is_approved_later_is_told_with_its_artifacts(house: House) -> None:
-    """R2: it is approved like any other, also when it puts out the same bytes (D60)."""
+    """It needs an approval even when its output is the same."""
     pipeline = await house.pipeline(step("code", approve="complete"), step("test"))
     with asking(house) as runner:
         runner.ask("test", "code")
@@ -96,7 +97,7 @@ async def test_a_rework_that_is_approved_later_is_told_with_its_artifacts(house:
 
 
 async def test_what_is_asked_beyond_the_limit_people_grant(house: House) -> None:
-    """D31, D61: ten a run."""
+    """Ten per run."""
     writing(house)
     pipeline = await house.pipeline(code(), step("test"))
     with asking(house) as runner:
@@ -106,7 +107,7 @@ async def test_what_is_asked_beyond_the_limit_people_grant(house: House) -> None
         asked = await house.until(
             lambda: next((a for a in house.run(run).waiting_approvals if a.kind == "escalation"), None)
         )
-        assert asked.reason == "This run has had 10 reworks, and no more are allowed."
+        assert asked.reason == mentions("10")
         await house.decide(run, "test", "retry")
         await house.until_run(run, "completed")
     rework = house.execution(run, "code")
@@ -116,7 +117,7 @@ async def test_what_is_asked_beyond_the_limit_people_grant(house: House) -> None
 
 
 async def test_a_failed_rework_follows_its_policy_and_may_be_dismissed(house: House) -> None:
-    """D31, D55: the asker waits, then goes on and is told why."""
+    """The requester waits, then continues and receives the reason."""
     tries: list[int] = []
 
     @house.does("fragile")
@@ -144,7 +145,7 @@ async def test_a_failed_rework_follows_its_policy_and_may_be_dismissed(house: Ho
 
 
 async def test_the_context_of_a_rework_says_why(house: House) -> None:
-    """R2, X9: shown before the start and stored with the execution."""
+    """Shown before the start and stored with the execution."""
     pipeline = await house.pipeline(step("code", approve="start"), step("test"))
     with asking(house) as runner:
         runner.ask("test", "code", "Add the tests.", "Coverage is low.", test={"missing": 1})
@@ -154,9 +155,9 @@ async def test_the_context_of_a_rework_says_why(house: House) -> None:
         waiting = await house.until_execution(run, "code", "waiting_approval_to_start")
         before = house.cairn.reading.context(waiting.execution_id)
         assert [(block.kind, block.heading, block.content) for block in before.blocks] == [
-            ("rework", "REWORK: sent back by test, reason", "Coverage is low."),
-            ("rework", "REWORK: sent back by test, prompt", "Add the tests."),
-            ("rework", "REWORK: sent back by test", '{"missing":1}'),
+            ("rework", mentions("REWORK", "test", "reason"), "Coverage is low."),
+            ("rework", mentions("REWORK", "test", "prompt"), "Add the tests."),
+            ("rework", mentions("REWORK", "test"), '{"missing":1}'),
         ]
         await house.decide(run, "code", "approve")
         await house.until_run(run, "completed")
@@ -165,7 +166,6 @@ async def test_the_context_of_a_rework_says_why(house: House) -> None:
 
 
 async def test_refused_at_its_start_the_asker_goes_on_with_what_there_is(house: House) -> None:
-    """D66."""
     pipeline = await house.pipeline(step("code", approve="start"), step("test"))
     with asking(house) as runner:
         runner.ask("test", "code")

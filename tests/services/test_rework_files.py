@@ -1,4 +1,4 @@
-"""D31, X8, D32: what a rework replaces is kept, looked after, archived and put back."""
+"""Files replaced by a rework are kept, repaired, archived and restored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def test_replaced_files_lie_in_superseded_and_the_new_ones_have_the_names(house: House) -> None:
-    """D31: as often as it is sent back; their contents stay reachable."""
+    """After any number of reworks; their contents stay readable."""
     writing(house)
     pipeline = await house.pipeline(code(), step("test"))
     with asking(house) as runner:
@@ -38,7 +38,7 @@ async def test_replaced_files_lie_in_superseded_and_the_new_ones_have_the_names(
 
 
 async def test_superseded_files_are_looked_after_like_any_others(house: House) -> None:
-    """X8, D31: what is missing, changed or added there is drift."""
+    """Missing, changed and added files there are drift."""
     writing(house)
     pipeline = await house.pipeline(code(), step("test"))
     with asking(house) as runner:
@@ -60,7 +60,6 @@ async def test_superseded_files_are_looked_after_like_any_others(house: House) -
 
 
 async def test_an_earlier_pass_takes_its_superseded_files_along(house: House) -> None:
-    """D32, D31."""
     writing(house)
     pipeline = await house.pipeline(code(), step("test"), form("end"))
     with asking(house) as runner:
@@ -82,7 +81,7 @@ async def test_an_earlier_pass_takes_its_superseded_files_along(house: House) ->
 
 
 async def test_superseded_files_are_archived_and_come_back_with_a_rollback(house: House) -> None:
-    """R1, D31: over reworked checkpoints too."""
+    """Over reworked checkpoints as well."""
     writing(house)
     pipeline = await house.pipeline(code(approve="start"), step("test"), form("end"))
     with asking(house) as runner:

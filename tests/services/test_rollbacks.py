@@ -1,20 +1,25 @@
-"""R1, D24, D30, D46, D57, D60: going back, at both levels, whatever is going on."""
+"""Rollbacks at both levels, in any state."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
+from cairn.services.rollbacks import service
 from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.rollbacks.views import Rollback, RollbackPreview
+from cairn.store import RunFacts
 from cairn.store.errors import NotFound
+from tests.mentions import mentions
 from tests.services.house import House, form, plain, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -80,7 +85,7 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
         "s2": False,
         "s3": False,
     }
-    # D46: what was taken away is only shown when asked for.
+    # what was taken away is only shown when asked for.
     assert (len(house.executions(run)), len(house.executions(run, archived=True))) == (4, 6)
 
 
@@ -95,15 +100,14 @@ async def test_back_to_the_very_beginning(house: House) -> None:
 
 
 async def test_the_target_is_a_completed_checkpoint_of_this_run(house: House) -> None:
-    """D30."""
     pipeline = await house.pipeline(step("goals"), form("design"), step("end"))
     run = await house.start(pipeline)
     await house.until_execution(run, "design", "in_progress")
-    with pytest.raises(CommandRefused, match="Checkpoint 1 is not completed in this pass") as refused:
+    with pytest.raises(CommandRefused, match=r"\b1\b") as refused:
         await house.roll_back(run, 1)
-    assert refused.value.possible == ("roll back to -1", "roll back to 0")
+    assert refused.value.possible == (mentions("-1"), mentions("0"))
     not_started = await house.start(pipeline, start=False)
-    with pytest.raises(CommandRefused, match="has not started"):
+    with pytest.raises(CommandRefused):
         await house.roll_back(not_started, -1)
     goals = house.cairn.reading.pipeline(pipeline).checkpoints[0].checkpoint_id
     preview = house.foresee(RollbackSpec("checkpoint_level", run, target_checkpoint_id=goals))
@@ -122,7 +126,7 @@ async def test_the_target_is_a_completed_checkpoint_of_this_run(house: House) ->
 
 
 async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(house: House) -> None:
-    """R1, D24: also while something runs or waits; lower ones go on."""
+    """Also while executions run or wait; earlier ones continue."""
     begun: list[str] = []
     stopped = asyncio.Event()
 
@@ -160,11 +164,11 @@ async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(house: House) ->
     await house.until_run(run, "completed")
     await house.until_quiet()
     assert house.workspaces(pipeline) == set()
-    assert len(list((house.root(pipeline) / ".errored").iterdir())) == 2  # D21: of what was stopped
+    assert len(list((house.root(pipeline) / ".errored").iterdir())) == 2  # of what was stopped
 
 
 async def test_failed_and_cancelled_ones_below_the_target_go_as_well(house: House) -> None:
-    """D57: with nothing to take away it is refused, except that a cancelled run reopens."""
+    """With nothing to archive it is refused, but a cancelled run is reopened."""
     failures = iter([True])
 
     @house.does("once")
@@ -185,7 +189,7 @@ async def test_failed_and_cancelled_ones_below_the_target_go_as_well(house: Hous
     assert house.statuses(run) == {"bad": "completed", "good": "completed", "end": "in_progress"}
     await house.fill(run, "end", end="yes")
     await house.until_run(run, "completed")
-    with pytest.raises(CommandRefused, match="Nothing stands after that checkpoint"):
+    with pytest.raises(CommandRefused):
         await house.roll_back(run, 2)
     await house.until_quiet()
     # The folder of one that failed is not that of the one that stands.
@@ -194,7 +198,7 @@ async def test_failed_and_cancelled_ones_below_the_target_go_as_well(house: Hous
 
 @pytest.mark.parametrize("status", ["completed", "failed", "cancelled", "paused", "in_progress"])
 async def test_a_rollback_reopens_a_run_from_any_status(house: House, status: str) -> None:
-    """D30: `in_progress` from any; then X2 applies."""
+    """The run is `in_progress` from any status, then `auto_advance` applies."""
     outcome = {"fails": status == "failed"}
 
     @house.does("end")
@@ -230,7 +234,7 @@ async def test_a_rollback_reopens_a_run_from_any_status(house: House, status: st
 
 
 async def test_what_asked_is_asked_again_where_the_rollback_begins(house: House) -> None:
-    """D60: equal content or not; what follows keeps its approval."""
+    """Whether the content is equal or not; approvals of later executions are reused."""
     pipeline = await house.pipeline(*(step(f"s{n}", approve="complete") for n in range(3)))
     run = await house.start(pipeline)
     for n in range(3):
@@ -283,7 +287,7 @@ async def test_a_run_level_rollback_archives_the_later_runs_whole(house: House) 
     assert house.run(test).status == "completed"
     for run in runs[1:]:
         assert house.run(run).archived_by == rollback_id
-        with pytest.raises(CommandRefused, match="archived by a rollback"):
+        with pytest.raises(CommandRefused):
             await house.cairn.runs.restart(run, by=ADMIN)
 
 
@@ -317,7 +321,7 @@ async def test_later_runs_that_are_open_are_stopped(house: House) -> None:
 
 
 async def test_a_run_level_rollback_stays_in_its_line(house: House) -> None:
-    """D4: earlier definitions, other pipelines, test runs and later versions are no targets."""
+    """Runs of earlier definitions and other pipelines, test runs and later versions are no targets."""
     pipeline = await house.pipeline(step("goals"))
     old = await house.done(pipeline)
     await house.cairn.pipelines.add_checkpoint(pipeline, step("design"), by=ADMIN)
@@ -329,16 +333,57 @@ async def test_a_run_level_rollback_stays_in_its_line(house: House) -> None:
         request = RollbackSpec("run_level", source, target_run_id=target, target_checkpoint_position=0)
         return house.cairn.rollbacks.roll_back(request, by=ADMIN)
 
-    with pytest.raises(CommandRefused, match="of an earlier definition"):
+    with pytest.raises(CommandRefused):
         await to(second, old)
     with pytest.raises(InvalidInput):
         await to(second, other)
-    with pytest.raises(CommandRefused, match="A test run has no version"):
+    with pytest.raises(CommandRefused):
         await to(test, first)
     with pytest.raises(InvalidInput) as wrong:
         await to(first, second)
-    assert wrong.value.errors == (("/target_run_id", "v2 comes after v1: name an earlier run."),)
+    assert wrong.value.errors == (("/target_run_id", mentions("v2", "v1")),)
     with pytest.raises(NotFound):
         await to(first, "nobody")
     await house.roll_back(test, 0)  # within itself it can be rolled back
     await house.until_run(test, "completed")
+
+
+async def test_a_run_that_another_process_begins_meanwhile_is_rolled_back_too(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is planned is checked in the transaction, and planned again where it no longer holds."""
+    pipeline = await house.pipeline(step("goals"))
+    first, second = await house.done(pipeline), await house.done(pipeline)
+    seen: list[list[str]] = []
+
+    def later(connection: sa.Connection, target: RunFacts) -> list[str]:
+        seen.append(later_runs(connection, target) if seen else [])
+        return seen[-1]
+
+    later_runs = service._later_runs  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(service, "_later_runs", later)
+    request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
+    rollback, warnings = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    assert (seen, warnings) == ([[], [second], [second], [second]], [])
+    assert [one.run_id for one in house.rollback(rollback).rolled_back_items.deleted_runs] == [second]
+
+
+async def test_a_run_begun_by_another_process_is_cancelled_by_an_undo(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = await house.pipeline(form("goals"))
+    first, second = await house.start(pipeline), await house.start(pipeline)
+    request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=-1)
+    rollback, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    third = await house.start(pipeline)
+    seen: list[list[str]] = []
+
+    def newer(connection: sa.Connection, row: Any, own: Sequence[str]) -> list[str]:
+        seen.append(newer_runs(connection, row, own) if seen else [])
+        return seen[-1]
+
+    newer_runs = service._newer_runs  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(service, "_newer_runs", newer)
+    assert await house.cairn.rollbacks.undo(rollback, by=ADMIN) == []
+    assert seen == [[], [third], [third], [third]]
+    assert house.run(third).status == "cancelled"

@@ -1,4 +1,4 @@
-"""Rules are kept: every version with its author, a lost race told, the file followed, stops in the trail (H2, H6)."""
+"""Rules: versions with authors, concurrent changes, the watched file, emergency stops as events."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.events.queries import EventFilter
 from cairn.services.rules.service import RuleService
 from cairn.store.errors import NotFound
+from tests.mentions import mentions
 from tests.services.house import House, step
 from tests.services.ruling import rule
 
@@ -106,13 +107,12 @@ async def test_of_what_is_not_there(house: House) -> None:
 
 
 async def test_more_approvers_than_exist(house: House) -> None:
-    """D70."""
     rules = RuleService(
         house.cairn.database, house.cairn.clock, house.cairn.hub, house.folder / "x", lambda c, people: 1
     )
     wants_two = ASK.replace("action: {}", "action: { require_approval_count: 2 }")
     pipeline = await house.pipeline(step("count"))
-    with pytest.raises(DefinitionError, match="2 people have to approve, and there is only 1 who may decide"):
+    with pytest.raises(DefinitionError, match=r"\b2\b.*\b1\b"):
         await rules.save(pipeline, wants_two, by=ADMIN)
     assert (await rules.save(pipeline, ASK, by=ADMIN)).revision == 1
 
@@ -144,14 +144,13 @@ async def test_stops_are_told_and_kept(house: House) -> None:
 
 
 async def test_people_who_have_gone_since_are_told(house: House) -> None:
-    """D70: also when the rule has been saved long ago."""
+    """Also for a rule that was saved long ago."""
     pipeline = await house.pipeline(step("count"))
     rules = RuleService(house.cairn.database, house.cairn.clock, house.cairn.hub, house.folder / "x")  # counts nobody
     await rules.save(pipeline, ASK.replace("action: {}", "action: { approvers: somebody who left }"), by=ADMIN)
     diagnosis = await house.cairn.doctor.examine()
     [found] = [one for one in diagnosis.findings if one.what == "rules" and pipeline in one.detail]
-    assert (found.verdict, found.remedy) == ("warning", "save them anew")
-    assert found.detail.startswith(f"the rules of pipeline {pipeline} could not be saved today: line 1, column ")
+    assert (found.verdict, found.detail) == ("warning", mentions(pipeline, "line 1, column"))
     await rule(house, "", pipeline)
 
 
@@ -186,7 +185,7 @@ async def test_a_wrong_file_changes_nothing_and_is_told(house: House) -> None:
     assert ("/checkpoints/0/name", 2) in await house.until(faults)
     assert read.current(GLOBAL).text == ASK
     diagnosis = await house.cairn.doctor.examine()
-    assert ("warning", f"correct {path}, or save the rules anew") in [
+    assert ("warning", mentions(path)) in [
         (found.verdict, found.remedy) for found in diagnosis.findings if found.what == "rules"
     ]
     await rule(house, "")  # what is saved replaces what was wrong, which is kept beside it
@@ -199,7 +198,7 @@ async def test_a_file_that_cannot_be_read_is_told(house: House) -> None:
     await rule(house, ASK)
     path.write_bytes(b"\xff\xfe")
     shown = await house.until(lambda: house.cairn.rules.file.faults or None)
-    assert shown[0].message.startswith("the file cannot be read: ")
+    assert shown[0].message == mentions("0xff")
     path.write_bytes(b"#" * (1024 * 1024 + 1))
     await house.until(lambda: "1,048,576" in house.cairn.rules.file.faults[0].message)
     await rule(house, "")

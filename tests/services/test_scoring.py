@@ -1,4 +1,4 @@
-"""Shares with their confidence intervals, against values from the literature (H3b)."""
+"""Shares with their confidence intervals, against values from the literature."""
 
 from __future__ import annotations
 

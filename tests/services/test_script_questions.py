@@ -1,4 +1,4 @@
-"""X11: a model asks for a script's parameters in words, at most a few rounds; then there is the plain form."""
+"""A model asks for a script's parameters in a few rounds; then the plain form is shown."""
 
 from __future__ import annotations
 
@@ -102,7 +102,6 @@ async def test_without_a_model_that_can_be_asked_there_is_the_plain_form(
 
 
 async def test_declined_it_ends_by_on_failure(house: House) -> None:
-    """D68."""
     thinking(house, lambda _: hands_over({"question": "Which region?"}))
     run = await house.start(await house.pipeline(step("goals"), reporting()))
     await asked_now(house, run, "Which region?")

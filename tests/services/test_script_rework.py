@@ -1,4 +1,4 @@
-"""X11, R2, D31: a script sends work back, waits without a process, and goes on with what is new."""
+"""A script requests a rework, waits without a process and continues with the new result."""
 
 from __future__ import annotations
 

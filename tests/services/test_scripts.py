@@ -1,4 +1,4 @@
-"""X11, D5, D43: scripts in runs, versioned with the definition, shut in, streamed."""
+"""Scripts in runs: versioned with the definition, sandboxed, with streamed logs."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
+from tests.mentions import mentions
 from tests.services.house import House, form, retries, step, timeout
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -56,7 +57,7 @@ async def test_the_level_reached_is_told_in_the_log_and_by_the_api(
     run = await house.done(pipeline)
     reached = house.cairn.sandbox.probe()
     assert house.execution(run, "add").sandbox == reached.level.value
-    assert lines(house, run, "add")[0] == ("info", f"Sandbox: {reached.level.value}, without network.")
+    assert lines(house, run, "add")[0] == ("info", mentions(reached.level.value))
     if os.environ.get("CI"):
         assert reached.level is SandboxLevel.BUBBLEWRAP
 
@@ -124,10 +125,8 @@ async def test_differences_between_revisions_show_the_lines_of_scripts(house: Ho
 async def test_a_missing_script_is_told_when_saved_and_refused_at_the_start(house: House) -> None:
     pipeline = await house.pipeline(script("add"))
     checked = house.cairn.pipelines.check({"pipeline_name": "P", "checkpoints": [script("add")]})
-    assert [finding.message for finding in checked.warnings] == [
-        "There is no script 'add.py' yet: write it before a run is started."
-    ]
-    with pytest.raises(CommandRefused, match=r"These scripts are not there: add\.py"):
+    assert [finding.message for finding in checked.warnings] == [mentions("'add.py'")]
+    with pytest.raises(CommandRefused, match=r"add\.py"):
         await house.start(pipeline)
     await house.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.encode(), by=ADMIN)
     await house.done(pipeline)
@@ -136,7 +135,7 @@ async def test_a_missing_script_is_told_when_saved_and_refused_at_the_start(hous
 async def test_a_script_that_is_used_cannot_be_removed_and_another_can(house: House) -> None:
     pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD, "lib/more.py": "A = 1\n"})
     scripts = house.cairn.pipelines.scripts
-    with pytest.raises(CommandRefused, match="is the script of add"):
+    with pytest.raises(CommandRefused, match=r"\badd\b"):
         await scripts.remove(pipeline, "add.py", by=ADMIN)
     await scripts.remove(pipeline, "lib/more.py", by=ADMIN)
     assert [one.path for one in scripts.list(pipeline).items] == ["add.py"]
@@ -160,8 +159,7 @@ async def test_a_checksum_that_is_not_the_pipelines_own_is_refused(house: House)
     reference = house.cairn.reading.pipeline(other).model_extra or {}
     with pytest.raises(InvalidInput) as wrong:
         await house.pipeline(script("add"), scripts=reference["scripts"])
-    told = "This pipeline has had no script with this checksum: send the text."
-    assert wrong.value.errors == (("/scripts/add.py", told),)
+    assert [path for path, _ in wrong.value.errors] == ["/scripts/add.py"]
 
 
 async def test_what_a_script_says_is_in_the_log_line_by_line(house: House) -> None:
@@ -240,7 +238,6 @@ async def test_people_are_asked_for_the_parameters_by_a_plain_form(house: House)
 
 
 async def test_declined_input_ends_by_on_failure(house: House) -> None:
-    """D68."""
     config = {"retry_config": {"on_failure": "fail_run"}}
     pipeline = await house.pipeline(script("report", source=ECHO, config=ASKING, execution=config))
     run = await house.start(pipeline)
@@ -305,7 +302,7 @@ def main(ctx):
 
 
 async def test_a_script_that_runs_out_of_time_is_really_stopped(house: House) -> None:
-    """X5, without any mocked clock."""
+    """Without any mocked clock."""
     pipeline = await house.pipeline(script("sleep", source=SLEEPS, execution=timeout(0.6, "fail_run")))
     run = await house.start(pipeline)
     await house.until_run(run, "failed")

@@ -1,4 +1,4 @@
-"""Signing in and out stands in the trail; a flood of failures is one line, without what was typed (S1, S2, S4)."""
+"""Sign-ins and sign-outs are events; many failures are one event without what was typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A2: with no key on the machine everything can be seen working: agents on the simulated model, in whole runs."""
+"""Whole runs with agents on the simulated model, without any key."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def files_of(house: House, run: str, key: str) -> dict[str, bytes]:
 @pytest.mark.parametrize("tools", [[], ["file_operations"]])
 @pytest.mark.parametrize("layout", ["markdown", "xml", "json"])
 async def test_every_format_and_a_schema_in_one_go(house: House, tools: list[str], layout: str) -> None:
-    """A4: as one object, and with tools; the next checkpoint reads what the first has made."""
+    """As one object and with tools; the next checkpoint reads the result."""
     injection = {"instructions": {"injection_format": {"content_format": layout}}}
     sorted_out = {"name": "triage", "format": "json", "schema": TRIAGE}
     triage = agent("triage", sorted_out, agent={"tools": tools}, **injection)
@@ -106,7 +106,7 @@ async def test_a_team_that_an_agent_designs(house: House) -> None:
 
 
 async def test_a_judge_and_a_near_miss(house: House) -> None:
-    """A5: an author's prompt passes what is well; a script makes it fail, and the next attempt comes right."""
+    """A custom prompt passes a good result; a scripted failure is corrected by the next attempt."""
     validation = {"validation_mode": "llm_custom", "custom_validation_prompt": "Is it polite?"}
     artifacts = [{"name": "note", "format": "md"}]
     checked = {"output": {"artifacts": artifacts, "validation": validation}}
@@ -127,7 +127,7 @@ def _steps(*steps: Json) -> Json:
 
 
 async def test_faults_as_they_are_written_down(house: House) -> None:
-    """A7: within a call, and by the checkpoint's own retry; each try stands in the log."""
+    """Retried within a call and by the checkpoint; each attempt is logged."""
     settings = _steps(
         {"attempt": 1, "fail": "overload"}, {"attempt": 2, "call": 1, "fail": "network", "after": 30}, {"say": "Done."}
     )
@@ -144,7 +144,7 @@ async def test_faults_as_they_are_written_down(house: House) -> None:
 
 
 async def test_an_action_is_proposed_and_carried_out(house: House) -> None:
-    """A3: with reasoning and confidence; a mail that can be sent."""
+    """With reasoning and confidence; a valid e-mail."""
     refund = agent("refund", "note.md", agent={"tools": ["propose_action"]})
     refund["prompt"] = "Propose to send an email about the refund."
     run = await house.start(await house.pipeline(refund), input=TICKET)
@@ -158,7 +158,6 @@ async def test_an_action_is_proposed_and_carried_out(house: House) -> None:
 
 
 async def test_work_is_sent_back_and_people_are_asked(house: House) -> None:
-    """A3, R2, D68."""
     done: list[str] = []
 
     @house.does("draft")

@@ -1,4 +1,4 @@
-"""P9, D17, D21: stages in parallel, and `needs`."""
+"""Stages in parallel, and `needs`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,6 @@ async def test_one_that_needs_little_overtakes_the_stages_before_it(house: House
 
 
 async def test_workspaces_of_a_stage_stay_until_one_that_follows_starts(house: House) -> None:
-    """D21."""
     pipeline = await house.pipeline(
         step("left", stage="both"), step("right", stage="both", approve="complete"), step("last", approve="start")
     )
@@ -85,7 +84,7 @@ async def test_workspaces_of_a_stage_stay_until_one_that_follows_starts(house: H
 
 
 async def test_a_failing_one_lets_its_siblings_finish_before_the_run_pauses(house: House) -> None:
-    """D17, `pause_pipeline`."""
+    """`pause_pipeline`."""
     go = asyncio.Event()
 
     @house.does("wait_for_go")
@@ -110,7 +109,7 @@ async def test_a_failing_one_lets_its_siblings_finish_before_the_run_pauses(hous
 
 
 async def test_failing_the_run_stops_the_siblings(house: House) -> None:
-    """D17, `fail_run`: what is open is stopped and cancelled."""
+    """`fail_run`: what is open is stopped and cancelled."""
     at_work, stopped = asyncio.Event(), asyncio.Event()
 
     @house.does("hang")

@@ -1,4 +1,4 @@
-"""X6, D19, D20, D52, D54, D58, D69: pause, resume, cancel, restart, test mode."""
+"""Pause, resume, cancel, restart, test mode."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Gate:
 
 
 async def test_a_pause_holds_when_the_current_one_is_done(house: House) -> None:
-    """X6, D19: nothing new starts meanwhile."""
+    """Nothing new starts while pausing."""
     gate = Gate(house)
     pipeline = await house.pipeline(step("slow", "gate"), step("after"))
     run = await house.start(pipeline)
     await gate.begun.wait()
     await house.cairn.runs.pause(run, by=ADMIN)
     assert (house.run(run).status, house.run(run).pause_requested) == ("in_progress", True)
-    with pytest.raises(CommandRefused, match="A pause has been asked for"):
+    with pytest.raises(CommandRefused):
         await house.cairn.runs.pause(run, by=ADMIN)
     gate.open.set()
     paused = await house.until_run(run, "paused")
@@ -55,7 +55,7 @@ async def test_a_pause_holds_when_the_current_one_is_done(house: House) -> None:
 
 
 async def test_what_waits_for_people_does_not_hold_a_pause_up(house: House) -> None:
-    """D19, D54: decisions and forms are taken and stored, nothing starts."""
+    """Decisions and forms are stored, nothing starts."""
     pipeline = await house.pipeline(
         form("goals", stage="both"), step("draft", approve="complete", stage="both"), step("z")
     )
@@ -75,7 +75,6 @@ async def test_what_waits_for_people_does_not_hold_a_pause_up(house: House) -> N
 
 
 async def test_completing_comes_before_a_pause_and_resume_withdraws_it(house: House) -> None:
-    """D69."""
     gate = Gate(house)
     pipeline = await house.pipeline(step("last", "gate"))
     run = await house.start(pipeline)
@@ -89,7 +88,6 @@ async def test_completing_comes_before_a_pause_and_resume_withdraws_it(house: Ho
 
 
 async def test_cancelling_a_run_stops_everything_that_is_open(house: House) -> None:
-    """X6, D17, D21."""
     gate = Gate(house)
     pipeline = await house.pipeline(step("slow", "gate", stage="both"), form("goals", stage="both"), step("after"))
     run = await house.start(pipeline)
@@ -103,13 +101,13 @@ async def test_cancelling_a_run_stops_everything_that_is_open(house: House) -> N
     assert (house.run(run).waiting_approvals, house.workspaces(pipeline)) == ([], set())
     assert len(list((house.root(pipeline) / ".errored").iterdir())) == 2
     assert json.loads(house.disk(pipeline)["runs/v1/run_info.json"])["status"] == "cancelled"
-    with pytest.raises(CommandRefused, match="The run is cancelled") as refused:
+    with pytest.raises(CommandRefused, match="cancelled") as refused:
         await house.cairn.runs.resume(run, by=ADMIN)
     assert refused.value.possible == ("roll back",)
 
 
 async def test_a_cancelled_run_goes_on_by_a_rollback(house: House) -> None:
-    """D52, D57: its checkpoint gets a new execution."""
+    """Its checkpoint gets a new execution."""
     pipeline = await house.pipeline(step("first"), form("goals"))
     run = await house.start(pipeline)
     await house.until_execution(run, "goals", "in_progress")
@@ -124,7 +122,6 @@ async def test_a_cancelled_run_goes_on_by_a_rollback(house: House) -> None:
 
 
 async def test_one_execution_is_cancelled_and_waits_to_be_started_by_hand(house: House) -> None:
-    """D58."""
     gate = Gate(house)
     pipeline = await house.pipeline(step("slow", "gate"), step("after"))
     run = await house.start(pipeline)
@@ -135,7 +132,7 @@ async def test_one_execution_is_cancelled_and_waits_to_be_started_by_hand(house:
     assert (house.run(run).status, house.statuses(run)) == ("in_progress", {"slow": "pending", "after": "upcoming"})
     redo = house.execution(run, "slow").execution_id
     assert redo != first
-    with pytest.raises(CommandRefused, match="has not started: there is nothing to cancel"):
+    with pytest.raises(CommandRefused):
         await house.cairn.executions.cancel(redo, by=ADMIN)
     gate.open.set()
     await house.cairn.executions.start(redo, by=ADMIN)
@@ -168,7 +165,7 @@ async def test_one_that_waits_for_a_free_place_is_not_begun_once_it_is_stopped(
 
 
 async def test_a_restart_begins_the_next_pass_and_keeps_the_earlier_one(house: House) -> None:
-    """D32, D59, D65: `runs/v1/` shows the current pass."""
+    """`runs/v1/` shows the current pass."""
     pipeline = await house.pipeline(step("goals"), form("more"))
     run = await house.start(pipeline)
     await house.until_execution(run, "more", "in_progress")
@@ -189,7 +186,7 @@ async def test_a_restart_begins_the_next_pass_and_keeps_the_earlier_one(house: H
 
 
 async def test_a_test_run_takes_no_number_and_is_nobodys_previous_one(house: House) -> None:
-    """D20: `runs/test_…/`, never `latest`."""
+    """`runs/test_…/`, never `latest`."""
     pipeline = await house.pipeline(step("goals"))
     test = await house.done(pipeline, test=True)
     await house.until_quiet()

@@ -1,4 +1,4 @@
-"""What an action would do, in one plain line (H1)."""
+"""What an action would do, in one plain line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cairn.services.actions.summaries import short, summarize
+from tests.mentions import mentions
 
 TO = {"to": "customer@example.com"}
 
@@ -14,31 +15,35 @@ TO = {"to": "customer@example.com"}
 @pytest.mark.parametrize(
     ("operation", "parameters", "line"),
     [
-        ("send_email", {**TO, "subject": "Your order"}, "Send “Your order” to customer@example.com"),
-        ("send_email", {**TO, "subject": ""}, "Send an email to customer@example.com"),
+        ("send_email", {**TO, "subject": "Your order"}, mentions("“Your order”", "customer@example.com")),
+        ("send_email", {**TO, "subject": ""}, mentions("customer@example.com")),
         (
             "send_email",
             {"to": ["a@example.com", "b@example.com"], "subject": "Hi"},
-            "Send “Hi” to a@example.com, b@example.com",
+            mentions("“Hi”", "a@example.com, b@example.com"),
         ),
         (
             "send_email",
             {**TO, "subject": "${{ amount }} back", "amount": 99.99},
-            "Send “$99.99 back” to customer@example.com",
+            mentions("“$99.99 back”", "customer@example.com"),
         ),
-        ("send_email", {**TO, "subject": "{{ gone }}"}, "Send “{{ gone }}” to customer@example.com"),
-        ("send_email", {}, "Send an email"),
-        ("http_request", {"url": "https://example.com/x"}, "Call POST https://example.com/x"),
-        ("http_request", {"url": "https://example.com/x", "method": "DELETE"}, "Call DELETE https://example.com/x"),
-        ("http_request", {}, "Call an API"),
-        ("financial_transaction", {"amount": 1250, "currency": "EUR", "account": "DE89"}, "Move 1250 EUR to DE89"),
-        ("financial_transaction", {"amount": 12.5}, "Move 12.5"),
-        ("financial_transaction", {}, "Move money"),
-        ("database_update", {"table": "orders"}, "Change data in orders"),
-        ("database_update", {"table": None}, "Change data"),
+        ("send_email", {**TO, "subject": "{{ gone }}"}, mentions("“{{ gone }}”", "customer@example.com")),
+        ("send_email", {}, mentions()),
+        ("http_request", {"url": "https://example.com/x"}, mentions("POST https://example.com/x")),
+        (
+            "http_request",
+            {"url": "https://example.com/x", "method": "DELETE"},
+            mentions("DELETE https://example.com/x"),
+        ),
+        ("http_request", {}, mentions()),
+        ("financial_transaction", {"amount": 1250, "currency": "EUR", "account": "DE89"}, mentions("1250 EUR", "DE89")),
+        ("financial_transaction", {"amount": 12.5}, mentions("12.5")),
+        ("financial_transaction", {}, mentions()),
+        ("database_update", {"table": "orders"}, mentions("orders")),
+        ("database_update", {"table": None}, mentions()),
         ("close_account", {"name": "x"}, "Close account"),
         ("close-account__now", {}, "Close account now"),
-        ("database_update", {"table": {"name": True}}, 'Change data in {"name":true}'),
+        ("database_update", {"table": {"name": True}}, mentions('{"name":true}')),
     ],
 )
 def test_it_says_what_would_be_done(operation: str, parameters: dict[str, Any], line: str) -> None:
@@ -46,8 +51,8 @@ def test_it_says_what_would_be_done(operation: str, parameters: dict[str, Any], 
 
 
 def test_it_is_one_line_that_steers_nothing_and_has_an_end() -> None:
-    """S3: whatever a model has written."""
+    """Whatever a model has written."""
     wild = summarize("send_email", {**TO, "subject": "a\r\nBcc: all\u202ednuor\0" + "x" * 900})
-    assert wild.startswith("Send “a Bcc: alldnuorxxx")
+    assert "“a Bcc: alldnuorxxx" in wild
     assert (len(wild), wild[-1]) == (200, "…")
     assert len(short("o" * 900)) == 200

@@ -1,4 +1,4 @@
-"""D42, seed 0 §7: `system.log` of each pipeline, from what was committed."""
+"""The `system.log` of each pipeline, from committed events."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.folders.system_log import SystemLog
+from tests.mentions import mentions
 from tests.services.house import House, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -35,9 +36,9 @@ async def test_every_event_is_a_line(house: House) -> None:
     told = [event.event_type for event in house.events(pipeline_id=pipeline)]
     written = lines(house, pipeline)
     assert [line[2] for line in written] == told
-    assert written[0][:5] == ("INFO", None, "pipeline_created", "The pipeline was created.", "admin")
+    assert written[0][:5] == ("INFO", None, "pipeline_created", mentions(), "admin")
     failed = next(line for line in written if line[2] == "execution_failed")
-    assert failed[:5] == ("ERROR", " v1", "execution_failed", "Goals has failed: one two", "worker")
+    assert failed[:5] == ("ERROR", " v1", "execution_failed", mentions("Goals", "one two"), "worker")
     await house.cairn.system_log.follow()
     assert lines(house, pipeline) == written
 
@@ -84,7 +85,6 @@ async def test_a_deleted_pipeline_is_not_brought_back_by_its_log(house: House) -
 
 
 async def test_a_link_in_its_place_is_not_followed(house: House, tmp_path: Path) -> None:
-    """S3."""
     pipeline = await house.pipeline(step("goals"))
     outside = tmp_path / "outside"
     outside.write_text("untouched")

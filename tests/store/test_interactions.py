@@ -11,7 +11,7 @@ from cairn.store import Database, blobs
 from tests.store.samples import SamplePlans, begin_story, make_document
 
 
-def test_decisions_are_seen_as_interactions_h1(database: Database) -> None:
+def test_decisions_appear_as_interactions(database: Database) -> None:
     plans = SamplePlans({"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, ask_start=True, ask_completion=True)})
     story = begin_story(database, make_document("a"), plans)
     story.send(StartRun())

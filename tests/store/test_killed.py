@@ -1,4 +1,4 @@
-"""A process that is killed: what was acknowledged is there, and nothing half done (R9)."""
+"""After a kill acknowledged writes exist and nothing is half done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Existing data folders go on working: the start link and what was signed in with it (S1)."""
+"""Existing data folders keep working: the start link and its sessions."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def all_rows(database: Database, table: sa.Table, *names: str, order: str) -> li
     return database.read(lambda c: [tuple(row) for row in c.execute(query)])
 
 
-def test_a_definition_is_kept_as_it_was_written_p5(database: Database) -> None:
+def test_a_definition_is_stored_as_it_was_written(database: Database) -> None:
     first = make_document("a", "b")
     second = {**make_document("b", "a", pipeline_id=first["pipeline_id"], version=2), "pipeline_name": "Other"}
     database.transact_now(lambda c: pipeline_rows.insert_pipeline(c, first, "ann", NOON, "first"))
@@ -87,7 +87,7 @@ def test_who_edits_an_older_revision_has_lost_the_race(database: Database) -> No
     assert len(all_rows(database, definition_revisions, "revision", order="revision")) == 2
 
 
-def test_deleting_is_soft_p4(database: Database) -> None:
+def test_deleting_is_soft(database: Database) -> None:
     of = make_document("a")["pipeline_id"]
     database.transact_now(lambda c: pipeline_rows.insert_pipeline(c, make_document("a", pipeline_id=of), "ann", NOON))
     steps: list[Callable[[sa.Connection], bool]] = [
@@ -103,7 +103,7 @@ def test_deleting_is_soft_p4(database: Database) -> None:
 
 
 # ---- run versions ------------------------------------------------------------------------------------
-def test_a_version_is_given_once_x1_d4(database: Database) -> None:
+def test_a_version_is_assigned_once(database: Database) -> None:
     first = make_document("a")
     of = first["pipeline_id"]
     database.transact_now(lambda c: pipeline_rows.insert_pipeline(c, first, "ann", NOON))
@@ -120,7 +120,7 @@ def test_a_version_is_given_once_x1_d4(database: Database) -> None:
     assert take(0) == 1
 
 
-def test_two_runs_cannot_have_one_version_but_tests_have_none_d4_d20(database: Database) -> None:
+def test_versions_of_runs_are_unique_and_test_runs_have_none(database: Database) -> None:
     first = make_document("a")
     plans = SamplePlans()
     begin_story(database, first, plans)
@@ -132,7 +132,7 @@ def test_two_runs_cannot_have_one_version_but_tests_have_none_d4_d20(database: D
     assert len(all_rows(database, pipeline_runs, "run_id", order="run_id")) == 3
 
 
-def test_the_previous_run_is_the_highest_that_still_exists_x1_d10(database: Database) -> None:
+def test_the_previous_run_is_the_highest_that_still_exists(database: Database) -> None:
     first = make_document("a")
     plans = SamplePlans()
     story = begin_story(database, first, plans)

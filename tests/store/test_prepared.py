@@ -77,5 +77,5 @@ def test_errors_are_those_of_sqlalchemy(database: Database, pipeline_id: str) ->
 def test_a_time_without_a_zone_is_refused(database: Database, pipeline_id: str) -> None:
     row = database.read(lambda c: _BY_ID.all(c, {"id": pipeline_id}))[0]._asdict()
     row |= {"pipeline_id": "other", "created_at": datetime(2026, 1, 1)}  # noqa: DTZ001
-    with pytest.raises(Unstorable, match="time zone"):
+    with pytest.raises(Unstorable):
         database.transact_now(lambda c: _INSERT.run(c, row))

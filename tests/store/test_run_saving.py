@@ -99,7 +99,7 @@ def test_who_comes_second_has_lost_the_race_and_writes_nothing(story: Story) -> 
     assert snapshot(story) == before
 
 
-def test_of_twenty_who_decide_at_once_one_counts_h4(story: Story) -> None:
+def test_one_of_twenty_concurrent_decisions_counts(story: Story) -> None:
     story.send(StartRun())
     e, given = working(story.loaded), story.given()
     ready = threading.Barrier(20)
@@ -127,7 +127,7 @@ def test_of_twenty_who_decide_at_once_one_counts_h4(story: Story) -> None:
 
 
 @pytest.mark.parametrize("change", [{"dispatch_number": 7}, {"state": "waiting"}])
-def test_a_dispatch_that_is_over_writes_nothing_d14(story: Story, change: dict[str, Any]) -> None:
+def test_a_dispatch_that_has_ended_writes_nothing(story: Story, change: dict[str, Any]) -> None:
     """The fence on the execution's own row holds even if the run's revision does not tell."""
     story.send(StartRun())
     e = working(story.loaded)
@@ -140,7 +140,7 @@ def test_a_dispatch_that_is_over_writes_nothing_d14(story: Story, change: dict[s
 
 
 @pytest.mark.parametrize("point", ["before_commit", "after_commit"])
-def test_a_save_is_there_as_a_whole_or_not_at_all_x8(story: Story, point: str) -> None:
+def test_a_save_is_complete_or_absent(story: Story, point: str) -> None:
     story.send(StartRun())
     before = snapshot(story)
 
@@ -162,7 +162,7 @@ def test_a_save_is_there_as_a_whole_or_not_at_all_x8(story: Story, point: str) -
 
 
 # ---- what is written -----------------------------------------------------------------------------
-def test_an_execution_is_placed_and_named_when_it_is_made_d38(story: Story) -> None:
+def test_an_execution_gets_its_folder_and_name_when_it_is_created(story: Story) -> None:
     story.send(StartRun(), drivers={})
     e = working(story.loaded)
     columns = ("checkpoint_name", "folder", "temp_workspace_path", "permanent_output_path", "driver")
@@ -171,7 +171,7 @@ def test_an_execution_is_placed_and_named_when_it_is_made_d38(story: Story) -> N
     ]
 
 
-def test_a_rename_changes_the_folders_of_what_comes_later_only_d38(story: Story) -> None:
+def test_a_rename_changes_the_folders_of_later_executions_only(story: Story) -> None:
     story.send(StartRun())
     document = make_document("a", "b", "c", pipeline_id=story.loaded.facts.pipeline_id)
     for checkpoint in document["checkpoints"]:
@@ -183,7 +183,7 @@ def test_a_rename_changes_the_folders_of_what_comes_later_only_d38(story: Story)
     assert story.load() == story.loaded
 
 
-def test_drivers_are_kept_d14(story: Story) -> None:
+def test_drivers_are_stored(story: Story) -> None:
     e = working(story.send(StartRun()))
     story.send(PauseRun(), drivers={e.id: "exec:a:1"})
     assert story.load().drivers == {e.id: "exec:a:1"}
@@ -242,7 +242,7 @@ def test_a_content_that_is_not_there_is_refused(story: Story) -> None:
     story.send(command, artifacts=[replace(make_artifact(e.id, b"x"), content=None)])
 
 
-def test_a_rework_knows_why_it_was_asked_for_r2(story: Story) -> None:
+def test_a_rework_stores_its_reason(story: Story) -> None:
     story.send(StartRun())
     finish(story)
     e = working(story.loaded)
@@ -271,7 +271,7 @@ def test_what_has_not_changed_is_not_written(story: Story) -> None:
 
 
 # ---- definitions -----------------------------------------------------------------------------------
-def test_an_execution_keeps_the_policy_it_was_made_with_d3(database: Database) -> None:
+def test_an_execution_keeps_the_policy_it_was_created_with(database: Database) -> None:
     plans = SamplePlans()
     document = make_document("a", "b")
     story = begin_story(database, document, plans)
@@ -284,7 +284,7 @@ def test_an_execution_keeps_the_policy_it_was_made_with_d3(database: Database) -
     assert made == [("a", 1, plans.policies[1]["a"]), ("b", 2, REPEAT)]
 
 
-def test_a_run_of_an_earlier_definition_goes_on_by_the_newest_of_its_own_d3_d4(database: Database) -> None:
+def test_a_run_of_an_earlier_definition_uses_the_newest_revision_of_that_definition(database: Database) -> None:
     document = make_document("a", "b")
     story = begin_story(database, document)
     story.send(StartRun())

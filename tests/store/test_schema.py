@@ -120,7 +120,7 @@ def test_tables_of_others_stay(new_database_url: str) -> None:
 
 def test_a_newer_database_is_not_touched(database: Database) -> None:
     database.transact_now(lambda c: c.execute(sa.text(f"UPDATE {VERSIONS} SET version_num = '9999'")))
-    with pytest.raises(NewerDatabase, match="newer version of Cairn"):
+    with pytest.raises(NewerDatabase, match="9999"):
         database.migrate()
 
 
@@ -133,7 +133,7 @@ def test_a_migration_may_not_leave_references_to_nothing(new_database_url: str) 
             config.attributes["connection"] = connection
             command.upgrade(config, "0007")
             connection.execute(sa.insert(blob_chunks).values(checksum="none", number=0, data=b"x"))
-        with pytest.raises(StoreError, match="references to nothing, one in blob_chunks"):
+        with pytest.raises(StoreError, match="blob_chunks"):
             database.migrate()
         assert "sessions" not in structure(database)["tables"]
 
@@ -165,7 +165,7 @@ def test_references_to_nothing_are_refused(database: Database) -> None:
 
 
 @pytest.mark.parametrize("statement", ["UPDATE events SET actor = 'eve'", "DELETE FROM events"])
-def test_the_trail_is_append_only_s4(database: Database, statement: str) -> None:
+def test_the_trail_is_append_only(database: Database, statement: str) -> None:
     database.transact_now(_append)
     with pytest.raises(DBAPIError, match="append-only"):
         database.transact_now(lambda c: c.execute(sa.text(statement)))
@@ -173,7 +173,7 @@ def test_the_trail_is_append_only_s4(database: Database, statement: str) -> None
 
 
 @pytest.mark.parametrize("database_kind", [pytest.param("postgresql", marks=pytest.mark.postgres)])
-def test_the_trail_cannot_be_truncated_s4(database: Database) -> None:
+def test_the_trail_cannot_be_truncated(database: Database) -> None:
     database.transact_now(_append)
     with pytest.raises(DBAPIError, match="append-only"):
         database.transact_now(lambda c: c.execute(sa.text("TRUNCATE events")))

@@ -144,7 +144,7 @@ async def test_tidying_up_a_closed_connection_ends_nothing(
 
 
 def test_a_change_that_waits_for_another_is_refused(database: Database) -> None:
-    with pytest.raises(RuntimeError, match="would wait for ever"):
+    with pytest.raises(RuntimeError):
         database.transact_now(lambda _: database.transact_now(put("a")))
     assert database.transact_now(put("b")) == "b"
 

@@ -1,4 +1,4 @@
-"""A2: models by name; keys from the secret store or the environment; what is missing is told with what to do."""
+"""Models are chosen by name, keys come from the secret store or the environment, and errors say what is missing."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from cairn.adapters.models.prices import PUBLISHED, Price
 from cairn.adapters.models.providers import KNOWN, ProviderRule, is_installed
 from cairn.ports.models import ModelCallContext, ModelError, ModelErrorKind, TokenUsage
 from tests.adapters.models.asking import CHAT, CLAUDE, ENVIRONMENT, GPT, KEY, opened, streamed
+from tests.mentions import mentions
 from tests.models.provider import FakeProvider
 from tests.models.replies import Fails, Says
 
@@ -68,31 +69,17 @@ async def test_a_default_that_the_provider_has_ended_has_a_successor(provider: F
 
 def test_what_is_missing() -> None:
     models = made()
-    assert told(models, CLAUDE) == (
-        f"{CLAUDE}: there is no key for it: set ANTHROPIC_API_KEY in the server's environment,"
-        " or keep it as a secret of that name."
+    assert told(models, CLAUDE) == mentions(CLAUDE, "ANTHROPIC_API_KEY")
+    assert told(models, "google:gemini-2.5-pro") == mentions(
+        "google:gemini-2.5-pro", "GOOGLE_API_KEY", "GEMINI_API_KEY"
     )
-    assert told(models, "google:gemini-2.5-pro") == (
-        "google:gemini-2.5-pro: there is no key for it: set GOOGLE_API_KEY or GEMINI_API_KEY in the server's"
-        " environment, or keep it as a secret of that name."
-    )
-    assert told(models, "groq:llama-3.3-70b") == (
-        'groq:llama-3.3-70b: it is not installed: pip install "pydantic-ai-slim[groq]" where Cairn is.'
-    )
-    assert told(models, "antropic:claude") == (
-        "antropic:claude: there is no provider of this name: did you mean anthropic?"
-    )
-    assert told(models, "zzz:model") == "zzz:model: there is no provider of this name."
-    assert told(models, "gpt-5") == (
-        f"'gpt-5' is no model: a model is named provider:model, such as {ANTHROPIC} or simulated:default."
-    )
-    assert told(models, "vllm:qwen") == (
-        "vllm:qwen: it is not known where it is: set its base_url under model_providers.vllm."
-    )
+    assert told(models, "groq:llama-3.3-70b") == mentions("groq:llama-3.3-70b", '"pydantic-ai-slim[groq]"')
+    assert told(models, "antropic:claude") == mentions("antropic:claude", "anthropic")
+    assert told(models, "zzz:model") == mentions("zzz:model")
+    assert told(models, "gpt-5") == mentions("'gpt-5'", ANTHROPIC)
+    assert told(models, "vllm:qwen") == mentions("vllm:qwen", "base_url", "model_providers.vllm")
     moved = made({"DEEPSEEK_API_KEY": KEY}, providers={"deepseek": ProviderRule(base_url="http://127.0.0.1:1/v1")})
-    assert told(moved, "deepseek:deepseek-chat") == (
-        "deepseek:deepseek-chat: deepseek takes no base_url: for a server of its kind use openai-chat."
-    )
+    assert told(moved, "deepseek:deepseek-chat") == mentions("deepseek-chat", "base_url", "openai-chat")
 
 
 def test_a_secret_that_cannot_be_opened() -> None:
@@ -100,14 +87,12 @@ def test_a_secret_that_cannot_be_opened() -> None:
         raise LookupError(f"The secret {name} cannot be read: it was encrypted with another key.")
 
     models = PydanticAiModels(ModelPolicy(), locked, {}, simulates)
-    assert told(models, CLAUDE) == (
-        "anthropic: The secret ANTHROPIC_API_KEY cannot be read: it was encrypted with another key."
-    )
+    assert told(models, CLAUDE) == mentions("ANTHROPIC_API_KEY")
     assert models.default == ANTHROPIC
     (anthropic,) = (one for one in models.providers() if one.name == "anthropic")
     assert (anthropic.has_key, anthropic.remedy) == (
         False,
-        "The secret ANTHROPIC_API_KEY cannot be read: it was encrypted with another key.",
+        mentions("ANTHROPIC_API_KEY"),
     )
 
 
@@ -151,14 +136,13 @@ def test_what_is_told_of_providers() -> None:
         for name, one in states.items()
         if name in ("anthropic", "openai", "google", "ollama", "groq", "house", "simulated")
     }
-    lacks = "in the server's environment, or keep it as a secret of that name"
     assert picked == {
         "anthropic": (True, True, "secret", ""),
         "openai": (True, True, "environment", ""),
-        "google": (False, False, None, f"there is no key for it: set GOOGLE_API_KEY or GEMINI_API_KEY {lacks}"),
+        "google": (False, False, None, mentions("GOOGLE_API_KEY", "GEMINI_API_KEY")),
         "ollama": (True, False, None, ""),
-        "groq": (False, False, None, 'it is not installed: pip install "pydantic-ai-slim[groq]" where Cairn is'),
-        "house": (False, False, None, f"there is no key for it: set absent {lacks}"),
+        "groq": (False, False, None, mentions('"pydantic-ai-slim[groq]"')),
+        "house": (False, False, None, mentions("absent")),
         "simulated": (True, False, None, ""),
     }
     assert states["house"].base_url == "http://127.0.0.1:8080/v1"
@@ -195,7 +179,7 @@ async def test_a_trial(provider: FakeProvider) -> None:
         assert failed.fault is not None
         assert (failed.fault.kind, failed.text, len(provider.asked)) == (ModelErrorKind.OVERLOAD, "", 2)
         unknown = await models.try_out("zzz:model")
-        assert str(unknown.fault) == "zzz:model: there is no provider of this name."
+        assert str(unknown.fault) == mentions("zzz:model")
         nameless = await models.try_out("gpt")
         assert nameless.fault is not None
         assert nameless.name == "gpt"
@@ -205,7 +189,7 @@ async def test_a_trial(provider: FakeProvider) -> None:
 
 
 def test_prices() -> None:
-    """A6: by the table, by the settings where they say so, unknown as unknown; what is simulated costs nothing."""
+    """Prices come from the table or the settings; unknown prices stay unknown, simulated calls cost nothing."""
     own = {
         "house:*": Price(Decimal(1), Decimal(2)),
         CLAUDE: Price(Decimal(10), Decimal(20), cache_read=Decimal(1), cache_write=Decimal(30)),
@@ -221,15 +205,15 @@ def test_prices() -> None:
     assert models.cost("simulated:default", tokens) == 0
     assert models.cost(CLAUDE, TokenUsage(10, 1, 20, 30)) is not None
     number = version("genai-prices")
-    assert models.prices == f"genai-prices {number} of {PUBLISHED[number]}; 2 of the settings"
-    assert made().prices == f"genai-prices {number} of {PUBLISHED[number]}"
+    assert models.prices == mentions("genai-prices", number, PUBLISHED[number], "2")
+    assert made().prices == mentions("genai-prices", number, PUBLISHED[number])
 
 
 def test_the_library_is_not_imported_before_a_model_is_chosen() -> None:
     program = """
 import sys
-from cairn.adapters.models_pydantic_ai import ModelRules, PydanticAiModels
-models = PydanticAiModels(ModelRules(), lambda name: None, {"ANTHROPIC_API_KEY": "x"}, None)
+from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
+models = PydanticAiModels(ModelPolicy(), lambda name: None, {"ANTHROPIC_API_KEY": "x"}, None)
 assert models.default.startswith("anthropic:")
 assert len(models.providers()) > 20
 heavy = ("pydantic_ai", "anthropic", "openai", "genai_prices")

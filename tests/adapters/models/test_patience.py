@@ -1,4 +1,4 @@
-"""A7, D15: what may pass is tried again, three times in all, then the fallbacks in turn; each try is told of."""
+"""Transient errors are retried up to three times, then the fallbacks are used in turn; each attempt is logged."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from cairn.adapters.models.retrying_model import RetryPolicy
 from cairn.ports.models import ANSWERED_BY, ModelCallContext, ModelError
 from cairn.ports.models import ModelErrorKind as Kind
 from tests.adapters.models.asking import CHAT, CLAUDE, GPT, KEY, NAMES, opened, streamed, whole
+from tests.mentions import mentions
 from tests.models.provider import FakeProvider
 from tests.models.replies import OVERLOADED, Fails, Gone, Says, Use, too_many
 
@@ -34,14 +35,8 @@ async def test_three_tries(provider: FakeProvider, name: str, caplog: pytest.Log
     assert (response.text, (response.metadata or {})[ANSWERED_BY]) == ("Seven.", name)
     assert len(provider.asked) == 3
     assert told == [
-        (
-            f"{name}: too many requests or tokens in a short time (429). A higher limit is the provider's to give."
-            " Tried again in 0.0 s (2 of 3)."
-        ),
-        (
-            f"{name}: the provider is overloaded or away for a moment (529). Try again later."
-            " Tried again in 0.0 s (3 of 3)."
-        ),
+        mentions(name, "429", "0.0 s", "2", "3"),
+        mentions(name, "529", "0.0 s", "3"),
     ]
     assert [record.getMessage() for record in caplog.records] == told
     assert KEY not in caplog.text
@@ -52,9 +47,7 @@ async def test_then_it_is_given_up(provider: FakeProvider) -> None:
         provider.will(OVERLOADED, OVERLOADED, OVERLOADED, Says("Too late."))
         with pytest.raises(ModelError) as raised:
             await whole(models.choose(CLAUDE))
-    assert str(raised.value) == (
-        f"{CLAUDE}: the provider is overloaded or away for a moment (529). Try again later. Tried 3 times."
-    )
+    assert str(raised.value) == mentions(CLAUDE, "529", "3")
     assert len(provider.asked) == 3
 
 
@@ -128,7 +121,7 @@ async def test_how_long_is_waited(provider: FakeProvider) -> None:
         with pytest.raises(ModelError) as raised:
             await ask(too_many("31"), Says("Not reached."))
         assert (waits, raised.value.retry_after) == ([], 31.0)
-        assert "it asks to wait 31 s" in str(raised.value)
+        assert str(raised.value) == mentions("31 s")
     assert RetryPolicy(chance=lambda: 0.0).wait(3, None) == 2.0
     assert [RetryPolicy(longest_wait=5, chance=lambda: 1.0).wait(n, None) for n in (1, 2, 3, 4, 9)] == [1, 2, 4, 5, 5]
 
@@ -141,12 +134,9 @@ async def test_fallbacks_in_turn(provider: FakeProvider) -> None:
     assert [one.path for one in provider.asked] == ["/v1/messages", "/v1/responses", "/v1/chat/completions"]
     assert (response.text, (response.metadata or {})[ANSWERED_BY]) == ("From the third.", CHAT)
     assert told == [
-        (
-            'groq:llama: it is not installed: pip install "pydantic-ai-slim[groq]" where Cairn is.'
-            " It is no fallback as it is."
-        ),
-        f"{CLAUDE}: the provider is overloaded or away for a moment (529). Try again later. Taking {GPT} instead.",
-        f"{GPT}: the provider does not accept the key (401): set a new one. Taking {CHAT} instead.",
+        mentions("groq:llama", '"pydantic-ai-slim[groq]"'),
+        mentions(CLAUDE, "529", GPT),
+        mentions(GPT, "401", CHAT),
     ]
 
 
@@ -164,10 +154,7 @@ async def test_none_of_them(provider: FakeProvider) -> None:
         with pytest.raises(ModelError) as raised:
             await whole(models.choose(CLAUDE))
     assert (raised.value.kind, raised.value.model) == (Kind.OVERLOAD, GPT)
-    assert str(raised.value) == (
-        f"{CLAUDE}: the provider does not accept the key (401): set a new one."
-        f" {GPT}: the provider is overloaded or away for a moment (529). Try again later. Tried 2 times."
-    )
+    assert str(raised.value) == mentions(CLAUDE, "401", GPT, "529", "2")
 
 
 async def test_faults_that_are_none_of_a_provider(provider: FakeProvider) -> None:

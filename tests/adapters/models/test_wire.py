@@ -1,10 +1,7 @@
-"""A2: what providers receive, compared whole with what is written down in `golden/`; CAIRN_WRITE_GOLDEN=1 writes it."""
+"""The whole requests that providers receive are those of the snapshots: `make snapshots` writes them again."""
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +16,8 @@ from cairn.runners.agents.toolbox import Toolbox
 from tests.adapters.models.asking import CHAT, CLAUDE, GPT, MESSAGES, opened
 from tests.models.provider import FakeProvider
 from tests.models.replies import Says, Use
+from tests.snapshots.comparing import compare_json
 
-GOLDEN = Path(__file__).parent / "golden"
 VERDICT = {
     "type": "object",
     "properties": {"passes": {"type": "boolean"}, "reason": {"type": "string", "minLength": 3}},
@@ -30,11 +27,7 @@ NAMES = {"messages": CLAUDE, "responses": GPT, "chat": CHAT}
 
 
 def compare(name: str, asked: list[Any]) -> None:
-    file = GOLDEN / f"{name}.json"
-    told = json.loads(json.dumps([one.told for one in asked]))
-    if os.environ.get("CAIRN_WRITE_GOLDEN"):
-        file.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
-    assert told == json.loads(file.read_text())
+    compare_json(f"wire/model_{name}.json", [one.told for one in asked])
 
 
 def worker(chosen: ChosenModel) -> Agent[None, Any]:

@@ -1,4 +1,4 @@
-"""The time left, from earlier runs (X12)."""
+"""Estimates of the remaining time from earlier runs."""
 
 from __future__ import annotations
 

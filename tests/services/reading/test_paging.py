@@ -1,4 +1,4 @@
-"""Keyset pages (F1): nothing twice, nothing left out, no cursor but the list's own."""
+"""Keyset pages: nothing repeated, nothing left out, no foreign cursors."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cairn.services.errors import InvalidInput
 from cairn.services.paging import SortOrder, page
 from cairn.store import Database
 from cairn.store import tables as t
+from tests.mentions import mentions
 from tests.services.reading.crowd import settle
 
 P = t.pipelines.c
@@ -82,7 +83,7 @@ def test_a_cursor_of_something_else_is_refused(database: Database, value: object
     order = SortOrder((P.created_at, P.pipeline_id))
     with pytest.raises(InvalidInput) as caught:
         database.read(lambda c: page(c, sa.select(P.pipeline_id), order, 5, text))
-    assert caught.value.errors == (("?cursor", "This is no cursor of this list."),)
+    assert caught.value.errors == (("?cursor", mentions()),)
 
 
 def test_numbers_are_numbers(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""What is possible (SPEC §3, D16, D22, D52 to D58), held against a list of the test's own."""
+"""Available commands, against a list of this test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is possible with executions, told for a whole page of a long run (F1)."""
+"""Available commands for a whole page of a long run."""
 
 from __future__ import annotations
 

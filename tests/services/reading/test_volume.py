@@ -1,4 +1,4 @@
-"""Lists stay fast at 10,000 runs and as many calls of models: few statements for a page (SPEC §9, F1, A6)."""
+"""Lists stay fast with 10,000 runs and as many model calls: few statements per page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.services.reading.crowd import BEGIN, settle
 
 T = TypeVar("T")
 PIPELINES, RUNS_EACH = 100, 100
-SECONDS = 0.1  # for the first page of the queue: SPEC §9
+SECONDS = 0.1  # for the first page of the queue
 ME = frozenset({"a reviewer", "reviewer@example.com", "approver", "finance"})
 SEEN = approvals.ApprovalViewer(BEGIN, Actor("a reviewer", frozenset({"approver"})))
 

@@ -36,11 +36,32 @@ class MovedArtifact:
     superseded: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ArchivedFolder:
+    """A folder of a run or execution that a rollback moves. Paths are relative to the pipeline's folder."""
+
+    item_type: str  # run or execution
+    item_id: str
+    original: str
+    archived: str
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackMoves:
+    """What a rollback moves into its archive, or its undo back out of it, of one run."""
+
+    rollback: str
+    archive: str  # the folder
+    folders: tuple[ArchivedFolder, ...]
+    files: tuple[MovedArtifact, ...]  # from where they are to where they go
+
+
 @dataclass(frozen=True)
 class FilePlan:
     artifacts: tuple[NewArtifact, ...]  # those that are new, with their final paths
     promoted: Mapping[str, str] = field(default_factory=dict[str, str])  # earlier ones that take their permanent names
     moved: tuple[MovedArtifact, ...] = ()
+    rollbacks: Mapping[str, RollbackMoves] = field(default_factory=dict[str, RollbackMoves])
 
 
 def plan(
@@ -92,10 +113,11 @@ class _FilePlanner:
         self._connection = connection
         self._facts = before.facts
         self._run = run
-        self._folders = before.folders  # of executions, fixed when they were made (D38)
+        self._folders = before.folders  # of executions, fixed when they were made
         self._new = {a.record_id: a for a in new}
         self._promoted: dict[str, str] = {}
         self._moved: dict[str, MovedArtifact] = {}
+        self._rollbacks: dict[str, RollbackMoves] = {}
 
     @cached_property
     def _known(self) -> dict[str, _ArtifactFile]:
@@ -122,7 +144,7 @@ class _FilePlanner:
                 self._promoted[record_id] = path
 
     def _supersede(self, e: Execution) -> None:
-        """What stood at its place goes to `superseded/` (D31)."""
+        """What stood at its place goes to `superseded/`."""
         for other in self._run.current:
             if other.key == e.key and other.id != e.id and other.state is ExecutionState.COMPLETED:
                 folder = f"{self._run_folder}/{self._folders[other.id]}"
@@ -134,22 +156,36 @@ class _FilePlanner:
         into = layout.rollback_folder(rollback, at)
         if whole_run:
             base = f"{into}/{layout.archived_run(self._facts.run_version, self._facts.run_id)}"
-            self._move(self._all_promoted(), partial(_rebase, f"{self._run_folder}/", f"{base}/"))
-            return
-        for e in self._run.executions.values():
-            if e.archived_by == rollback:
-                position = layout.archived_execution(self._facts.run_version, self._facts.run_id, e.position)
-                folder = f"{self._run_folder}/{self._folders[e.id]}/"
-                self._move(self._of([e.id]), partial(_rebase, folder, f"{into}/{position}/"))
+            folders = [ArchivedFolder("run", self._facts.run_id, self._run_folder, base)]
+        else:
+            gone = [e for e in self._run.executions.values() if e.archived_by == rollback and e.id in self._folders]
+            folders = [self._archived_folder(e, into) for e in gone]
+        files: list[MovedArtifact] = []
+        for folder in folders:
+            items = self._all_promoted() if whole_run else self._of([folder.item_id])
+            files += self._move(items, partial(_rebase, f"{folder.original}/", f"{folder.archived}/"))
+        self._rollbacks[rollback] = RollbackMoves(rollback, into, tuple(folders), tuple(files))
+
+    def _archived_folder(self, e: Execution, into: str) -> ArchivedFolder:
+        position = layout.archived_execution(self._facts.run_version, self._facts.run_id, e.position)
+        return ArchivedFolder("execution", e.id, f"{self._run_folder}/{self._folders[e.id]}", f"{into}/{position}")
 
     def unarchive(self, rollback: str) -> None:
-        i = t.archived_items.c
+        r, i = t.rollback_events.c, t.archived_items.c
+        location: str = self._connection.execute(
+            sa.select(r.archive_location).where(r.rollback_id == rollback)
+        ).scalar_one()
         rows = self._connection.execute(
-            sa.select(i.item_id, i.original_path).where(i.rollback_id == rollback, i.item_type == "artifact")
-        )
-        back = {row.item_id: row.original_path for row in rows}
-        for item in [item for item in self._all_promoted() if item.record_id in back]:
-            self._move([item], partial(_become, back[item.record_id]))
+            sa.select(i.item_type, i.item_id, i.original_path, i.archived_path).where(i.rollback_id == rollback)
+        ).all()
+        back = {row.item_id: row.original_path for row in rows if row.item_type == "artifact"}
+        files: list[MovedArtifact] = []
+        for item in self._all_promoted():
+            if item.record_id in back:
+                files += self._move([item], partial(_become, back[item.record_id]))
+        own = {self._facts.run_id, *self._run.executions}
+        folders = tuple(ArchivedFolder(*row) for row in rows if row.item_type != "artifact" and row.item_id in own)
+        self._rollbacks[rollback] = RollbackMoves(rollback, location.rstrip("/"), folders, tuple(files))
 
     def set_aside(self, pass_number: int) -> None:
         into = layout.pass_folder(self._run_folder, pass_number)
@@ -171,7 +207,9 @@ class _FilePlanner:
         wanted = set(executions)
         return [item for item in self._all_promoted() if item.execution_id in wanted]
 
-    def _move(self, items: Sequence[_ArtifactFile], rename: Callable[[str], str], *, superseded: bool = False) -> None:
+    def _move(
+        self, items: Sequence[_ArtifactFile], rename: Callable[[str], str], *, superseded: bool = False
+    ) -> list[MovedArtifact]:
         for item in items:
             earlier = self._moved.get(item.record_id)
             at = earlier.to if earlier else item.path
@@ -186,9 +224,10 @@ class _FilePlanner:
                 rename(at),
                 superseded or (earlier is not None and earlier.superseded),
             )
+        return [self._moved[item.record_id] for item in items]
 
     def filing(self) -> FilePlan:
-        return FilePlan(tuple(self._new.values()), self._promoted, tuple(self._moved.values()))
+        return FilePlan(tuple(self._new.values()), self._promoted, tuple(self._moved.values()), self._rollbacks)
 
 
 def _into(folder: str, path: str) -> str:

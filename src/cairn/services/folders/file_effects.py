@@ -86,8 +86,12 @@ class FileEffects:
                 for execution in effect.executions:
                     reusable = is_in_process(self._run.executions[execution])
                     self._tree.drop_workspace(self._pipeline, execution, reusable=reusable)
-            case ArchiveFiles() | RestoreFiles():
-                RollbackFolders(self._database, self._tree).follow(effect.rollback)
+            case ArchiveFiles():
+                folders = RollbackFolders(self._database, self._tree)
+                folders.archive(self._pipeline, self._filing.rollbacks[effect.rollback])
+            case RestoreFiles():
+                folders = RollbackFolders(self._database, self._tree)
+                folders.restore(self._pipeline, self._filing.rollbacks[effect.rollback])
             case ArchivePass():
                 self._set_pass_aside(effect.pass_number)
 

@@ -1,4 +1,4 @@
-"""What was committed and has not reached the folders yet: after a crash, or when the disk failed (D13, R9)."""
+"""What was committed and has not reached the folders yet: after a crash, or when the disk failed."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ class FileRecovery:
         if deleted_at is not None:
             self._tree.archive_pipeline(pipeline_id, deleted_at)
             return
-        for folder in self._archive():  # restoring it was cut off (P4)
+        for folder in self._archive():  # restoring it was cut off
             if folder.rpartition("_")[0] == pipeline_id:
                 self._tree.restore_pipeline(pipeline_id, f"{layout.ARCHIVED}/{folder}")
         for row in self._read(lambda c: _ended_definitions(c, pipeline_id)):
             self._tree.archive_definition_runs(pipeline_id, row.version, row.ended_at)
             self.note_ended(pipeline_id, row.version)
         for rollback in self._read(lambda c: _unfinished_rollbacks(c, pipeline_id)):
-            RollbackFolders(self._database, self._tree).follow(rollback)
+            RollbackFolders(self._database, self._tree).recover(rollback)
             mark = sa.update(t.rollback_events).where(t.rollback_events.c.rollback_id == rollback)
             done = mark.values(files_done=True)
             self._database.transact_now(lambda c, done=done: c.execute(done))

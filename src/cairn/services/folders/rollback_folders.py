@@ -1,4 +1,4 @@
-"""The folders of a rollback: moved into its archive, or back again, as its record says (R1, D30)."""
+"""The folders of a rollback: moved into its archive, or back again. Repeated, it ends in the same state."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from cairn.documents import encode_json
 from cairn.files import FileContent, FileMove, Tree
+from cairn.services.engine.file_plan import RollbackMoves
 from cairn.services.folders import expected_files
 from cairn.store import Database
 from cairn.store import tables as t
@@ -20,9 +21,31 @@ class RollbackFolders:
         self._database = database
         self._tree = tree
 
-    def follow(self, rollback: str) -> None:
-        """Move what has not moved yet. Repeated, also after a crash, it ends in the same state."""
-        record, items = self._database.read(lambda c: _record(c, rollback))
+    def archive(self, pipeline_id: str, moves: RollbackMoves) -> None:
+        """Move what a commit has archived of one run."""
+        record = self._database.read(lambda c: _record(c, moves.rollback))
+        self._tree.archive(pipeline_id, moves.archive, metadata(record), self._of_commit(moves, into_archive=True))
+
+    def restore(self, pipeline_id: str, moves: RollbackMoves) -> None:
+        """Move back what a commit has restored of one run."""
+        self._tree.unarchive(pipeline_id, moves.archive, self._of_commit(moves, into_archive=False))
+
+    def _of_commit(self, moves: RollbackMoves, *, into_archive: bool) -> list[FileMove]:
+        files: list[FileMove] = []
+        for file in moves.files:
+            original, archived = (file.original, file.to) if into_archive else (file.to, file.original)
+            content = expected_files.of_blob(self._database, original, file.checksum, file.size)
+            files.append(FileMove(original, archived, content))
+        folders = {
+            (folder.original, folder.archived): FileMove(folder.original, folder.archived)
+            for folder in moves.folders
+            if folder.item_type == "run" or _holds(folder.original, [file.original for file in files])
+        }
+        return [*folders.values(), *files]
+
+    def recover(self, rollback: str) -> None:
+        """Move what has not moved before a crash, or while the disk failed, as the database has it."""
+        record, items = self._database.read(lambda c: (_record(c, rollback), _items(c, rollback)))
         location = record.archive_location.rstrip("/")
         moves = self._moves(items)
         if record.undone_at is None:
@@ -36,7 +59,8 @@ class RollbackFolders:
         moves = {
             (item.original_path, item.archived_path): FileMove(item.original_path, item.archived_path)
             for item in items
-            if item.item_type == "run" or (item.item_type == "execution" and _holds(item, files))
+            if item.item_type == "run"
+            or (item.item_type == "execution" and _holds(item.original_path, [file.original_path for file in files]))
         }
         return [*moves.values(), *(FileMove(f.original_path, f.archived_path, self._content(f)) for f in files)]
 
@@ -44,24 +68,27 @@ class RollbackFolders:
         return expected_files.of_blob(self._database, item.original_path, item.checksum, item.size_bytes)
 
 
-def _holds(folder: Row, files: Sequence[Row]) -> bool:
-    """An execution that put nothing out may share its folder with one that stays."""
-    return any(file.original_path.startswith(f"{folder.original_path}/") for file in files)
+def _holds(folder: str, files: Sequence[str]) -> bool:
+    """An execution without outputs may share its folder with one that stays."""
+    return any(file.startswith(f"{folder}/") for file in files)
 
 
-def _record(connection: sa.Connection, rollback: str) -> tuple[Row, Sequence[Row]]:
-    r, i, a = t.rollback_events, t.archived_items.c, t.artifacts.c
-    record = connection.execute(sa.select(r).where(r.c.rollback_id == rollback)).one()
-    items = connection.execute(
+def _record(connection: sa.Connection, rollback: str) -> Row:
+    r = t.rollback_events
+    return connection.execute(sa.select(r).where(r.c.rollback_id == rollback)).one()
+
+
+def _items(connection: sa.Connection, rollback: str) -> Sequence[Row]:
+    i, a = t.archived_items.c, t.artifacts.c
+    return connection.execute(
         sa.select(i.item_type, i.original_path, i.archived_path, a.checksum, a.size_bytes)
         .select_from(t.archived_items.outerjoin(t.artifacts, a.artifact_record_id == i.item_id))
         .where(i.rollback_id == rollback)
     ).all()
-    return record, items
 
 
 def metadata(record: Row) -> bytes:
-    """`rollback_metadata.json`: the event record as seed 0 §5 has it."""
+    """`rollback_metadata.json`: the rollback as a record beside its archive."""
     told: dict[str, Any] = {str(name): getattr(record, name) for name in record._fields}
     for name in ("undone_at", "files_done"):
         told.pop(name)

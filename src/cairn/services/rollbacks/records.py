@@ -1,4 +1,4 @@
-"""What a rollback took away, written down: the event record of seed 0 §5 and the items that it archived."""
+"""The rows of a rollback: its record, and the items that it archived."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import sqlalchemy as sa
 from cairn.core.commands import CommandContext
 from cairn.core.run import Rollback, Run
 from cairn.core.states import RollbackTrigger
-from cairn.files import layout
 from cairn.services.engine.commit import Commit
-from cairn.services.engine.file_plan import MovedArtifact
+from cairn.services.engine.file_plan import RollbackMoves
 from cairn.store import CheckpointPlace, RunFacts
 from cairn.store import tables as t
 
@@ -26,9 +25,8 @@ class ArchivedRun:
     facts: RunFacts
     before: Run
     after: Run
-    folders: Mapping[str, str]  # by execution
     places: Mapping[str, CheckpointPlace]  # by key
-    moved: tuple[MovedArtifact, ...]
+    rollbacks: Mapping[str, RollbackMoves]
 
     def rollback(self, id: str) -> Rollback:
         return next(r for r in self.after.rollbacks if r.id == id)
@@ -36,7 +34,7 @@ class ArchivedRun:
 
 def taken(commit: Commit) -> ArchivedRun:
     before, after = commit.before, commit.decision.run
-    return ArchivedRun(before.facts, before.run, after, before.folders, before.places, commit.file_plan.moved)
+    return ArchivedRun(before.facts, before.run, after, before.places, commit.file_plan.rollbacks)
 
 
 def record(
@@ -51,7 +49,7 @@ def record(
     reason: str = "",
 ) -> None:
     made = target.rollback(rollback_id)
-    location = layout.rollback_folder(rollback_id, given.at)
+    location = target.rollbacks[rollback_id].archive
     position = made.target if made.target is not None else -1
     at_target = [target.places[c.key].checkpoint_id for c in target.after.plan.checkpoints if c.position == position]
     connection.execute(
@@ -76,13 +74,13 @@ def record(
             "files_done": False,
         },
     )
-    rows = _rows(rollback_id, location, target, others)
+    rows = _rows(rollback_id, [one.rollbacks[rollback_id] for one in (target, *others)])
     if rows:
         connection.execute(sa.insert(t.archived_items), rows)
 
 
 def items(rollback_id: str, target: ArchivedRun, others: Sequence[ArchivedRun]) -> dict[str, Any]:
-    """`rolled_back_items` of seed 0 §5."""
+    """The value of `rolled_back_items`."""
     gone = target.rollback(rollback_id).archived
     return {
         "deleted_runs": [{"run_id": o.facts.run_id, "run_version": o.facts.run_version} for o in others],
@@ -99,7 +97,7 @@ def items(rollback_id: str, target: ArchivedRun, others: Sequence[ArchivedRun]) 
                 "size_bytes": moved.size,
             }
             for each in (target, *others)
-            for moved in each.moved
+            for moved in each.rollbacks[rollback_id].files
         ],
     }
 
@@ -116,7 +114,7 @@ def execution_item(of: ArchivedRun, execution: str) -> dict[str, Any]:
     }
 
 
-def _rows(rollback_id: str, location: str, target: ArchivedRun, others: Sequence[ArchivedRun]) -> list[dict[str, Any]]:
+def _rows(rollback_id: str, moves: Sequence[RollbackMoves]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
 
     def add(kind: str, id: str, original: str, archived: str, size: int = 0) -> None:
@@ -132,29 +130,10 @@ def _rows(rollback_id: str, location: str, target: ArchivedRun, others: Sequence
             }
         )
 
-    for other in others:
-        folder = layout.run_folder(other.facts.run_version, other.facts.run_id)
-        add(
-            "run",
-            other.facts.run_id,
-            folder,
-            f"{location}/{layout.archived_run(other.facts.run_version, other.facts.run_id)}",
-        )
-    facts = target.facts
-    for execution in target.rollback(rollback_id).archived:
-        if execution not in target.folders:
-            continue
-        e = target.after.executions[execution]
-        folder = f"{layout.run_folder(facts.run_version, facts.run_id)}/{target.folders[execution]}"
-        add(
-            "execution",
-            execution,
-            folder,
-            f"{location}/{layout.archived_execution(facts.run_version, facts.run_id, e.position)}",
-        )
-    for each in (target, *others):
-        for moved in each.moved:
-            add("artifact", moved.record_id, moved.original, moved.to, moved.size)
+    for folder in (folder for one in moves for folder in one.folders):
+        add(folder.item_type, folder.item_id, folder.original, folder.archived)
+    for file in (file for one in moves for file in one.files):
+        add("artifact", file.record_id, file.original, file.to, file.size)
     return rows
 
 

@@ -1,4 +1,4 @@
-"""A2: what the simulated model makes of what any provider is given: objects, files, tools, verdicts, teams, words."""
+"""The simulated model answers every kind of request: objects, files, tools, verdicts, teams, text."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from tests.adapters.models.simulated.asking import (
     uses,
 )
 from tests.isolation import limit
+from tests.mentions import mentions
 
 TRIAGE: Json = {
     "type": "object",
@@ -95,7 +96,7 @@ async def test_the_same_each_time_and_otherwise_for_other_input() -> None:
 
 
 async def test_files_of_every_format() -> None:
-    """A4: all that are asked for, then a few words; each is what its ending says."""
+    """All requested files in their formats, then a short answer."""
     talking = talk(WRITE)
     written = await talking.say(INPUT + TASK + FILES)
     files = {given["path"].removeprefix("artifacts_staging/"): given["content"] for _, given in uses(written)}
@@ -115,7 +116,7 @@ async def test_files_of_every_format() -> None:
     labelled = {name for name, content in files.items() if NOTE in content}
     assert labelled == {"report.md", "flow.mmd", "check.py", "page.html", "mail.txt"}
     done = await talking.answer(written)
-    assert (done.tool_calls, (done.text or "").startswith("Written: artifacts_staging/report.md, ")) == ([], True)
+    assert (done.tool_calls, done.text) == ([], mentions("artifacts_staging/report.md"))
 
 
 async def test_a_file_tool_that_has_operations() -> None:
@@ -131,7 +132,7 @@ async def test_the_answer_is_the_file() -> None:
         "=== RESULT ===\nYour answer is the content of report.md, in Markdown, whole. What is in it: A short report"
     )
     response = await talk().say(INPUT + TASK + prompt)
-    assert (response.text or "").startswith("# Report\n\n> Simulated")
+    assert (response.text or "").startswith("# Report\n\n> ")
     assert "A short report." in (response.text or "")
 
 
@@ -179,7 +180,7 @@ async def test_what_is_proposed() -> None:
     ((_, given),) = uses(response)
     assert (given["operation_type"], given["confidence"], given["risk_level"]) == ("send_email", 0.86, "medium")
     assert given["parameters"]["to"] == TICKET["email"]
-    assert "nothing speaks against it" in given["reasoning"]
+    assert given["reasoning"]
 
 
 async def test_operations_that_a_tool_tells_of() -> None:
@@ -241,7 +242,7 @@ async def test_teams() -> None:
     }
     made = output(await talk(schema=schema).say("=== YOUR TASK ===\nCreate 3 agents for designing a mobile app."))
     assert [one["name"] for one in made["agents"]] == ["UX Designer", "Frontend Developer", "Backend Developer"]
-    assert made["agents"][0]["system_prompt"].startswith("You are the UX Designer. ")
+    assert made["agents"][0]["system_prompt"] == mentions("UX Designer")
     more = output(await talk(schema=schema).say("=== YOUR TASK ===\nMake seven agents who count clouds."))
     assert len({one["name"] for one in more["agents"]}) == len(more["agents"]) >= 2
 
@@ -259,9 +260,7 @@ LAYOUTS = {
 async def test_its_part_of_a_discussion(layout: str) -> None:
     prompt = LAYOUTS[layout].format(part="=== YOUR PART ===\nAs the chair, decide.")
     text = (await talk(system="You are the Architect. You think of structure.").say(prompt)).text or ""
-    assert text.startswith("As Architect: I think of structure. ")
-    assert "Analyst says: The scheduler is late." in text
-    assert "Having heard Analyst, I decide" in text
+    assert text == mentions("Architect", "think of structure", "Analyst", "The scheduler is late.", "decide")
 
 
 DEBATE = (
@@ -276,8 +275,8 @@ async def test_a_side_of_a_debate_goes_by_facts_of_its_own_and_answers_the_other
     prompt = DEBATE.format(facts=json.dumps({"question": "Which one is it to be then?", "facts": FACTS}), said=said)
     text = (await talk(system="You are Builder. You argue for your own work.").say(prompt)).text or ""
     first, reply, _ = text.split("\n\n")
-    assert first == f"As Builder: I argue for my own work. I go by this: “{FACTS[2]}”"
-    assert reply == f"Buyer says: “{FACTS[1]}” That is right, but it does not settle the question."
+    assert first == mentions("Builder", "argue for my own work", f"“{FACTS[2]}”")
+    assert reply == mentions("Buyer", f"“{FACTS[1]}”")
 
 
 async def test_what_tools_have_returned_is_handed_on() -> None:

@@ -1,4 +1,4 @@
-"""A2: what the simulated model does can be written down, by checkpoint, attempt and call: for users' own tests."""
+"""Replies of the simulated model can be scripted by checkpoint, attempt and call, for users' own tests."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cairn.ports.models import ANSWERED_BY, ModelCallContext, ModelError
 from cairn.ports.models import ModelErrorKind as Kind
 from tests.adapters.models.asking import no_secret, streamed, whole
 from tests.adapters.models.simulated.asking import ASK, INPUT, TASK, WRITE, Json, Talk, output, talk, uses
+from tests.mentions import mentions
 
 FILES = "=== RESULT ===\nWrite these files:\n- staging/a.md, in Markdown\n- staging/b.json, in JSON"
 KINDS = [kind for kind in Kind if kind is not Kind.NOT_CONFIGURED]
@@ -117,7 +118,7 @@ async def test_given_words_and_objects() -> None:
 
 
 async def test_given_artifacts() -> None:
-    """Left out, given, and one too many (A4)."""
+    """Omitted, given, and one too many."""
     steps: list[Json] = [{"artifacts": {"a": "# Given\n", "b.json": None, "more.txt": "Not asked for."}}]
     talking = talk(WRITE, steps=steps)
     written = await talking.say(TASK + FILES)
@@ -126,7 +127,7 @@ async def test_given_artifacts() -> None:
         ("write_file", {"path": "staging/more.txt", "content": "Not asked for."}),
     ]
     done = await talking.answer(written)
-    assert (done.text or "").startswith("Written: staging/a.md, staging/more.txt.")
+    assert done.text == mentions("staging/a.md", "staging/more.txt")
     schema: Json = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
     listed = "=== RESULT ===\nIt holds:\n- a.md, in Markdown\n- b.json, in JSON"
     made = await talk(steps=[{"artifacts": {"b": {"n": 1}, "a": None}}], schema=schema).say(listed)

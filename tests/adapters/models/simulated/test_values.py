@@ -1,4 +1,4 @@
-"""A2: a schema that it has never seen is satisfied too, whatever it asks for."""
+"""The simulated model satisfies any schema."""
 
 from __future__ import annotations
 

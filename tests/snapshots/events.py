@@ -1,0 +1,69 @@
+"""Every event with its meaning and its description, filled in with sample data."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from cairn.core.events import EventType
+from cairn.store.events.descriptions import CHOICES, SENTENCES, describe
+
+SAMPLE: Mapping[str, Any] = {
+    "agent": "refund-clerk",
+    "artifacts": [{"name": "report.md"}, {"name": "summary.json"}],
+    "attempt_number": 2,
+    "budget": "10 calls",
+    "changed": ["display_name", "roles"],
+    "channel": "operations",
+    "count": 3,
+    "counts": {"written": 2, "moved_aside": 1},
+    "decision": "approve",
+    "error": "Connection refused",
+    "from_user": "mira",
+    "given": 1,
+    "group": "support",
+    "kind": "completion",
+    "needed": 2,
+    "pass_number": 2,
+    "provider": "corporate",
+    "reason": "The reason that was given",
+    "revision": 4,
+    "revision_iteration": 1,
+    "run_version": 3,
+    "secret": "smtp_password",
+    "signed_in_with": "password",
+    "target": 1,
+    "to_revision": 2,
+    "to_user": "jonas",
+    "token": "deployments",
+    "user": "mira",
+    "waiting_on": "human_form",
+}
+
+
+def descriptions() -> str:
+    of_runs = [event.value for event in EventType]
+    others = [name for name in SENTENCES if name not in of_runs]
+    parts = [
+        "# Events of a run",
+        *(_entry(name, _meaning(EventType(name))) for name in of_runs),
+        "# Other events",
+        *(_entry(name) for name in others),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _entry(name: str, meaning: str = "") -> str:
+    lines = [f"{name}: {meaning}" if meaning else name, f"    {describe(name, 'Review', SAMPLE)}"]
+    key, choices = CHOICES.get(name, ("", {}))
+    lines += [f"    {key}={value}: {describe(name, 'Review', {**SAMPLE, key: value})}" for value in choices]
+    return "\n".join(lines)
+
+
+def _meaning(member: EventType) -> str:
+    """The comment beside it."""
+    source = inspect.getsource(EventType)
+    found = re.search(rf"^    {member.name} = .*?  # (?:noqa\S* ?\S* - )?(.*)$", source, re.MULTILINE)
+    return found[1] if found else ""

@@ -1,0 +1,226 @@
+"""What models receive: whole requests in the main situations, the agents of the library, and every other sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+from cairn.definitions.agents import ready_agents
+from cairn.definitions.templates import templates
+from cairn.ports import ArtifactSource, ResolvedInputs, ReworkBrief
+from tests.runners.agenting import Agents, Asked, FakeModels, Reply, Uses, hands_over
+from tests.runners.works import stored
+from tests.snapshots.source_texts import listed, texts_of
+
+Json = dict[str, Any]
+
+FOUND = ResolvedInputs(
+    previous=ArtifactSource("Report", 2, 1, (stored("report", "md", "# Earlier report", "runs/v1/report.md"),)),
+    completed={"goals": ArtifactSource("Goals", 0, 2, (stored("goals", "json", '{"n": 1}', "runs/v2/goals.json"),))},
+    feedback=("Shorter, please.",),
+    original_prompt="Make an app.",
+    input={"ticket": "It breaks."},
+    findings="- report.md: too long",
+)
+READS: Json = {
+    "instructions": {
+        "system_prompt": "The system prompt of the checkpoint.",
+        "task_prompt": "Do it.",
+        "examples": [{"input": {"a": 1}, "output": {"b": 2}}],
+    },
+    "inputs": {"include_previous_version": True, "include_checkpoint_outputs": [{"checkpoint_id": "goals"}]},
+}
+COUNT: Json = {
+    "name": "count",
+    "format": "json",
+    "schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+}
+PEOPLE: list[Json] = [
+    {"name": "Analyst", "role": "The role of the analyst.", "task_prompt": "The task of the analyst."},
+    {"name": "Architect", "role": "The role of the architect.", "task_prompt": "The task of the architect."},
+    {"name": "Chair", "role": "The role of the chair.", "task_prompt": "The task of the chair."},
+]
+TEAM: Json = {"name": "UX", "role": "Designs.", "system_prompt": "You design.", "task_prompt": "Draw."}
+ALL_TOOLS = ["file_operations", "propose_action", "request_rework", "ask_human"]
+PASSES: Json = {"passes": True, "reason": "Fine.", "findings": []}
+NUMBERS = count()  # of folders
+LONG = stored("spec", "md", "# Spec\n" + "Requirement. " * 8_000, "runs/v1/spec.md")
+
+
+# ---- situations ------------------------------------------------------------------------------------------
+async def _context(folder: Path) -> list[Asked]:
+    """One agent with everything that it may read, in each format."""
+    asked: list[Asked] = []
+    for layout in ("markdown", "xml", "json"):
+        given = {**READS, "instructions": {**READS["instructions"], "injection_format": {"content_format": layout}}}
+        agent = {"task_prompt": "The task of the agent."}
+        asked += await _asked(folder, "Done.", "report.md", agent=agent, given=given, found=FOUND)
+    return asked
+
+
+async def _results(folder: Path) -> list[Asked]:
+    """The forms that a result can have, and corrections of results that are not valid."""
+    asked = await _asked(folder, "a,b", "table.csv")
+    asked += await _asked(folder, "No JSON.", hands_over({"n": "two"}), hands_over({"n": 2}), COUNT)
+    asked += await _asked(folder, hands_over({"decision": "COMPLETE", "reason": "Done."}), given={"decides": True})
+    several = [hands_over({"report": "# Report"}), *[hands_over({"report": "# Report", "count": {"n": 2}})] * 2]
+    return asked + await _asked(folder, *several, "report.md", COUNT)
+
+
+async def _tools(folder: Path) -> list[Asked]:
+    """Every tool with its description, and results of tools."""
+    uses = [
+        Uses("write_file", {"path": "workspace/notes.txt", "content": "one\ntwo"}, "1"),
+        Uses("read_file", {"path": "workspace/notes.txt"}, "2"),
+        Uses("edit_file", {"path": "workspace/notes.txt", "old": "three", "new": "3"}, "3"),
+        Uses("read_file", {"path": "../secret.txt"}, "4"),
+        Uses("write_file", {"path": "workspace/notes.txt"}, "5"),
+        Uses("list_files", {}, "6"),
+        Uses("write_file", {"path": "report.md", "content": "# Report"}, "7"),
+    ]
+    files = await _asked(folder, uses, "Done.", "report.md", agent={"tools": ["file_operations"]}, found=FOUND)
+    question = Uses("ask_human", {"question": "Which colour?"}, "1")
+    return files + await _asked(folder, question, "report.md", agent={"tools": ALL_TOOLS}, found=FOUND)
+
+
+async def _rework(folder: Path) -> list[Asked]:
+    """Work that was sent back."""
+    found = replace(FOUND, rework=ReworkBrief("tester", "Correct the count.", "Two is wrong."))
+    return await _asked(folder, "Done.", "report.md", found=found)
+
+
+def _discussion(mode: str) -> Callable[[Path], Awaitable[list[Asked]]]:
+    async def run(folder: Path) -> list[Asked]:
+        config = {"creation_mode": "predefined", "discussion_mode": mode, "agents": PEOPLE, "max_turns": 6}
+        return await _asked(folder, *["An answer."] * 20, "plan.md", config=config)
+
+    return run
+
+
+async def _team(folder: Path) -> list[Asked]:
+    """An agent that sets up those who work; its first answers are not valid."""
+    config = {
+        "creation_mode": "meta_agent",
+        "meta_agent_instructions": "Agents for a mobile app.",
+        "discussion_mode": "sequential",
+        "max_agents": 3,
+        "max_turns": 1,
+    }
+    teams = [[{**TEAM, "name": f"A{number}"} for number in range(4)], [TEAM, TEAM], [TEAM]]
+    return await _asked(folder, *[hands_over({"agents": team}) for team in teams], "Done.", "app.md", config=config)
+
+
+async def _validation(folder: Path) -> list[Asked]:
+    """Models that judge results: near misses of a schema, and by the author's prompt; a verdict that is not valid."""
+    lenient = {"output": {"validation": {"validation_mode": "llm_schema", "schema_validation_strictness": "lenient"}}}
+    wrong = [hands_over({"n": "two"})] * 3
+    asked = await _asked(folder, *wrong, hands_over(PASSES), COUNT, given=lenient)
+    custom = {"validation_mode": "llm_custom", "custom_validation_prompt": "Is it kind?"}
+    replies = ["You are great.", "It passes!", hands_over(PASSES)]
+    return asked + await _asked(folder, *replies, "text.md", given={"output": {"validation": custom}})
+
+
+async def _summary(folder: Path) -> list[Asked]:
+    """A long document that is summarised before it is read."""
+    reads = {"inputs": {"include_checkpoint_outputs": [{"checkpoint_id": "spec", "use_summarization": True}]}}
+    found = ResolvedInputs(completed={"spec": ArtifactSource("Spec", 0, 1, (LONG,))})
+    return await _asked(folder, *["It wants much."] * 2, "Done.", "text.md", given=reads, found=found)
+
+
+SITUATIONS: dict[str, Callable[[Path], Awaitable[list[Asked]]]] = {
+    "context": _context,
+    "results": _results,
+    "tools": _tools,
+    "rework": _rework,
+    "sequential": _discussion("sequential"),
+    "parallel": _discussion("parallel"),
+    "council": _discussion("council"),
+    "debate": _discussion("debate"),
+    "team": _team,
+    "validation": _validation,
+    "summary": _summary,
+}
+
+
+async def situation(name: str, folder: Path) -> str:
+    asked = await SITUATIONS[name](folder)
+    requests = [f"# Request {number}\n\n{_request(one)}" for number, one in enumerate(asked, 1)]
+    return "\n\n".join(requests) + "\n"
+
+
+async def _asked(folder: Path, *given: Any, **more: Any) -> list[Asked]:
+    """What models receive until the checkpoint ends; `given` are their replies, then the checkpoint's outputs."""
+    outputs = [one for one in given if one is COUNT or (isinstance(one, str) and one.endswith((".md", ".csv")))]
+    replies: list[Reply] = [one for one in given if not any(one is output for output in outputs)]
+    bench = Agents(folder / str(next(NUMBERS)), FakeModels.saying(*replies))
+    await bench.run(*outputs, **more)
+    return bench.models.asked
+
+
+def _request(asked: Asked) -> str:
+    if asked.answers:
+        return f"## Then\n\n{_quoted(asked.last)}"
+    parts = [f"## System\n\n{_quoted(asked.system)}", f"## User\n\n{_quoted(asked.prompt)}"]
+    tools = [*asked.info.function_tools, *asked.info.output_tools]
+    for tool in tools:
+        described = list(_described(tool.parameters_json_schema, ""))
+        parts.append(f"## Tool {tool.name}\n\n" + _quoted("\n".join([tool.description or "", *described])))
+    return "\n\n".join(parts)
+
+
+def _quoted(text: str) -> str:
+    shortened = text if len(text) <= 12_000 else f"{text[:400]}\n[…]\n{text[-400:]}"
+    return "\n".join(f"> {line}".rstrip() for line in shortened.splitlines())
+
+
+def _described(schema: Json, at: str) -> Iterator[str]:
+    for name, inner in schema.get("properties", {}).items():
+        where = f"{at}.{name}" if at else name
+        if "description" in inner:
+            yield f"- {where}: {inner['description']}"
+        yield from _described(inner, where)
+        yield from _described(inner.get("items", {}), f"{where}[]")
+
+
+# ---- the library -------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Leaf:
+    path: str
+    text: str
+
+
+def library() -> str:
+    """Texts of the agents and templates that come with Cairn."""
+    agents = {f"Agent {name}": agent.model_dump(exclude_defaults=True) for name, agent in ready_agents().items()}
+    found: Json = agents | {f"Template {template.name}": template.read()[0] for template in templates()}
+    parts = ["\n".join([f"# {title}", *_lines(document)]) for title, document in found.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _lines(document: Any) -> list[str]:
+    return [f"- {leaf.path}: {leaf.text.strip()}" for leaf in _leaves(document, "") if " " in leaf.text]
+
+
+def _leaves(value: Any, path: str) -> Iterator[_Leaf]:
+    match value:
+        case str():
+            yield _Leaf(path, value)
+        case dict():
+            for key, inner in cast("Json", value).items():
+                yield from _leaves(inner, f"{path}.{key}" if path else key)
+        case list() | tuple():
+            for number, inner in enumerate(cast("list[Any]", value)):
+                named = cast("Json", inner).get("key", number) if isinstance(inner, dict) else number
+                yield from _leaves(inner, f"{path}.{named}")
+        case _:
+            pass
+
+
+# ---- all else ----------------------------------------------------------------------------------------------
+def sentences() -> str:
+    """Instructions, results of tools and faults, as they stand in the source of the runners."""
+    found = {module: [text for text in texts if not text.logged] for module, texts in texts_of("runners").items()}
+    return listed({module: texts for module, texts in found.items() if texts})
