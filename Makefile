@@ -132,7 +132,7 @@ docs: $(PACKAGE) ## write the pages of docs/reference from the code
 SNAPSHOTS := tests/snapshots tests/adapters/models/test_wire.py tests/runners/test_agent_injection.py \
 	tests/cli/test_output.py tests/cli/test_conversations.py tests/cli/test_rules.py
 snapshots: $(DEV) $(PACKAGE) ## write the texts of every surface again, in tests/snapshots
-	CAIRN_WRITE_SNAPSHOTS=1 scripts/in-memory $(VENV)/bin/pytest -q $(SNAPSHOTS)
+	WRITE_SNAPSHOTS=1 scripts/in-memory $(VENV)/bin/pytest -q $(SNAPSHOTS)
 
 format: $(DEV) ## format the Python code and fix what the linter can
 	$(VENV)/bin/ruff format

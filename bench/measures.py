@@ -145,7 +145,7 @@ async def approve(cairn: AppServices, run_id: str, execution: str) -> float:
 
 
 def large_value() -> dict[str, Value]:
-    """As much as is taken (P8), of everything that a careless encoder loses."""
+    """As much as is taken, of everything that a careless encoder loses."""
     row: dict[str, Value] = {"text": "größer 🚀" * 20, "share": 1 / 7, "none": None, "empty": [{}, ""]}
     rows: list[Value] = [{"id": 2**70 + n, **row} for n in range(9000)]
     return {"rows": rows, "padding": "x" * (10 * MEGABYTE - len(encode_json({"rows": rows, "padding": ""})))}

@@ -50,8 +50,8 @@ def code(value: object) -> str:
 
 
 def plain(text: str) -> str:
-    """Without the ids of requirements, and on one line."""
-    return " ".join(re.sub(r"\s*\([A-Z]\d+[a-z]?\)", "", text).split())
+    """The text on one line."""
+    return " ".join(text.split())
 
 
 # ---- settings ---------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.files import Tree
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.engine import engine
+from cairn.services.folders import folder_sync
 from cairn.services.rollbacks.service import RollbackSpec
 from tests.chaos import action_scenes, rework_scenes, talk_scenes
 from tests.chaos.scene import COMMAND, NEVER, ROLLBACK, Ids, Scene
@@ -345,7 +345,7 @@ def die(folder: Path, url: str | None, scene: str, ids: Ids, at: int | None) -> 
 
     # What the clock adds on a busy machine would be another moment each time.
     by_the_clock = dict.fromkeys(("FILED_SECONDS", "WATCH_SECONDS", "MEND_SECONDS", "ADOPT_SECONDS"), NEVER)
-    with patch.object(engine, "OPEN_AFTER", SCENES[scene].opens_after), patch.multiple(worker, **by_the_clock):
+    with patch.object(folder_sync, "OPEN_AFTER", SCENES[scene].opens_after), patch.multiple(worker, **by_the_clock):
         return asyncio.run(run())
 
 

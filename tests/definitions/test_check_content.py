@@ -14,10 +14,7 @@ from tests.isolation import limit
 from tests.mentions import mentions
 
 LOOKS = {"type": "object", "properties": {"x": {"pattern": "(?=a)b"}}}
-MESSAGE = (
-    "the pattern '(?=a)b' cannot be used: it is not a regular expression, or it is too large, or it looks around or "
-    "back, which takes unbounded time"
-)
+MESSAGE = mentions("'(?=a)b'")
 
 
 def test_every_schema_is_compiled() -> None:
@@ -100,12 +97,12 @@ def test_functions_have_to_be_registered_where_they_are_known() -> None:
     steps = [step("a"), step("b", function="samples.count")]
     assert errors(*steps) == []
     assert errors(*steps, functions={"samples.counts"}) == [
-        ("/checkpoints/0/function", "there is no registered function 'f'; there are 'samples.counts'"),
-        ("/checkpoints/1/function", "there is no registered function 'samples.count': did you mean 'samples.counts'?"),
+        ("/checkpoints/0/function", mentions("'f'", "'samples.counts'")),
+        ("/checkpoints/1/function", mentions("'samples.count'", "'samples.counts'")),
     ]
     assert errors(*steps, functions=()) == [
         ("/checkpoints/0/function", mentions("'f'")),
-        ("/checkpoints/1/function", "there is no registered function 'samples.count'"),
+        ("/checkpoints/1/function", mentions("'samples.count'")),
     ]
 
 

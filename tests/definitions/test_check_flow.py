@@ -49,11 +49,8 @@ def test_sources_that_exist_pass(path: str) -> None:
         ("b.x", mentions("'b'")),
         ("ticket.name", mentions("ticket.name", "'name'")),
         ("ticket.id.x?", mentions("ticket.id.x", "ticket.id", "'x'")),
-        ("ticket.customer[0]", "ticket.customer[0] cannot exist: ticket.customer is not declared to have an item 0"),
-        (
-            "ticket..id",
-            mentions("'ticket..id'", "0", '"name"', "'..id'"),
-        ),
+        ("ticket.customer[0]", mentions("ticket.customer[0]", "ticket.customer", "0")),
+        ("ticket..id", mentions("'ticket..id'", "'..id'")),
     ],
 )
 def test_sources_that_cannot_exist_are_refused(path: str, message: str) -> None:
@@ -113,9 +110,7 @@ def test_a_checkpoint_key_holds_the_fields_of_its_form() -> None:
     taken = {"g": "a.goals", "f": "a.f"}
     assert errors(form, step("b", input_mapping=taken)) == []
     assert warnings(form, step("b", input_mapping={"x": "a.n"})) == [(PLACE, mentions("a.n"))]
-    assert errors(form, step("b", input_mapping={"x": "a.gaols"})) == [
-        (PLACE, "a.gaols cannot exist: a is not declared to have a property 'gaols'")
-    ]
+    assert errors(form, step("b", input_mapping={"x": "a.gaols"})) == [(PLACE, mentions("a.gaols", "'gaols'"))]
 
 
 @pytest.mark.parametrize(
@@ -157,8 +152,8 @@ def schema_of(type: Any) -> Any:
 @pytest.mark.parametrize(
     ("path", "wanted", "severity", "message"),
     [
-        ("ticket.id", schema_of("integer"), "error", "ticket.id is string, but integer is required"),
-        ("ticket.size", schema_of("integer"), "warning", "ticket.size is number, but integer is required"),
+        ("ticket.id", schema_of("integer"), "error", mentions("ticket.id", "string", "integer")),
+        ("ticket.size", schema_of("integer"), "warning", mentions("ticket.size", "number", "integer")),
         ("ticket.size", schema_of(["number", "null"]), None, ""),
         ("ticket.customer", schema_of("object"), None, ""),
         (
@@ -177,7 +172,7 @@ def schema_of(type: Any) -> Any:
             "ticket.customer",
             {"properties": {"x": {"type": "object", "required": ["age"], "properties": {"name": {"type": "number"}}}}},
             "error",
-            "ticket.customer.name is string, but number is required",
+            mentions("ticket.customer.name", "string", "number"),
         ),
     ],
 )
@@ -207,10 +202,10 @@ def test_without_a_mapping_the_whole_context_must_match() -> None:
     }
     assert errors(ticket, step("b", input_schema=wanted)) == []
     wanted = {"required": ["customer"], "properties": {"ticket": {"type": "string"}, "not_there": {"type": "string"}}}
-    nobody = "there is no checkpoint 'customer'; there are 'ticket'"
+
     assert errors(ticket, step("b", input_schema=wanted)) == [
-        (place, mentions("'customer'", nobody)),
-        (place, "ticket is object, but string is required"),
+        (place, mentions("'customer'", "'ticket'")),
+        (place, mentions("ticket", "object", "string")),
     ]
 
 

@@ -38,7 +38,7 @@ def test_artifact_field_and_agent_names_are_unique() -> None:
         ("/checkpoints/0/outputs/1", mentions("'r'", "/checkpoints/0/output/artifacts/0")),
         (
             "/checkpoints/1/form/1/name",
-            "two fields have the name 'x': this one and /checkpoints/1/execution/human_only_config/input_fields/0",
+            mentions("'x'", "/checkpoints/1/execution/human_only_config/input_fields/0"),
         ),
         (
             "/checkpoints/2/execution/agent_config/agents/2/name",
@@ -66,7 +66,7 @@ def test_needs_exist_and_come_before() -> None:
         ("/checkpoints/1/needs/0", mentions("'plam'", "'plan'")),
         (
             "/checkpoints/2/dependencies/required_checkpoint_ids/0",
-            "'test' needs 'later', which comes later: put 'later' before it",
+            mentions("'test'", "'later'"),
         ),
     ]
 
@@ -90,7 +90,7 @@ def test_many_needs_are_checked_quickly() -> None:
     keys = [f"k{at}" for at in range(200)]
     assert errors(*(step(key, needs=keys[:at]) for at, key in enumerate(keys))) == []
     circles = found(*(step(key, needs=[other for other in keys if other != key]) for key in keys))
-    assert circles[0].message.startswith("these wait for one another")
+    assert circles[0].message == mentions("k0 → k1 → k0")
 
 
 def test_members_of_a_stage_are_adjacent() -> None:

@@ -49,7 +49,7 @@ def test_valid_answers_are_kept_exactly(type: str, value: Any) -> None:
         ("number", True, mentions("true")),
         ("number", float("inf"), mentions("inf")),
         ("boolean", 1, mentions("1")),
-        ("boolean", "true", 'expected true or false, but got "true"'),
+        ("boolean", "true", mentions('"true"')),
         ("file", {"id": 1}, mentions('{"id":1}')),
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 
 from cairn.services.actors import ADMIN
 from cairn.services.folders.folder_repair import RepairReport
+from tests.mentions import mentions
 from tests.services.house import House, form, plain, step
 
 
@@ -96,7 +97,8 @@ async def test_whatever_was_done_is_put_right_and_nothing_is_lost(
     assert len(told) == 1
     assert told[0].metadata["counts"] == {"written": report.repaired, "moved_aside": report.moved_aside}
     assert {plain(move["to"]) for move in told[0].metadata["moved_aside"]} >= {".archived/drift_TIME/runs/mine"}
-    assert any(record.getMessage().startswith("drift: ") for record in caplog.records)
+    counts = mentions(report.repaired, report.moved_aside)
+    assert any(record.getMessage() == counts for record in caplog.records)
     again = await house.cairn.keeper.mend_all()
     assert again.is_clean
     await house.fill(waiting, "end", end="yes")

@@ -13,6 +13,7 @@ import pytest
 from cairn.files import Drift, ExpectedTree, FileContent, RepairResult, Tree, Workspaces
 from tests.files.disk import AT, EXECUTION, FOLDER, OLDER, PERMANENT, PIPELINE, STAMP, artifact, files, picture, unread
 from tests.isolation import limit
+from tests.mentions import mentions
 
 OUTPUT = f"{FOLDER}/outputs/{PERMANENT}"
 INFO = "runs/v1/run_info.json"
@@ -267,7 +268,7 @@ def test_what_cannot_be_put_right_is_told_and_holds_nothing_up(tree: Tree, home:
     report = tree.repair(tree.scan(PIPELINE, ExpectedTree({**expected.files, OUTPUT: lost}, latest="runs/v1")), AT)
     assert report.written == (INFO,)
     assert [path for path, _ in report.failed] == [OUTPUT]
-    assert "free some space" in report.failed[0][1]
+    assert report.failed[0][1] == mentions("`cairn doctor`")
 
 
 def test_thousands_of_files_are_scanned_in_a_second(tree: Tree, home: Path) -> None:

@@ -54,7 +54,7 @@ async def test_sequential_each_speaks_in_turn_and_sees_all_before(tmp_path: Path
     ]
     assert [one.model for one in bench.models.asked] == ["fake:default", "fake:big"] * 2
     first, _, _, last = bench.models.asked
-    assert first.system.startswith("You are Analyst. You know the business.\n\n")
+    assert first.system.partition("\n\n")[0] == mentions("Analyst", "You know the business.")
     assert first.prompt.startswith("=== YOUR TASK ===\nDo it.\n\nAnalyse.\n\n=== YOUR PART ===\n")
     assert first.prompt == mentions("Analyst, Architect", AGREED, f"=== RESULT ===\n{NOT_YET}")
     assert last.prompt.startswith(
@@ -118,7 +118,7 @@ async def test_council_all_answer_each_reviews_and_a_chair_decides(tmp_path: Pat
         "council/review/architect",
     ]
     chair = bench.models.asked[-1]
-    assert chair.system.startswith("You are Head. The chair of this council.")
+    assert chair.system.partition("\n\n")[0] == mentions("Head", "The chair of this council.")
     assert chair.prompt.count("Analyst") == 4  # two headings, and what was said under each
     assert bench.kept.all[-1].speaker == "Head"
 

@@ -122,7 +122,7 @@ async def test_a_verdict_has_to_be_understood_and_a_result_cannot_give_it(tmp_pa
     assert isinstance(outcome, InvalidResult)
     verdict = outcome.verdicts[-1]
     assert (verdict.passes, verdict.reason) == (False, mentions())
-    assert bench.models.asked[2].last == mentions("- verdict")
+    assert bench.models.asked[2].last == mentions("- findings: ")
     assert f"text.md:\n````md\n{orders}\n````" in bench.models.asked[1].prompt
 
 

@@ -8,7 +8,7 @@ from cairn.definitions import CheckpointDefinition
 from cairn.documents import Value
 from cairn.ports import ProducedFile, StoredFile
 from cairn.runners import CannotStart, InvalidInputData, map_input, read_value, run_context, sources
-from tests.mentions import mentions
+from tests.mentions import listing, mentions
 from tests.runners.works import checkpoint, function_checkpoint, stored, unreadable
 
 
@@ -91,10 +91,9 @@ def test_a_missing_source_fails_unless_it_is_optional() -> None:
     with pytest.raises(InvalidInputData) as told:
         map_input(mapped(a="ticket.none", b="later.x", c="ticket.id"), CONTEXT)
     assert told.value.fault.type == "unfit_input"
-    assert told.value.fault.message == (
-        "The input of step is not what is expected:\n"
-        "- input_mapping.a: ticket.none expected the key 'none' in ticket, which has the keys 'id', 'tags', 'empty'\n"
-        "- input_mapping.b: later.x expected 'later' in the run's context, which has input, ticket"
+    assert told.value.fault.message == listing(
+        mentions("- input_mapping.a: ", "ticket.none", "'none'", "'id', 'tags', 'empty'"),
+        mentions("- input_mapping.b: ", "later.x", "'later'", "input, ticket"),
     )
 
 

@@ -99,7 +99,7 @@ async def test_scripts_import_one_another_and_run_on_an_event_loop(bench: Bench)
 async def test_output_progress_and_log_lines_arrive(bench: Bench) -> None:
     body = "print('out'); print('err', file=sys.stderr); ctx.log('said', n=2); ctx.progress(2, 'all'); return 1"
     await bench.value(body)
-    lines = sorted(line for line in bench.told.lines if "Sandbox" not in line[1])
+    lines = sorted(line for line in bench.told.lines if "sandbox" not in (line[2] or {}))
     printed, said = ("info", "out", {"stream": "stdout"}), ("info", "said", {"n": 2})
     assert lines == [printed, said, ("warning", "err", {"stream": "stderr"})]
     assert bench.told.progress == [(1.0, "all")]

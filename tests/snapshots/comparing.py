@@ -1,4 +1,4 @@
-"""Compares a text with its snapshot file, or writes that file: `make snapshots` sets CAIRN_WRITE_SNAPSHOTS."""
+"""Compares a text with its snapshot file, or writes that file: `make snapshots` sets WRITE_SNAPSHOTS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 def compare_text(name: str, text: str) -> None:
     file = FOLDER / name
-    if os.environ.get("CAIRN_WRITE_SNAPSHOTS"):
+    if os.environ.get("WRITE_SNAPSHOTS"):
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, encoding="utf-8")
     if not file.exists() or text != file.read_text(encoding="utf-8"):

@@ -1,4 +1,4 @@
-"""An OpenID Connect provider: discovery, the code flow with PKCE, and ID tokens that are checked (S1)."""
+"""An OpenID Connect provider: discovery, the code flow with PKCE, and ID tokens that are checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where requests may go: nothing inside the network is reached unless an admin has named it (S3)."""
+"""Where requests may go: nothing inside the network is reached unless an admin has named it."""
 
 from __future__ import annotations
 

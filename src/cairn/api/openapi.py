@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, cast
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -97,7 +96,7 @@ def build(app: FastAPI) -> Spec:
     problem = problems.Problem.model_json_schema(mode="serialization", ref_template=template)
     components["schemas"].update(problem.pop("$defs"), Problem=problem)
     components["schemas"] = dict(sorted(components["schemas"].items()))
-    return _for_readers(spec)
+    return spec
 
 
 def _describe_access(operation: Spec, declared: Operation) -> None:
@@ -167,18 +166,3 @@ def _problem(status: int) -> Spec:
         "description": title,
         "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-
-
-_IDS = re.compile(r"\s*\((?:[A-Z]\d+[a-z]?(?:, | and | to )?)+\)")  # of requirements: for those who read the code
-
-
-def _for_readers(part: Any) -> Any:
-    if isinstance(part, dict):
-        fields = cast("dict[str, Any]", part)
-        return {name: _without_ids(name, value) for name, value in fields.items()}
-    return [_for_readers(each) for each in cast("list[Any]", part)] if isinstance(part, list) else part
-
-
-def _without_ids(name: str, value: Any) -> Any:
-    is_text = name in ("description", "summary") and isinstance(value, str)
-    return _IDS.sub("", value) if is_text else _for_readers(value)

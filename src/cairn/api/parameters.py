@@ -83,7 +83,7 @@ class PageParameters:
 
 
 Paging = Annotated[PageParameters, filled(PageParameters)]
-Force = Annotated[bool, Query(description="Cancel runs that stand in the way (D3).")]
+Force = Annotated[bool, Query(description="Cancel runs that stand in the way.")]
 
 
 def etag(revision: int) -> str:

@@ -1,4 +1,4 @@
-"""Definitions in files: a YAML or JSON file, and the scripts that lie in a folder beside it (D5)."""
+"""Definitions in files: a YAML or JSON file, and the scripts that lie in a folder beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data folder opened by the command itself, when no server holds it (D44)."""
+"""The data folder opened by the command itself, when no server holds it."""
 
 from __future__ import annotations
 

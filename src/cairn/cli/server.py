@@ -127,7 +127,7 @@ async def at_work(cairn: AppServices) -> AsyncGenerator[Worker]:
 
 
 async def _announce(cairn: AppServices, listener: socket.socket) -> str:
-    """Write down how to reach the server, and print the link that signs in (S1)."""
+    """Write down how to reach the server, and print the link that signs in."""
     settings = cairn.settings
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host

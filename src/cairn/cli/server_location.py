@@ -1,4 +1,4 @@
-"""Where the data is, and which server holds it (D44)."""
+"""Where the data is, and which server holds it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ MEGABYTE = 1024 * 1024
 
 
 class Settings(BaseSettings):
-    """Every setting, with seed values as defaults (P10)."""
+    """Every setting, with seed values as defaults."""
 
     model_config = SettingsConfigDict(env_prefix="CAIRN_", extra="forbid", frozen=True)
 

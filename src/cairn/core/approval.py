@@ -42,7 +42,7 @@ class Approval(Replaceable):
     closed_at: datetime | None = None
     reason: str = ""
     attempt: int = 1  # of its execution, when it was asked
-    kept_from: str | None = None  # the approval of equal content that it repeats (H3a)
+    kept_from: str | None = None  # the approval of equal content that it repeats
     rule: str = ""  # the one that asks, or has approved
     scope: str = ""  # of that rule: global, or the pipeline's id
     rules_revision: int = 0
@@ -60,7 +60,7 @@ class Approval(Replaceable):
 
     @property
     def counted(self) -> tuple[Vote, ...]:
-        """The votes that count: a modification restarts the count (D26)."""
+        """The votes that count: a modification restarts the count."""
         last = max((n for n, vote in enumerate(self.votes) if vote.decision == "modify"), default=0)
         return self.votes[last:]
 

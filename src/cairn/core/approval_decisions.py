@@ -66,7 +66,7 @@ def check(d: Draft, c: Decide) -> Approval:
 
 
 def _check_may(d: Draft, a: Approval) -> None:
-    """Those whom it is put to decide; and where the rule says so, nobody decides about a run of their own (H3, D29)."""
+    """Those whom it is put to decide; and where the rule says so, nobody decides about a run of their own."""
     given = d.given
     if a.terms.not_by_starter and given.by == given.starter:
         raise NotAllowed("You have started this run: somebody else has to decide.")
@@ -97,7 +97,7 @@ def _by_whom(a: Approval) -> str:
 
 
 def _vote(d: Draft, a: Approval, c: Decide) -> Approval:
-    """A modification binds to what it has made of the content (D26)."""
+    """A modification binds to what it has made of the content."""
     digest = (c.modified or a.digest) if c.decision == "modify" else a.digest
     vote = Vote(d.given.by, d.given.at, c.decision, c.feedback, digest, c.answer)
     return d.put_approval(a.changed(digest=digest, votes=(*a.votes, vote)))
@@ -165,7 +165,7 @@ def _escalation_retry(d: Draft, e: Execution, c: Decide) -> None:
 
 
 def _escalation_restart(d: Draft, e: Execution, _: Decide) -> None:
-    """The next pass begins when the run goes on (D54). A decision that was asked about is complete with that (D61)."""
+    """The next pass begins when the run goes on. A decision that was asked about is complete with that."""
     if e.ruling is not None:
         complete(d, d.put(e.changed(ruling=PassDecision.RESTART)))
     else:

@@ -1,4 +1,4 @@
-"""Before people are asked, the rules are: they ask, approve, or leave it to the checkpoint's own flags (H2, D27)."""
+"""Before people are asked, the rules are: they ask, approve, or leave it to the checkpoint's own flags."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def put(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVe
 
 
 def propose(d: Draft, e: Execution, digest: str, action: ProposedAction) -> RuleVerdict | None:
-    """The same for an action: where no rule says anything, only what has a low risk passes (H2)."""
+    """The same for an action: where no rule says anything, only what has a low risk passes."""
     verdict = _judge(d, e, ApprovalKind.ACTION, action)
     asks = (action.risk is not RiskLevel.LOW or verdict.stopped) if verdict.asks is None else verdict.asks
     if approval_reuse.keep(d, e, ApprovalKind.ACTION, digest, verdict):
@@ -118,7 +118,7 @@ def _put(d: Draft, a: Approval) -> None:
 
 
 def _approve(d: Draft, a: Approval, verdict: RuleVerdict) -> None:
-    """The rule has decided; its reasons stand in the trail (H6)."""
+    """The rule has decided; its reasons stand in the trail."""
     by, at = f"rule:{a.rule or LOW_RISK}", d.given.at
     vote = Vote(by, at, "approve", digest=a.digest)
     a = d.put_approval(a.changed(votes=(vote,), audit=verdict.audit, expires_at=None))

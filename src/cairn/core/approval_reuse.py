@@ -1,4 +1,4 @@
-"""Approvals that are kept: the same content, approved before in the same run, pass and checkpoint (H3a, D25)."""
+"""Approvals that are kept: the same content, approved before in the same run, pass and checkpoint."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _BY_KIND = {
 
 
 def for_run(run: Run, at: datetime, over_budget: str = "") -> list[str]:
-    """What a person may ask of the run, in the words of the API. A spent budget keeps it from being resumed (D69)."""
+    """What a person may ask of the run, in the words of the API. A spent budget keeps it from being resumed."""
     if run.archived_by is not None:
         return []
     commands: dict[RunTransition, Command] = {
@@ -84,7 +84,7 @@ def for_execution(run: Run, execution: Execution, at: datetime, *, is_stale: boo
 
 
 def can_send_back(run: Run, asker: Execution) -> bool:
-    """Whether a person who looks at it may send any earlier checkpoint back (D66)."""
+    """Whether a person who looks at it may send any earlier checkpoint back."""
     if RunTransition.REWORK not in RUN[run.status] or asker.id not in run.standing.current:
         return False
     if asker.state not in (ExecutionState.COMPLETION_ASKED, ExecutionState.COMPLETED):

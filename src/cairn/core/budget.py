@@ -1,4 +1,4 @@
-"""What a run may use of models before it pauses (A6)."""
+"""What a run may use of models before it pauses."""
 
 from __future__ import annotations
 

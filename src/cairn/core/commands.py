@@ -239,7 +239,7 @@ class ActionOutcomeUnknown:
 
 @dataclass(frozen=True, slots=True)
 class ReworkRequested:
-    """The work of an earlier checkpoint has to be done again first; it sees what the asker has made so far (D31)."""
+    """The work of an earlier checkpoint has to be done again first; it sees what the asker has made so far."""
 
     execution: str
     dispatch: int
@@ -271,7 +271,7 @@ class IterationLimitReached:
 
 @dataclass(frozen=True, slots=True)
 class BudgetReached:
-    """The budget allows no further call of a model: the run pauses, and goes on with a higher one (D69)."""
+    """The budget allows no further call of a model: the run pauses, and goes on with a higher one."""
 
     execution: str
     dispatch: int

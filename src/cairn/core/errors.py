@@ -21,4 +21,4 @@ class StaleCommand(CommandRefused):
 
 
 class AlreadyApplied(CommandRefused):
-    """The very same command has been carried out before (D59): the answer is the state it led to."""
+    """The very same command has been carried out before: the answer is the state it led to."""

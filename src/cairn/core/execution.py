@@ -32,7 +32,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Rework:
-    """Why the work of a checkpoint was sent back, and by whom (R2)."""
+    """Why the work of a checkpoint was sent back, and by whom."""
 
     requested_by: str  # the key of the checkpoint that asked, or the person
     prompt: str = ""  # what is to be done now
@@ -41,7 +41,7 @@ class Rework:
 
 @dataclass(frozen=True, slots=True)
 class PendingRework:
-    """A rework that an execution asked for beyond the limit: people grant it or not (D61)."""
+    """A rework that an execution asked for beyond the limit: people grant it or not."""
 
     key: str
     prompt: str = ""

@@ -18,7 +18,7 @@ from cairn.core.transitions import ExecutionTransition, RunTransition
 
 # ---- well ----------------------------------------------------------------------------------------
 def conclude(d: Draft, e: Execution, ruling: PassDecision | None) -> None:
-    """The result is there. One of a deciding checkpoint may want people, or the next pass once it is complete (R5)."""
+    """The result is there. One of a deciding checkpoint may want people, or the next pass once it is complete."""
     why = "The checkpoint decided that people have to."
     if d.run.plan[e.key].decides:
         ruling, limit = _within_limits(d, ruling or PassDecision.COMPLETE)
@@ -69,7 +69,7 @@ def escalate(d: Draft, e: Execution, reason: str) -> None:
 
 # ---- not well ------------------------------------------------------------------------------------
 def fault(d: Draft, e: Execution, error: Failure) -> None:
-    """Try again later while the budget lasts, unless that cannot help (X4, A7)."""
+    """Try again later while the budget lasts, unless that cannot help."""
     policy = e.policy
     if error.is_final or e.retries_used >= policy.max_auto_retries:
         give_up(d, e, policy.on_failure, error)

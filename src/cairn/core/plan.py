@@ -42,7 +42,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Plan:
-    """The graph a run started with, and the newest policies for what is made from now on (D3)."""
+    """The graph a run started with, and the newest policies for what is made from now on."""
 
     checkpoints: tuple[Checkpoint, ...]
     policies: Mapping[str, CheckpointPolicy] = field(default_factory=dict[str, CheckpointPolicy])

@@ -42,7 +42,7 @@ def current(d: Draft, id: str) -> Execution:
 
 
 def working(d: Draft, report: Report | ExecutionTimedOut) -> Execution:
-    """The fence: only the runner that holds the current dispatch may report (D50)."""
+    """The fence: only the runner that holds the current dispatch may report."""
     e = current(d, report.execution)
     if e.state is not ExecutionState.WORKING or e.dispatch != report.dispatch:
         raise StaleCommand("That dispatch is over.")
@@ -114,7 +114,7 @@ def _action_proposed(d: Draft, e: Execution, report: ActionProposed) -> None:
 
 
 def _rework_wanted(d: Draft, e: Execution, report: ReworkRequested) -> None:
-    """Send it back, ask people beyond the limit, or tell the asker that it is not possible: it goes on (D31)."""
+    """Send it back, ask people beyond the limit, or tell the asker that it is not possible: it goes on."""
     if report.outputs:
         e = d.produce(e, report.digest, report.outputs)
     try:
@@ -141,7 +141,7 @@ def _blocked(d: Draft, e: Execution, reason: str) -> None:
 
 
 def _budget_reached(d: Draft, e: Execution, reason: str) -> None:
-    """It goes to a runner again as soon as the run goes on: with a higher budget (D69)."""
+    """It goes to a runner again as soon as the run goes on: with a higher budget."""
     if not d.run.over_budget:
         d.tell(EventType.BUDGET_SPENT, e, checkpoint=e.key, reason=reason)
     d.run = d.run.changed(over_budget=reason)
@@ -150,10 +150,10 @@ def _budget_reached(d: Draft, e: Execution, reason: str) -> None:
 
 
 def _interrupted(d: Draft, e: Execution) -> None:
-    """Dispatch it again, at most so many times an attempt (D64); what the dead worker left at work is stopped (D50)."""
+    """Dispatch it again, at most so many times an attempt; what the dead worker left at work is stopped."""
     d.stop(e)
     d.tell(EventType.EXECUTION_INTERRUPTED, e, checkpoint=e.key, dispatch_number=e.dispatch)
-    # Nobody knows when the worker died: the time since does not count as work, neither here nor for the run (D18).
+    # Nobody knows when the worker died: the time since does not count as work, neither here nor for the run.
     e = d.put(e.changed(working_since=d.given.at))
     d.run = d.run.changed(working_since=None)
     if e.interruptions < d.run.plan.max_interruptions:

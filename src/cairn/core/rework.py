@@ -1,4 +1,4 @@
-"""Sending work back to an earlier checkpoint (R2)."""
+"""Sending work back to an earlier checkpoint."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def tell_asker(d: Draft, e: Execution, ended: str, reason: str = "") -> None:
 
 
 def refuse(d: Draft, asker: Execution, key: str, reason: str) -> None:
-    """What was asked for is not done: the asker is told, and goes on without (D31)."""
+    """What was asked for is not done: the asker is told, and goes on without."""
     _tell(d, asker, key, "refused", reason, asker.key)
     d.go(asker)
 

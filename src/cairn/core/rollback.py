@@ -1,4 +1,4 @@
-"""Taking a run back to an earlier point, and undoing that (R1)."""
+"""Taking a run back to an earlier point, and undoing that."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def roll_back(d: Draft, c: RollBack) -> None:
 
 
 def roll_back_failed(d: Draft, e: Execution) -> None:
-    """`rollback_checkpoint`: the failed one alone goes, to the last completed below it (X4, D17)."""
+    """`rollback_checkpoint`: the failed one alone goes, to the last completed below it."""
     below = [o.position for o in d.run.current if o.state is ExecutionState.COMPLETED and o.position < e.position]
     record = _record(d.run, d.new_id(), max(below, default=-1), (e.id,))
     take_away(d, replace(record, triggered_by=RollbackTrigger.CHECKPOINT_FAILURE), f"{e.key} failed")

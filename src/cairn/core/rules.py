@@ -1,4 +1,4 @@
-"""The rules: which of them a question meets, and what they say together (H2, H6, D27)."""
+"""The rules: which of them a question meets, and what they say together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GLOBAL = "global"  # the scope of the rules that hold everywhere; others are a p
 APPROVABLE = frozenset(
     {ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACTION}
 )  # the other kinds want more than a yes
-DEFAULT_PERIOD = 3600.0  # seconds to decide where a rule does not say (D23)
+DEFAULT_PERIOD = 3600.0  # seconds to decide where a rule does not say
 
 
 class RuleSection(StrEnum):

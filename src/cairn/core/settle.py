@@ -32,7 +32,7 @@ def settle(d: Draft) -> None:
 
 
 def _hold(d: Draft) -> None:
-    """A requested pause holds when no runner works; completing comes before it (D69)."""
+    """A requested pause holds when no runner works; completing comes before it."""
     if d.run.working:
         return
     if is_finished(d.run) and not wants_pass(d.run):
@@ -58,7 +58,7 @@ def _go_on(d: Draft) -> None:
 
 
 def _keep_time(d: Draft) -> None:
-    """A run's own clock goes while a runner is at work (D18)."""
+    """A run's own clock goes while a runner is at work."""
     run, at = d.run, d.given.at
     if run.working_since is None and run.working:
         d.run = run.changed(working_since=at, clock=run.clock + 1)
@@ -69,7 +69,7 @@ def _keep_time(d: Draft) -> None:
 
 
 def ready(run: Run) -> tuple[Checkpoint, ...]:
-    """Checkpoints whose turn has come. A cancelled execution does not count: its checkpoint is due again (D52)."""
+    """Checkpoints whose turn has come. A cancelled execution does not count: its checkpoint is due again."""
     plan, live = run.plan, run.live_keys
     taken = run.standing.done.keys() | live
     if len(taken) == len(plan.checkpoints):
@@ -89,7 +89,7 @@ def is_first(run: Run) -> bool:
 
 
 def begin(d: Draft, e: Execution, by_itself: bool) -> None:
-    """Its turn has come: ask, start, or wait for somebody to start it (X2). An approval is the start."""
+    """Its turn has come: ask, start, or wait for somebody to start it. An approval is the start."""
     flag, digest = e.policy.ask_start, e.policy.digest
     verdict = None if e.start_approved else approval_requests.passes(d, e, ApprovalKind.START, digest, flag=flag)
     if verdict is not None:
@@ -116,7 +116,7 @@ def _hand_out(d: Draft, e: Execution) -> None:
 
 
 def _left_behind(run: Run, e: Execution) -> tuple[Execution, ...]:
-    """Completed executions of stages before this one: their workspaces are no longer needed (D21)."""
+    """Completed executions of stages before this one: their workspaces are no longer needed."""
     plan = run.plan
     stage = plan[e.key].stage
     return tuple(
@@ -157,7 +157,7 @@ def begin_pass(d: Draft, reason: str) -> None:
 
 
 def asks_anew(run: Run, checkpoint: Checkpoint) -> bool:
-    """The first thing that a person's rollback took away is asked about again, even for equal content (D60)."""
+    """The first thing that a person's rollback took away is asked about again, even for equal content."""
     return any(
         rollback.pass_number == run.pass_number
         and rollback.triggered_by is RollbackTrigger.USER_REQUEST

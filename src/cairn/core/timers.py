@@ -60,7 +60,7 @@ def _timed_out(d: Draft, e: Execution) -> None:
 
 
 def _run_timed_out(d: Draft, c: RunTimedOut) -> None:
-    """Working ones fail, others are cancelled, the run fails (D67)."""
+    """Working ones fail, others are cancelled, the run fails."""
     if c.clock != d.run.clock or d.run.working_since is None:
         raise StaleCommand("The run's clock does not go any more.")
     why = f"The run took longer than the {d.run.plan.run_timeout or 0.0:g} seconds of work it is allowed."
@@ -101,7 +101,7 @@ def _pending(d: Draft, approval: str, period: int | None = None) -> Approval:
 
 
 def _extend(d: Draft, a: Approval, period: float) -> None:
-    """More approvers and one more period (D23)."""
+    """More approvers and one more period."""
     a = _bring_in(d, a.changed(period=2, expires_at=d.given.at + timedelta(seconds=period)))
     d.effects.append(ScheduleTimer(period, ApprovalExpired(a.id, 2)))
 

@@ -101,7 +101,7 @@ EXECUTION: dict[ExecutionState, dict[ExecutionTransition, ExecutionState]] = {
     S.CANCELLED: {},
 }
 
-# Undoing a rollback puts back the status from before it. A pause is asked for again: something may be at work (D51).
+# Undoing a rollback puts back the status from before it. A pause is asked for again: something may be at work.
 RESTORED: dict[RunStatus, RunStatus] = {status: status for status in RunStatus} | {R.PAUSED: R.IN_PROGRESS}
 
 # Where a pause that has been asked for stays so; every other move of the run ends it.

@@ -104,7 +104,7 @@ def _resume(d: Draft) -> None:
         )
     if d.run.over_budget and d.given.over_budget:
         raise CommandRefused(
-            f"{d.given.over_budget} Raise the budget of the run, or the one in the definition, then resume (D69).",
+            f"{d.given.over_budget} Raise the budget of the run, or the one in the definition, then resume.",
             ("raise the budget", "cancel"),
         )
     if d.run.pause_requested:
@@ -154,7 +154,7 @@ def _start(d: Draft, c: StartExecution) -> None:
 
 
 def _retry(d: Draft, c: RetryExecution) -> None:
-    """The same execution with all its budgets, an empty workspace and the newest definition (D3, D16)."""
+    """The same execution with all its budgets, an empty workspace and the newest definition."""
     e = current(d, c.execution)
     if c.attempt < e.attempt:
         raise AlreadyApplied(

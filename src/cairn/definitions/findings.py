@@ -59,7 +59,7 @@ class AgentError(DefinitionError):
 
 @dataclass(frozen=True, slots=True)
 class DefinitionLimits:
-    """What stops mistakes (P10); the settings may say otherwise."""
+    """What stops mistakes; the settings may say otherwise."""
 
     max_checkpoints: int = 200
     max_timeout_minutes: float = 480

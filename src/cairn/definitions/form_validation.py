@@ -1,4 +1,4 @@
-"""What a person enters into a form, checked field by field (X10, D40)."""
+"""What a person enters into a form, checked field by field."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def structure(definition: PipelineDefinition) -> tuple[str, ...]:
 
 
 def is_structural(old: PipelineDefinition, new: PipelineDefinition) -> bool:
-    """Were checkpoints added, removed or put in another order (P2)?"""
+    """Were checkpoints added, removed or put in another order?"""
     return structure(old) != structure(new)
 
 

@@ -1,4 +1,4 @@
-"""Paths into a run's input and context, and the inputs that they map to a checkpoint (D8)."""
+"""Paths into a run's input and context, and the inputs that they map to a checkpoint."""
 
 # `ticket.tags[0].name` begins at what stands under the key `ticket`, `input.text` at the run's input. A name that holds
 # dots or brackets is written in brackets and quotes: `report["v1.2"]`. A `?` at the end makes the path optional.

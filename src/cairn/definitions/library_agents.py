@@ -1,4 +1,4 @@
-"""Agents of the library: read, checked, and put in where checkpoints refer to them (P6)."""
+"""Agents of the library: read, checked, and put in where checkpoints refer to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a definition: everything that is wrong with it, each fault with its place (P3)."""
+"""Reading a definition: everything that is wrong with it, each fault with its place."""
 
 from __future__ import annotations
 

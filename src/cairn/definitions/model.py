@@ -62,7 +62,7 @@ class BudgetDefinition(BudgetLimits):
 
 
 class ActionDeclaration(DefinitionModel):
-    """An operation that may be proposed (D28)."""
+    """An operation that may be proposed."""
 
     parameters_schema: JsonSchema | None = Field(default=None, alias="schema")
     risk_level: RiskLevel = RiskLevel.HIGH

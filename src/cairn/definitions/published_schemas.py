@@ -50,7 +50,7 @@ def full_validator() -> jsonschema_rs.Validator:
 
 @cache
 def authoring_schema() -> dict[str, Any]:
-    """The published schema for editors: the full form, and the short forms beside it (D2)."""
+    """The published schema for editors: the full form, and the short forms beside it."""
     schema = deepcopy(full_schema())
     parts = schema["$defs"]
     schema["$id"] = "urn:cairn:schema:authoring:1.0"

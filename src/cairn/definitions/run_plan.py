@@ -30,7 +30,7 @@ def compile_policies(definition: PipelineDefinition) -> dict[str, CheckpointPoli
 
 
 def compile_plan(graph_of: PipelineDefinition, newest: PipelineDefinition, *, revision: int = 1) -> Plan:
-    """The graph that a run started with, and everything else as it is now (D3). `revision` is that of `newest`."""
+    """The graph that a run started with, and everything else as it is now. `revision` is that of `newest`."""
     timeout = newest.config.timeout_config
     return Plan(
         checkpoints=compile_graph(graph_of),

@@ -1,4 +1,4 @@
-"""Script files of a definition: their paths, their contents, and who runs them (X11, D5)."""
+"""Script files of a definition: their paths, their contents, and who runs them."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def encode_json(value: Value, *, indent: bool = False) -> bytes:
 
 def canonical(value: Value) -> bytes:
     """The one spelling of a value: keys sorted by code point, no spaces, each number in its shortest form."""
-    # 1 and 1.0 stay apart: a step that reads them gets an integer or a float, and may act on it (P8).
+    # 1 and 1.0 stay apart: a step that reads them gets an integer or a float, and may act on it.
     return _write(value, orjson.OPT_SORT_KEYS)
 
 

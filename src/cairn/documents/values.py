@@ -12,7 +12,7 @@ Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | 
 
 MAX_DEPTH = 200  # containers inside one another: the limit of the JSON parser
 MAX_DIGITS = 4300  # of an integer: beyond it Python, too, refuses to read or write one (the time grows with the square)
-MAX_JSON_BYTES = 16 * 1024 * 1024  # 10 MB of payload (P8) and what stands around it
+MAX_JSON_BYTES = 16 * 1024 * 1024  # 10 MB of payload and what stands around it
 MAX_YAML_BYTES = 1024 * 1024  # YAML is written by people, and read a hundred times slower than JSON
 
 # marshal writes a float as `g` (with the highest bit set if it is used elsewhere, too) and its eight bytes, lowest

@@ -13,7 +13,7 @@ from cairn.files.pipeline_folder import PipelineFolder
 
 
 def archive(room: PipelineFolder, rollback_folder: str, metadata: bytes, moves: Sequence[FileMove]) -> None:
-    """Move what a rollback takes away into its folder (R1). The metadata comes first and explains a half archive."""
+    """Move what a rollback takes away into its folder. The metadata comes first and explains a half archive."""
     _inside(rollback_folder, layout.ARCHIVED)
     room.write(f"{rollback_folder}/{layout.ROLLBACK_METADATA}", metadata)
     for move in sorted(moves, key=_depth):
@@ -31,14 +31,14 @@ def unarchive(room: PipelineFolder, rollback_folder: str, moves: Sequence[FileMo
 
 
 def set_pass_aside(room: PipelineFolder, run_folder: str, pass_number: int, checkpoint_folders: Sequence[str]) -> None:
-    """The checkpoints' folders of a pass that is over move to `passes/{k}/` (D32)."""
+    """The checkpoints' folders of a pass that is over move to `passes/{k}/`."""
     aside = layout.pass_folder(run_folder, pass_number)
     for name in checkpoint_folders:
         room.take(FileMove(f"{run_folder}/{name}", f"{aside}/{name}"))
 
 
 def archive_definition_runs(room: PipelineFolder, definition_version: int, at: datetime) -> str | None:
-    """Move the runs of a definition that has ended (P2); the answer is their new `runs` folder, if there were any."""
+    """Move the runs of a definition that has ended; the answer is their new `runs` folder, if there were any."""
     goal = f"{layout.definition_archive(definition_version, at)}/{layout.RUNS}"
     if not room.exists(goal):
         with room.open(layout.RUNS, make=True) as runs:
@@ -50,7 +50,7 @@ def archive_definition_runs(room: PipelineFolder, definition_version: int, at: d
 
 
 def archive_pipeline(root: str, pipeline_id: str, at: datetime) -> str:
-    """Move a deleted pipeline's folder into the archive of the root (P4, D6); the answer is where, from the root."""
+    """Move a deleted pipeline's folder into the archive of the root; the answer is where, from the root."""
     location = layout.deleted_pipeline(pipeline_id, at)
     with safe_folder.SafeFolder(root, layout.ARCHIVED, make=True) as archived, safe_folder.SafeFolder(root, ".") as top:
         name = location.rpartition("/")[2]

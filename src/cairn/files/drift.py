@@ -1,4 +1,4 @@
-"""What the disk has otherwise than the database, found and put right (X8, D39). Nothing of a user's is deleted."""
+"""What the disk has otherwise than the database, found and put right. Nothing of a user's is deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of folders and files (seed 0 §7, SPEC X7, D38). Pure: paths are relative to the pipeline's folder."""
+"""Names of folders and files in a pipeline's folder. Pure: paths are relative to the pipeline's folder."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def slug(name: str) -> str:
-    """D38: letters and digits of any script, everything between them one `_`."""
+    """Letters and digits of any script; everything between them becomes one `_`."""
     lowered = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
     return _NOT_ALNUM.sub("_", lowered).strip("_")[:SLUG_LENGTH].strip("_") or "checkpoint"
 
@@ -62,7 +62,7 @@ def file_name(name: str) -> str:
 
 
 def run_name(run_version: int | None, run_id: str) -> str:
-    """`v3`, or `test_{run_id8}` for a test run (D20)."""
+    """`v3`, or `test_{run_id8}` for a test run."""
     return f"test_{_short(run_id)}" if run_version is None else f"v{run_version}"
 
 
@@ -75,12 +75,12 @@ def checkpoint_folder(position: int, name: str) -> str:
 
 
 def pass_folder(run_folder: str, pass_number: int) -> str:
-    """Where an earlier pass of a run lies (D32)."""
+    """Where an earlier pass of a run lies."""
     return f"{run_folder}/passes/{pass_number}"
 
 
 def superseded_folder(checkpoint_folder: str, execution_id: str) -> str:
-    """Where the files of a replaced execution lie (D31)."""
+    """Where the files of a replaced execution lie."""
     return f"{checkpoint_folder}/superseded/{execution_id}"
 
 
@@ -110,12 +110,12 @@ def rollback_folder(rollback_id: str, at: datetime) -> str:
 
 
 def archived_run(run_version: int | None, run_id: str) -> str:
-    """Relative to the rollback's folder (D30)."""
+    """Relative to the rollback's folder."""
     return f"archived_data/{run_name(run_version, run_id)}"
 
 
 def archived_execution(run_version: int | None, run_id: str, position: int, superseded: str | None = None) -> str:
-    """Relative to the rollback's folder (D30); `superseded` names an execution that does not stand at its position."""
+    """Relative to the rollback's folder; `superseded` names an execution that does not stand at its position."""
     folder = f"archived_data/{run_name(run_version, run_id)}_checkpoint_{position}"
     return folder if superseded is None else superseded_folder(folder, superseded)
 
@@ -129,7 +129,7 @@ def drift_folder(at: datetime) -> str:
 
 
 def deleted_pipeline(pipeline_id: str, at: datetime) -> str:
-    """Relative to the root of all pipelines (D6)."""
+    """Relative to the root of all pipelines."""
     return f"{ARCHIVED}/{pipeline_id}_{stamp(at)}"
 
 
@@ -160,7 +160,7 @@ def checked_id(id: str) -> str:
 
 
 def _short(id: str) -> str:
-    """The first eight hex digits (X7)."""
+    """The first eight hex digits."""
     return checked_id(id)[:8]
 
 

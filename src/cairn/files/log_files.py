@@ -1,4 +1,4 @@
-"""Log files that people read: appended to, and rotated when they are large (D42)."""
+"""Log files that people read: appended to, and rotated when they are large."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class PipelineFolder(NamedTuple):
         return kept
 
     def set_aside(self, path: str, at: datetime | None = None) -> str | None:
-        """Move what stands at `path` to `.archived/drift_{datetime}/` (D39); the answer is its place there."""
+        """Move what stands at `path` to `.archived/drift_{datetime}/`; the answer is its place there."""
         return self.rename(path, f"{layout.drift_folder(at or self.now())}/{path}", numbered=True)
 
     def rename(self, source: str, target: str, *, numbered: bool = False) -> str | None:

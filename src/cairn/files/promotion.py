@@ -1,4 +1,4 @@
-"""Staged artifacts take their permanent names (X7); what they replace is kept beside them (D31)."""
+"""Staged artifacts take their permanent names; what they replace is kept beside them."""
 
 from __future__ import annotations
 

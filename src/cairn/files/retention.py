@@ -1,4 +1,4 @@
-"""What is past its time and goes for good (D20, D30)."""
+"""What is past its time and goes for good."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder tree that people see, below `{data}/pipelines/`. The database is the truth, the tree follows it (X8)."""
+"""The folder tree that people see, below `{data}/pipelines/`. The database is the truth, the tree follows it."""
 
 from __future__ import annotations
 
@@ -68,32 +68,32 @@ class Tree:
             repair(room, scan(room, expected, (layout.DEFINITIONS,)), self._now(), own=former, strict=True)
 
     def archive_definition_runs(self, pipeline_id: str, definition_version: int, at: datetime) -> str | None:
-        """Move the runs of an earlier definition to the archive; the answer is the folder that `runs` became (P2)."""
+        """Move the runs of an earlier definition to the archive; the answer is the folder that `runs` became."""
         with self._enter(pipeline_id) as room:
             return archive.archive_definition_runs(room, definition_version, at)
 
     def archive_pipeline(self, pipeline_id: str, at: datetime) -> str:
-        """Move a deleted pipeline's folder to the archive; the answer is its place from the root (P4, D6)."""
+        """Move a deleted pipeline's folder to the archive; the answer is its place from the root."""
         with self._enter(pipeline_id):
             return archive.archive_pipeline(self._root, pipeline_id, at)
 
     def restore_pipeline(self, pipeline_id: str, location: str) -> None:
-        """Bring a deleted pipeline's folder back from there (P4)."""
+        """Bring a deleted pipeline's folder back from there."""
         with self._enter(pipeline_id) as room:
             archive.restore_pipeline(room, location)
 
     def expired(self, pipeline_id: str, before: datetime, within: str = layout.ERRORED) -> tuple[str, ...]:
-        """What has lain in `.errored` or `.archived` since before that time, by its name (D30)."""
+        """What has lain in `.errored` or `.archived` since before that time, by its name."""
         with self._enter(pipeline_id) as room:
             return retention.expired(room, before, within)
 
     def discard(self, pipeline_id: str, path: str) -> None:
-        """Delete for good what is past its time: an archive, an errored workspace, a test run (D20, D30)."""
+        """Delete for good what is past its time: an archive, an errored workspace, a test run."""
         with self._enter(pipeline_id) as room:
             retention.discard(room, path)
 
     def append_log(self, pipeline_id: str, name: str, data: bytes, *, max_bytes: int, backups: int) -> bool:
-        """Add to a log file, rotated when it is large; False if the pipeline has no folder now (D42)."""
+        """Add to a log file, rotated when it is large; False if the pipeline has no folder now."""
         with self._enter(pipeline_id) as room:
             return logs.append(room, name, data, max_bytes=max_bytes, backups=backups)
 
@@ -130,12 +130,12 @@ class Tree:
         files: Sequence[FileContent],
         superseded: Sequence[FileMove] = (),
     ) -> None:
-        """These files stand in `{folder}/outputs/` afterwards; those that they replace have moved (X7, D31)."""
+        """These files stand in `{folder}/outputs/` afterwards; those that they replace have moved."""
         with self._enter(pipeline_id) as room:
             promotion.promote(room, checked_id(execution_id), folder, files, superseded)
 
     def move_to_errored(self, pipeline_id: str, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
-        """Move the workspace to `.errored/`, its staged files as `failed_artifacts/`; the answer is its place (D21)."""
+        """Move the workspace to `.errored/`, its staged files as `failed_artifacts/`; the answer is its place."""
         with self._enter(pipeline_id) as room:
             return workspace.move_to_errored(room, checked_id(execution_id), at, error_info, logs)
 
@@ -158,17 +158,17 @@ class Tree:
     def set_pass_aside(
         self, pipeline_id: str, run_folder: str, pass_number: int, checkpoint_folders: Sequence[str]
     ) -> None:
-        """The folders of a pass that is over move to `passes/{k}/` (D32)."""
+        """The folders of a pass that is over move to `passes/{k}/`."""
         with self._enter(pipeline_id) as room:
             archive.set_pass_aside(room, run_folder, pass_number, checkpoint_folders)
 
     def archive(self, pipeline_id: str, rollback_folder: str, metadata: bytes, moves: Sequence[FileMove]) -> None:
-        """Move what a rollback takes away into its folder; what is missing is written there from its content (R1)."""
+        """Move what a rollback takes away into its folder; what is missing is written there from its content."""
         with self._enter(pipeline_id) as room:
             archive.archive(room, rollback_folder, metadata, moves)
 
     def unarchive(self, pipeline_id: str, rollback_folder: str, moves: Sequence[FileMove]) -> None:
-        """Put back what a rollback took away, by the same moves (R1)."""
+        """Put back what a rollback took away, by the same moves."""
         with self._enter(pipeline_id) as room:
             archive.unarchive(room, rollback_folder, moves)
 
@@ -177,7 +177,7 @@ class Tree:
     def scan(
         self, pipeline_id: str, expected: ExpectedTree, *, under: Sequence[str] = (layout.RUNS, layout.DEFINITIONS)
     ) -> Drift:
-        """How the pipeline's folder differs from what the database expects there (X8). Changes nothing."""
+        """How the pipeline's folder differs from what the database expects there. Changes nothing."""
         with self._enter(pipeline_id) as room:
             return scan(room, expected, under)
 

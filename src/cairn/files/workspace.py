@@ -1,4 +1,4 @@
-"""Where an execution works: `.temp/exec_{id}/` with `workspace/` and `artifacts_staging/` (seed 0 §7 and §8)."""
+"""Where an execution works: `.temp/exec_{id}/` with `workspace/` and `artifacts_staging/`."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def drop(room: PipelineFolder, spares: Spares, execution_id: str, *, reusable: b
 
 
 def move_to_errored(room: PipelineFolder, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
-    """Keep a failed execution's workspace, with what is known of the failure (X4, D21)."""
+    """Keep a failed execution's workspace, with what is known of the failure."""
     name = f"exec_{execution_id}"
     wanted = layout.errored_folder(execution_id, at).rpartition("/")[2]
     with room.open(layout.ERRORED, make=True) as errored, room.open(layout.TEMP, make=True) as temp:

@@ -17,9 +17,9 @@ class Purpose(StrEnum):
 
     WORK = "work"  # a turn of an agent's
     DESIGN = "design"  # which agents are to work (meta_agent)
-    JUDGE = "judge"  # whether the result is what was wanted (A5)
-    SUMMARY = "summary"  # of what would be too long (X9)
-    QUESTIONS = "questions"  # a script's parameters, asked for in words (X11)
+    JUDGE = "judge"  # whether the result is what was wanted
+    SUMMARY = "summary"  # of what would be too long
+    QUESTIONS = "questions"  # a script's parameters, asked for in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class MessageChunk:
 
 
 class BudgetExhausted(Exception):
-    """The budget of the run, or of its pipeline, allows no further call (A6)."""
+    """The budget of the run, or of its pipeline, allows no further call."""
 
 
 class ConversationClosed(Exception):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ModelErrorKind(StrEnum):
-    """Why a model gave no answer that can be used (A7)."""
+    """Why a model gave no answer that can be used."""
 
     NOT_CONFIGURED = "not_configured"  # unknown name, no key, a part that is not installed
     AUTHENTICATION = "authentication"

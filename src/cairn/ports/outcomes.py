@@ -23,7 +23,7 @@ class ValidationFinding:
 
 @dataclass(frozen=True, slots=True)
 class ValidationVerdict:
-    """What one check of a result has come to (A5)."""
+    """What one check of a result has come to."""
 
     by: str  # schema: what is declared; lenient: a model, of near misses; custom: a model, by the author's prompt
     passes: bool
@@ -99,7 +99,7 @@ class ProposesAction:
 
 @dataclass(frozen=True, slots=True)
 class OverBudget:
-    """No further call of a model is allowed: it is called again when the budget is higher (A6, D69)."""
+    """No further call of a model is allowed: it is called again when the budget is higher."""
 
     reason: str  # as `BudgetSpent` says it
 

@@ -16,7 +16,7 @@ from cairn.ports.sandbox import SandboxStatus
 
 @dataclass(frozen=True, slots=True)
 class ReworkBrief:
-    """Why the work was sent back, and what whoever asked for it has made so far (R2, D31)."""
+    """Why the work was sent back, and what whoever asked for it has made so far."""
 
     prompt: str  # what is to be done now
     reason: str
@@ -30,7 +30,7 @@ class ArtifactSource:
     """A completed execution whose artifacts are read."""
 
     checkpoint_name: str
-    position: int  # counts from 0; headings count from 1 (D38)
+    position: int  # counts from 0; headings count from 1
     run_version: int | None  # None: a test run
     artifacts: tuple[StoredFile, ...] = ()
     pass_number: int = 1
@@ -40,16 +40,16 @@ class ArtifactSource:
 class ResolvedInputs:
     """What has been found for a checkpoint to read."""
 
-    previous: ArtifactSource | None = None  # itself, in the nearest earlier run that completed it (D10)
-    previous_pass: ArtifactSource | None = None  # itself, in the earlier pass of this run (D32)
+    previous: ArtifactSource | None = None  # itself, in the nearest earlier run that completed it
+    previous_pass: ArtifactSource | None = None  # itself, in the earlier pass of this run
     completed: Mapping[str, ArtifactSource] = field(
         default_factory=dict[str, ArtifactSource]
     )  # this run's, in this pass, by key
     feedback: tuple[str, ...] = ()  # of revisions, oldest first
     rework: ReworkBrief | None = None  # why the work was sent back
-    original_prompt: str = ""  # what the run was started for (D9)
+    original_prompt: str = ""  # what the run was started for
     input: Any = None  # of the input what an agent is shown
-    findings: str = ""  # why the last result failed validation (A5)
+    findings: str = ""  # why the last result failed validation
     # Of contents, by checksum and by the model that made them, the newest last.
     summaries: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
@@ -59,12 +59,12 @@ class WorkInputs(Protocol):
 
     @property
     def input(self) -> Any:
-        """Mapped from the run's input and context (P8); the runner's own, which it may change."""
+        """Mapped from the run's input and context; the runner's own, which it may change."""
         ...
 
     @property
     def previous(self) -> tuple[StoredFile, ...]:
-        """The same checkpoint in the previous run (X9)."""
+        """The same checkpoint in the previous run."""
         ...
 
     @property
@@ -87,13 +87,13 @@ class WorkMaterial(WorkInputs, Protocol):
         ...
 
     async def shorten(self, checksum: str, model: str, summary: str) -> None:
-        """From now on this stands for the content where a summary is allowed, here and for others (X9)."""
+        """From now on this stands for the content where a summary is allowed, here and for others."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PastCorrection:
-    """What people have once made of parameters that were proposed (H9)."""
+    """What people have once made of parameters that were proposed."""
 
     proposed: Mapping[str, Any]
     approved: Mapping[str, Any]
@@ -102,7 +102,7 @@ class PastCorrection:
 
 @dataclass(frozen=True, slots=True)
 class ActionOffer:
-    """Something that may be proposed to be done outside (D28)."""
+    """Something that may be proposed to be done outside."""
 
     name: str
     risk: str
@@ -135,7 +135,7 @@ class WorkOrder:
     sandboxed: Callable[[SandboxStatus], None] | None = None  # told when a process begins
     rework: ReworkBrief | None = None  # where the work was sent back
     conversation: Conversation | None = None  # with the models that work on it, or judge it
-    is_test: bool = False  # of a run that does nothing outside (D20)
+    is_test: bool = False  # of a run that does nothing outside
     operations: tuple[ActionOffer, ...] = ()  # that an agent is told of
     objection: Callable[[ProposesAction], str | None] | None = None  # why an action cannot be decided about
 

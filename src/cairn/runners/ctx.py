@@ -1,4 +1,4 @@
-"""What a function or a script sees of its execution: the `ctx` that it is called with (X11)."""
+"""What a function or a script sees of its execution: the `ctx` that it is called with."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Artifacts(Mapping[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class ReworkNote:
-    """Why the work is done again (R2)."""
+    """Why the work is done again."""
 
     prompt: str  # what is to be done now
     reason: str

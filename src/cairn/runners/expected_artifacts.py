@@ -13,7 +13,7 @@ from cairn.definitions.frozen_model import JsonSchema
 from cairn.definitions.model import CheckpointDefinition
 
 RETURNED = "output"  # what a function returns, or an agent answers, is kept under this name if none is declared
-RULING: JsonSchema = {  # what a checkpoint puts out that decides on the pass (D33)
+RULING: JsonSchema = {  # what a checkpoint puts out that decides on the pass
     "type": "object",
     "properties": {"decision": {"enum": ["COMPLETE", "RESTART", "ESCALATE"]}, "reason": {"type": "string"}},
     "required": ["decision", "reason"],
@@ -55,7 +55,7 @@ class ExpectedArtifacts:
             self._add(self._free(RETURNED, "_json"), "json")
         elif checkpoint.execution.mode is ExecutionMode.AGENTIC:
             self._add_answer()
-        self.json = self._find_json()  # those that join the run's context (D8)
+        self.json = self._find_json()  # those that join the run's context
 
     def _add_form(self, form: HumanOnlyConfig) -> None:
         if form.save_as_artifact and form.artifact_name and form.artifact_name not in self.artifacts:

@@ -1,4 +1,4 @@
-"""Checkpoints that a person does: the form's answer becomes its artifacts (X10)."""
+"""Checkpoints that a person does: the form's answer becomes its artifacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data that flows between checkpoints: the run's context, and what of it one checkpoint gets (P8, D8)."""
+"""The data that flows between checkpoints: the run's context, and what of it one checkpoint gets."""
 
 from __future__ import annotations
 

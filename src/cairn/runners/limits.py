@@ -9,7 +9,7 @@ MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RunnerLimits:
-    """What stops mistakes (P8, P10); the settings may say otherwise."""
+    """What stops mistakes; the settings may say otherwise."""
 
     max_payload_bytes: int = 10 * MEGABYTE  # of JSON that joins the run's context; half of it gives a warning
     max_file_bytes: int = 100 * MEGABYTE

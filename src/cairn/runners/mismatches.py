@@ -1,4 +1,4 @@
-"""What was expected, what came, and where (P8, A4)."""
+"""What was expected, what came, and where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a checkpoint is told: its prompts, and the outputs that it reads, laid out as one text (X9)."""
+"""What a checkpoint is told: its prompts, and the outputs that it reads, laid out as one text."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def assemble(
 
 
 def check_length(assembled: AssembledContext, limit: int, more: Sequence[tuple[str, int]] = ()) -> None:
-    """For whoever reads it with a model: ContextTooLong, with the size of each block and of what is more (D11)."""
+    """For whoever reads it with a model: ContextTooLong, with the size of each block and of what is more."""
     if assembled.characters <= limit:
         return
     shown = [*((_named(block), len(block.content or "")) for block in assembled.blocks), *more]
@@ -85,7 +85,7 @@ def check_length(assembled: AssembledContext, limit: int, more: Sequence[tuple[s
 
 
 def prompts(checkpoint: CheckpointDefinition, agent: Agent | None = None) -> tuple[str, str]:
-    """System and task: the checkpoint's own, then the agent's (D12), or what the form says to do."""
+    """System and task: the checkpoint's own, then the agent's, or what the form says to do."""
     execution, instructions = checkpoint.execution, checkpoint.instructions
     if agent is None and execution.agent_config is not None:
         agent = execution.agent_config.agent

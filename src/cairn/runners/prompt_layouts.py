@@ -1,4 +1,4 @@
-"""How context is written for a model, in each format, so that content cannot pass for anything else (seed 0 §9)."""
+"""How context is written for a model, in each format, so that content cannot pass for anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of a function that wait for others: made once, given back with their answers when it is called again (X11)."""
+"""Calls of a function that wait for others: made once, given back with their answers when it is called again."""
 
 from __future__ import annotations
 

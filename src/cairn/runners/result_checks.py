@@ -1,4 +1,4 @@
-"""What was produced, held against what is declared (A4): a missing, undeclared or ill-formed artifact is no crash."""
+"""What was produced, held against what is declared: a missing, undeclared or ill-formed artifact is no crash."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _oversized(made: ProducedFiles, limits: RunnerLimits) -> Iterator[Mismatch]:
 
 
 def _payload(work: WorkOrder, wanted: ExpectedArtifacts, made: ProducedFiles, limits: RunnerLimits) -> list[Mismatch]:
-    """How much JSON joins the run's context (P8)."""
+    """How much JSON joins the run's context."""
     names = {declared.name for declared in wanted.json}
     size = sum(one.size for one in made.artifacts if one.name in names)
     if made.output is not None:

@@ -1,4 +1,4 @@
-"""Results that a model has to judge, whoever made them (A5)."""
+"""Results that a model has to judge, whoever made them."""
 
 from __future__ import annotations
 

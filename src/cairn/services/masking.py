@@ -1,4 +1,4 @@
-"""Personal data and keys do not leave: what looks like one is masked in every text that is sent (S2)."""
+"""Personal data and keys do not leave: what looks like one is masked in every text that is sent."""
 
 from __future__ import annotations
 

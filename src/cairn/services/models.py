@@ -1,4 +1,4 @@
-"""Which models can be used, and whether one answers (A2)."""
+"""Which models can be used, and whether one answers."""
 
 from __future__ import annotations
 

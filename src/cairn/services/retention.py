@@ -1,4 +1,4 @@
-"""What is kept for a time only goes for good after it: with an event, and never anything of a user's (D20, D30)."""
+"""What is kept for a time only goes for good after it: with an event, and never anything of a user's."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Retention:
                 await self._tell(pipeline_id, "archive_discarded", paths=[path])
 
     async def _discard_rollback(self, pipeline_id: str, path: str) -> None:
-        """From now on it cannot be undone (D30)."""
+        """From now on it cannot be undone."""
         row = await self._database.aread(lambda c: _rollback_at(c, pipeline_id, path))
         if row is not None:
             now = self._engine.clock.now()

@@ -1,4 +1,4 @@
-"""Secrets: encrypted at rest, never given back, never logged (S2). Keys can be changed at any time."""
+"""Secrets: encrypted at rest, never given back, never logged. Keys can be changed at any time."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-LONGEST = 200  # characters of one value (D42)
+LONGEST = 200  # characters of one value
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})  # controls, changes of direction, halves of characters
 
 

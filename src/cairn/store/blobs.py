@@ -1,4 +1,4 @@
-"""Contents by checksum: stored once, small ones with their row, others in chunks, compressed if it helps (X8, D47)."""
+"""Contents by checksum: stored once, small ones with their row, others in chunks, compressed if it helps."""
 
 from __future__ import annotations
 

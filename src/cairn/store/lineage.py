@@ -1,4 +1,4 @@
-"""What an execution read, and what had to be complete first, as rows (R3)."""
+"""What an execution read, and what had to be complete first, as rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls of models have used, summed up as it is asked for: nothing is counted beside the calls themselves (A6)."""
+"""What calls of models have used, summed up as it is asked for: nothing is counted beside the calls themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pipelines and their definitions as they are stored: each change is kept (P4, P5)."""
+"""Pipelines and their definitions as they are stored: each change is kept."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def save_revision(
 
 
 def _turn_open_runs(connection: sa.Connection, pipeline_id: str) -> None:
-    """Whoever holds one of them loaded loads it again: what is made from now on takes the newest policies (D3)."""
+    """Whoever holds one of them loaded loads it again: what is made from now on takes the newest policies."""
     connection.execute(
         sa.update(pipeline_runs)
         .where(
@@ -192,7 +192,7 @@ def lock_pipeline(connection: sa.Connection, pipeline_id: str) -> Any | None:
 
 
 def take_run_version(connection: sa.Connection, pipeline_id: str) -> int:
-    """The next version of the current definition; it is never given again (X1, D4)."""
+    """The next version of the current definition; it is never given again."""
     return _TAKE.all(connection, {"pipeline_id": pipeline_id})[0].last_run_version
 
 
@@ -202,7 +202,7 @@ class Previous(NamedTuple):
 
 
 def previous_run(connection: sa.Connection, pipeline_id: str, definition_version: int) -> Previous | None:
-    """The highest version that still exists (X1, D10)."""
+    """The highest version that still exists."""
     row = _PREVIOUS.first(connection, {"pipeline_id": pipeline_id, "version": definition_version})
     return Previous(row.run_id, row.run_version) if row else None
 

@@ -67,7 +67,7 @@ class PlanCache:
         self._places = BoundedCache[_Key, Mapping[str, CheckpointPlace]]()
 
     def plan(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Plan:
-        """The graph of one revision with the policies of another (D3)."""
+        """The graph of one revision with the policies of another."""
 
         return self._compiled(connection, pipeline_id, _key(connection, pipeline_id, graph, newest), graph)
 

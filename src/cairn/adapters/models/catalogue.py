@@ -1,4 +1,4 @@
-"""Models by `provider:model`, through pydantic-ai (A2). The library is imported with the first use."""
+"""Models by `provider:model`, through pydantic-ai. The library is imported with the first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the errors of providers mean, in plain words with what to do (A7). Nothing here repeats a key."""
+"""What the errors of providers mean, in plain words with what to do. Nothing here repeats a key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls cost: the price table of genai-prices, with what the settings say instead (A6)."""
+"""What calls cost: the price table of genai-prices, with what the settings say instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Providers by name: what their keys are called, what has to be installed, how a model of theirs is made (A2)."""
+"""Providers by name: what their keys are called, what has to be installed, how a model of theirs is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that does not give up at once: it tries again what may pass, then the fallbacks in turn (A7, D15).
+"""A model that does not give up at once: it tries again what may pass, then the fallbacks in turn.
 
 This module imports the agent library: it is itself imported only when a model is chosen.
 """

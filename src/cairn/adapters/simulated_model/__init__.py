@@ -1,4 +1,4 @@
-"""The built-in model: deterministic, offline, visibly labelled, able to walk every feature (A2).
+"""The built-in model: deterministic, offline, visibly labelled, able to walk every feature.
 
 It is given what any provider is given, and nothing else; scripts say what goes otherwise.
 """

@@ -94,7 +94,7 @@ def get_approval(approval_id: ApprovalId, services: Services, by: By) -> Approva
 async def decide_batch(
     body: DecideBatchRequest, services: Services, by: By, command_id: CommandId
 ) -> BatchDecisionResults:
-    """The same decision on several. Each is decided by itself: what cannot be is told, and the others go on (H8)."""
+    """The same decision on several. Each is decided by itself: what cannot be is told, and the others go on."""
     require_permission(by, DECISION_PERMISSIONS[body.decision])
     items = [(item.approval_id, item.digest) for item in body.items]
     return await services.batches.decide(items, body.decision, body.feedback, by=by, command_id=command_id)
@@ -132,7 +132,7 @@ async def add_comment(
 @operation(SUBMIT, request_example=examples.decide_request, response_example=examples.approval)
 async def decide_approval(
     approval_id: ApprovalId,
-    decision: Annotated[Decision, Path(description="Which are possible depends on the kind (D22).")],
+    decision: Annotated[Decision, Path(description="Which are possible depends on the kind.")],
     services: Services,
     by: By,
     command_id: CommandId,

@@ -34,7 +34,7 @@ async def add_checkpoint(
     position: At = None,
     force: Force = False,
 ) -> Checkpoint:
-    """Add a checkpoint: the definition version goes up, runs begin at v1 again (P2)."""
+    """Add a checkpoint: the definition version goes up, runs begin at v1 again."""
     return await _add(services, response, pipeline_id, body, position, force, by, command_id)
 
 
@@ -74,7 +74,7 @@ async def update_checkpoint(
     command_id: CommandId,
     if_match: IfMatch = None,
 ) -> Checkpoint:
-    """Change what is given, leave the rest. Runs go on (P2)."""
+    """Change what is given, leave the rest. Runs go on."""
     changes = {name: value for name, value in body.items() if name not in ("pipeline_id", "position", "needs")}
     await services.pipelines.update_checkpoint(
         checkpoint_id, changes, if_match=revision_of(if_match), by=by, command_id=command_id

@@ -1,4 +1,4 @@
-"""What people correct in actions, and how often (H9)."""
+"""What people correct in actions, and how often."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def list_learning_cases(
     operation_type: Annotated[Text | None, Query(max_length=100, description="Of this operation.")] = None,
     pipeline_id: ById = None,
 ) -> LearningCasePage:
-    """What people have corrected before they approved it, newest first (H9)."""
+    """What people have corrected before they approved it, newest first."""
     return services.corrections.cases(operation_type, pipeline_id, paging.limit, paging.cursor)
 
 

@@ -1,4 +1,4 @@
-"""The bill, and what bounds it (A6)."""
+"""The bill, and what bounds it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def get_run_costs(
 @router.put("/runs/{run_id}/budget")
 @operation(RUN, request_example=examples.budget_request, response_example=story.run)
 async def set_budget(run_id: RunId, body: SetBudgetRequest, services: Services, by: By, command_id: CommandId) -> Run:
-    """Bound what the run may use; what is left out is as the definition says. Then it can be resumed (D69)."""
+    """Bound what the run may use; what is left out is as the definition says. Then it can be resumed."""
     cost = Decimal(str(body.max_cost_usd)) if body.max_cost_usd is not None else None
     budget = Budget(cost, body.max_tokens, body.max_calls)
     warnings = await command_warnings(services.runs.set_budget(run_id, budget, by=by, command_id=command_id))

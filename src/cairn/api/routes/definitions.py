@@ -63,7 +63,7 @@ async def replace_definition(
     if_match: IfMatch = None,
     force: Force = False,
 ) -> Pipeline:
-    """Apply a whole definition: what it leaves out has its default. The same again changes nothing (P7)."""
+    """Apply a whole definition: what it leaves out has its default. The same again changes nothing."""
     written = await read_definition(request)
     if not isinstance(written.value, dict):
         raise InvalidInput([("", "This has to be an object: a whole definition.")])
@@ -114,7 +114,7 @@ def diff_revisions(
     response_example=examples.diff,
 )
 async def compare_definition(pipeline_id: PipelineId, request: Request, services: Services) -> DefinitionDiff:
-    """What would change if this definition were saved in place of the newest one (P5)."""
+    """What would change if this definition were saved in place of the newest one."""
     written = await read_definition(request)
     checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
     return await run_in_threadpool(services.reading.compare, pipeline_id, checked.definition)

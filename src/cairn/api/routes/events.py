@@ -46,5 +46,5 @@ def list_events(
 @router.get("/verify")
 @operation(READ, errors=(404,), response_example=examples.verification)
 def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> ChainVerification:
-    """Check the hash chain of a run, of a pipeline with all its runs, or of everything (S4)."""
+    """Check the hash chain of a run, of a pipeline with all its runs, or of everything."""
     return services.reading.verify(pipeline_id, run_id)

@@ -39,7 +39,7 @@ _WORK = frozenset({ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACT
 @router.post("/start")
 @operation(RUN, request_example=examples.start_request, response_example=story.execution)
 async def start_execution(body: StartExecutionRequest, services: Services, by: By, command_id: CommandId) -> Execution:
-    """Start an execution that waits for it; after a refused start it asks again (D45)."""
+    """Start an execution that waits for it; after a refused start it asks again."""
     executions = services.executions
     if body.execution_id is not None:
         warnings = await command_warnings(executions.start(body.execution_id, by=by, command_id=command_id))
@@ -80,7 +80,7 @@ async def approve_completion(
 async def approve_execution(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ApproveRequest | None = None
 ) -> Execution:
-    """Approve whatever is pending (D41)."""
+    """Approve whatever is pending."""
     return await _decide(services, execution_id, "approve", _WORK, body or ApproveRequest(), by, command_id)
 
 
@@ -98,7 +98,7 @@ async def revise_execution(
 async def reject_execution(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ReviseRequest | None = None
 ) -> Execution:
-    """The same as revise (D49)."""
+    """The same as revise."""
     return await _decide(services, execution_id, "revise", _WORK, body or ReviseRequest(), by, command_id)
 
 
@@ -115,7 +115,7 @@ async def submit_form(
 @router.post("/{execution_id}/files", status_code=201)
 @operation(SUBMIT, streams_body=True, request_media=_FILE_MEDIA, response_example=examples.upload)
 async def upload_file(execution_id: ExecutionId, request: Request, services: Services, by: By) -> Upload:
-    """Upload a file for a field of the form; submit the form with its `upload_id` (D40)."""
+    """Upload a file for a field of the form; submit the form with its `upload_id`."""
     part = await read_file(request, services.settings.max_file_bytes)
     upload = await services.uploads.add(execution_id, part.filename, part.media_type, part.content, by=by)
     return Upload(
@@ -135,7 +135,7 @@ async def retry_execution(
     command_id: CommandId,
     body: RetryExecutionRequest | None = None,
 ) -> Execution:
-    """Try a failed one again in the same run (D16)."""
+    """Try a failed one again in the same run."""
     attempt = body.attempt if body else None
     retried = services.executions.retry(execution_id, attempt=attempt, by=by, command_id=command_id)
     return await with_warnings(services.reading.execution, execution_id, by, await command_warnings(retried))
@@ -144,7 +144,7 @@ async def retry_execution(
 @router.post("/{execution_id}/cancel")
 @operation(RUN, response_example=story.execution)
 async def cancel_execution(execution_id: ExecutionId, services: Services, by: By, command_id: CommandId) -> Execution:
-    """Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand (D58)."""
+    """Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand."""
     cancelled = services.executions.cancel(execution_id, by=by, command_id=command_id)
     return await with_warnings(services.reading.execution, execution_id, by, await command_warnings(cancelled))
 
@@ -152,7 +152,7 @@ async def cancel_execution(execution_id: ExecutionId, services: Services, by: By
 @router.get("/{execution_id}/context")
 @operation(READ, response_example=examples.context)
 def get_context(execution_id: ExecutionId, services: Services) -> Context:
-    """What its runner was told, or would be told if it started now (X9)."""
+    """What its runner was told, or would be told if it started now."""
     return services.reading.context(execution_id)
 
 

@@ -54,7 +54,7 @@ async def rerun_execution(
     command_id: CommandId,
     body: RerunRequest | None = None,
 ) -> Execution:
-    """Do a stale execution again: a new one takes its place (D46)."""
+    """Do a stale execution again: a new one takes its place."""
     reason = body.reason if body else ""
     asked = services.reworks.rerun(execution_id, reason=reason, by=by, command_id=command_id)
     return await _made(services, await asked, by, response)

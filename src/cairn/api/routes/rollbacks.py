@@ -69,7 +69,7 @@ def get_rollback(rollback_id: RollbackId, services: Services) -> Rollback:
 @router.post("/{rollback_id}/undo")
 @operation(RUN, errors=(410,), response_example=examples.rollback)
 async def undo_rollback(rollback_id: RollbackId, services: Services, by: By, command_id: CommandId) -> Rollback:
-    """Put everything back, while nothing newer stands in its place (D51)."""
+    """Put everything back, while nothing newer stands in its place."""
     warnings: list[str] = []
     with suppress(AlreadyApplied):
         warnings = await services.rollbacks.undo(rollback_id, by=by, command_id=command_id)

@@ -45,7 +45,7 @@ async def backtest_rules(
     since: Annotated[AwareDatetime | None, Query(description="Decisions that were asked for since then.")] = None,
     limit: Annotated[int, Query(ge=1, le=MOST, description="How many decisions at most, the newest first.")] = MOST,
 ) -> Backtest:
-    """Replay rules over what people decided: what they would have approved, and where people did not (H3b)."""
+    """Replay rules over what people decided: what they would have approved, and where people did not."""
     rulebook = await read_rulebook(request, services)
     outcome = await services.backtests.replay(rulebook, pipeline_id, since, limit)
     return await run_in_threadpool(services.rule_reading.backtest, outcome)

@@ -130,7 +130,7 @@ async def restart_run(
 @router.post("/{run_id}/retry", status_code=201)
 @operation(RUN, response_example=story.run)
 async def retry_run(run_id: RunId, response: Response, services: Services, by: By, command_id: CommandId) -> Run:
-    """Make the next version with the same input (D45)."""
+    """Make the next version with the same input."""
     begun = await services.runs.retry(run_id, by=by, command_id=command_id)
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
     return await with_warnings(services.reading.run, begun.run_id, by, list(begun.warnings))

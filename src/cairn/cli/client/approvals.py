@@ -43,7 +43,7 @@ class ApprovalsApi(HttpCalls):
         fields: Any = None,
         modified_params: dict[str, Any] | None = None,
     ) -> Answer:
-        """The digest names what was looked at; decided is only that (D25)."""
+        """The digest names what was looked at; decided is only that."""
         body: dict[str, Any] = {"feedback": words}
         if decision == "reject":
             body = {"reason": words}

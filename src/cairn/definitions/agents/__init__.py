@@ -1,4 +1,4 @@
-"""Agents that come with the product (P6). Each is a YAML file beside this one, named after the agent."""
+"""Agents that come with the product. Each is a YAML file beside this one, named after the agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds where nothing is said (D1), filled in so that a stored definition is complete."""
+"""What holds where nothing is said, filled in so that a stored definition is complete."""
 
 from __future__ import annotations
 

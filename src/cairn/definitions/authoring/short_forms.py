@@ -1,4 +1,4 @@
-"""The short forms of a checkpoint, written out in full (D2)."""
+"""The short forms of a checkpoint, written out in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that people write, and the keys and slugs made from them (D2, D38)."""
+"""Names that people write, and the keys and slugs made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A definition as YAML that can live in git: applied again, it changes nothing (P7)."""
+"""A definition as YAML that can live in git: applied again, it changes nothing."""
 
 from __future__ import annotations
 

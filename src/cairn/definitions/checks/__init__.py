@@ -1,1 +1,1 @@
-"""What a definition has to hold (P3), by topic. Each check reads a full form that may be ill formed elsewhere."""
+"""What a definition has to hold, by topic. Each check reads a full form that may be ill formed elsewhere."""

@@ -1,4 +1,4 @@
-"""JSON Schemas and regular expressions inside a definition: each can be used; and the limits of P10."""
+"""JSON Schemas and regular expressions inside a definition: each can be used; and the limits on size and depth."""
 
 from __future__ import annotations
 

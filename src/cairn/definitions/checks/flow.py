@@ -1,4 +1,4 @@
-"""The data that flows between checkpoints: every source can exist, and what it gives fits (P3, P8, D7, D8)."""
+"""The data that flows between checkpoints: every source can exist, and what it gives fits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_flow(outline: DefinitionOutline) -> Iterator[Finding]:
 
 
 def _check_references(outline: DefinitionOutline, step: CheckpointOutline) -> Iterator[Finding]:
-    """Outputs of other checkpoints that it is to read (X9)."""
+    """Outputs of other checkpoints that it is to read."""
     way = ("inputs", "include_checkpoint_outputs")
     for at, reference in objects(step.document, *way):
         key = text(reference, "checkpoint_id")

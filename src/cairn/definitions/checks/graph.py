@@ -1,4 +1,4 @@
-"""Needs and stages: that every checkpoint's turn can come (P3, P9, D33, D70)."""
+"""Needs and stages: that every checkpoint's turn can come."""
 
 from __future__ import annotations
 

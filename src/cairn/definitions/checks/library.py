@@ -1,4 +1,4 @@
-"""Agents of the library that checkpoints name: each is there, and what it says fits (P3, P6)."""
+"""Agents of the library that checkpoints name: each is there, and what it says fits."""
 
 from __future__ import annotations
 

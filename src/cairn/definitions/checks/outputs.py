@@ -1,4 +1,4 @@
-"""What is known beforehand of the JSON under a checkpoint's key (D8), and of the artifacts that it makes."""
+"""What is known beforehand of the JSON under a checkpoint's key, and of the artifacts that it makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that agents name: each is there (A3). That the names are ones of tools is a matter of shape."""
+"""Tools that agents name: each is there. That the names are ones of tools is a matter of shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two JSON Schemas say of one another: can this be found in that, and does that fit this (D7)."""
+"""What two JSON Schemas say of one another: can this be found in that, and does that fit this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regular expressions of form fields: the whole text has to match, in bounded time (D40)."""
+"""Regular expressions of form fields: the whole text has to match, in bounded time."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def compile_schema(schema: JsonSchema) -> jsonschema_rs.Validator:
 
 
 def check_value(schema: JsonSchema, value: Value) -> list[SchemaViolation]:
-    """Everything in which the value does not fit: what was expected, what came, and where (P8)."""
+    """Everything in which the value does not fit: what was expected, what came, and where."""
     return [SchemaViolation(*fault) for fault in dict.fromkeys(find_faults(compile_schema(schema), schema, value))]
 
 

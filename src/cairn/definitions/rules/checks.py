@@ -1,4 +1,4 @@
-"""What a schema cannot say of rules: what they mean together, and what could not work (H2, D70)."""
+"""What a schema cannot say of rules: what they mean together, and what could not work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading rules: everything that is wrong with them, each fault with its line, column and path (H2)."""
+"""Reading rules: everything that is wrong with them, each fault with its line, column and path."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _check_shape(document: Value, positions: SourceMap) -> Iterator[Finding]:
 
 
 def _missing_people(document: Value, count: Count) -> Iterator[Finding]:
-    """A rule that wants more people than there are could never be met (D70)."""
+    """A rule that wants more people than there are could never be met."""
     for wanted in wanted_people(document):
         there = count(wanted.people)
         if there < wanted.needed:

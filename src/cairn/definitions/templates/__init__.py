@@ -1,4 +1,4 @@
-"""Ready-made pipelines that come with the product (P6). Each is a YAML file beside this one."""
+"""Ready-made pipelines that come with the product. Each is a YAML file beside this one."""
 
 from __future__ import annotations
 

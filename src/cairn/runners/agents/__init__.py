@@ -1,4 +1,4 @@
-"""Agents: what they are told, how they speak and with what tools, and what has to come of it (A1 to A5).
+"""Agents: what they are told, how they speak and with what tools, and what has to come of it.
 
 Nothing here imports the agent library before an agent works: that takes a second.
 """

@@ -1,4 +1,4 @@
-"""How several agents come to one result: in turn, in parallel, as a council, in a debate (A1)."""
+"""How several agents come to one result: in turn, in parallel, as a council, in a debate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went wrong with a model, as the fault of an execution (A7)."""
+"""What went wrong with a model, as the fault of an execution."""
 
 from __future__ import annotations
 

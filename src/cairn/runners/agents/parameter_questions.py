@@ -1,4 +1,4 @@
-"""A script's parameters, asked for in words (X11): a few rounds of questions, then the plain form."""
+"""A script's parameters, asked for in words: a few rounds of questions, then the plain form."""
 
 from __future__ import annotations
 

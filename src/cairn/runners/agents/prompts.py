@@ -1,4 +1,4 @@
-"""What an agent is told: exactly this text goes to the model, and exactly this text is shown before (X9)."""
+"""What an agent is told: exactly this text goes to the model, and exactly this text is shown before."""
 
 from __future__ import annotations
 

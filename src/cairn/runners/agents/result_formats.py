@@ -1,4 +1,4 @@
-"""The result that is asked of an agent: files that it writes, one text, or one object with everything in it (A4)."""
+"""The result that is asked of an agent: files that it writes, one text, or one object with everything in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model judges a result: near misses of a schema, or what its author asks for in words (A5)."""
+"""A model judges a result: near misses of a schema, or what its author asks for in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who does what in a turn: the parts that a discussion gives to agents, in the words that they are told (A1)."""
+"""Who does what in a turn: the parts that a discussion gives to agents, in the words that they are told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What agents have written to staging, as artifacts (A4)."""
+"""What agents have written to staging, as artifacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be given as a summary is summed up once, by the model that will read it (X9)."""
+"""What may be given as a summary is summed up once, by the model that will read it."""
 
 from __future__ import annotations
 

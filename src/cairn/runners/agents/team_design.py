@@ -1,4 +1,4 @@
-"""A meta-agent decides which agents work on a checkpoint (A1)."""
+"""A meta-agent decides which agents work on a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools of one execution, as its agents are allowed them (A3)."""
+"""The tools of one execution, as its agents are allowed them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts: Python functions that run in processes of their own (X11)."""
+"""Scripts: Python functions that run in processes of their own."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ScriptRunner:
         return _numbered(await self._run(config, work, answers), len(asked))
 
     async def _answers(self, config: ScriptConfig, work: WorkOrder) -> dict[str, Any] | NeedsInput:
-        """What people have entered, or what they are asked: by a model, or by a plain form (X11)."""
+        """What people have entered, or what they are asked: by a model, or by a plain form."""
         has_rounds = any(call.kind == QUESTION for call in work.calls)
         if isinstance(work.answer, dict) and not has_rounds:
             return cast("dict[str, Any]", work.answer)

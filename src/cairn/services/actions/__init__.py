@@ -1,1 +1,1 @@
-"""Actions: what may be proposed, what is carried out once it is allowed, what people correct in it (H1, H3, D28)."""
+"""Actions: what may be proposed, what is carried out once it is allowed, what people correct in it."""

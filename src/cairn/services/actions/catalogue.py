@@ -1,4 +1,4 @@
-"""The catalogue: types of actions with the schemas of their parameters (D28)."""
+"""The catalogue: types of actions with the schemas of their parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every modification is a learning case: the most similar ones are offered when the like is proposed again (H9)."""
+"""Every modification is a learning case: the most similar ones are offered when the like is proposed again."""
 
 from __future__ import annotations
 

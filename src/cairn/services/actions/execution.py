@@ -1,4 +1,4 @@
-"""Approved actions are carried out: each at most once, and what nobody knows is asked (R9, D28)."""
+"""Approved actions are carried out: each at most once, and what nobody knows is asked."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ActionExecutor:
             await self._end(loaded, row, "returned", None)
             return None
         if loaded.facts.is_test:
-            await self._end(loaded, row, "test", {"test": True})  # D20
+            await self._end(loaded, row, "test", {"test": True})
             return None
         if row.outcome == "unknown":
             said = await self._engine.database.aread(lambda c: _said(c, e, row))

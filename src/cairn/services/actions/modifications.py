@@ -1,4 +1,4 @@
-"""Approving an action with other parameters: shown as a diff first, checked, kept beside the original (H3)."""
+"""Approving an action with other parameters: shown as a diff first, checked, kept beside the original."""
 
 from __future__ import annotations
 

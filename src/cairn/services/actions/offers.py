@@ -1,4 +1,4 @@
-"""Which actions an agent is told of, and why one that it proposes cannot be decided about (D28, H9)."""
+"""Which actions an agent is told of, and why one that it proposes cannot be decided about."""
 
 from __future__ import annotations
 

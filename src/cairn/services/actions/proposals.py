@@ -42,12 +42,12 @@ class AssessedProposal:
 
 
 def digest_of(operation_type: str, parameters: Mapping[str, Any]) -> str:
-    """What a decision about an action is bound to (H3a)."""
+    """What a decision about an action is bound to."""
     return digest({"operation_type": operation_type, "parameters": dict(parameters)})
 
 
 def weigh(definition: PipelineDefinition, proposed: ProposesAction) -> AssessedProposal | Failure:
-    """How risky it is, by the pipeline and by the proposer; what does not fit is the proposer's fault (D28)."""
+    """How risky it is, by the pipeline and by the proposer; what does not fit is the proposer's fault."""
     name = proposed.operation_type
     kind = type_of(definition, name)
     if problems := _problems(kind, proposed):

@@ -1,4 +1,4 @@
-"""What people correct, and how often (H9)."""
+"""What people correct, and how often."""
 
 from __future__ import annotations
 

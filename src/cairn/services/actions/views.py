@@ -62,7 +62,7 @@ class ModificationPreview(View):
 
 
 class LearningCase(View):
-    """A correction that people made (H9)."""
+    """A correction that people made."""
 
     case_id: Id
     approval_id: Id

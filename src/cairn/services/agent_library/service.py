@@ -1,4 +1,4 @@
-"""The agent library: agents that came with Cairn and those that people save, as they are and as they were (P6)."""
+"""The agent library: agents that came with Cairn and those that people save, as they are and as they were."""
 
 from __future__ import annotations
 

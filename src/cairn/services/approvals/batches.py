@@ -1,4 +1,4 @@
-"""The same decision on several approvals (H8)."""
+"""The same decision on several approvals."""
 
 from __future__ import annotations
 

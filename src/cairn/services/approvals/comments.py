@@ -1,4 +1,4 @@
-"""What people say about an approval without deciding it (H8)."""
+"""What people say about an approval without deciding it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may decide about an approval, and whether they are enough (H3, D29, D70)."""
+"""Who may decide about an approval, and whether they are enough."""
 
 from __future__ import annotations
 

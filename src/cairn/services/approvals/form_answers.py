@@ -70,7 +70,7 @@ def _answer(question: AgentQuestion, fields: Mapping[str, Any]) -> dict[str, Any
 
 
 def _parameters(checkpoint: CheckpointDefinition, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Answers that become a script's parameters (X11)."""
+    """Answers that become a script's parameters."""
     script = checkpoint.execution.script_config
     if script is None or not script.requires_user_input:
         raise InvalidInput([("/fields", f"'{checkpoint.checkpoint_name}' has no form to fill in.")])

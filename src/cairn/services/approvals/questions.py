@@ -1,4 +1,4 @@
-"""What agents ask people: the form that it is answered by, and what came of it (A3, D68)."""
+"""What agents ask people: the form that it is answered by, and what came of it."""
 
 from __future__ import annotations
 

@@ -84,14 +84,14 @@ class ApprovalService:
         command_id: UUID | None = None,
         **said: Unpack[DecisionFields],
     ) -> Commit:
-        """Answer whatever is pending for an execution (D41)."""
+        """Answer whatever is pending for an execution."""
         asked = await self._engine.database.aread(lambda c: pending(c, execution_id, kinds))
         return await self._decide(asked, DecisionInput(decision, **said), by, command_id)
 
     async def _decide(self, asked: PendingApproval, said: DecisionInput, by: Actor, command_id: UUID | None) -> Commit:
         decision = said.decision
         if asked.kind is ApprovalKind.START and decision in ("reject", "revise"):
-            decision = "refuse"  # D22, D68
+            decision = "refuse"  # the work has not started: nothing can be revised
         if decision in NEEDS_WORDS and not said.feedback.strip():
             word = NEEDS_WORDS[decision]
             raise InvalidInput([(f"/{word}", f"Say why: '{word}' is required to {decision}.")])
@@ -114,7 +114,7 @@ class ApprovalService:
         return await self._engine.send(asked.run_id, command, self.given(by, command_id))
 
     def given(self, by: Actor, command_id: UUID | None = None) -> CommandContext:
-        """With all that this person may be named as among those who are asked; admins count as everybody (D29)."""
+        """With all that this person may be named as among those who are asked; admins count as everybody."""
         counts_as = None if by.is_admin else by.answers_to
         return replace(self._engine.context(by.name, command_id), counts_as=counts_as)
 

@@ -1,4 +1,4 @@
-"""Files that people hand in for a form: streamed to the store before anything refers to them (D40, D47)."""
+"""Files that people hand in for a form: streamed to the store before anything refers to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of tools, what came of them and what was thought, as a message of the agent library tells them (A1, A3)."""
+"""Calls of tools, what came of them and what was thought, as a message of the agent library tells them."""
 
 from __future__ import annotations
 

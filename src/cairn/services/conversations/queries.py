@@ -1,4 +1,4 @@
-"""Conversations as people see them: whole by pages, and as they happen (A1, X12)."""
+"""Conversations as people see them: whole by pages, and as they happen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said with models: kept message by message, heard while it is said, and paid for once (A1, A6)."""
+"""What is said with models: kept message by message, heard while it is said, and paid for once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said with models (A1)."""
+"""What is said with models."""
 
 from __future__ import annotations
 

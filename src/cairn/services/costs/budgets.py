@@ -1,4 +1,4 @@
-"""Budgets: what a run, and a pipeline in a month, may use of models, and how much of it is used (A6, D69)."""
+"""Budgets: what a run, and a pipeline in a month, may use of models, and how much of it is used."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class Budgets:
         self.cache.forget_all()
 
     def _defined(self, connection: sa.Connection, row: Row) -> Budget:
-        """The newest that holds for the run (D3)."""
+        """The newest that holds for the run."""
         revision, version = row.revision, row.pipeline_definition_version
         if version != row.newest_version:
             revision = newest_revision(connection, row.pipeline_id, version)

@@ -1,4 +1,4 @@
-"""The bill: what was used, by call, execution, run, checkpoint, model, purpose, day or pipeline (A6)."""
+"""The bill: what was used, by call, execution, run, checkpoint, model, purpose, day or pipeline."""
 
 from __future__ import annotations
 

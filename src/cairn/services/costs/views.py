@@ -1,4 +1,4 @@
-"""What models have used, and what they may use (A6)."""
+"""What models have used, and what they may use."""
 
 from __future__ import annotations
 

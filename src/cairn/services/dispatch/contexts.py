@@ -1,4 +1,4 @@
-"""What an execution is told: as it was stored, or as it would be now (X9)."""
+"""What an execution is told: as it was stored, or as it would be now."""
 
 from __future__ import annotations
 

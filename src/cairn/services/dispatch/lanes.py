@@ -199,7 +199,7 @@ class Lanes:
             log.error("execution %s does not stop; whatever it still does is dropped", execution)
 
     async def until_worked(self, execution: str, dispatch: int) -> None:
-        """Its time is up by the clock: until it has had as much since it has its place. The queue is no work (D18)."""
+        """Its time is up by the clock: until it has had as much since it has its place. The queue is no work."""
         running = self._running.get(execution)
         if running is None or running.dispatch != dispatch:
             return

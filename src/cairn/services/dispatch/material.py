@@ -71,7 +71,7 @@ class DispatchMaterial:
 
     @cached_property
     def _input(self) -> Any:
-        """Mapped from the run's input and the outputs of what is complete (P8, D8)."""
+        """Mapped from the run's input and the outputs of what is complete."""
         wanted = sources(self._checkpoint)
         values: dict[str, Value] = {}
         for key, source in self._found.completed.items():
@@ -96,7 +96,7 @@ class DispatchMaterial:
 
     @property
     def consumed(self) -> tuple[str, ...]:
-        """The artifacts that it was given to read (R3): those of its asker always, others when it wanted them."""
+        """The artifacts that it was given to read: those of its asker always, others when it wanted them."""
         if self._found.rework is not None:
             self._given(self._found.rework.artifacts)
         return tuple(self._read_of)
@@ -167,7 +167,7 @@ class DispatchMaterial:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the definition says anything of the context: then it is stored with the execution (X9).
+        """Whether the definition says anything of the context: then it is stored with the execution.
 
         Of more than is ever put before a model, the outputs that it was taken from are record enough.
         """
@@ -206,7 +206,7 @@ def feedback_of(loaded: LoadedRun, e: Execution) -> tuple[str, ...]:
 
 
 def findings_of(e: Execution) -> str:
-    """Why the last result was not taken, while it is being done again for that (A5)."""
+    """Why the last result was not taken, while it is being done again for that."""
     last = e.last_error
     return last.message if e.validations_used and last is not None and last.type == INVALID else ""
 

@@ -40,7 +40,7 @@ class OutputCache:
         self._keep(execution_id, tuple(map(self._of_new, artifacts)))
 
     def of_asker(self, connection: sa.Connection, loaded: LoadedRun, e: Execution) -> tuple[StoredFile, ...]:
-        """What the execution that sent the work back has made so far, staged or not (D31)."""
+        """What the execution that sent the work back has made so far, staged or not."""
         asker = loaded.run.executions.get(e.asked_by) if e.asked_by else None
         if asker is None or not asker.outputs:
             return ()
@@ -53,7 +53,7 @@ class OutputCache:
         return tuple(map(self._stored, rows))
 
     def previous(self, connection: sa.Connection, loaded: LoadedRun, e: Execution) -> ArtifactSource | None:
-        """The same checkpoint in the nearest earlier run that completed it (D10)."""
+        """The same checkpoint in the nearest earlier run that completed it."""
         run_id, r, x = loaded.facts.previous_run_id, t.pipeline_runs.c, t.checkpoint_executions.c
         checkpoint_id = loaded.places[e.key].checkpoint_id
         while run_id is not None:
@@ -65,7 +65,7 @@ class OutputCache:
                 .where(
                     x.run_id == run_id,
                     x.checkpoint_id == checkpoint_id,
-                    x.pass_number == run.pass_number,  # its last (D32)
+                    x.pass_number == run.pass_number,  # its last
                     x.state == ExecutionState.COMPLETED.value,
                     x.archived_by.is_(None),
                 )

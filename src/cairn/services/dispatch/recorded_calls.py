@@ -1,4 +1,4 @@
-"""Calls of scripts and agents that waited for others: recorded with the report, given back with their answers (X11)."""
+"""Calls of scripts and agents that waited for others: recorded with the report, given back with their answers."""
 
 from __future__ import annotations
 

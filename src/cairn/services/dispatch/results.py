@@ -24,7 +24,7 @@ from cairn.store import tables as t
 
 AT_ONCE = 256 * 1024  # more than this is hashed beside the event loop
 LONGEST = 16 * 1024 * 1024  # more than this is not read to tell what it means
-LARGE = 1024 * 1024  # contents from this size on go in earlier transactions (D47)
+LARGE = 1024 * 1024  # contents from this size on go in earlier transactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _record(execution: Execution, checkpoint: CheckpointDefinition, content: Pro
 
 
 def _meaning(content: ProducedFile | StoredFile, checksum: str) -> str:
-    """Equal JSON is equal content, however it is spelled (H3a); what is no JSON counts byte by byte."""
+    """Equal JSON is equal content, however it is spelled; what is no JSON counts byte by byte."""
     if content.format != "json" or content.size > LONGEST:
         return checksum
     try:

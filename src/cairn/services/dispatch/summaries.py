@@ -1,4 +1,4 @@
-"""Summaries of contents, made once by each model (X9)."""
+"""Summaries of contents, made once by each model."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class WorkOrders:
         return await self._database.aread(lambda c: offered(c, definition))
 
     async def told(self, work: WorkOrder) -> RecordedInputs:
-        """The context that the work was given, where it is to be kept (X9), and what it has read (R3)."""
+        """The context that the work was given, where it is to be kept, and what it has read."""
         if work.checkpoint.execution.mode is ExecutionMode.SCRIPT:
             await self._logbook.flush()  # the sandbox is recorded before the execution completes
         material = work.material
@@ -170,7 +170,7 @@ class WorkOrders:
     def preview(
         self, connection: sa.Connection, loaded: LoadedRun, e: Execution
     ) -> tuple[DispatchMaterial, AssembledContext]:
-        """The exact context of an execution, as it would be given now (X9)."""
+        """The exact context of an execution, as it would be given now."""
         checkpoint = self._definition(connection, loaded, e).checkpoint(e.key)
         found = self._look_up(connection, loaded, e, checkpoint)
         gathered = DispatchMaterial(self._database, self._plans, self._limits, loaded, checkpoint, found)
@@ -236,7 +236,7 @@ class ExecutionRef:
 
 
 def _in_the_pass_before(loaded: LoadedRun, e: Execution) -> Execution | None:
-    """The execution whose outputs stood for the checkpoint in the pass before (D32)."""
+    """The execution whose outputs stood for the checkpoint in the pass before."""
     before = [
         other
         for other in loaded.run.executions.values()

@@ -29,7 +29,7 @@ def _file(service: RuleService) -> Iterator[HealthCheck]:
 
 
 def _in_force(connection: sa.Connection, service: RuleService) -> Iterator[HealthCheck]:
-    """A rule may want people who have gone since it was saved (D70)."""
+    """A rule may want people who have gone since it was saved."""
     for head in rule_rows.all_heads(connection):
         try:
             service.read(connection, rule_rows.text(connection, head.scope, head.revision) or "")

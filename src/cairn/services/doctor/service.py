@@ -1,4 +1,4 @@
-"""Looks at everything that can be wrong, says how it stands and what to do; puts right what is safe to (X8)."""
+"""Looks at everything that can be wrong, says how it stands and what to do; puts right what is safe to."""
 
 from __future__ import annotations
 

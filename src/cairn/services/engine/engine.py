@@ -249,7 +249,7 @@ def _decide(connection: sa.Connection, before: LoadedRun, command: Command, cont
 
 
 def _check_line(connection: sa.Connection, before: LoadedRun) -> None:
-    """A run that is over can be taken up again while its pipeline and its definition stand (P2, P4, D4)."""
+    """A run that is over can be taken up again while its pipeline and its definition stand."""
     p = t.pipelines.c
     row = connection.execute(
         sa.select(p.deleted_at, p.pipeline_definition_version).where(p.pipeline_id == before.facts.pipeline_id)

@@ -113,7 +113,7 @@ class _FilePlanner:
         self._connection = connection
         self._facts = before.facts
         self._run = run
-        self._folders = before.folders  # of executions, fixed when they were made (D38)
+        self._folders = before.folders  # of executions, fixed when they were made
         self._new = {a.record_id: a for a in new}
         self._promoted: dict[str, str] = {}
         self._moved: dict[str, MovedArtifact] = {}
@@ -144,7 +144,7 @@ class _FilePlanner:
                 self._promoted[record_id] = path
 
     def _supersede(self, e: Execution) -> None:
-        """What stood at its place goes to `superseded/` (D31)."""
+        """What stood at its place goes to `superseded/`."""
         for other in self._run.current:
             if other.key == e.key and other.id != e.id and other.state is ExecutionState.COMPLETED:
                 folder = f"{self._run_folder}/{self._folders[other.id]}"

@@ -1,4 +1,4 @@
-"""What goes better another time is tried again; what does not is told at once (R9)."""
+"""What goes better another time is tried again; what does not is told at once."""
 
 from __future__ import annotations
 

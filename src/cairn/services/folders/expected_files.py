@@ -224,6 +224,6 @@ _LATEST_QUERY = PreparedQuery(
 
 
 def latest_folder(connection: sa.Connection, pipeline_id: str) -> str | None:
-    """Where `latest` points: the highest version that stands (D10)."""
+    """Where `latest` points: the highest version that stands."""
     row = _LATEST_QUERY.first(connection, {"pipeline_id": pipeline_id})
     return layout.run_folder(row.run_version, row.run_id) if row is not None else None

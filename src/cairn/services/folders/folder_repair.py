@@ -1,4 +1,4 @@
-"""Keeps the folders equal to the database: at every start, and whenever somebody asks (X8, D39)."""
+"""Keeps the folders equal to the database: at every start, and whenever somebody asks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class FolderRepair:
         await self._database.transact(lambda c: c.execute(mark, rows))
 
     async def mend_failed(self) -> None:
-        """Files that could not follow are tried again (D13)."""
+        """Files that could not follow are tried again."""
         for pipeline_id in await self._database.aread(self._folder_sync.failed_pipelines):
             await self.mend_own(pipeline_id)
 

@@ -1,4 +1,4 @@
-"""What was committed and has not reached the folders yet: after a crash, or when the disk failed (D13, R9)."""
+"""What was committed and has not reached the folders yet: after a crash, or when the disk failed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class FileRecovery:
         if deleted_at is not None:
             self._tree.archive_pipeline(pipeline_id, deleted_at)
             return
-        for folder in self._archive():  # restoring it was cut off (P4)
+        for folder in self._archive():  # restoring it was cut off
             if folder.rpartition("_")[0] == pipeline_id:
                 self._tree.restore_pipeline(pipeline_id, f"{layout.ARCHIVED}/{folder}")
         for row in self._read(lambda c: _ended_definitions(c, pipeline_id)):

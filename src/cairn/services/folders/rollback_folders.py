@@ -88,7 +88,7 @@ def _items(connection: sa.Connection, rollback: str) -> Sequence[Row]:
 
 
 def metadata(record: Row) -> bytes:
-    """`rollback_metadata.json`: the event record as seed 0 §5 has it."""
+    """`rollback_metadata.json`: the rollback as a record beside its archive."""
     told: dict[str, Any] = {str(name): getattr(record, name) for name in record._fields}
     for name in ("undone_at", "files_done"):
         told.pop(name)

@@ -1,4 +1,4 @@
-"""`system.log` of each pipeline: its trail as lines for people, written beside the work (seed 0 §7, D42)."""
+"""`system.log` of each pipeline: its trail as lines for people, written beside the work."""
 
 from __future__ import annotations
 

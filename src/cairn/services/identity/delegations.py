@@ -1,4 +1,4 @@
-"""Delegations: while somebody is away, somebody else decides for them (H3)."""
+"""Delegations: while somebody is away, somebody else decides for them."""
 
 from __future__ import annotations
 

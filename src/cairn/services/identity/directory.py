@@ -1,4 +1,4 @@
-"""Who is meant by a name, an address, a role or a group; and what somebody is known as (H3, S1)."""
+"""Who is meant by a name, an address, a role or a group; and what somebody is known as."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Directory:
         return (*(everybody[name] for name in sorted(meant)), *(DirectoryEntry("", word, word) for word in outside))
 
     def count_deciders(self, connection: sa.Connection, named: Iterable[str] = ()) -> int:
-        """How many users may decide: among those named, or all of them where nobody is (D70)."""
+        """How many users may decide: among those named, or all of them where nobody is."""
         words = {word.strip().casefold() for word in named} - {""}
         deciders = [person for person in _everybody(connection).values() if person.may_decide]
         return sum(1 for person in deciders if not words or not words.isdisjoint(person.known_as))

@@ -1,4 +1,4 @@
-"""Groups of users, named where people are asked (H3)."""
+"""Groups of users, named where people are asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""API tokens: shown once, kept as a digest, narrowed by scopes, revoked at once (S1)."""
+"""API tokens: shown once, kept as a digest, narrowed by scopes, revoked at once."""
 
 from __future__ import annotations
 

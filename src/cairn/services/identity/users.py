@@ -1,4 +1,4 @@
-"""Users: made, changed, removed, restored. A name is never given to somebody else (S1, D29)."""
+"""Users: made, changed, removed, restored. A name is never given to somebody else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of each thing that happens: facts, reasons, conditions, and pages to open. Masked here, once (S2)."""
+"""What is told of each thing that happens: facts, reasons, conditions, and pages to open. Masked here, once."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class _ContentBuilder:
         yield self._section(*self._rule(subject))
 
     def _rule(self, subject: NotificationSubject) -> tuple[str, list[str]]:
-        """The rule that asks or has approved, with each condition and its value (H6)."""
+        """The rule that asks or has approved, with each condition and its value."""
         a = subject.approval
         if a is None or not a.rule:
             return "", []

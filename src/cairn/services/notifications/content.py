@@ -28,7 +28,7 @@ class ContentSection:
 
 @dataclass(frozen=True, slots=True)
 class ContentLink:
-    """Opens a page; nothing is decided by opening it (H7)."""
+    """Opens a page; nothing is decided by opening it."""
 
     label: str
     path: str  # below the server's address

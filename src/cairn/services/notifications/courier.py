@@ -1,4 +1,4 @@
-"""Delivers what was noted: durable jobs, three tries with growing waits, then the fallback channel (H7)."""
+"""Delivers what was noted: durable jobs, three tries with growing waits, then the fallback channel."""
 
 from __future__ import annotations
 

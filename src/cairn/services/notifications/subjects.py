@@ -88,7 +88,7 @@ def read(connection: sa.Connection, row: Row, load: Load, now: datetime) -> Noti
 
 
 def _warning(connection: sa.Connection, a: Approval, starter: str, now: datetime) -> str:
-    """Told when it is met (D70)."""
+    """Told when it is met."""
     wanted = wanted_for(a, starter)
     if a.status is not ApprovalStatus.PENDING or wanted.is_anybody:
         return ""

@@ -107,7 +107,7 @@ class DefinitionWriter:
             )
         old = rows.newest(connection, pipeline_id)
         if new_id(given.command_id, pipeline_id, 0) in {c.checkpoint_id for c in old.checkpoints}:
-            return _WrittenRevision((), [], changed=False)  # the same command, sent again (D59)
+            return _WrittenRevision((), [], changed=False)  # the same command, sent again
         written = wanted.edit(edits.full(old))
         checked = self._check(written, wanted.positions)
         new = identified(checked.definition, old, pipeline_id, given)
@@ -126,7 +126,7 @@ class DefinitionWriter:
     def end_runs(
         self, connection: sa.Connection, pipeline_id: str, given: CommandContext, force: bool, what: str
     ) -> list[Commit]:
-        """Cancel what is open, where that is wanted; refused where it is not (D3, D6)."""
+        """Cancel what is open, where that is wanted; refused where it is not."""
         open_runs = pipelines.open_runs(connection, pipeline_id)
         if open_runs and not force:
             many = len(open_runs)
@@ -138,7 +138,7 @@ class DefinitionWriter:
 
     # ---- its folder ----------------------------------------------------------------------------------
     async def file(self, pipeline_id: str, follow: Callable[[], object]) -> tuple[Finding, ...]:
-        """Let the folder follow; what is committed stands if that fails (D13)."""
+        """Let the folder follow; what is committed stands if that fails."""
         try:
             await asyncio.to_thread(follow)
             await self._engine.database.transact(lambda c: records.mark_filed(c, pipeline_id))
@@ -166,7 +166,7 @@ def _add_revision(
     *,
     structural: bool,
 ) -> None:
-    """Where the checkpoints change, it is the next definition version, and runs count from v1 again (P2)."""
+    """Where the checkpoints change, it is the next definition version, and runs count from v1 again."""
     version = row.pipeline_definition_version + structural
     records.mark_unfiled(connection, row.pipeline_id)
     if structural:

@@ -21,7 +21,7 @@ def newest(connection: sa.Connection, pipeline_id: str) -> PipelineDefinition:
 
 
 def archive_runs(connection: sa.Connection, pipeline_id: str, version: int, given: CommandContext) -> None:
-    """The files of runs of the definition that ends move with their folders (P2)."""
+    """The files of runs of the definition that ends move with their folders."""
     a, r = t.artifacts, t.pipeline_runs
     into = layout.definition_archive(version, given.at)
     ends = (r.c.pipeline_id == pipeline_id, r.c.pipeline_definition_version == version)

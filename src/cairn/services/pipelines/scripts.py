@@ -1,4 +1,4 @@
-"""Script files of pipelines: written, read and removed one by one; each change is a revision of the definition (D5)."""
+"""Script files of pipelines: written, read and removed one by one; each change is a revision of the definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pipelines: defined, edited, reordered, deleted, restored, reverted; every change is kept (P1 to P5)."""
+"""Pipelines: defined, edited, reordered, deleted, restored, reverted; every change is kept."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class PipelineService:
 
     # ---- reading a definition ------------------------------------------------------------------------
     def check(self, document: Any, positions: SourceMap | None = None) -> Read:
-        """The definition as it would be stored; DefinitionError names every fault with its place (P3)."""
+        """The definition as it would be stored; DefinitionError names every fault with its place."""
         library = self._carried_out.library()
         read = load(
             document,
@@ -182,14 +182,14 @@ class PipelineService:
         by: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
-        """The definition is what the document says: fields that are left out have their default (P7)."""
+        """The definition is what the document says: fields that are left out have their default."""
         wanted = DefinitionSaveRequest(edits.become(document), "applied", by, command_id, if_match, force, positions)
         return await self._saving.save(pipeline_id, wanted)
 
     async def revert(
         self, pipeline_id: str, revision: int, *, force: bool = False, by: Actor, command_id: UUID | None = None
     ) -> SavedDefinition:
-        """The definition as it was, as a new revision (P5)."""
+        """The definition as it was, as a new revision."""
         earlier = await self._database.aread(lambda c: pipelines.definition(c, pipeline_id, revision))
         wanted = DefinitionSaveRequest(
             edits.become(earlier), f"reverted to revision {revision}", by, command_id, force=force
@@ -253,7 +253,7 @@ class PipelineService:
 
     # ---- deleting ------------------------------------------------------------------------------------
     async def delete(self, pipeline_id: str, *, force: bool = False, by: Actor, command_id: UUID | None = None) -> str:
-        """Soft: the rows are marked, the folder goes to the archive (P4, D6)."""
+        """Soft: the rows are marked, the folder goes to the archive."""
         given = self._engine.context(by.name, command_id)
         return await self._engine.shielded(self._delete(pipeline_id, force, given))
 

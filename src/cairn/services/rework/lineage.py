@@ -31,7 +31,7 @@ class LineageWrite:
 
 
 def depends_on(run: Run, e: Execution) -> tuple[str, ...]:
-    """What it directly follows, and the reworks that it waited for (seed 2)."""
+    """What it directly follows, and the reworks that it waited for."""
     before = (run.latest(key) for key in run.plan.follows[e.key])
     found = tuple(other.id for other in before if other is not None)
     if not run.reworks:

@@ -1,4 +1,4 @@
-"""Work that people send back to an earlier checkpoint, and stale work that is done again (R2, R3, D46, D66)."""
+"""Work that people send back to an earlier checkpoint, and stale work that is done again."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ class ReworkService:
         return ReworkImpact(commit, asker, replaced, made)
 
     async def ask(self, request: ReworkSpec, *, by: Actor, command_id: UUID | None = None) -> StartedRework:
-        """Send the work back. The same command again has sent it back once (D59)."""
+        """Send the work back. The same command again has sent it back once."""
         loaded = await self._loaded(request.execution_id)
         return await self._send(loaded, _command(loaded, request), by, command_id)
 
     async def rerun(
         self, execution_id: str, *, reason: str = "", by: Actor, command_id: UUID | None = None
     ) -> StartedRework:
-        """Do a stale execution again: a new one at its position supersedes it, asked for by no other (D46)."""
+        """Do a stale execution again: a new one at its position supersedes it, asked for by no other."""
         loaded = await self._loaded(execution_id)
         if command_id is not None and (made := made_id(command_id, loaded.facts.run_id, 1)) in loaded.run.executions:
             return StartedRework(made)

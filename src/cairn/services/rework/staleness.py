@@ -1,4 +1,4 @@
-"""What is no longer up to date: executions that read an artifact which has been replaced or taken away (R3, D30)."""
+"""What is no longer up to date: executions that read an artifact which has been replaced or taken away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was made from what, what is no longer up to date, and what was sent back (R2, R3)."""
+"""What was made from what, what is no longer up to date, and what was sent back."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _can_undo(connection: sa.Connection, load: Load, row: Row) -> bool:
 
 
 def _is_last_by_hand(connection: sa.Connection, run_id: str, rollback_id: str) -> bool:
-    """Those that failures have made since are undone with it (D51)."""
+    """Those that failures have made since are undone with it."""
     made = connection.execute(sa.select(R.rollbacks).where(R.run_id == run_id)).scalar_one()
     standing = [rollback for rollback in made if not rollback["undone"]]
     places = [place for place, rollback in enumerate(standing) if rollback["id"] == rollback_id]
@@ -101,7 +101,7 @@ def _is_last_by_hand(connection: sa.Connection, run_id: str, rollback_id: str) -
 
 
 def _has_newer_work(connection: sa.Connection, row: Row, own: Sequence[str]) -> bool:
-    """A run that was begun since and has completed anything stands in the way (D51)."""
+    """A run that was begun since and has completed anything stands in the way."""
     query = (
         sa.select(E.execution_id)
         .join_from(t.checkpoint_executions, t.pipeline_runs, R.run_id == E.run_id)

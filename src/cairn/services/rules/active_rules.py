@@ -1,4 +1,4 @@
-"""The rules that are in force: the newest of each scope as a transaction sees it, compiled once (H2)."""
+"""The rules that are in force: the newest of each scope as a transaction sees it, compiled once."""
 
 from __future__ import annotations
 

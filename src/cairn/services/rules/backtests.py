@@ -1,4 +1,4 @@
-"""Replays rules over what people decided: what they would have approved, and where people did not (H3b)."""
+"""Replays rules over what people decided: what they would have approved, and where people did not."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _count(outcome: BacktestOutcome, row: Row, asks: bool | None, rule: str, ans
 
 
 def _decided(connection: sa.Connection, pipeline_id: str | None, since: datetime | None, limit: int) -> Sequence[Row]:
-    """What people have decided, newest first. What repeats an earlier decision is none of its own (H3a)."""
+    """What people have decided, newest first. What repeats an earlier decision is none of its own."""
     query = (
         sa.select(
             *(A[name] for name in ("approval_id", "run_id", "execution_id", "pipeline_id", "kind", "status")),

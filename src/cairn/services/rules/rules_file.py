@@ -1,4 +1,4 @@
-"""The global rules as a file that may be edited: what is saved there comes into force, what is wrong is told (H2)."""
+"""The global rules as a file that may be edited: what is saved there comes into force, what is wrong is told."""
 
 from __future__ import annotations
 

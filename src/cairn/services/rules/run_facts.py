@@ -1,4 +1,4 @@
-"""What rules see of a run: its input, what its checkpoints have put out, and its own circumstances (H2)."""
+"""What rules see of a run: its input, what its checkpoints have put out, and its own circumstances."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class RunFactsReader:
         return found[-1] if found else None
 
     def _read(self, e: Execution) -> Any:
-        """What stands under its key (D8)."""
+        """What stands under its key."""
         definition = self._plans.definition(self._connection, self._loaded.facts.pipeline_id, e.definition)
         checkpoint = definition.by_key.get(e.key)
         if checkpoint is None:

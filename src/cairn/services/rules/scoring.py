@@ -1,4 +1,4 @@
-"""How well a rule agrees with people: shares with what can be said of them from so few cases (H3b)."""
+"""How well a rule agrees with people: shares with what can be said of them from so few cases."""
 
 from __future__ import annotations
 

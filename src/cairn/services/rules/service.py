@@ -1,4 +1,4 @@
-"""Rules for approvals: saved with every version kept, stopped at once, their samples reviewed (H2, H3b, H6)."""
+"""Rules for approvals: saved with every version kept, stopped at once, their samples reviewed."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class RuleService:
 
     # ---- samples -------------------------------------------------------------------------------------
     async def review(self, approval_id: str, agrees: bool, comment: str, by: Actor) -> None:
-        """What a person says of an automatic approval afterwards; the run goes its way (H3b)."""
+        """What a person says of an automatic approval afterwards; the run goes its way."""
 
         def write(connection: sa.Connection) -> ChangeHint:
             a, e, reviews = t.approvals.c, t.checkpoint_executions.c, t.audit_reviews

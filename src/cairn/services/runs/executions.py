@@ -34,7 +34,7 @@ class Executions:
     async def start_checkpoint(
         self, run_id: str, checkpoint_id: str, *, by: Actor, command_id: UUID | None = None
     ) -> tuple[str, Commit]:
-        """Start the execution of a checkpoint that waits for it (D41)."""
+        """Start the execution of a checkpoint that waits for it."""
         loaded = await self._engine.read_run(run_id)
         keys = {key for key, place in loaded.places.items() if checkpoint_id in (place.checkpoint_id, key)}
         if not keys:
@@ -47,7 +47,7 @@ class Executions:
     async def retry(
         self, execution_id: str, *, attempt: int | None = None, by: Actor, command_id: UUID | None = None
     ) -> Commit:
-        """Try a failed one again; named, the attempt must be the one that failed (D59)."""
+        """Try a failed one again; named, the attempt must be the one that failed."""
         if attempt is None:
             loaded = await self._engine.read_run(await self.run_of(execution_id))
             attempt = loaded.run.executions[execution_id].attempt
@@ -65,7 +65,7 @@ class Executions:
         by: Actor,
         command_id: UUID | None = None,
     ) -> Commit:
-        """Fill in the form that an execution waits for (X10)."""
+        """Fill in the form that an execution waits for."""
         return await self._approvals.decide_pending(
             execution_id,
             "answer",

@@ -59,7 +59,7 @@ class RunService:
         by: Actor,
         command_id: UUID | None = None,
     ) -> StartedRun:
-        """The next version of the pipeline; in test mode one without a version (D20)."""
+        """The next version of the pipeline; in test mode one without a version."""
         value, payload = (None, None) if input is None else await self._prepared(pipeline_id, input)
         given = self._engine.context(by.name, command_id)
 
@@ -78,7 +78,7 @@ class RunService:
         return replace(begun, warnings=(*begun.warnings, *self._told_of_size(payload)))
 
     def _told_of_size(self, payload: bytes | None) -> Iterator[str]:
-        """Half of what is taken at the most is worth a word (P8)."""
+        """Half of what is taken at the most is worth a word."""
         if payload is not None and len(payload) > self._max_payload // 2:
             size, most = len(payload) / MEGABYTE, self._max_payload / MEGABYTE
             yield f"The run's input is large: {size:.1f} of at most {most:g} MB, which every checkpoint reads whole."
@@ -95,12 +95,12 @@ class RunService:
         if len(payload) > self._max_payload:
             raise TooLarge(self._max_payload, "The run's input")
         if len(payload) > self._max_payload // 2:
-            # A large blob goes in a transaction of its own, so that it does not hold the writer (D47).
+            # A large blob goes in a transaction of its own, so that it does not hold the writer.
             await self._engine.database.transact(lambda c: blobs.put(c, payload))
         return value, payload
 
     async def retry(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> StartedRun:
-        """The next version, with the same input (D45)."""
+        """The next version, with the same input."""
         given = self._engine.context(by.name, command_id)
         earlier = (await self._engine.read_run(run_id)).facts
 
@@ -198,13 +198,13 @@ class RunService:
         return await self._send(run_id, CancelRun(), by, command_id)
 
     async def set_budget(self, run_id: str, budget: Budget, *, by: Actor, command_id: UUID | None = None) -> Commit:
-        """What the run may use from now on, where the definition says otherwise (A6)."""
+        """What the run may use from now on, where the definition says otherwise."""
         return await self._send(run_id, SetBudget(budget), by, command_id)
 
     async def restart(
         self, run_id: str, *, pass_number: int | None = None, by: Actor, command_id: UUID | None = None
     ) -> Commit:
-        """Begin the next pass; named, the pass that it leaves must be the current one (D59)."""
+        """Begin the next pass; named, the pass that it leaves must be the current one."""
         leaves = pass_number or (await self._engine.read_run(run_id)).run.pass_number
         return await self._send(run_id, RestartRun(leaves), by, command_id)
 

@@ -1,4 +1,4 @@
-"""Floods of failed sign-ins are told in the trail, and a flood is one line of it (S1, S4)."""
+"""Floods of failed sign-ins are told in the trail, and a flood is one line of it."""
 
 from __future__ import annotations
 

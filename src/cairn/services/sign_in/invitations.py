@@ -1,4 +1,4 @@
-"""Invitations: a link that works once and not for long, by which somebody sets a password (S1)."""
+"""Invitations: a link that works once and not for long, by which somebody sets a password."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in with an identity provider: there, back, and which user it is (S1)."""
+"""Signing in with an identity provider: there, back, and which user it is."""
 
 from __future__ import annotations
 

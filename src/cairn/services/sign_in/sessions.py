@@ -1,4 +1,4 @@
-"""Sessions that are open, and ending them; passwords that their holders change (S1)."""
+"""Sessions that are open, and ending them; passwords that their holders change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trail: events sealed into chains, one for each run, one for each pipeline, and one for all else (S4)."""
+"""The trail: events sealed into chains, one for each run, one for each pipeline, and one for all else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the trail is what was written: every event, in its place, to the last one (S4)."""
+"""Whether the trail is what was written: every event, in its place, to the last one."""
 
 from __future__ import annotations
 

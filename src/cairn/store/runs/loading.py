@@ -61,7 +61,7 @@ class LoadedRun:
     drivers: Mapping[str, str]  # by execution; whose turn has just come has none
     files_revision: int
     places: Mapping[str, CheckpointPlace]  # by key, as the next execution is named
-    folders: Mapping[str, str]  # by execution, fixed when it was made (D38)
+    folders: Mapping[str, str]  # by execution, fixed when it was made
     layout: FolderLayout
     untold: tuple[EventRecord, ...] = ()  # the first events of a run that is not stored yet
 

@@ -203,7 +203,7 @@ def execution_from(row: Row, policy: CheckpointPolicy) -> Execution:
 
 
 def rework_value(rework: Rework, asked_by: str | None) -> Values:
-    """Why the work was sent back, and by whom: the `regression_context` of seed 2."""
+    """Why the work was sent back, and by whom: the `regression_context` of an execution."""
     return {
         "reason": rework.reason,
         "prompt": rework.prompt,

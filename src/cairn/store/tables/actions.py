@@ -22,7 +22,7 @@ actions = sa.Table(
     text("reasoning"),
     real("confidence", null=True),
     text("claimed_risk", null=True),  # by the proposer
-    text("risk_level"),  # the higher of that and the declared one (D28)
+    text("risk_level"),  # the higher of that and the declared one
     json("risk_reasons"),
     json("supporting_data", null=True),
     text("outcome"),

@@ -1,4 +1,4 @@
-"""Contents by checksum, and what refers to them (X8, D47)."""
+"""Contents by checksum, and what refers to them."""
 
 from __future__ import annotations
 

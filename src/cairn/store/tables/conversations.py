@@ -1,4 +1,4 @@
-"""What is said with models, message by message (A1), and what each of their answers has cost (A6)."""
+"""What is said with models, message by message, and what each of their answers has cost."""
 
 from __future__ import annotations
 

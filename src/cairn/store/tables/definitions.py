@@ -1,4 +1,4 @@
-"""Pipelines, their checkpoints, and every definition that they ever had (P1, P5)."""
+"""Pipelines, their checkpoints, and every definition that they ever had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened, append-only (S4), and what rollbacks took away (R1, D46)."""
+"""What happened, append-only, and what rollbacks took away."""
 
 from __future__ import annotations
 

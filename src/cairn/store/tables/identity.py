@@ -1,4 +1,4 @@
-"""Who there is: users, groups, invitations, and who stands for whom (S1)."""
+"""Who there is: users, groups, invitations, and who stands for whom."""
 
 from __future__ import annotations
 

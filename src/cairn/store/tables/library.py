@@ -1,4 +1,4 @@
-"""Agents of the library that people have saved: every revision of each (P6)."""
+"""Agents of the library that people have saved: every revision of each."""
 
 from __future__ import annotations
 

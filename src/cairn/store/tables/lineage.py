@@ -1,4 +1,4 @@
-"""Which execution read what, and which had to be complete first (R3, seed 2)."""
+"""Which execution read what, and which had to be complete first."""
 
 from __future__ import annotations
 

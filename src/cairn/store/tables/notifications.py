@@ -1,4 +1,4 @@
-"""What people are told outside: channels, notices, and each delivery with its tries (H7)."""
+"""What people are told outside: channels, notices, and each delivery with its tries."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ pipeline_runs = sa.Table(
     text("pipeline_id", refers("pipelines.pipeline_id")),
     whole("pipeline_definition_version"),
     whole("definition_revision"),  # of the graph that it started with
-    whole("run_version", null=True),  # a test run has none (D20)
+    whole("run_version", null=True),  # a test run has none
     flag("is_test"),
     text("status"),
     flag("pause_requested"),
@@ -76,7 +76,7 @@ checkpoint_executions = sa.Table(
     text("checkpoint_id", refers("checkpoint_definitions.checkpoint_id")),
     text("key"),
     text("checkpoint_name"),
-    text("folder"),  # fixed when it is made (D38)
+    text("folder"),  # fixed when it is made
     whole("checkpoint_position"),
     whole("pass_number"),
     whole("ordinal"),
@@ -85,7 +85,7 @@ checkpoint_executions = sa.Table(
     text("state"),
     text("waiting_on", null=True),
     whole("dispatch_number"),
-    text("driver", null=True),  # the job that drives it (D14)
+    text("driver", null=True),  # the job that drives it
     whole("attempt_number"),
     whole("max_attempts"),
     whole("revision_iteration"),
@@ -152,7 +152,7 @@ approvals = sa.Table(
     moment("closed_at", null=True),
     text("reason"),
     whole("attempt_number"),  # of its execution when it was asked
-    text("kept_from", refers("approvals.approval_id"), null=True),  # the one of equal content that it repeats (H3a)
+    text("kept_from", refers("approvals.approval_id"), null=True),  # the one of equal content that it repeats
     json("terms", null=True),  # under which people are asked
     json("asked_of", null=True),  # who may decide now; null: whoever may decide at all
     whole("reminded", server_default="0"),

@@ -1,4 +1,4 @@
-"""Scripts of definitions by their contents, and the calls of scripts that waited for others (X11)."""
+"""Scripts of definitions by their contents, and the calls of scripts that waited for others."""
 
 from __future__ import annotations
 

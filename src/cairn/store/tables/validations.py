@@ -1,4 +1,4 @@
-"""What validation has found of results (A5), and summaries of what was too long to be read whole (X9)."""
+"""What validation has found of results, and summaries of what was too long to be read whole."""
 
 from __future__ import annotations
 

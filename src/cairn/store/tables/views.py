@@ -1,4 +1,4 @@
-"""The views of seed 2, in its words: a job is an execution (R4)."""
+"""Views for reporting: a job is an execution."""
 
 from __future__ import annotations
 

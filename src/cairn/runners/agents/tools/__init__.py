@@ -1,1 +1,1 @@
-"""What agents may use (A3), one module each."""
+"""What agents may use, one module each."""

@@ -1,4 +1,4 @@
-"""`code_execution`: Python in the house's sandbox, without network, with bounded time, memory and output (A3)."""
+"""`code_execution`: Python in the house's sandbox, without network, with bounded time, memory and output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that wait for others: an action outside, work sent back, a question to people (A3).
+"""Tools that wait for others: an action outside, work sent back, a question to people.
 
 A call of these ends the dispatch. It is recorded, and when others have answered, the turn goes on with what they said:
 no worker is held meanwhile, for days if need be.

@@ -1,4 +1,4 @@
-"""`file_operations`: list, read, write, edit, search, copy and delete, in the workspace and in staging (A3)."""
+"""`file_operations`: list, read, write, edit, search, copy and delete, in the workspace and in staging."""
 
 from __future__ import annotations
 

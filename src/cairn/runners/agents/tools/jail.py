@@ -1,4 +1,4 @@
-"""The folders that an agent may touch, opened step by step so that no path, link or odd file leads out of them (S3)."""
+"""The folders that an agent may touch, opened step by step so that no path, link or odd file leads out of them."""
 
 from __future__ import annotations
 

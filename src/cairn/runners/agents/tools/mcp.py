@@ -1,4 +1,4 @@
-"""Tools of MCP servers that the settings name: started for an execution, allowed one by one by a checkpoint (A3)."""
+"""Tools of MCP servers that the settings name: started for an execution, allowed one by one by a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`web_search`: by the provider's own tool, or at an address that the settings name; off unless they say so (A3)."""
+"""`web_search`: by the provider's own tool, or at an address that the settings name; off unless they say so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script sees of its execution: the `ctx` that it is called with (X11)."""
+"""What a script sees of its execution: the `ctx` that it is called with."""
 
 from __future__ import annotations
 

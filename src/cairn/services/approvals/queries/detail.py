@@ -1,4 +1,4 @@
-"""One approval with everything that its page shows (H1)."""
+"""One approval with everything that its page shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lineage of a run: who read what, who waited for whom, what was sent back (R2, R3)."""
+"""The lineage of a run: who read what, who waited for whom, what was sent back."""
 
 from __future__ import annotations
 

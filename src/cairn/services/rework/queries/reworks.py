@@ -1,4 +1,4 @@
-"""Reworks: the chains of a run, and what one more would do (R2, D31)."""
+"""Reworks: the chains of a run, and what one more would do."""
 
 from __future__ import annotations
 

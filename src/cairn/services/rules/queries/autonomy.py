@@ -1,4 +1,4 @@
-"""How far automatic approvals go: what each rule has done, and how people have judged it (H3b, H6)."""
+"""How far automatic approvals go: what each rule has done, and how people have judged it."""
 
 from __future__ import annotations
 

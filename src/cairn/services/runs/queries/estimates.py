@@ -1,4 +1,4 @@
-"""How long the rest of a run may take, from earlier runs of the same definition (X12)."""
+"""How long the rest of a run may take, from earlier runs of the same definition."""
 
 from __future__ import annotations
 

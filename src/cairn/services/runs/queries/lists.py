@@ -52,7 +52,7 @@ def list_runs(connection: sa.Connection, wanted: RunFilter, limit: int, cursor: 
 def list_of_pipeline(
     connection: sa.Connection, pipeline_id: str, wanted: RunFilter, limit: int, cursor: str | None
 ) -> RunPage:
-    """Runs of the pipeline's current definition unless another version is asked for (D4)."""
+    """Runs of the pipeline's current definition unless another version is asked for."""
     query = sa.select(P.pipeline_definition_version).where(P.pipeline_id == pipeline_id)
     current = connection.execute(query).scalar_one_or_none()
     if current is None:

@@ -64,7 +64,7 @@ def _open(row: Row) -> OpenExecution:
 
 
 def count_to_start(run: Row, opened: Sequence[OpenExecution]) -> int:
-    """Those that somebody has to start (X2); while a pause is asked for nothing starts."""
+    """Those that somebody has to start; while a pause is asked for nothing starts."""
     if run.status != RunStatus.IN_PROGRESS.value or run.pause_requested:
         return 0
     return sum(each.status is ExecutionStatus.PENDING for each in opened)
