@@ -167,6 +167,7 @@ def prepare(folder: Path) -> None:
     """Make it a data folder that was opened once, unless it was."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not (folder / FILE).exists():
+        (folder / FILE).touch(mode=0o600)  # as Cairn makes it
         (folder / FILE).write_bytes(_migrated_file())
 
 

@@ -22,7 +22,9 @@ def axe(page: Page) -> list[str]:
     """
     page.locator("h1").first.wait_for(state="attached")  # the page is rendered
     debugger: Any = page.context.new_cdp_session(page)
-    debugger.send("Runtime.evaluate", {"expression": AXE.read_text()})
+    known = debugger.send("Runtime.evaluate", {"expression": "typeof axe"})
+    if known["result"]["value"] == "undefined":
+        debugger.send("Runtime.evaluate", {"expression": AXE.read_text()})
     answer = debugger.send("Runtime.evaluate", {"expression": _RUN, "awaitPromise": True, "returnByValue": True})
     debugger.detach()
     found: list[str] = json.loads(answer["result"]["value"])
