@@ -130,7 +130,7 @@ async def test_what_was_kept_is_one_line_of_text(house: House) -> None:
     assert (await house.get("/api/events/verify"))["valid"]
     events = (await house.get("/api/events", scope="global", limit=500))["items"]
     assert [event["description"] for event in events if not event["description"].isprintable()] == []
-    assert "A token of evil-target was made: {user.__class__.__mro__}." in [event["description"] for event in events]
+    assert "A token of evil-target was created: {user.__class__.__mro__}." in [event["description"] for event in events]
 
 
 async def test_the_database_is_asked_with_values_not_with_words(house: House) -> None:
