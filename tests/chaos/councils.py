@@ -33,7 +33,11 @@ CALLS: tuple[Call, ...] = (
     ("council/chair", 1),
 )
 FILE = "artifacts_staging/decision.md"
-_PARTS = {"answer": pattern_of(ANSWERS), "review": pattern_of(REVIEWS)}
+# A name is one word here: what an agent is told before it may start with the same words.
+_PARTS = {
+    kind: re.compile(pattern_of(template).pattern.replace("(?P<name>.+?)", r"(?P<name>\w+)"))
+    for kind, template in (("answer", ANSWERS), ("review", REVIEWS))
+}
 _CASE = re.compile(r"Case (\d+)\.")
 
 

@@ -12,7 +12,7 @@ def test_people_from_their_invitation_to_their_removal(shell: Shell, notes: Path
     shell("apply", str(notes))
     invited = shell("users", "invite", "Walker", "--email", "walker@example.com", "--role", "approver", "--hours", "2")
     assert invited.out.startswith("/welcome#invitation=cairn_")
-    assert invited.err == mentions("walker")
+    assert invited.err == mentions("Walker")
     (row,) = [line for line in shell("users", "invitations").out.splitlines() if "walker" in line]
     (invitation,) = shell.json("users", "invitations")["items"]
     assert (invitation["user"], invitation["is_open"]) == ("walker", True)

@@ -13,7 +13,8 @@ from tests.mentions import mentions
 
 
 def test_from_a_file_to_the_end(shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:
-    assert shell.json("validate", str(notes))["valid"] is True
+    (checked,) = shell.json("validate", str(notes))
+    assert checked["valid"] is True
     assert shell("apply", str(notes)).out == mentions(name, "1")
     assert shell("apply", str(notes)).out == mentions(name, "1")
     followed = shell("run", name, code=6)

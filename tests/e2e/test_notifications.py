@@ -69,7 +69,7 @@ def test_a_channel_is_created_and_tested(
     page.get_by_label("URL", exact=True).fill(f"http://127.0.0.1:{receiver.server_port}/taken")
     assert (axe(page), overflow(page)) == ([], 0)
     page.get_by_role("button", name="Create channel").click()
-    expect(page.get_by_label("Signing key")).not_to_have_value("")
+    expect(page.get_by_role("textbox", name="Signing key")).not_to_have_value("")
     page.get_by_role("button", name="Done", exact=True).click()
     page.get_by_role("button", name="Send test to Operations").click()
     expect(page.get_by_text("Test delivered.")).to_be_visible()

@@ -61,7 +61,7 @@ async def test_a_rollback_brings_its_id(house: House) -> None:
     answers = await asyncio.gather(
         *(house.cairn.rollbacks.roll_back(request, by=ADMIN) for _ in range(3)), return_exceptions=True
     )
-    assert sorted(type(a).__name__ for a in answers) == ["Repeated", "Repeated", "tuple"]
+    assert sorted(type(a).__name__ for a in answers) == ["AlreadyApplied", "AlreadyApplied", "tuple"]
     await house.until_run(run, "completed")
     assert house.run(run).rollback_history == [request.rollback_id]
     with pytest.raises(AlreadyApplied):

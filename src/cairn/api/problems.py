@@ -64,23 +64,23 @@ class RequestRejected(Exception):
 
 # slug: status, title
 KINDS: dict[str, tuple[int, str]] = {
-    "bad-body": (400, "The body cannot be read"),
-    "bad-request": (400, "The request cannot be understood"),
+    "bad-body": (400, "Invalid request body"),
+    "bad-request": (400, "Bad request"),
     "not-signed-in": (401, "Not signed in"),
-    "forbidden": (403, "Not allowed"),
+    "forbidden": (403, "Permission denied"),
     "not-found": (404, "Not found"),
-    "method-not-allowed": (405, "Not possible here"),
-    "refused": (409, "Not possible now"),
-    "gone": (410, "No longer there"),
+    "method-not-allowed": (405, "Method not allowed"),
+    "refused": (409, "Conflict with the current state"),
+    "gone": (410, "No longer available"),
     "stale": (412, "Changed since it was read"),
-    "too-large": (413, "Too large"),
-    "wrong-media-type": (415, "Not a media type that is taken here"),
-    "misdirected": (421, "Not a name of this server"),
-    "wrong-input": (422, "Something does not fit"),
+    "too-large": (413, "Payload too large"),
+    "wrong-media-type": (415, "Unsupported media type"),
+    "misdirected": (421, "Unknown host name"),
+    "wrong-input": (422, "Invalid input"),
     "too-many-attempts": (429, "Too many attempts"),
-    "unreachable": (502, "Somebody outside does not do their part"),
-    "inner": (500, "Something went wrong inside"),
-    "unavailable": (503, "The database does not answer"),
+    "unreachable": (502, "Upstream service failed"),
+    "inner": (500, "Internal error"),
+    "unavailable": (503, "Database unavailable"),
 }
 OF_STATUS = {status: slug for slug, (status, _) in reversed(KINDS.items())}
 

@@ -38,7 +38,7 @@ from cairn.cli.commands import (
 
 app = typer.Typer(
     name="cairn",
-    help="Runs multi-step work that people must be able to trust.",
+    help="Run multi-step AI work that people can trust.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich" if sys.stdout.isatty() else None,  # boxes and colours take a tenth of a second
@@ -77,9 +77,9 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
         run_control.restart,
         costs.budget,
     ),
-    "Decide": (decisions.submit, decisions.approve, decisions.revise, decisions.reject),
-    "Go back": (rollbacks.rollback, rollbacks.undo, rework.rework, rework.rerun),
-    "Look": (
+    "Approve": (decisions.submit, decisions.approve, decisions.revise, decisions.reject),
+    "Roll back": (rollbacks.rollback, rollbacks.undo, rework.rework, rework.rerun),
+    "Inspect": (
         rework.lineage,
         artifacts.logs,
         conversations.conversation,
@@ -87,8 +87,8 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
         artifacts.context,
         artifacts.events,
     ),
-    "People": (),
-    "Look after": (server.serve, server.status, doctor.doctor, server.schema, server.version),
+    "Access": (),
+    "Operate": (server.serve, server.status, doctor.doctor, server.schema, server.version),
 }
 GROUPS: dict[str, dict[str, typer.Typer]] = {
     "Define": {
@@ -98,10 +98,10 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
         "templates": templates.templates_app,
         "agents": agents.agents_app,
     },
-    "Decide": {"approvals": approvals.approvals_app, "forms": forms.forms_app, "rules": rule_autonomy.rules_app},
-    "Go back": {"rollbacks": rollbacks.rollbacks_app},
-    "Look": {"artifacts": artifacts.artifacts_app, "audit": artifacts.audit_app},
-    "People": {
+    "Approve": {"approvals": approvals.approvals_app, "forms": forms.forms_app, "rules": rule_autonomy.rules_app},
+    "Roll back": {"rollbacks": rollbacks.rollbacks_app},
+    "Inspect": {"artifacts": artifacts.artifacts_app, "audit": artifacts.audit_app},
+    "Access": {
         "users": account.users_app,
         "groups": users.groups_app,
         "delegations": users.delegations_app,
@@ -109,7 +109,7 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
         "sessions": tokens.sessions_app,
         "secrets": tokens.secrets_app,
     },
-    "Look after": {
+    "Operate": {
         "config": server.config_app,
         "models": models.models_app,
         "channels": notifications.channels_app,

@@ -28,13 +28,13 @@ ExecutionName = Annotated[
     str,
     typer.Argument(
         metavar="EXECUTION",
-        help="An execution: id, 'run/key', or a run for the only one that fits.",
+        help="An execution: id, 'run/key', or a run with only one match.",
         autocompletion=completion.executions,
     ),
 ]
 CheckpointName = Annotated[str, typer.Argument(metavar="CHECKPOINT", help="A checkpoint: id, or 'pipeline/key'.")]
-Force = Annotated[bool, typer.Option("--force", help="Cancel runs that stand in the way.")]
-Limit = Annotated[int, typer.Option("--limit", min=1, help="How many at most.", show_default="50")]
+Force = Annotated[bool, typer.Option("--force", help="Cancel runs that block the change.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="Maximum number of items.", show_default="50")]
 
 
 def read_json(given: str, what: str) -> Value:

@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 DataDir = Annotated[
     Path | None,
-    typer.Option("--data-dir", help="Where everything is kept.", show_default="./cairn-data", rich_help_panel="Where"),
+    typer.Option("--data-dir", help="Data folder.", show_default="./cairn-data", rich_help_panel="Where"),
 ]
 Server = Annotated[
     str | None,
-    typer.Option("--server", help="Address of a server, instead of the data folder's.", rich_help_panel="Where"),
+    typer.Option("--server", help="Address of a server to use instead of the data folder.", rich_help_panel="Where"),
 ]
 Token = Annotated[
-    str | None, typer.Option("--token", help="Token for that server; else CAIRN_TOKEN.", rich_help_panel="Where")
+    str | None, typer.Option("--token", help="Token for the server. Default: CAIRN_TOKEN.", rich_help_panel="Where")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _OPTIONS: dict[str, Any] = {"as_json": AsJson, "data_dir": DataDir, "server": Server, "token": Token}
 CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 300.0
 

@@ -15,9 +15,11 @@ from cairn.cli.prompts import ask_hidden
 @online("saves")
 async def display_name(
     desk: CliContext,
-    shown_as: Annotated[str, typer.Argument(metavar="TEXT", help="How you are shown; empty: by your name.")],
+    shown_as: Annotated[
+        str, typer.Argument(metavar="TEXT", help="Your display name. If empty, your user name is shown.")
+    ],
 ) -> None:
-    """Say how you are shown: whose token is used, on your own machine admin.
+    """Set your display name. On your own machine you are admin.
 
     Example: cairn users display-name "A reviewer"
     """
@@ -28,7 +30,7 @@ async def display_name(
 @users_app.command("password")
 @online("saves")
 async def password(desk: CliContext) -> None:
-    """Set the password of whose token is used: on your own machine, admin's. Other sessions end.
+    """Set your password and end your other sessions. On your own machine you are admin.
 
     Example: cairn users password
     """

@@ -16,15 +16,15 @@ from cairn.cli.definition_files import JSON, YAML, DefinitionSource, files_in
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment, tell
 
-agents_app = group("The agent library; without a command, all of its agents.")
-AgentName = Annotated[str, typer.Argument(metavar="NAME", help="As the list names it.")]
+agents_app = group("Manage the agent library.")
+AgentName = Annotated[str, typer.Argument(metavar="NAME", help="Name as listed.")]
 
 
 @agents_app.command("list")
 @online("checks")
 async def list_agents(
     desk: CliContext,
-    search: Annotated[str, typer.Argument(metavar="WORDS", help="Only those that these words speak of.")] = "",
+    search: Annotated[str, typer.Argument(metavar="WORDS", help="Filter by words.")] = "",
     limit: Limit = 100,
 ) -> None:
     """List the agents that checkpoints can refer to.
@@ -48,7 +48,7 @@ def _about(agent: Answer) -> str:
 @agents_app.command("show")
 @online("checks")
 async def show_agent(desk: CliContext, name: AgentName) -> None:
-    """Print an agent as YAML, to change it and apply it again.
+    """Print an agent as YAML, ready to edit and apply.
 
     Example: cairn agents show tester > tester.yaml
     """
@@ -59,7 +59,7 @@ async def show_agent(desk: CliContext, name: AgentName) -> None:
 @agents_app.command("history")
 @online("checks")
 async def list_agent_revisions(desk: CliContext, name: AgentName, limit: Limit = 50) -> None:
-    """Who changed an agent, and when; newest first.
+    """List an agent's revisions, newest first, with author and time.
 
     Example: cairn agents history tester
     """
@@ -76,9 +76,9 @@ async def list_agent_revisions(desk: CliContext, name: AgentName, limit: Limit =
 @online("saves")
 async def apply_agents(
     desk: CliContext,
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Agents in YAML or JSON; - is stdin.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Agents in YAML or JSON. Use - for stdin.")],
 ) -> None:
-    """Save agents: a new name makes one, a known one changes it, the same again changes nothing.
+    """Create or update agents from files. Applying the same file again changes nothing.
 
     Example: cairn agents apply tester.yaml
     """
@@ -123,7 +123,7 @@ def _name_in(source: DefinitionSource) -> str:
 @agents_app.command("remove")
 @online("saves")
 async def remove_agent(desk: CliContext, name: AgentName) -> None:
-    """Remove an agent that somebody saved. Refused while pipelines use it, unless one of Cairn's has its name.
+    """Remove a saved agent. Refused while pipelines use it, unless a built-in agent has the same name.
 
     Example: cairn agents remove tester
     """

@@ -19,22 +19,22 @@ from cairn.cli.output import moment
 from cairn.cli.references import short, version
 from cairn.cli.rendering import as_text, show_artifacts, show_form
 
-approvals_app = group("What waits for people; without a command, the list.")
+approvals_app = group("Manage approvals.")
 
 
 @approvals_app.command("list")
 @online()
 async def list_approvals(
     desk: CliContext,
-    status: Annotated[list[str] | None, typer.Option("--status", help="Of this status; pending unless said.")] = None,
-    kind: Annotated[list[str] | None, typer.Option("--kind", help="start, completion, input…")] = None,
-    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
-    run: Annotated[str | None, typer.Option("--run", help="Only of this run.")] = None,
-    mine: Annotated[bool, typer.Option("--mine", help="Only what you may decide.")] = False,
-    sort: Annotated[str, typer.Option("--sort", help="age, deadline, risk or priority.")] = "age",
+    status: Annotated[list[str] | None, typer.Option("--status", help="Filter by status. Default: pending.")] = None,
+    kind: Annotated[list[str] | None, typer.Option("--kind", help="Filter by kind: start, completion, input…")] = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
+    run: Annotated[str | None, typer.Option("--run", help="Filter by run.")] = None,
+    mine: Annotated[bool, typer.Option("--mine", help="Only approvals you can decide.")] = False,
+    sort: Annotated[str, typer.Option("--sort", help="Sort by age, deadline, risk or priority.")] = "age",
     limit: Limit = 50,
 ) -> None:
-    """List what waits for people, oldest first.
+    """List pending approvals, oldest first.
 
     Example: cairn approvals list --mine --sort deadline
     """
@@ -84,7 +84,7 @@ async def list_waiting(
 @approvals_app.command("show")
 @online()
 async def show_approval(desk: CliContext, name: ApprovalName) -> None:
-    """Show a question with what it is about.
+    """Show an approval with everything needed to decide it.
 
     Example: cairn approvals show "Release notes@v1/notes"
     """
@@ -156,10 +156,10 @@ def _show_action(desk: CliContext, action: Answer) -> None:
 async def assign(
     desk: CliContext,
     name: ApprovalName,
-    to: Annotated[list[str], typer.Argument(help="Persons, addresses, roles or groups.")],
-    reason: Annotated[str, typer.Option("--reason", "-m", help="Why.")] = "",
+    to: Annotated[list[str], typer.Argument(help="Users, email addresses, roles or groups.")],
+    reason: Annotated[str, typer.Option("--reason", "-m", help="Reason.")] = "",
 ) -> None:
-    """Hand an approval over: others decide instead.
+    """Assign an approval to other people.
 
     Example: cairn approvals assign "Refund@v1/refund" finance --reason "They know the account"
     """
@@ -171,9 +171,9 @@ async def assign(
 @approvals_app.command("comment")
 @online("works")
 async def comment(
-    desk: CliContext, name: ApprovalName, text: Annotated[str, typer.Argument(help="What you want to say.")]
+    desk: CliContext, name: ApprovalName, text: Annotated[str, typer.Argument(help="Text of the comment.")]
 ) -> None:
-    """Say something about an approval without deciding it.
+    """Add a comment to an approval without deciding it.
 
     Example: cairn approvals comment "Refund@v1/refund" "Verified with the policy"
     """
@@ -187,10 +187,12 @@ async def comment(
 async def batch(
     desk: CliContext,
     decision: Annotated[str, typer.Argument(help="approve, revise or reject.")],
-    names: Annotated[list[str], typer.Argument(metavar="APPROVAL…", help="Approvals by id or its beginning.")],
-    words: Annotated[str, typer.Option("--feedback", "--reason", "-m", help="Words that go with it.")] = "",
+    names: Annotated[list[str], typer.Argument(metavar="APPROVAL…", help="Approvals by id or unique prefix.")],
+    words: Annotated[
+        str, typer.Option("--feedback", "--reason", "-m", help="Feedback to send with the decision.")
+    ] = "",
 ) -> None:
-    """Decide several in the same way; each is decided or refused by itself.
+    """Decide several approvals the same way. Each one succeeds or fails on its own.
 
     Example: cairn approvals batch approve 3f2a 9c41
     """
@@ -213,10 +215,10 @@ async def batch(
 @online()
 async def corrections(
     desk: CliContext,
-    operation: Annotated[str | None, typer.Option("--operation", help="Only of this operation.")] = None,
+    operation: Annotated[str | None, typer.Option("--operation", help="Filter by operation type.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """List what people have corrected before they approved it, and how often they do.
+    """List corrections that people made before approving, and how often they make them.
 
     Example: cairn approvals corrections --operation send_email
     """
@@ -240,11 +242,13 @@ async def corrections(
 async def decide(
     desk: CliContext,
     name: ApprovalName,
-    decision: Annotated[str, typer.Argument(help="One of those that `approvals show` names as possible.")],
-    words: Annotated[str, typer.Option("--feedback", "--reason", "-m", help="Words that go with it.")] = "",
+    decision: Annotated[str, typer.Argument(help="One of the decisions listed by `approvals show`.")],
+    words: Annotated[
+        str, typer.Option("--feedback", "--reason", "-m", help="Feedback to send with the decision.")
+    ] = "",
     data: Annotated[str | None, typer.Option("--data", help="Answers as a JSON object, or @file.")] = None,
 ) -> None:
-    """Decide in any way that is possible: accept, feedback, decline, restart, fail…
+    """Make any available decision: accept, feedback, decline, restart, fail…
 
     Example: cairn approvals decide "Release notes@v1/notes" approve
     """

@@ -22,8 +22,8 @@ from cairn.cli.rendering import show_artifacts
 from cairn.cli.run_follower import follow_to
 from cairn.cli.run_state import is_at_rest
 
-artifacts_app = group("What was made; without a command, the list.")
-audit_app = typer.Typer(help="The trail of events.", no_args_is_help=True)
+artifacts_app = group("List, show and download artifacts.")
+audit_app = typer.Typer(help="Verify the audit log.", no_args_is_help=True)
 ArtifactName = Annotated[
     str, typer.Argument(metavar="ARTIFACT", help="An artifact: id, 'run/name', or 'run/key/name'.")
 ]
@@ -33,11 +33,11 @@ ArtifactName = Annotated[
 @online()
 async def list_artifacts(
     desk: CliContext,
-    name: Annotated[str | None, typer.Argument(metavar="RUN|RUN/KEY", help="Only of this.")] = None,
-    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="RUN|RUN/KEY", help="Filter by pipeline.")] = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """List artifacts that stand, oldest first.
+    """List current artifacts, oldest first.
 
     Example: cairn artifacts list "Text report@v1"
     """
@@ -56,9 +56,9 @@ async def list_artifacts(
 async def show_artifact(
     desk: CliContext,
     name: ArtifactName,
-    facts: Annotated[bool, typer.Option("--facts", help="What is known about it, not its content.")] = False,
+    facts: Annotated[bool, typer.Option("--facts", help="Print metadata instead of the content.")] = False,
 ) -> None:
-    """Print the content of an artifact; with --facts or --json, what is known about it.
+    """Print the content of an artifact, or its metadata with --facts or --json.
 
     Example: cairn artifacts show "Text report@v1/report"
     """
@@ -95,8 +95,8 @@ async def _print(desk: CliContext, artifact: Answer) -> None:
 async def download(
     desk: CliContext,
     name: ArtifactName,
-    to: Annotated[Path | None, typer.Option("--to", "-o", help="File or folder; - is standard output.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
+    to: Annotated[Path | None, typer.Option("--to", "-o", help="File or folder. Use - for stdout.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Save an artifact as a file, byte for byte.
 
@@ -144,15 +144,17 @@ async def save(content: AsyncGenerator[bytes], file: Path, *, overwrite: bool) -
 async def logs(
     desk: CliContext,
     name: ExecutionName,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on while it works.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow while the execution is running.")] = False,
     level: Annotated[
-        list[str] | None, typer.Option("--level", help="debug, info, warning or error; may be given several times.")
+        list[str] | None, typer.Option("--level", help="Filter by level: debug, info, warning or error. Repeatable.")
     ] = None,
-    search: Annotated[str, typer.Option("--search", help="Part of the message.")] = "",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="How many at most.")] = None,
-    to: Annotated[Path | None, typer.Option("--to", "-o", help="Save one execution's whole log as a file.")] = None,
+    search: Annotated[str, typer.Option("--search", help="Filter by text in the message.")] = "",
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Maximum number of items.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", "-o", help="Save the complete log of one execution to a file.")
+    ] = None,
 ) -> None:
-    """What an execution logged, or all of a run; with -f as it comes.
+    """Show the log of an execution or of a whole run. With -f, follow it.
 
     Example: cairn logs "Text report@v1/write_report" -f
     """
@@ -210,7 +212,7 @@ def _tell(desk: CliContext, line: Answer, key: str, *, as_item: bool = False) ->
 
 @online()
 async def context(desk: CliContext, name: ExecutionName) -> None:
-    """What an execution's runner was told, or would be told if it started now.
+    """Show the context that an execution received, or would receive if it started now.
 
     Example: cairn context "Release notes@v2/notes"
     """
@@ -225,15 +227,15 @@ async def context(desk: CliContext, name: ExecutionName) -> None:
 @online()
 async def events(
     desk: CliContext,
-    name: Annotated[str | None, typer.Argument(metavar="RUN|RUN/KEY", help="Only of this.")] = None,
-    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
-    globally: Annotated[bool, typer.Option("--global", help="Only what belongs to no pipeline.")] = False,
-    event_type: Annotated[list[str] | None, typer.Option("--type", help="Only of this type.")] = None,
-    since: Annotated[str | None, typer.Option("--since", help="Not before, as 2026-03-02T09:30:00Z.")] = None,
-    until: Annotated[str | None, typer.Option("--until", help="Before this moment.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="RUN|RUN/KEY", help="Filter by pipeline.")] = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
+    globally: Annotated[bool, typer.Option("--global", help="Only events that belong to no pipeline.")] = False,
+    event_type: Annotated[list[str] | None, typer.Option("--type", help="Filter by type.")] = None,
+    since: Annotated[str | None, typer.Option("--since", help="Start time, such as 2026-03-02T09:30:00Z.")] = None,
+    until: Annotated[str | None, typer.Option("--until", help="End time (exclusive).")] = None,
     limit: Limit = 50,
 ) -> None:
-    """What happened, newest first.
+    """List events, newest first.
 
     Example: cairn events "Text report@v1" --limit 10
     """
@@ -261,7 +263,7 @@ async def verify(
     run: Annotated[str | None, typer.Option("--run", help="Only this run.")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only this pipeline and its runs.")] = None,
 ) -> None:
-    """Check that no event was changed, added or removed. Exits with 1 if one was.
+    """Verify that no event was changed, added or removed. Exits with 1 if one was.
 
     Example: cairn audit verify
     """

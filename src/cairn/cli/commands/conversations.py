@@ -23,12 +23,12 @@ Turn = tuple[str, int]  # its name, and the number of the message in it
 async def conversation(
     desk: CliContext,
     name: ExecutionName,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on while it is held.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow the conversation.")] = False,
     scope: Annotated[
-        str | None, typer.Option("--scope", help="Only messages of this scope; current is the one that counts.")
+        str | None, typer.Option("--scope", help="Filter by scope. Use `current` for the one that counts.")
     ] = None,
 ) -> None:
-    """What was said with models in an execution, oldest message first; with -f as it is said.
+    """Show the messages of an execution with models, oldest first. With -f, follow them.
 
     Example: cairn conversation "Text report@v1/write_report" -f
     """

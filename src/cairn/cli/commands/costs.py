@@ -18,21 +18,23 @@ from cairn.cli.rendering import cost
 @online()
 async def costs(
     desk: CliContext,
-    name: Annotated[str | None, typer.Argument(metavar="RUN", help="Only of this run.")] = None,
-    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="RUN", help="Filter by run.")] = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
     by: Annotated[
         str | None,
         typer.Option(
             "--by",
-            help="A line for each day, pipeline, model or purpose; of a pipeline also run or checkpoint;"
-            " of a run also execution or call.",
+            help="Group by day, pipeline, model or purpose."
+            " For a pipeline also by run or checkpoint, for a run also by execution or call.",
         ),
     ] = None,
-    since: Annotated[str | None, typer.Option("--since", help="The first day, as 2026-03-02; not for a run.")] = None,
-    until: Annotated[str | None, typer.Option("--until", help="The last day; not for a run.")] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="First day, such as 2026-03-02. Not available for a run.")
+    ] = None,
+    until: Annotated[str | None, typer.Option("--until", help="Last day. Not available for a run.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """What calls of models have used: tokens, cost, by day or otherwise; and how much of a budget is left.
+    """Show tokens and cost of model calls by day, pipeline or another grouping, and the remaining budget.
 
     Example: cairn costs --pipeline "Text report" --by run
     """
@@ -52,13 +54,15 @@ async def costs(
 async def budget(
     desk: CliContext,
     run: RunName,
-    max_cost_usd: Annotated[float | None, typer.Option("--max-cost-usd", help="Cost in US dollars.")] = None,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", help="Tokens in and out.")] = None,
-    max_calls: Annotated[int | None, typer.Option("--max-calls", help="Calls of a model.")] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="As the definition says.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Then go on with the run.")] = False,
+    max_cost_usd: Annotated[float | None, typer.Option("--max-cost-usd", help="Maximum cost in US dollars.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", help="Maximum number of input and output tokens.")
+    ] = None,
+    max_calls: Annotated[int | None, typer.Option("--max-calls", help="Maximum number of model calls.")] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="Use the limits of the definition again.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run afterwards.")] = False,
 ) -> None:
-    """What a run may use of models; given a limit, it is set for this run in place of the definition's.
+    """Show the model budget of a run, or set limits that replace those of the definition.
 
     Example: cairn budget "Text report@v1" --max-cost-usd 5 --resume
     """

@@ -20,11 +20,11 @@ ApprovalName = Annotated[
     str,
     typer.Argument(
         metavar="APPROVAL",
-        help="An approval: id, or the execution or run that asks.",
+        help="An approval: id, or its execution or run.",
         autocompletion=complete_approvals,
     ),
 ]
-Feedback = Annotated[str, typer.Option("--feedback", "-m", help="Words that go with the decision.")]
+Feedback = Annotated[str, typer.Option("--feedback", "-m", help="Feedback to send with the decision.")]
 
 
 def _asks(execution: Answer) -> bool:
@@ -37,15 +37,16 @@ async def submit(
     name: ExecutionName,
     data: Annotated[
         str | None,
-        typer.Option("--data", help="Answers as a JSON object by field, or @file. A file field takes a path."),
+        typer.Option("--data", help="Answers as a JSON object by field, or @file. File fields take a path."),
     ] = None,
     field: Annotated[
-        list[str] | None, typer.Option("--field", "-f", metavar="NAME=VALUE", help="One answer, as text or JSON.")
+        list[str] | None,
+        typer.Option("--field", "-f", metavar="NAME=VALUE", help="One answer, as text or JSON. Repeatable."),
     ] = None,
 ) -> None:
-    """Fill in the form that an execution waits for: asked field by field, or given with --data or --field.
+    """Submit the form that an execution waits for, field by field or with --data or --field.
 
-    What does not fit is told per field, and nothing is submitted.
+    Invalid fields are reported one by one, and nothing is submitted.
 
     Example: cairn submit "Release notes@v1/notes" --data '{"text": "Runs can be rolled back."}'
     """
@@ -97,11 +98,11 @@ async def approve(
     feedback: Feedback = "",
     change: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Another parameter of the action, as JSON or text."),
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter of the action, as JSON or text."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what --set changes.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only preview the changes of --set.")] = False,
 ) -> None:
-    """Approve what is asked: a start, a result, or an action. It binds to what is there at this moment.
+    """Approve a start, a result or an action, as it is at this moment.
 
     Example: cairn approve "Refund@v1/refund" --set amount=89.99 --feedback "By policy"
     """
@@ -153,7 +154,7 @@ def _short(value: Any) -> str:
 
 @online("works")
 async def revise(desk: CliContext, name: ApprovalName, feedback: Feedback = "") -> None:
-    """Send work back with feedback, to be done again; while it waits to start, refuse the start.
+    """Send work back with feedback. If it waits to start, refuse the start.
 
     Example: cairn revise "Release notes@v1/notes" --feedback "Name the month."
     """
@@ -166,9 +167,9 @@ async def revise(desk: CliContext, name: ApprovalName, feedback: Feedback = "") 
 
 @online("works")
 async def reject(
-    desk: CliContext, name: ApprovalName, reason: Annotated[str, typer.Option("--reason", "-m", help="Why.")] = ""
+    desk: CliContext, name: ApprovalName, reason: Annotated[str, typer.Option("--reason", "-m", help="Reason.")] = ""
 ) -> None:
-    """Reject what was made: the execution and its run fail. A start is refused instead.
+    """Reject a result, so that the execution and its run fail. A start is refused instead.
 
     Example: cairn reject "Release notes@v1/notes" --reason "Not wanted any more."
     """

@@ -15,12 +15,15 @@ from cairn.cli.output import tell
 from cairn.cli.references import UnknownReference
 from cairn.cli.rendering import show_diff
 
-Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Definitions, or folders with them; - is stdin.")]
+Files = Annotated[
+    list[str],
+    typer.Argument(metavar="FILE...", help="Definition files, or folders that contain them. Use - for stdin."),
+]
 
 
 @online("checks")
 async def validate(desk: CliContext, files: Files) -> None:
-    """Check definitions without saving them; every fault is told with its file, line and column.
+    """Check definitions without saving them. Errors name the file, line and column.
 
     Example: cairn validate pipeline.yaml
     """
@@ -49,16 +52,17 @@ def _tell_findings(desk: CliContext, source: DefinitionSource, found: Answer) ->
 async def apply(
     desk: CliContext,
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILE...", help="Definitions, or folders with them; - is stdin.")
+        list[str] | None,
+        typer.Argument(metavar="FILE...", help="Definition files, or folders that contain them. Use - for stdin."),
     ] = None,
     template: Annotated[
-        str | None, typer.Option("--template", help="Make a pipeline from a template instead; see `cairn templates`.")
+        str | None, typer.Option("--template", help="Create a pipeline from a template instead. See `cairn templates`.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Cancel runs that stand in the way.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Cancel runs that block the change.")] = False,
 ) -> None:
-    """Save definitions: a new name makes a pipeline, a known one changes it, the same again changes nothing.
+    """Create or update pipelines from files. Applying the same file again changes nothing.
 
-    Scripts that lie in a folder `scripts` beside a file go with it.
+    Files in a `scripts` folder next to a definition are saved with it.
 
     Example: cairn apply pipeline.yaml
     """
@@ -118,11 +122,11 @@ def _placed(source: DefinitionSource, problem: ProblemResponse) -> CommandFailed
 @online()
 async def diff(
     desk: CliContext,
-    what: Annotated[str, typer.Argument(metavar="FILE|PIPELINE", help="A definition, or a pipeline.")],
+    what: Annotated[str, typer.Argument(metavar="FILE|PIPELINE", help="A definition file or a pipeline.")],
     before: Annotated[int | None, typer.Option("--from", min=1, help="Revision of the pipeline.")] = None,
-    after: Annotated[int | None, typer.Option("--to", min=1, help="Revision; the newest unless said.")] = None,
+    after: Annotated[int | None, typer.Option("--to", min=1, help="Revision. Default: the newest.")] = None,
 ) -> None:
-    """What applying a file would change; or what changed between two revisions of a pipeline.
+    """Show what applying a file would change, or the difference between two revisions.
 
     Example: cairn diff pipeline.yaml
     """

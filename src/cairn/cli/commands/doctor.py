@@ -19,13 +19,13 @@ def doctor(
     token: Token = None,
     as_json: AsJson = False,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Put right what differs; nothing of yours is deleted.")
+        bool, typer.Option("--repair", help="Repair differences. Your own files are never deleted.")
     ] = False,
 ) -> None:
-    """Look at database, trail, folders, jobs, disk, sandbox, clock, settings and permissions.
+    """Check the installation and report problems.
 
-    Each has a verdict (ok, warning, fault) and, if it is not well, a remedy. Safe while a server runs. Exits with 1 if
-    something is a fault.
+    Checks the database, events, folders, jobs, disk, sandbox, clock, settings and permissions. Each check is ok,
+    warning or fault, with a remedy where there is one. Safe to run beside a server. Exits with 1 on a fault.
 
     Example: cairn doctor
     """

@@ -13,17 +13,17 @@ from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.rendering import show_form
 
-forms_app = group("Forms that wait to be filled in; without a command, the list.")
+forms_app = group("List and show pending forms.")
 
 
 @forms_app.command("list")
 @online()
 async def list_forms(
     desk: CliContext,
-    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """List the forms that wait.
+    """List pending forms.
 
     Example: cairn forms list
     """
@@ -33,7 +33,7 @@ async def list_forms(
 @forms_app.command("show")
 @online()
 async def show_form_of(desk: CliContext, name: ExecutionName) -> None:
-    """Show a form: its fields, and what was entered before.
+    """Show the fields of a form and earlier answers.
 
     Example: cairn forms show "Release notes@v1/notes"
     """

@@ -11,16 +11,18 @@ from cairn.cli.command_groups import group
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import ExitCode
 
-models_app = group("Models that agents think with; without a command, the list.")
+models_app = group("List and test models.")
 
 
 @models_app.command("list")
 @online("checks")
 async def list_models(
     desk: CliContext,
-    every: Annotated[bool, typer.Option("--all", help="Also providers that are not installed or have no key.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Include providers that are not installed or have no key.")
+    ] = False,
 ) -> None:
-    """List the providers that can be used, and the model of agents that name none. No key is shown.
+    """List available providers and the default model. Keys are never shown.
 
     Example: cairn models list --all
     """
@@ -57,10 +59,10 @@ def _key(one: Answer) -> str:
 async def try_model(
     desk: CliContext,
     name: Annotated[
-        str | None, typer.Argument(metavar="MODEL", help="provider:model; without it, the default.")
+        str | None, typer.Argument(metavar="MODEL", help="provider:model. Default: the default model.")
     ] = None,
 ) -> None:
-    """Ask a model one small thing now, and say how it did.
+    """Test a model with one small request.
 
     Example: cairn models test anthropic:claude-sonnet-5-5
     """

@@ -13,20 +13,22 @@ from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment
 
-channels_app = group("Channels that notices go to; without a command, the list.")
-deliveries_app = group("What was sent; without a command, the list.")
-preferences_app = group("What you want to be told; without a command, as it stands.")
+channels_app = group("Manage notification channels.")
+deliveries_app = group("List and show deliveries of notifications.")
+preferences_app = group("Manage your notification preferences.")
 
 ChannelName = Annotated[str, typer.Argument(metavar="CHANNEL", help="Name or id of a channel.")]
 Url = Annotated[
     str | None,
-    typer.Option("--url", help="The address, which is a secret: @file reads it from a file, @- from standard input."),
+    typer.Option("--url", help="The address, which is secret. @file reads it from a file, @- from stdin."),
 ]
-Key = Annotated[str | None, typer.Option("--signing-key", help="That a webhook is signed with; @file as well.")]
-Kinds = Annotated[list[str] | None, typer.Option("--kind-of-notice", help="What goes there without a rule's word.")]
-Recipients = Annotated[list[str] | None, typer.Option("--recipient", help="Whom mail goes to where a rule names none.")]
-Fallback = Annotated[str | None, typer.Option("--fallback", help="The channel that is taken when this one fails.")]
-Details = Annotated[bool | None, typer.Option("--details/--no-details", help="Whether more than a link leaves.")]
+Key = Annotated[str | None, typer.Option("--signing-key", help="Signing key of a webhook. Also accepts @file.")]
+Kinds = Annotated[
+    list[str] | None, typer.Option("--kind-of-notice", help="Notification kinds that are always sent to this channel.")
+]
+Recipients = Annotated[list[str] | None, typer.Option("--recipient", help="Email recipients when a rule names none.")]
+Fallback = Annotated[str | None, typer.Option("--fallback", help="Channel to use when this one fails.")]
+Details = Annotated[bool | None, typer.Option("--details/--no-details", help="Include content, not just a link.")]
 
 
 @channels_app.command("list")
@@ -48,7 +50,7 @@ async def list_channels(desk: CliContext) -> None:
 @channels_app.command("show")
 @online()
 async def show_channel(desk: CliContext, name: ChannelName) -> None:
-    """Show how a channel is set up; its address and key stay secret.
+    """Show a channel. Its address and key stay secret.
 
     Example: cairn channels show Operations
     """
@@ -59,8 +61,8 @@ async def show_channel(desk: CliContext, name: ChannelName) -> None:
 @online("saves")
 async def add_channel(  # noqa: PLR0913, PLR0917 - an option for each thing that can be said
     desk: CliContext,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.")],
-    kind: Annotated[str, typer.Option("--kind", help="teams, slack, email, webhook or apprise.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the channel.")],
+    kind: Annotated[str, typer.Option("--kind", help="Kind: teams, slack, email, webhook or apprise.")],
     url: Url = None,
     signing_key: Key = None,
     notices: Kinds = None,
@@ -68,7 +70,7 @@ async def add_channel(  # noqa: PLR0913, PLR0917 - an option for each thing that
     fallback: Fallback = None,
     details: Details = None,
 ) -> None:
-    """Set a channel up.
+    """Create a channel.
 
     Example: cairn channels add Operations --kind teams --url @address.txt --fallback Mail
     """
@@ -84,16 +86,16 @@ async def add_channel(  # noqa: PLR0913, PLR0917 - an option for each thing that
 async def change_channel(  # noqa: PLR0913, PLR0917
     desk: CliContext,
     name: ChannelName,
-    new_name: Annotated[str | None, typer.Option("--name", help="Another name.")] = None,
+    new_name: Annotated[str | None, typer.Option("--name", help="New name.")] = None,
     url: Url = None,
     signing_key: Key = None,
     notices: Kinds = None,
     recipient: Recipients = None,
     fallback: Fallback = None,
     details: Details = None,
-    enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Whether it is in use.")] = None,
+    enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Enable or disable the channel.")] = None,
 ) -> None:
-    """Change a channel: what you leave out stays.
+    """Update a channel. Options you leave out stay as they are.
 
     Example: cairn channels change Operations --no-details
     """
@@ -120,9 +122,9 @@ async def remove_channel(desk: CliContext, name: ChannelName) -> None:
 async def try_channel(
     desk: CliContext,
     name: ChannelName,
-    recipient: Annotated[str | None, typer.Option("--to", help="Of an e-mail channel: the address.")] = None,
+    recipient: Annotated[str | None, typer.Option("--to", help="Recipient of the test, for email channels.")] = None,
 ) -> None:
-    """Send a test notice now, and say what came of it.
+    """Send a test notification and show the result.
 
     Example: cairn channels test Operations
     """
@@ -136,11 +138,13 @@ async def try_channel(
 @online()
 async def list_deliveries(
     desk: CliContext,
-    channel: Annotated[str | None, typer.Option("--channel", help="Only of this channel.")] = None,
-    status: Annotated[list[str] | None, typer.Option("--status", help="waiting, sent, failed…")] = None,
+    channel: Annotated[str | None, typer.Option("--channel", help="Filter by channel.")] = None,
+    status: Annotated[
+        list[str] | None, typer.Option("--status", help="Filter by status: waiting, sent, failed…")
+    ] = None,
     limit: Limit = 50,
 ) -> None:
-    """List what was sent, newest first.
+    """List deliveries, newest first.
 
     Example: cairn deliveries list --status failed
     """
@@ -157,7 +161,7 @@ async def list_deliveries(
 @preferences_app.command("list")
 @online()
 async def show_preferences(desk: CliContext) -> None:
-    """Show what you want to be told.
+    """Show your notification preferences.
 
     Example: cairn preferences
     """
@@ -168,12 +172,16 @@ async def show_preferences(desk: CliContext) -> None:
 @online("saves")
 async def set_preferences(
     desk: CliContext,
-    channel: Annotated[list[str] | None, typer.Option("--channel", help="That may reach you; without it, all.")] = None,
-    kind: Annotated[list[str] | None, typer.Option("--kind", help="That you want; without it, everything.")] = None,
-    quiet: Annotated[str | None, typer.Option("--quiet", help="Hours without notices, such as 22:00-07:00.")] = None,
-    time_zone: Annotated[str, typer.Option("--time-zone", help="Of the quiet hours.")] = "UTC",
+    channel: Annotated[
+        list[str] | None, typer.Option("--channel", help="Channel that may reach you. Repeatable. Default: all.")
+    ] = None,
+    kind: Annotated[
+        list[str] | None, typer.Option("--kind", help="Notification kind you want. Repeatable. Default: all.")
+    ] = None,
+    quiet: Annotated[str | None, typer.Option("--quiet", help="Quiet hours, such as 22:00-07:00.")] = None,
+    time_zone: Annotated[str, typer.Option("--time-zone", help="Time zone of the quiet hours.")] = "UTC",
 ) -> None:
-    """Say what you want to be told: all of it at once.
+    """Set your notification preferences. Replaces all of them.
 
     Example: cairn preferences set --kind approval_asked --quiet 22:00-07:00 --time-zone Europe/Berlin
     """
@@ -190,7 +198,7 @@ async def set_preferences(
 async def show_delivery(
     desk: CliContext, delivery_id: Annotated[str, typer.Argument(help="Id of a delivery.")]
 ) -> None:
-    """Show what was told, and each try.
+    """Show what was sent, and each attempt.
 
     Example: cairn deliveries show 7f9c…
     """

@@ -14,17 +14,17 @@ from cairn.cli.output import moment
 from cairn.cli.references import short, version
 from cairn.cli.rendering import warn
 
-pipelines_app = group("Pipelines and their history; without a command, the list.")
-checkpoints_app = group("Checkpoints of a definition, one by one; without a command, the list.")
-Definition = Annotated[str, typer.Argument(metavar="JSON|@FILE", help="A checkpoint: JSON, or @file (JSON or YAML).")]
+pipelines_app = group("Manage pipelines and their revisions.")
+checkpoints_app = group("Manage the checkpoints of a pipeline.")
+Definition = Annotated[str, typer.Argument(metavar="JSON|@FILE", help="A checkpoint as JSON, or @file (JSON or YAML).")]
 
 
 @pipelines_app.command("list")
 @online()
 async def list_pipelines(
     desk: CliContext,
-    search: Annotated[str, typer.Option("--search", help="Part of the name or description.")] = "",
-    deleted: Annotated[bool, typer.Option("--deleted", help="The deleted ones instead.")] = False,
+    search: Annotated[str, typer.Option("--search", help="Filter by text in the name or description.")] = "",
+    deleted: Annotated[bool, typer.Option("--deleted", help="List deleted pipelines instead.")] = False,
     limit: Limit = 50,
 ) -> None:
     """List pipelines with their latest runs, newest first.
@@ -98,10 +98,10 @@ async def definition(
     desk: CliContext,
     name: PipelineName,
     revision: Annotated[
-        int | None, typer.Option("--revision", min=1, help="As it was then, in full and as JSON.")
+        int | None, typer.Option("--revision", min=1, help="Print this revision, in full and as JSON.")
     ] = None,
 ) -> None:
-    """Print a definition as its author would write it, to be kept in git and applied again; --json for JSON.
+    """Print a definition as YAML, ready to commit and apply, or as JSON with --json.
 
     Example: cairn pipelines definition "Text report" > pipeline.yaml
     """
@@ -115,7 +115,7 @@ async def definition(
 @pipelines_app.command("history")
 @online()
 async def history(desk: CliContext, name: PipelineName, limit: Limit = 50) -> None:
-    """Who changed the definition, when and why; newest first.
+    """List the revisions of a definition, newest first, with author and comment.
 
     Example: cairn pipelines history "Text report"
     """
@@ -132,10 +132,10 @@ async def history(desk: CliContext, name: PipelineName, limit: Limit = 50) -> No
 async def revert(
     desk: CliContext,
     name: PipelineName,
-    revision: Annotated[int, typer.Argument(min=1, help="The revision to go back to.")],
+    revision: Annotated[int, typer.Argument(min=1, help="Revision to restore.")],
     force: Force = False,
 ) -> None:
-    """Make the definition as it was at a revision the newest one.
+    """Restore an earlier revision of a definition as the newest one.
 
     Example: cairn pipelines revert "Text report" 1
     """
@@ -146,7 +146,7 @@ async def revert(
 @pipelines_app.command("delete")
 @online("saves")
 async def delete(desk: CliContext, name: PipelineName, force: Force = False) -> None:
-    """Put a pipeline away: its folder goes to the archive, `restore` brings it back.
+    """Delete a pipeline. Its folder is archived, and `restore` restores it.
 
     Example: cairn pipelines delete "Text report"
     """
@@ -158,7 +158,7 @@ async def delete(desk: CliContext, name: PipelineName, force: Force = False) -> 
 @pipelines_app.command("restore")
 @online("saves")
 async def restore(desk: CliContext, name: PipelineName) -> None:
-    """Bring a deleted pipeline back.
+    """Restore a deleted pipeline.
 
     Example: cairn pipelines restore "Text report"
     """
@@ -202,10 +202,10 @@ async def add(
     desk: CliContext,
     name: PipelineName,
     checkpoint: Definition,
-    position: Annotated[int | None, typer.Option("--position", min=1, help="Where; at the end unless said.")] = None,
+    position: Annotated[int | None, typer.Option("--position", min=1, help="Position. Default: at the end.")] = None,
     force: Force = False,
 ) -> None:
-    """Add a checkpoint: the definition version goes up, and runs begin at v1 again.
+    """Add a checkpoint. The definition version goes up, and runs start at v1 again.
 
     Example: cairn checkpoints add "Text report" '{"key": "sign", "form": [{"name": "name"}]}'
     """
@@ -219,7 +219,7 @@ async def add(
 @checkpoints_app.command("edit")
 @online("saves")
 async def edit(desk: CliContext, name: CheckpointName, changes: Definition) -> None:
-    """Change what is given of a checkpoint, and leave the rest. Runs go on.
+    """Update the given fields of a checkpoint. Runs continue.
 
     Example: cairn checkpoints edit "Text report/write_report" '{"checkpoint_name": "Report"}'
     """
@@ -232,7 +232,7 @@ async def edit(desk: CliContext, name: CheckpointName, changes: Definition) -> N
 @checkpoints_app.command("remove")
 @online("saves")
 async def remove(desk: CliContext, name: CheckpointName, force: Force = False) -> None:
-    """Remove a checkpoint: the definition version goes up, and runs begin at v1 again.
+    """Remove a checkpoint. The definition version goes up, and runs start at v1 again.
 
     Example: cairn checkpoints remove "Text report/reading_time"
     """
@@ -245,10 +245,10 @@ async def remove(desk: CliContext, name: CheckpointName, force: Force = False) -
 async def order(
     desk: CliContext,
     name: PipelineName,
-    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Every checkpoint, in the new order.")],
+    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="All checkpoints, in the new order.")],
     force: Force = False,
 ) -> None:
-    """Put the checkpoints into another order.
+    """Reorder the checkpoints.
 
     Example: cairn checkpoints order "Product discovery" goals design requirements
     """

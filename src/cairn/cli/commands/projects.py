@@ -19,13 +19,13 @@ IGNORED = "cairn-data/\n__pycache__/\n"
 
 @offline
 def init(
-    folder: Annotated[Path, typer.Argument(help="The folder to make.", show_default="this one")] = Path(),
+    folder: Annotated[Path, typer.Argument(help="Folder to create.", show_default="this one")] = Path(),
     template: Annotated[
-        str | None, typer.Option("--template", help="A template instead of two scripts; see `cairn templates`.")
+        str | None, typer.Option("--template", help="Start from a template instead. See `cairn templates`.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a project folder with a sample: a pipeline of two scripts. Files that are there are left alone.
+    """Create a project folder with a sample pipeline of two scripts. Existing files are not touched.
 
     Example: cairn init my-report
     """

@@ -14,7 +14,7 @@ from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment
 from cairn.cli.references import short
 
-Reason = Annotated[str, typer.Option("--reason", "-m", help="Why.")]
+Reason = Annotated[str, typer.Option("--reason", "-m", help="Reason.")]
 
 
 def _may_ask(execution: Answer) -> bool:
@@ -25,14 +25,15 @@ def _may_ask(execution: Answer) -> bool:
 async def rework(
     desk: CliContext,
     name: ExecutionName,
-    to: Annotated[str, typer.Option("--to", help="Key of the earlier checkpoint whose work is sent back.")],
-    prompt: Annotated[str, typer.Option("--prompt", "-p", help="What is to be done now.")] = "",
+    to: Annotated[str, typer.Option("--to", help="Key of the earlier checkpoint to send back.")],
+    prompt: Annotated[str, typer.Option("--prompt", "-p", help="Instructions for the rework.")] = "",
     reason: Reason = "",
-    plan: Annotated[bool, typer.Option("--plan", help="Only say what it would replace and leave stale.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only preview what would be replaced and become stale.")] = False,
 ) -> None:
     """Send the work of an earlier checkpoint back, with a prompt and a reason.
 
-    EXECUTION is what you looked at: one that awaits approval then waits for the rework and goes on with what is new.
+    EXECUTION is the one you reviewed. If it awaits approval, it waits for the rework and continues with the new
+    result.
 
     Example: cairn rework "Build and check@v1/test" --to plan --prompt "Leave the cache out." --reason "Too slow"
     """
@@ -67,7 +68,7 @@ def _show_plan(desk: CliContext, plan: Answer) -> None:
 
 @online("works")
 async def rerun(desk: CliContext, name: ExecutionName, reason: Reason = "") -> None:
-    """Do a stale execution again: a new one takes its place.
+    """Run a stale execution again. A new execution replaces it.
 
     Example: cairn rerun "Build and check@v1/test"
     """
@@ -78,7 +79,7 @@ async def rerun(desk: CliContext, name: ExecutionName, reason: Reason = "") -> N
 
 @online()
 async def lineage(desk: CliContext, run: RunName) -> None:
-    """Which artifact was read by whom, what is stale since, and what was sent back.
+    """Show which execution read which artifact, what is stale, and what was sent back.
 
     Example: cairn lineage "Build and check@v1"
     """

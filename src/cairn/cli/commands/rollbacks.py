@@ -18,7 +18,7 @@ from cairn.cli.output import moment, size
 from cairn.cli.references import short, title
 from cairn.cli.rendering import warn
 
-rollbacks_app = group("Rollbacks that were made; without a command, the list.")
+rollbacks_app = group("List and show rollbacks.")
 RollbackName = Annotated[str, typer.Argument(metavar="ROLLBACK", help="Id of a rollback.", autocompletion=complete)]
 
 
@@ -28,15 +28,15 @@ async def rollback(
     run: RunName,
     to: Annotated[
         str | None,
-        typer.Option("--to", help="The last checkpoint that is kept: its key, or `start` to keep none."),
+        typer.Option("--to", help="Last checkpoint to keep: its key, or `start` to keep none."),
     ] = None,
     to_run: Annotated[
-        str | None, typer.Option("--to-run", help="Back to this earlier run; newer ones are archived.")
+        str | None, typer.Option("--to-run", help="Earlier run to return to. Newer runs are archived.")
     ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Only say what it would take away.")] = False,
-    reason: Annotated[str | None, typer.Option("--reason", "-m", help="Why; kept with it.")] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Only preview what would be removed.")] = False,
+    reason: Annotated[str | None, typer.Option("--reason", "-m", help="Reason, stored with the rollback.")] = None,
 ) -> None:
-    """Go back: to a checkpoint of a run, or to an earlier run. What is taken away is archived, and can be undone.
+    """Roll back to a checkpoint of a run, or to an earlier run. Removed work is archived and can be restored.
 
     Example: cairn rollback "Text report@v2" --to-run "Text report@v1" --plan
     """
@@ -113,7 +113,7 @@ def _show_plan(desk: CliContext, plan: Answer) -> None:
 
 @online("works")
 async def undo(desk: CliContext, name: RollbackName) -> None:
-    """Undo a rollback: put everything back, while nothing newer stands in its place.
+    """Undo a rollback, unless newer work has taken its place.
 
     Example: cairn undo 1f0c93d2
     """
@@ -128,8 +128,8 @@ async def undo(desk: CliContext, name: RollbackName) -> None:
 @online()
 async def list_rollbacks(
     desk: CliContext,
-    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
-    run: Annotated[str | None, typer.Option("--run", help="Only of this run.")] = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
+    run: Annotated[str | None, typer.Option("--run", help="Filter by run.")] = None,
     limit: Limit = 50,
 ) -> None:
     """List rollbacks, newest first.
@@ -160,7 +160,7 @@ async def list_rollbacks(
 @rollbacks_app.command("show")
 @online()
 async def show_rollback(desk: CliContext, name: RollbackName) -> None:
-    """Show a rollback: what it took away, and whether it can be undone.
+    """Show what a rollback removed, and whether it can be undone.
 
     Example: cairn rollbacks show 1f0c93d2
     """

@@ -22,7 +22,7 @@ OUTCOMES = {"asks": "yellow", "approves": "green"}
 @rules_app.command("explain")
 @online()
 async def explain(desk: CliContext, name: ApprovalName) -> None:
-    """Say which rule asks or has approved, and why each other one did not.
+    """Explain which rule required or gave an approval, and why the others did not apply.
 
     Example: cairn rules explain "Refunds@v1/pay"
     """
@@ -49,11 +49,12 @@ async def backtest(
     file: RulesFile,
     pipeline: OfPipeline = None,
     since: Annotated[
-        str | None, typer.Option("--since", help="Only what was asked since: 2026-01-31T00:00:00Z.")
+        str | None,
+        typer.Option("--since", help="Only approvals requested since this time, such as 2026-01-31T00:00:00Z."),
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="So many decisions at most.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Maximum number of decisions.")] = None,
 ) -> None:
-    """Replay rules over what people decided: what they would have approved, and where people did not.
+    """Replay rules over past decisions and compare them with what people decided.
 
     Example: cairn rules backtest rules.yaml
     """
@@ -96,9 +97,10 @@ def _show_backtest(desk: CliContext, found: Answer) -> None:
 @rules_app.command("stop")
 @online("saves")
 async def stop(
-    desk: CliContext, reason: Annotated[str, typer.Option("--reason", "-m", help="Why; it stands in the trail.")] = ""
+    desk: CliContext,
+    reason: Annotated[str, typer.Option("--reason", "-m", help="Reason, recorded in the audit log.")] = "",
 ) -> None:
-    """Stop every automatic approval at once: people are asked instead. Said again, another reason replaces the first.
+    """Stop all automatic approvals, so that people are asked instead. A new reason replaces the first.
 
     Example: cairn rules stop -m "Refunds look odd"
     """
@@ -110,9 +112,10 @@ async def stop(
 @rules_app.command("resume")
 @online("saves")
 async def resume(
-    desk: CliContext, reason: Annotated[str, typer.Option("--reason", "-m", help="Why; it stands in the trail.")] = ""
+    desk: CliContext,
+    reason: Annotated[str, typer.Option("--reason", "-m", help="Reason, recorded in the audit log.")] = "",
 ) -> None:
-    """Let automatic approvals go on after a stop.
+    """Lift the emergency stop.
 
     Example: cairn rules resume
     """
@@ -129,7 +132,7 @@ def _show_stop(desk: CliContext, stop: Answer) -> None:
 @rules_app.command("stops")
 @online()
 async def stops(desk: CliContext, limit: Limit = 50) -> None:
-    """List every stop and every end of one.
+    """List every emergency stop and its end.
 
     Example: cairn rules stops
     """
@@ -147,10 +150,10 @@ async def stops(desk: CliContext, limit: Limit = 50) -> None:
 async def audits(
     desk: CliContext,
     pipeline: OfPipeline = None,
-    every: Annotated[bool, typer.Option("--all", help="Also those that were looked at.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Include reviewed approvals.")] = False,
     limit: Limit = 50,
 ) -> None:
-    """List automatic approvals that people are to look at afterwards.
+    """List automatic approvals that await review.
 
     Example: cairn rules audits
     """
@@ -176,10 +179,12 @@ async def audits(
 async def review(
     desk: CliContext,
     approval: Annotated[str, typer.Argument(metavar="APPROVAL", help="Id of the approval, from `rules audits`.")],
-    agrees: Annotated[bool, typer.Option("--agree/--disagree", help="Whether it was right.", show_default=False)],
-    comment: Annotated[str, typer.Option("--comment", "-m", help="Words that go with it.")] = "",
+    agrees: Annotated[
+        bool, typer.Option("--agree/--disagree", help="Whether the approval was right.", show_default=False)
+    ],
+    comment: Annotated[str, typer.Option("--comment", "-m", help="Feedback to send with the decision.")] = "",
 ) -> None:
-    """Say whether an automatic approval was right. The run goes its way; the rule is judged by it.
+    """Record whether an automatic approval was right. The run continues, and the rule's score changes.
 
     Example: cairn rules review 0b9f1c2a-5d3e-4f6a-8b7c-1d2e3f4a5b6c --agree
     """

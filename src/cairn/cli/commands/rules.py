@@ -17,18 +17,20 @@ from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment, tell
 from cairn.cli.rendering import show_diff
 
-rules_app = group("Rules for approvals; without a command, those that are in force.")
-RulesFile = Annotated[str, typer.Argument(metavar="FILE", help="Rules in YAML; - is standard input.")]
-OfPipeline = Annotated[str | None, typer.Option("--pipeline", help="The rules of this pipeline, not the global ones.")]
-Version = Annotated[int | None, typer.Option("--version", min=1, help="As they were then.")]
+rules_app = group("Manage approval rules.")
+RulesFile = Annotated[str, typer.Argument(metavar="FILE", help="Rules in YAML. Use - for stdin.")]
+OfPipeline = Annotated[
+    str | None, typer.Option("--pipeline", help="Use the rules of this pipeline instead of the global ones.")
+]
+Version = Annotated[int | None, typer.Option("--version", min=1, help="Version to print.")]
 
 
 @rules_app.command("list")
 @online()
 async def list_rules(
-    desk: CliContext, days: Annotated[int, typer.Option("--days", min=1, help="How far back it is counted.")] = 90
+    desk: CliContext, days: Annotated[int, typer.Option("--days", min=1, help="Number of days to count.")] = 90
 ) -> None:
-    """List the rules that are in force, what they did, and how people judged it.
+    """List active rules, what they did, and how people judged them.
 
     Example: cairn rules
     """
@@ -67,7 +69,7 @@ def share(of: Answer) -> str:
 @rules_app.command("show")
 @online()
 async def show_rules(desk: CliContext, pipeline: OfPipeline = None, version: Version = None) -> None:
-    """Print rules as they were written: those that are in force, or an earlier version.
+    """Print the active rules as written, or an earlier version.
 
     Example: cairn rules show
     """
@@ -88,7 +90,7 @@ async def show_rules(desk: CliContext, pipeline: OfPipeline = None, version: Ver
 @rules_app.command("check")
 @online("checks")
 async def check_rules(desk: CliContext, file: RulesFile) -> None:
-    """Check rules without saving them; every fault is told with its file, line and column.
+    """Check rules without saving them. Errors name the file, line and column.
 
     Example: cairn rules check rules.yaml
     """
@@ -114,9 +116,9 @@ async def apply_rules(
     desk: CliContext,
     file: RulesFile,
     pipeline: OfPipeline = None,
-    comment: Annotated[str, typer.Option("--comment", "-m", help="Why; kept with the version.")] = "",
+    comment: Annotated[str, typer.Option("--comment", "-m", help="Reason, stored with the version.")] = "",
 ) -> None:
-    """Put rules into force. The same again changes nothing.
+    """Publish rules. Applying the same rules again changes nothing.
 
     Example: cairn rules apply rules.yaml -m "Small refunds by themselves"
     """
@@ -141,9 +143,9 @@ async def apply_rules(
 @rules_app.command("remove")
 @online("saves")
 async def remove_rules(
-    desk: CliContext, pipeline: Annotated[str, typer.Option("--pipeline", help="The pipeline whose rules go.")]
+    desk: CliContext, pipeline: Annotated[str, typer.Option("--pipeline", help="Pipeline whose rules to remove.")]
 ) -> None:
-    """Take the rules of a pipeline away. Their versions stay.
+    """Remove the rules of a pipeline. Their versions are kept.
 
     Example: cairn rules remove --pipeline "Sales report"
     """
@@ -155,7 +157,7 @@ async def remove_rules(
 @rules_app.command("versions")
 @online()
 async def list_versions(desk: CliContext, pipeline: OfPipeline = None, limit: Limit = 50) -> None:
-    """List every version: who saved it, when and why.
+    """List all versions of the rules, with author, time and reason.
 
     Example: cairn rules versions
     """
@@ -172,11 +174,11 @@ async def list_versions(desk: CliContext, pipeline: OfPipeline = None, limit: Li
 @online()
 async def diff_versions(
     desk: CliContext,
-    before: Annotated[int, typer.Option("--from", min=1, help="A version.")],
-    after: Annotated[int, typer.Option("--to", min=1, help="Another.")],
+    before: Annotated[int, typer.Option("--from", min=1, help="First version.")],
+    after: Annotated[int, typer.Option("--to", min=1, help="Second version.")],
     pipeline: OfPipeline = None,
 ) -> None:
-    """What changed between two versions.
+    """Show the difference between two versions.
 
     Example: cairn rules diff --from 1 --to 2
     """

@@ -15,13 +15,13 @@ from cairn.cli.rendering import warn
 from cairn.cli.run_state import advice, waiting
 
 Either = Annotated[
-    str, typer.Argument(metavar="RUN|RUN/KEY", help="A run, or an execution of it.", autocompletion=complete)
+    str, typer.Argument(metavar="RUN|RUN/KEY", help="A run or one of its executions.", autocompletion=complete)
 ]
 
 
 @online("works")
 async def start(desk: CliContext, name: Either) -> None:
-    """Start a run that was made without starting, or an execution that waits for a start.
+    """Start a run that was created without starting, or an execution that waits for a start.
 
     Example: cairn start "Product discovery@v1/requirements"
     """
@@ -36,7 +36,7 @@ async def start(desk: CliContext, name: Either) -> None:
 
 @online("works")
 async def pause(desk: CliContext, run: RunName) -> None:
-    """Pause a run between checkpoints: at once if nothing is at work, otherwise when that is done.
+    """Pause a run, at once or when executions at work have finished.
 
     Example: cairn pause "Text report@v1"
     """
@@ -47,7 +47,7 @@ async def pause(desk: CliContext, run: RunName) -> None:
 
 @online("works")
 async def resume(desk: CliContext, run: RunName) -> None:
-    """Go on with a paused run, or withdraw a pause that does not hold yet.
+    """Resume a paused run, or cancel a pause that has not taken effect.
 
     Example: cairn resume "Text report@v1"
     """
@@ -58,7 +58,7 @@ async def resume(desk: CliContext, run: RunName) -> None:
 
 @online("works")
 async def cancel(desk: CliContext, name: Either) -> None:
-    """Stop everything that is open and end the run; or cancel one execution, which then waits for a start.
+    """Cancel a run and its open executions, or one execution, which then waits for a start.
 
     Example: cairn cancel "Text report@v1"
     """
@@ -75,11 +75,11 @@ async def cancel(desk: CliContext, name: Either) -> None:
 async def retry(
     desk: CliContext,
     name: Either,
-    whole: Annotated[bool, typer.Option("--whole", help="The whole run, as the next version.")] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="Start the whole run again as the next version.")] = False,
 ) -> None:
-    """Try a failed execution again; or make the next version of a run with the same input.
+    """Retry a failed execution, or create the next version of a run with the same input.
 
-    A run alone stands for its failed execution; without one, or with --whole, for the whole run.
+    A run stands for its failed execution. If there is none, or with --whole, the whole run is started again.
 
     Example: cairn retry "Text report@v1/write_report"
     """
@@ -95,7 +95,7 @@ async def retry(
 
 @online("works")
 async def restart(desk: CliContext, run: RunName) -> None:
-    """Begin the next pass of a run from its first checkpoint.
+    """Start the next pass of a run from its first checkpoint.
 
     Example: cairn restart "Product discovery@v1"
     """

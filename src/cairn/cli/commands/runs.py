@@ -18,7 +18,7 @@ from cairn.cli.rendering import show_execution, show_run
 from cairn.cli.run_follower import follow, note_embedded, tell_messages
 from cairn.cli.run_state import outcome
 
-Input = Annotated[str | None, typer.Option("--input", "-i", help="The run's input: JSON, or @file.")]
+Input = Annotated[str | None, typer.Option("--input", "-i", help="Run input as JSON, or @file.")]
 
 
 @online("works")
@@ -28,22 +28,22 @@ async def run(
         str,
         typer.Argument(
             metavar="PIPELINE|FILE",
-            help="Name or id of a pipeline; or a definition, which is applied first.",
+            help="Name or id of a pipeline, or a definition file, which is applied first.",
             autocompletion=complete_pipelines,
         ),
     ],
     given: Input = None,
     prompt: Annotated[
-        str | None, typer.Option("--prompt", help="What is asked for, instead of the pipeline's.")
+        str | None, typer.Option("--prompt", help="Prompt for this run, instead of the pipeline's.")
     ] = None,
-    test: Annotated[bool, typer.Option("--test", help="A test run, which takes no version number.")] = False,
-    no_start: Annotated[bool, typer.Option("--no-start", help="Make it without starting it.")] = False,
-    detach: Annotated[bool, typer.Option("--detach", "-d", help="Do not follow it.")] = False,
+    test: Annotated[bool, typer.Option("--test", help="Create a test run, which gets no version number.")] = False,
+    no_start: Annotated[bool, typer.Option("--no-start", help="Create the run without starting it.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Start the run without following it.")] = False,
 ) -> None:
-    """Start a run and follow it to its end, or to where it waits for a person.
+    """Start a run and follow it until it ends or waits for a person.
 
-    Without a server the work is done by this command. Exits with 0 when the run has completed, with 1 when it has
-    failed or was cancelled, with 6 when it waits.
+    Without a server this command does the work itself. Exits with 0 when the run has completed, 1 when it has
+    failed or was cancelled, and 6 when it waits.
 
     Example: cairn run "Text report" --input '{"text": "A cairn marks the way."}'
     """
@@ -79,14 +79,14 @@ async def _pipeline(desk: CliContext, what: str) -> Answer:
 async def runs(
     desk: CliContext,
     pipeline: Annotated[
-        str | None, typer.Argument(metavar="PIPELINE", help="Only of this one.", autocompletion=complete_pipelines)
+        str | None, typer.Argument(metavar="PIPELINE", help="Filter by pipeline.", autocompletion=complete_pipelines)
     ] = None,
-    status: Annotated[
-        list[str] | None, typer.Option("--status", help="Only of this status; may be given several times.")
+    status: Annotated[list[str] | None, typer.Option("--status", help="Filter by status. Repeatable.")] = None,
+    definition_version: Annotated[
+        int | None, typer.Option("--definition", min=1, help="Filter by definition version.")
     ] = None,
-    definition_version: Annotated[int | None, typer.Option("--definition", min=1, help="Of this version.")] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="Also those that a rollback took away.")] = False,
-    tests: Annotated[bool, typer.Option("--tests", help="Also test runs.")] = False,
+    archived: Annotated[bool, typer.Option("--archived", help="Include runs archived by a rollback.")] = False,
+    tests: Annotated[bool, typer.Option("--tests", help="Include test runs.")] = False,
     limit: Limit = 50,
 ) -> None:
     """List runs, newest first.
@@ -113,10 +113,10 @@ def _row(run: Answer) -> tuple[object, ...]:
 @online()
 async def show(
     desk: CliContext,
-    name: Annotated[str, typer.Argument(metavar="RUN|RUN/KEY", help="A run, or an execution of it.")],
-    input: Annotated[bool, typer.Option("--input", help="Print the run's input as it was given.")] = False,
+    name: Annotated[str, typer.Argument(metavar="RUN|RUN/KEY", help="A run or one of its executions.")],
+    input: Annotated[bool, typer.Option("--input", help="Print the run's input as given.")] = False,
 ) -> None:
-    """Show a run with its checkpoints, or one execution with its artifacts, errors and what is possible.
+    """Show a run with its checkpoints, or an execution with its artifacts, errors and available commands.
 
     Example: cairn show "Text report@v1"
     """
@@ -134,9 +134,9 @@ async def show(
 async def executions(
     desk: CliContext,
     run: RunName,
-    archived: Annotated[bool, typer.Option("--archived", help="Also those that a rollback took away.")] = False,
+    archived: Annotated[bool, typer.Option("--archived", help="Include runs archived by a rollback.")] = False,
 ) -> None:
-    """List the executions of a run, in the order they were made.
+    """List the executions of a run in the order they were created.
 
     Example: cairn executions "Text report@v1"
     """
@@ -160,12 +160,12 @@ async def executions(
 @online("works")
 async def watch(
     desk: CliContext,
-    run: Annotated[str | None, typer.Argument(metavar="RUN", help="A run; without one, changes of everything.")] = None,
-    to_end: Annotated[bool, typer.Option("--to-end", help="Also wait while it waits for people.")] = False,
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="A run. Default: changes of everything.")] = None,
+    to_end: Annotated[bool, typer.Option("--to-end", help="Keep waiting while the run waits for people.")] = False,
 ) -> None:
-    """Follow a run: what happened, and what happens, until it ends or waits for a person.
+    """Follow a run until it ends or waits for a person.
 
-    With --json each event and log line is one line of JSON. The exit code says how the run stands, as for `run`.
+    With --json each event and log line is one line of JSON. Exit codes are those of `run`.
 
     Example: cairn watch "Text report@v1"
     """

@@ -13,14 +13,14 @@ from cairn.cli.context import CliContext, online
 from cairn.cli.output import size
 from cairn.cli.rendering import warn
 
-scripts_app = group("Script files of a pipeline; without a command, the list.")
+scripts_app = group("Manage the script files of a pipeline.")
 ScriptPath = Annotated[str, typer.Argument(metavar="PATH", help="Path in the scripts folder, with forward slashes.")]
 
 
 @scripts_app.command("list")
 @online()
 async def list_scripts(desk: CliContext, name: PipelineName) -> None:
-    """List the script files of a pipeline, and the checkpoints that name them.
+    """List the script files of a pipeline and the checkpoints that use them.
 
     Example: cairn scripts list "Sales report"
     """
@@ -47,10 +47,12 @@ async def show_script(desk: CliContext, name: PipelineName, path: ScriptPath) ->
 async def put_script(
     desk: CliContext,
     name: PipelineName,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The file; - is standard input.")],
-    path: Annotated[str | None, typer.Option("--path", help="Path there; the file's name unless said.")] = None,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="File to read. Use - for stdin.")],
+    path: Annotated[
+        str | None, typer.Option("--path", help="Path in the scripts folder. Default: the file's name.")
+    ] = None,
 ) -> None:
-    """Write a script. A changed one is a new revision of the definition.
+    """Write a script. A change creates a new revision of the definition.
 
     Example: cairn scripts put "Sales report" scripts/check.py
     """
@@ -63,7 +65,7 @@ async def put_script(
 @scripts_app.command("delete")
 @online("saves")
 async def delete_script(desk: CliContext, name: PipelineName, path: ScriptPath) -> None:
-    """Remove a script that no checkpoint names. Earlier revisions keep it.
+    """Remove a script that no checkpoint uses. Earlier revisions keep it.
 
     Example: cairn scripts delete "Sales report" check.py
     """

@@ -11,7 +11,7 @@ from cairn.cli import server_location, versions
 from cairn.cli.context import AsJson, CliContext, DataDir, offline, online
 from cairn.cli.output import Output
 
-config_app = typer.Typer(help="The settings.", no_args_is_help=True)
+config_app = typer.Typer(help="Show the settings.", no_args_is_help=True)
 
 
 @offline
@@ -33,7 +33,7 @@ def serve(
 
 @offline
 def schema(
-    agent: Annotated[bool, typer.Option("--agent", help="Of an agent of the library instead.")] = False,
+    agent: Annotated[bool, typer.Option("--agent", help="Print the schema of library agents instead.")] = False,
 ) -> None:
     """Print the JSON Schema of a pipeline definition, for editors.
 
@@ -56,7 +56,7 @@ def version(as_json: AsJson = False) -> None:
 
 @online()
 async def status(desk: CliContext) -> None:
-    """Which server answers, who you are there, and how it does.
+    """Show the server, your identity and its health.
 
     Example: cairn status
     """
@@ -78,7 +78,7 @@ async def status(desk: CliContext) -> None:
 @config_app.command("show")
 @offline
 def show_config(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Show every setting, its value and where it comes from. Secrets are not shown.
+    """Show all settings with their values and sources. Secrets are hidden.
 
     Example: cairn config show
     """

@@ -12,16 +12,16 @@ from cairn.cli.context import CliContext, online
 from cairn.cli.output import tell
 from cairn.cli.references import UnknownReference
 
-templates_app = group("Pipelines that come with Cairn; without a command, all of them.")
-TemplateName = Annotated[str, typer.Argument(metavar="NAME", help="As the list names it.")]
+templates_app = group("List and use pipeline templates.")
+TemplateName = Annotated[str, typer.Argument(metavar="NAME", help="Name as listed.")]
 
 
 @templates_app.command("list")
 @online("checks")
 async def list_templates(
-    desk: CliContext, name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this one's text.")] = None
+    desk: CliContext, name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this template.")] = None
 ) -> None:
-    """List the templates of pipelines that come with Cairn, or print one.
+    """List the built-in templates, or print one.
 
     Example: cairn templates text-report > pipeline.yaml
     """
@@ -36,7 +36,7 @@ async def list_templates(
 @templates_app.command("show")
 @online("checks")
 async def show_template(desk: CliContext, name: TemplateName) -> None:
-    """Print a template: a definition to change and apply.
+    """Print a template as a definition to edit and apply.
 
     Example: cairn templates show ticket-triage > pipeline.yaml
     """
@@ -46,7 +46,7 @@ async def show_template(desk: CliContext, name: TemplateName) -> None:
 @templates_app.command("use")
 @online("saves")
 async def use_template(desk: CliContext, name: TemplateName) -> None:
-    """Make a pipeline of a template.
+    """Create a pipeline from a template.
 
     Example: cairn templates use ticket-triage
     """

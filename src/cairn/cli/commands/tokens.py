@@ -15,12 +15,12 @@ from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment, tell
 from cairn.cli.prompts import ask_hidden
 
-tokens_app = group("API tokens; without a command, the list.")
-sessions_app = group("Open sessions; without a command, your own.")
-secrets_app = group("Secrets that the server uses; without a command, the list.")
+tokens_app = group("Manage API tokens.")
+sessions_app = group("Manage open sessions.")
+secrets_app = group("Manage secrets of the server.")
 
-OfUser = Annotated[str | None, typer.Option("--user", help="Of this user.")]
-Over = Annotated[bool, typer.Option("--all", help="Also those that are over.")]
+OfUser = Annotated[str | None, typer.Option("--user", help="Filter by user.")]
+Over = Annotated[bool, typer.Option("--all", help="Include ended ones.")]
 SecretName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the secret.")]
 
 
@@ -28,7 +28,7 @@ SecretName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the sec
 @tokens_app.command("list")
 @online()
 async def list_tokens(desk: CliContext, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
-    """List tokens, newest first; never their texts. Who is no admin sees their own.
+    """List tokens, newest first, without their values. Only admins see those of others.
 
     Example: cairn tokens list
     """
@@ -56,15 +56,15 @@ async def list_tokens(desk: CliContext, user: OfUser = None, over: Over = False,
 @online("saves")
 async def create_token(
     desk: CliContext,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Purpose of the token.")],
     user: OfUser = None,
     scopes: Annotated[
         list[str] | None,
-        typer.Option("--scope", help="read, run, decide, define or admin; several times; without it, all."),
+        typer.Option("--scope", help="Scope: read, run, decide, define or admin. Repeatable. Default: all."),
     ] = None,
-    days: Annotated[int, typer.Option("--days", min=0, max=3650, help="How long it is valid; 0 is for ever.")] = 90,
+    days: Annotated[int, typer.Option("--days", min=0, max=3650, help="Validity in days. Use 0 for no expiry.")] = 90,
 ) -> None:
-    """Make a token and print it, this once. Who is no admin makes their own, for a year at most.
+    """Create a token and print it once. Without the admin role: your own, for up to a year.
 
     Example: cairn tokens create "nightly import" --user importer --scope run --days 365
     """
@@ -84,9 +84,9 @@ async def create_token(
 @online("saves")
 async def revoke_token(
     desk: CliContext,
-    token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token, as the list has it.")],
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token, as listed.")],
 ) -> None:
-    """Revoke a token, with the sessions that were opened with it. Who is no admin revokes their own.
+    """Revoke a token and end the sessions opened with it. Only admins can revoke those of others.
 
     Example: cairn tokens revoke 0b9c9a3e-3f5e-5d3c-8a54-0e5e2a0f9d11
     """
@@ -123,10 +123,12 @@ async def list_sessions(desk: CliContext, user: OfUser = None, limit: Limit = 50
 @online("saves")
 async def end_sessions(
     desk: CliContext,
-    session_id: Annotated[str | None, typer.Argument(metavar="ID", help="One session; without it, all.")] = None,
+    session_id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Id of one session. Default: all sessions.")
+    ] = None,
     user: OfUser = None,
 ) -> None:
-    """End a session, or all of a user's.
+    """End one session, or all sessions of a user.
 
     Example: cairn sessions end --user reviewer
     """
@@ -142,7 +144,7 @@ async def end_sessions(
 @delegations_app.command("list")
 @online()
 async def list_delegations(desk: CliContext, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
-    """List who decides for whom, now or later.
+    """List current and future delegations.
 
     Example: cairn delegations list
     """
@@ -172,13 +174,13 @@ async def show_delegation(
 @online("saves")
 async def add_delegation(
     desk: CliContext,
-    to_user: Annotated[str, typer.Argument(metavar="USER", help="Who decides meanwhile.")],
-    until: Annotated[str, typer.Option("--until", help="As 2026-03-16T09:30:00Z.")],
-    starts_at: Annotated[str | None, typer.Option("--from", help="Not before this moment; else at once.")] = None,
-    user: Annotated[str | None, typer.Option("--user", help="Who is away; you, unless said.")] = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why.")] = "",
+    to_user: Annotated[str, typer.Argument(metavar="USER", help="User who decides in the meantime.")],
+    until: Annotated[str, typer.Option("--until", help="End time, such as 2026-03-16T09:30:00Z.")],
+    starts_at: Annotated[str | None, typer.Option("--from", help="Start time. Default: now.")] = None,
+    user: Annotated[str | None, typer.Option("--user", help="User who is away. Default: you.")] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Reason.")] = "",
 ) -> None:
-    """Let somebody decide for you, or as an admin for somebody, while they are away.
+    """Let another user decide for you while you are away. Admins can do this for others.
 
     Example: cairn delegations add second-reviewer --user reviewer --until 2030-03-16T09:30:00Z
     """
@@ -193,7 +195,7 @@ async def add_delegation(
 async def end_delegation(
     desk: CliContext, delegation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the delegation.")]
 ) -> None:
-    """End a delegation before its time.
+    """End a delegation early.
 
     Example: cairn delegations end 0b9c9a3e-3f5e-5d3c-8a54-0e5e2a0f9d11
     """
@@ -223,9 +225,9 @@ async def list_secrets(desk: CliContext, limit: Limit = 50) -> None:
 async def put_secret(
     desk: CliContext,
     name: SecretName,
-    file: Annotated[str | None, typer.Option("--file", help="Read it from here; - is standard input.")] = None,
+    file: Annotated[str | None, typer.Option("--file", help="File to read the value from. Use - for stdin.")] = None,
 ) -> None:
-    """Set a secret, or replace it. It is asked for, or read from a file; never an argument, which others could see.
+    """Set or replace a secret from a prompt or a file. Arguments would be visible to other users.
 
     Example: cairn secrets put smtp-password
     """
@@ -242,7 +244,7 @@ async def put_secret(
 @secrets_app.command("remove")
 @online("saves")
 async def remove_secret(desk: CliContext, name: SecretName) -> None:
-    """Remove a secret. What needs it fails from now on.
+    """Remove a secret. Whatever uses it fails from then on.
 
     Example: cairn secrets remove smtp-password
     """
@@ -253,7 +255,7 @@ async def remove_secret(desk: CliContext, name: SecretName) -> None:
 @secrets_app.command("rotate")
 @online("saves")
 async def rotate_secrets(desk: CliContext) -> None:
-    """Encrypt all secrets anew: with a new key, or with the newest one of CAIRN_SECRET_KEY.
+    """Re-encrypt all secrets with a new key, or with the newest key in CAIRN_SECRET_KEY.
 
     Example: cairn secrets rotate
     """

@@ -12,20 +12,18 @@ from cairn.cli.command_groups import group
 from cairn.cli.context import CliContext, online
 from cairn.cli.output import moment, tell
 
-users_app = group("Users; without a command, the list.")
-groups_app = group("Groups of users; without a command, the list.")
-delegations_app = group("Who decides for whom; without a command, the list.")
+users_app = group("Manage users.")
+groups_app = group("Manage groups of users.")
+delegations_app = group("Manage delegations.")
 
 UserName = Annotated[str, typer.Argument(metavar="USER", help="Name of a user.")]
 GroupName = Annotated[str, typer.Argument(metavar="GROUP", help="Name of a group.")]
-Email = Annotated[str | None, typer.Option("--email", help="Address; empty for none.")]
-DisplayName = Annotated[str | None, typer.Option("--display-name", help="How the user is shown.")]
-Roles = Annotated[
-    list[str] | None, typer.Option("--role", help="viewer, editor, approver or admin; may be given several times.")
-]
-InGroups = Annotated[list[str] | None, typer.Option("--group", help="A group; may be given several times.")]
-Description = Annotated[str | None, typer.Option("--description", help="What the group is for.")]
-Members = Annotated[list[str] | None, typer.Option("--member", help="A user; may be given several times.")]
+Email = Annotated[str | None, typer.Option("--email", help="Email address. Empty for none.")]
+DisplayName = Annotated[str | None, typer.Option("--display-name", help="Display name.")]
+Roles = Annotated[list[str] | None, typer.Option("--role", help="Role: viewer, editor, approver or admin. Repeatable.")]
+InGroups = Annotated[list[str] | None, typer.Option("--group", help="Group. Repeatable.")]
+Description = Annotated[str | None, typer.Option("--description", help="Description of the group.")]
+Members = Annotated[list[str] | None, typer.Option("--member", help="Member. Repeatable.")]
 
 
 # ---- users -----------------------------------------------------------------------------------------------
@@ -33,11 +31,11 @@ Members = Annotated[list[str] | None, typer.Option("--member", help="A user; may
 @online()
 async def list_users(
     desk: CliContext,
-    search: Annotated[str, typer.Option("--search", help="Part of a name or an address.")] = "",
-    removed: Annotated[bool, typer.Option("--removed", help="Also those who were removed.")] = False,
+    search: Annotated[str, typer.Option("--search", help="Filter by text in the name or address.")] = "",
+    removed: Annotated[bool, typer.Option("--removed", help="Include removed users.")] = False,
     limit: Limit = 50,
 ) -> None:
-    """List users, by name.
+    """List users by name.
 
     Example: cairn users list --search example.com
     """
@@ -61,10 +59,10 @@ async def list_users(
 @online()
 async def names(
     desk: CliContext,
-    search: Annotated[str, typer.Option("--search", help="Part of a name or an address.")] = "",
+    search: Annotated[str, typer.Option("--search", help="Filter by text in the name or address.")] = "",
     limit: Limit = 50,
 ) -> None:
-    """List who can be named where people are asked. Everybody may see these.
+    """List the names that can be used for approvers. Visible to every user.
 
     Example: cairn users names
     """
@@ -96,7 +94,7 @@ async def add_user(
     display_name: DisplayName = None,
     groups: InGroups = None,
 ) -> None:
-    """Make a user without a password: for programs, or for who signs in with a provider.
+    """Create a user without a password, for programs or for sign-in with a provider.
 
     Example: cairn users add importer --role editor
     """
@@ -113,9 +111,9 @@ async def invite(
     email: Email = None,
     display_name: DisplayName = None,
     groups: InGroups = None,
-    hours: Annotated[int, typer.Option("--hours", min=1, max=720, help="How long it can be accepted.")] = 72,
+    hours: Annotated[int, typer.Option("--hours", min=1, max=720, help="Hours until the invitation expires.")] = 72,
 ) -> None:
-    """Invite somebody; with the name alone, let a user set a new password. Prints the path to send.
+    """Invite a user, or let an existing user set a new password. Prints the path of the link to send.
 
     Example: cairn users invite reviewer --email reviewer@example.com --role approver
     """
@@ -131,8 +129,8 @@ async def invite(
 @online()
 async def invitations(
     desk: CliContext,
-    over: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
-    revoke: Annotated[str | None, typer.Option("--revoke", metavar="ID", help="Take this one back first.")] = None,
+    over: Annotated[bool, typer.Option("--all", help="Include ended ones.")] = False,
+    revoke: Annotated[str | None, typer.Option("--revoke", metavar="ID", help="Revoke this invitation first.")] = None,
     limit: Limit = 50,
 ) -> None:
     """List open invitations, newest first.
@@ -159,10 +157,10 @@ async def change_user(
     email: Email = None,
     display_name: DisplayName = None,
     groups: InGroups = None,
-    no_roles: Annotated[bool, typer.Option("--no-roles", help="Take all roles away.")] = False,
-    no_groups: Annotated[bool, typer.Option("--no-groups", help="Out of all groups.")] = False,
+    no_roles: Annotated[bool, typer.Option("--no-roles", help="Remove all roles.")] = False,
+    no_groups: Annotated[bool, typer.Option("--no-groups", help="Remove the user from all groups.")] = False,
 ) -> None:
-    """Change a user: what is given takes the place of what was.
+    """Update a user. Given values replace the current ones.
 
     Example: cairn users change reviewer --role viewer --role approver
     """
@@ -175,7 +173,7 @@ async def change_user(
 @users_app.command("remove")
 @online("saves")
 async def remove_user(desk: CliContext, name: UserName) -> None:
-    """Remove a user: sessions and tokens end at once. The name stays taken.
+    """Remove a user and end all sessions and tokens. The name stays reserved.
 
     Example: cairn users remove reviewer
     """
@@ -185,7 +183,7 @@ async def remove_user(desk: CliContext, name: UserName) -> None:
 @users_app.command("restore")
 @online("saves")
 async def restore_user(desk: CliContext, name: UserName) -> None:
-    """Bring back a user who was removed.
+    """Restore a removed user.
 
     Example: cairn users restore reviewer
     """
@@ -214,7 +212,7 @@ def _state(invitation: Answer) -> str:
 @groups_app.command("list")
 @online()
 async def list_groups(desk: CliContext, limit: Limit = 50) -> None:
-    """List groups, by name.
+    """List groups by name.
 
     Example: cairn groups list
     """
@@ -238,7 +236,7 @@ async def show_group(desk: CliContext, name: GroupName) -> None:
 async def add_group(
     desk: CliContext, name: GroupName, description: Description = None, members: Members = None
 ) -> None:
-    """Make a group.
+    """Create a group.
 
     Example: cairn groups add finance --member reviewer
     """
@@ -253,9 +251,9 @@ async def change_group(
     name: GroupName,
     description: Description = None,
     members: Members = None,
-    no_members: Annotated[bool, typer.Option("--no-members", help="Without any member.")] = False,
+    no_members: Annotated[bool, typer.Option("--no-members", help="Remove all members.")] = False,
 ) -> None:
-    """Change a group: members that are given take the place of those it had.
+    """Update a group. Given members replace the current ones.
 
     Example: cairn groups change finance --member reviewer --member second-reviewer
     """
@@ -268,7 +266,7 @@ async def change_group(
 @groups_app.command("remove")
 @online("saves")
 async def remove_group(desk: CliContext, name: GroupName) -> None:
-    """Remove a group; its members stay.
+    """Remove a group. Its members stay.
 
     Example: cairn groups remove finance
     """

@@ -1,10 +1,9 @@
-"""The connection of those who read on the event loop."""
+"""Reads: each is one snapshot, and a failed one leaves nothing behind."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -13,7 +12,6 @@ from unittest.mock import Mock
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as NoConnection
 
 from cairn.store import Database
 from cairn.store.tables import settings
@@ -34,16 +32,6 @@ def keys(connection: sa.Connection) -> list[str]:
     return sorted(connection.execute(sa.select(settings.c.key)).scalars())
 
 
-async def test_the_loop_waits_for_nobody_who_reads_in_a_thread(database: Database) -> None:
-    await database.transact(put("a"))
-    with ExitStack() as stack:
-        for _ in range(2):
-            stack.enter_context(database.read_engine.connect())
-        with pytest.raises(NoConnection):
-            await asyncio.to_thread(database.read, keys)
-        assert database.read(keys) == ["a"]
-
-
 async def test_each_read_sees_the_newest_and_one_moment(database: Database) -> None:
     def read(connection: sa.Connection) -> tuple[list[str], list[str]]:
         before = keys(connection)
@@ -54,14 +42,6 @@ async def test_each_read_sees_the_newest_and_one_moment(database: Database) -> N
     await database.transact(put("a"))
     assert database.read(read) == (["a"], ["a"])
     assert database.read(keys) == ["a", "later"]
-
-
-async def test_a_read_within_a_read_has_another_connection(database: Database) -> None:
-    assert database.read(lambda outer: database.read(lambda inner: inner is outer)) is False
-    seen: list[sa.Connection] = []
-    database.read(seen.append)
-    database.read(seen.append)
-    assert seen[0] is seen[1]
 
 
 async def test_what_goes_wrong_in_a_read_does_not_disturb_the_next(database: Database) -> None:
@@ -84,13 +64,6 @@ async def test_one_that_could_not_begin_is_not_kept(database: Database, monkeypa
             database.read(keys)
     for _ in range(2):
         assert database.read(keys) == []
-
-
-async def test_a_connection_that_is_gone_is_replaced(database: Database) -> None:
-    gone: list[Any] = []
-    database.read(lambda c: gone.append(c.connection.dbapi_connection))
-    gone[0].close()
-    assert database.read(keys) == []
 
 
 class Reply:
