@@ -28,27 +28,33 @@ class Effort:
     crash_points: int  # at most so many for each crash scene
     notice_crash_points: int  # at most so many while a notification is sent
     soak_kills: int  # of a server that several people use at once
+    crowd: int  # agents at work at once
+    queued_scripts: int  # in one stage
 
 
 SHORT = Effort(
     property_examples=50,
-    walk_commands=10_000,
+    walk_commands=6_000,
     saved_walks=6,
     api_examples=2,
     server_kills=10,
     crash_points=3,
     notice_crash_points=4,
     soak_kills=2,
+    crowd=30,
+    queued_scripts=40,
 )
 LONG = Effort(
-    property_examples=2_000,
-    walk_commands=1_000_000,
-    saved_walks=200,
+    property_examples=1_000,
+    walk_commands=300_000,
+    saved_walks=100,
     api_examples=50,
     server_kills=80,
     crash_points=1_000,
     notice_crash_points=1_000,
     soak_kills=60,
+    crowd=100,
+    queued_scripts=100,
 )
 EFFORTS = {"short": SHORT, "long": LONG}
 
