@@ -19,7 +19,7 @@ from cairn.store import Database
 from tests.isolation import limit
 
 
-class Desk:
+class JobRecorder:
     """Jobs, and what came of them."""
 
     def __init__(self, database: Database, worker: str = "local") -> None:
@@ -58,12 +58,12 @@ class Desk:
 
 
 @pytest_asyncio.fixture
-async def desk(database: Database) -> AsyncIterator[Desk]:
-    desk = Desk(database)
-    await desk.start()
-    yield desk
-    desk.hold.set()
-    await desk.jobs.stop()
+async def recorder(database: Database) -> AsyncIterator[JobRecorder]:
+    recorder = JobRecorder(database)
+    await recorder.start()
+    yield recorder
+    recorder.hold.set()
+    await recorder.jobs.stop()
 
 
 @pytest.mark.parametrize(
@@ -73,50 +73,50 @@ def test_timers_are_read_as_they_were_written(timer: Timer) -> None:
     assert read_timer(write_timer(timer)) == timer
 
 
-async def test_a_job_comes_with_the_change_and_goes_with_it(desk: Desk) -> None:
+async def test_a_job_comes_with_the_change_and_goes_with_it(recorder: JobRecorder) -> None:
     def lost(connection: sa.Connection) -> None:
-        desk.jobs.enqueue_lane(connection, "exec:lost:1", "run")
-        desk.jobs.enqueue_timer(connection, "retry:lost:1", "run", RetryDue("lost", 1), 0)
+        recorder.jobs.enqueue_lane(connection, "exec:lost:1", "run")
+        recorder.jobs.enqueue_timer(connection, "retry:lost:1", "run", RetryDue("lost", 1), 0)
         raise ValueError("never mind")
 
     with pytest.raises(ValueError, match="never mind"):
-        await desk.database.transact(lost)
+        await recorder.database.transact(lost)
 
     def kept(connection: sa.Connection) -> None:
         for _ in range(2):  # a repeated id is a no-op
-            desk.jobs.enqueue_lane(connection, "exec:kept:1", "run")
-        desk.jobs.enqueue_timer(connection, "retry:kept:1", "run", RetryDue("kept", 1), 0)
+            recorder.jobs.enqueue_lane(connection, "exec:kept:1", "run")
+        recorder.jobs.enqueue_timer(connection, "retry:kept:1", "run", RetryDue("kept", 1), 0)
 
-    await desk.database.transact(kept)
-    await desk.database.transact(lambda c: desk.jobs.enqueue_lane(c, "exec:kept:1", "run"))
-    await desk.until(lambda: desk.lanes and desk.timers)
-    await desk.until(lambda: desk.over("exec:kept:1", "exec:lost:1") == {"exec:kept:1", "exec:lost:1"})
-    assert desk.lanes == [("exec:kept:1", "run", True)]
-    assert desk.timers == [("run", RetryDue("kept", 1))]
+    await recorder.database.transact(kept)
+    await recorder.database.transact(lambda c: recorder.jobs.enqueue_lane(c, "exec:kept:1", "run"))
+    await recorder.until(lambda: recorder.lanes and recorder.timers)
+    await recorder.until(lambda: recorder.over("exec:kept:1", "exec:lost:1") == {"exec:kept:1", "exec:lost:1"})
+    assert recorder.lanes == [("exec:kept:1", "run", True)]
+    assert recorder.timers == [("run", RetryDue("kept", 1))]
 
 
-async def test_what_is_over_before_it_has_begun_never_begins(desk: Desk) -> None:
+async def test_what_is_over_before_it_has_begun_never_begins(recorder: JobRecorder) -> None:
     def done(connection: sa.Connection) -> None:
-        desk.jobs.enqueue_lane(connection, "exec:done:1", "run")
-        desk.jobs.enqueue_lane(connection, "exec:next:1", "run")
-        desk.jobs.end_lane(connection, "exec:done:1")
-        desk.jobs.end_lane(connection, "exec:nobody:1")
+        recorder.jobs.enqueue_lane(connection, "exec:done:1", "run")
+        recorder.jobs.enqueue_lane(connection, "exec:next:1", "run")
+        recorder.jobs.end_lane(connection, "exec:done:1")
+        recorder.jobs.end_lane(connection, "exec:nobody:1")
 
-    desk.hold.clear()
-    await desk.database.transact(done)
-    assert desk.over("exec:done:1", "exec:next:1") == {"exec:done:1"}
-    await desk.until(lambda: desk.lanes)
-    await desk.database.transact(lambda c: desk.jobs.end_lane(c, "exec:next:1"))  # too late: it is at work
-    assert desk.over("exec:next:1") == set()
-    desk.hold.set()
-    await desk.until(lambda: desk.over("exec:next:1") == {"exec:next:1"})
-    assert desk.lanes == [("exec:next:1", "run", True)]
+    recorder.hold.clear()
+    await recorder.database.transact(done)
+    assert recorder.over("exec:done:1", "exec:next:1") == {"exec:done:1"}
+    await recorder.until(lambda: recorder.lanes)
+    await recorder.database.transact(lambda c: recorder.jobs.end_lane(c, "exec:next:1"))  # too late: it is at work
+    assert recorder.over("exec:next:1") == set()
+    recorder.hold.set()
+    await recorder.until(lambda: recorder.over("exec:next:1") == {"exec:next:1"})
+    assert recorder.lanes == [("exec:next:1", "run", True)]
 
 
-async def test_a_lane_is_enqueued_as_dbos_itself_enqueues_it(desk: Desk) -> None:
+async def test_a_lane_is_enqueued_as_dbos_itself_enqueues_it(recorder: JobRecorder) -> None:
     """Its statements are learned at the start; what they write is the same, but for the job's own values."""
-    desk.hold.clear()
-    jobs = desk.jobs
+    recorder.hold.clear()
+    jobs = recorder.jobs
     theirs_too: Any = {"workflow_name": "lane", "queue_name": "lanes:local", "workflow_id": "exec:theirs:1"}
     moments = {"created_at", "updated_at", "retention_timestamp"}
     own = {"workflow_uuid", "creator_xid"}
@@ -136,76 +136,76 @@ async def test_a_lane_is_enqueued_as_dbos_itself_enqueues_it(desk: Desk) -> None
             assert {name for name in ours if ours[name] != theirs[name]} == differs & ours.keys()
             assert ours.keys() == theirs.keys()
 
-    await desk.database.transact(enqueue)
-    await desk.until(lambda: len(desk.lanes) == 2)
-    desk.hold.set()
-    await desk.until(lambda: len(desk.over("exec:ours:1", "exec:theirs:1")) == 2)
-    assert sorted(desk.lanes) == [("exec:ours:1", "run", True), ("exec:theirs:1", "run", True)]
+    await recorder.database.transact(enqueue)
+    await recorder.until(lambda: len(recorder.lanes) == 2)
+    recorder.hold.set()
+    await recorder.until(lambda: len(recorder.over("exec:ours:1", "exec:theirs:1")) == 2)
+    assert sorted(recorder.lanes) == [("exec:ours:1", "run", True), ("exec:theirs:1", "run", True)]
 
 
-async def test_what_was_not_finished_comes_again_after_the_next_start(desk: Desk) -> None:
+async def test_what_was_not_finished_comes_again_after_the_next_start(recorder: JobRecorder) -> None:
     """And is known as not of this process; a delayed one that fell due meanwhile comes soon."""
-    desk.hold.clear()
+    recorder.hold.clear()
 
     def enqueue(connection: sa.Connection) -> None:
-        desk.jobs.enqueue_lane(connection, "exec:a:1", "run")
-        desk.jobs.enqueue_timer(connection, "timeout:a:1", "run", ExecutionTimedOut("a", 1), 1.0)
+        recorder.jobs.enqueue_lane(connection, "exec:a:1", "run")
+        recorder.jobs.enqueue_timer(connection, "timeout:a:1", "run", ExecutionTimedOut("a", 1), 1.0)
 
-    await desk.database.transact(enqueue)
-    await desk.until(lambda: len(desk.lanes) == 1)
-    assert (desk.over("exec:a:1"), desk.own("exec:a:1", "exec:b:1")) == (set(), {"exec:a:1"})
+    await recorder.database.transact(enqueue)
+    await recorder.until(lambda: len(recorder.lanes) == 1)
+    assert (recorder.over("exec:a:1"), recorder.own("exec:a:1", "exec:b:1")) == (set(), {"exec:a:1"})
     waiting = [task for task in asyncio.all_tasks() if "_execute_workflow" in repr(task)]
-    await desk.jobs.stop()
+    await recorder.jobs.stop()
     for task in waiting:  # as the worker does
         task.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
-    assert desk.over("exec:a:1") == set()
+    assert recorder.over("exec:a:1") == set()
     await asyncio.sleep(1.0)
-    await desk.start()
-    await desk.until(lambda: len(desk.lanes) == 2 and desk.timers)
-    assert desk.lanes == [("exec:a:1", "run", True), ("exec:a:1", "run", False)]
-    assert desk.timers == [("run", ExecutionTimedOut("a", 1))]
-    desk.hold.set()
-    await desk.until(lambda: desk.over("exec:a:1") == {"exec:a:1"})
+    await recorder.start()
+    await recorder.until(lambda: len(recorder.lanes) == 2 and recorder.timers)
+    assert recorder.lanes == [("exec:a:1", "run", True), ("exec:a:1", "run", False)]
+    assert recorder.timers == [("run", ExecutionTimedOut("a", 1))]
+    recorder.hold.set()
+    await recorder.until(lambda: recorder.over("exec:a:1") == {"exec:a:1"})
 
 
-async def test_a_lane_belongs_to_the_worker_that_wakes_it(desk: Desk) -> None:
+async def test_a_lane_belongs_to_the_worker_that_wakes_it(recorder: JobRecorder) -> None:
     """Another process on the same database does not take it up beside it."""
-    other = Desk(desk.database, worker="other")
-    other.jobs._lane_desk = EnqueueStatements(  # pyright: ignore[reportPrivateUsage]
-        desk.jobs.client, {"workflow_name": "lane", "queue_name": "lanes:other"}
+    other = JobRecorder(recorder.database, worker="other")
+    other.jobs._lane_statements = EnqueueStatements(  # pyright: ignore[reportPrivateUsage]
+        recorder.jobs.client, {"workflow_name": "lane", "queue_name": "lanes:other"}
     )
-    await asyncio.to_thread(other.jobs._lane_desk.learn, desk.database.system_engine)  # pyright: ignore[reportPrivateUsage]
-    await desk.database.transact(lambda c: other.jobs.enqueue_lane(c, "exec:theirs:1", "run"))
-    await desk.database.transact(lambda c: desk.jobs.enqueue_lane(c, "exec:ours:1", "run"))
-    await desk.until(lambda: desk.over("exec:ours:1"))
-    assert [job for job, _, _ in desk.lanes] == ["exec:ours:1"]
-    assert (desk.over("exec:theirs:1"), desk.own("exec:theirs:1")) == (set(), set())
+    await asyncio.to_thread(other.jobs._lane_statements.learn, recorder.database.system_engine)  # pyright: ignore[reportPrivateUsage]
+    await recorder.database.transact(lambda c: other.jobs.enqueue_lane(c, "exec:theirs:1", "run"))
+    await recorder.database.transact(lambda c: recorder.jobs.enqueue_lane(c, "exec:ours:1", "run"))
+    await recorder.until(lambda: recorder.over("exec:ours:1"))
+    assert [job for job, _, _ in recorder.lanes] == ["exec:ours:1"]
+    assert (recorder.over("exec:theirs:1"), recorder.own("exec:theirs:1")) == (set(), set())
     assert other.own("exec:theirs:1") == {"exec:theirs:1"}
 
 
-async def test_jobs_that_are_over_are_swept_and_others_are_not(desk: Desk) -> None:
+async def test_jobs_that_are_over_are_swept_and_others_are_not(recorder: JobRecorder) -> None:
     def enqueue(connection: sa.Connection) -> None:
-        desk.jobs.enqueue_lane(connection, "exec:done:1", "run")
-        desk.jobs.enqueue_timer(connection, "timeout:later:1", "run", ExecutionTimedOut("later", 1), 3600)
+        recorder.jobs.enqueue_lane(connection, "exec:done:1", "run")
+        recorder.jobs.enqueue_timer(connection, "timeout:later:1", "run", ExecutionTimedOut("later", 1), 3600)
 
-    await desk.database.transact(enqueue)
-    await desk.until(lambda: desk.over("exec:done:1"))
-    assert await asyncio.to_thread(desk.jobs.sweep, datetime.now(UTC) - timedelta(minutes=1)) == 0
-    assert await asyncio.to_thread(desk.jobs.sweep, datetime.now(UTC) + timedelta(minutes=1)) == 1
-    assert desk.over("timeout:later:1") == set()
+    await recorder.database.transact(enqueue)
+    await recorder.until(lambda: recorder.over("exec:done:1"))
+    assert await asyncio.to_thread(recorder.jobs.sweep, datetime.now(UTC) - timedelta(minutes=1)) == 0
+    assert await asyncio.to_thread(recorder.jobs.sweep, datetime.now(UTC) + timedelta(minutes=1)) == 1
+    assert recorder.over("timeout:later:1") == set()
 
 
 async def test_before_the_start_nothing_can_be_enqueued(database: Database) -> None:
-    jobs = Desk(database).jobs
+    jobs = JobRecorder(database).jobs
     with pytest.raises(RuntimeError):
         await database.transact(lambda c: jobs.enqueue_lane(c, "exec:a:1", "run"))
 
 
 async def test_stopping_is_quick_and_leaves_the_loops_threads_usable(database: Database) -> None:
-    desk = Desk(database)
-    await desk.start()
+    recorder = JobRecorder(database)
+    await recorder.start()
     began = asyncio.get_running_loop().time()
-    await desk.jobs.stop()
+    await recorder.jobs.stop()
     assert asyncio.get_running_loop().time() - began < limit(2.0)
     assert await asyncio.to_thread(lambda: 7) == 7

@@ -1,4 +1,4 @@
-"""A house for the tests of a module, on each database: DBOS is one per process, and starting it takes a while."""
+"""An app for the tests of a module, on each database: DBOS is one per process, and starting it takes a while."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from contextlib import ExitStack
 import pytest
 import pytest_asyncio
 
-from tests.api.house import House, open_house
+from tests.api.app import App, open_app
 from tests.databases import KINDS
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=KINDS)
-async def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def app(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
     with ExitStack() as stack:
         url: str | None = None
         if request.param == "postgresql":
             url = stack.enter_context(request.getfixturevalue("postgres").new_database(migrated=True))
-        async with open_house(tmp_path_factory.mktemp("data"), url) as opened:
+        async with open_app(tmp_path_factory.mktemp("data"), url) as opened:
             yield opened

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tests.api.house import BASE, TOKEN, House
+from tests.api.app import BASE, TOKEN, App
 from tests.isolation import PATIENCE
 
 
@@ -80,7 +80,7 @@ class Listener:
 
 @asynccontextmanager
 async def listening(
-    house: House, path: str, token: str | None = TOKEN, is_shut: bool = False, /, **headers: str
+    app: App, path: str, token: str | None = TOKEN, is_shut: bool = False, /, **headers: str
 ) -> AsyncGenerator[Listener, None]:
     """Listen to a stream; afterwards the client leaves, and the server has to notice. Shut, it takes nothing yet."""
     listener = Listener()
@@ -107,8 +107,8 @@ async def listening(
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 8700),
     }
-    app: Any = house.app
-    serving = asyncio.get_running_loop().create_task(app(scope, listener.receive, listener.send))
+    asgi: Any = app.asgi
+    serving = asyncio.get_running_loop().create_task(asgi(scope, listener.receive, listener.send))
     try:
         await listener.begun()
         yield listener

@@ -1,4 +1,4 @@
-"""People who come to a house's tests, with the roles that they need."""
+"""People who take part in the tests, with the roles that they need."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from cairn.services.actors import ADMIN
 from cairn.services.identity.tokens import TokenSpec
 from cairn.services.identity.users import UserSpec
 from cairn.store.errors import NotFound
-from tests.api.house import House
+from tests.api.app import App
 
 
-async def user_with(house: House, *roles: str, name: str | None = None) -> str:
+async def user_with(app: App, *roles: str, name: str | None = None) -> str:
     """A user with these roles, made the first time."""
     name = name or f"some-{'-'.join(roles) or 'nobody'}"
     try:
-        house.cairn.accounts.people.user(name)
+        app.cairn.accounts.people.user(name)
     except NotFound:
-        await house.cairn.accounts.users.create(UserSpec(name, roles=roles), ADMIN)
+        await app.cairn.accounts.users.create(UserSpec(name, roles=roles), ADMIN)
     return name
 
 
-async def token_for(house: House, *roles: str, scopes: Sequence[str] | None = None, name: str | None = None) -> str:
+async def token_for(app: App, *roles: str, scopes: Sequence[str] | None = None, name: str | None = None) -> str:
     """A token of somebody with these roles."""
-    user = await user_with(house, *roles, name=name)
+    user = await user_with(app, *roles, name=name)
     wanted = TokenSpec(user, "test", None if scopes is None else tuple(scopes))
-    return (await house.cairn.accounts.tokens.create(wanted, ADMIN)).token
+    return (await app.cairn.accounts.tokens.create(wanted, ADMIN)).token
 
 
-async def revoke_all(house: House, user: str) -> None:
-    tokens = house.cairn.accounts.people.tokens(user=user, all=False, limit=500, cursor=None)
+async def revoke_all(app: App, user: str) -> None:
+    tokens = app.cairn.accounts.people.tokens(user=user, all=False, limit=500, cursor=None)
     for token in tokens.items:
-        await house.cairn.accounts.tokens.revoke(token.token_id, ADMIN)
+        await app.cairn.accounts.tokens.revoke(token.token_id, ADMIN)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cairn.runners import Ctx, function
-from tests.api.house import House, Json
+from tests.api.app import App, Json
 from tests.api.people import token_for
 from tests.mentions import mentions
 
@@ -29,7 +29,7 @@ async def refund(ctx: Ctx, reasoning: str = "because") -> Any:
     return dict(ctx.propose_action("financial_transaction", proposed, reasoning, 0.87, "high", {"orders": [1, 2]}))
 
 
-async def proposed(house: House, reasoning: str = "because") -> Json:
+async def proposed(app: App, reasoning: str = "because") -> Json:
     config = {"function": "test_api.refund", "parameters": {"reasoning": reasoning}}
     checkpoint = {
         "key": "refund",
@@ -37,24 +37,24 @@ async def proposed(house: House, reasoning: str = "because") -> Json:
         "execution": {"mode": "function", "function_config": config},
         "outputs": ["refund.json"],
     }
-    run = await house.run(await house.pipeline(checkpoint))
+    run = await app.run(await app.pipeline(checkpoint))
 
     async def asked() -> Json | None:
-        items = (await house.get("/api/approvals", run_id=run["run_id"]))["items"]
+        items = (await app.get("/api/approvals", run_id=run["run_id"]))["items"]
         return items[0] if items else None
 
-    return await house.until(asked)
+    return await app.until(asked)
 
 
-async def test_the_approval_page_has_everything(house: House) -> None:
-    pending = await proposed(house)
+async def test_the_approval_page_has_everything(app: App) -> None:
+    pending = await proposed(app)
     assert (pending["kind"], pending["risk_level"], pending["confidence"], pending["operation_type"]) == (
         "action",
         "high",
         0.87,
         "financial_transaction",
     )
-    shown = await house.get(f"/api/approvals/{pending['approval_id']}")
+    shown = await app.get(f"/api/approvals/{pending['approval_id']}")
     assert (shown["started_by"], shown["may_decide"], shown["possible"]) == (
         "admin",
         True,
@@ -69,51 +69,51 @@ async def test_the_approval_page_has_everything(house: House) -> None:
         False,
         "proposed",
     )
-    listed = await house.get("/api/approvals", risk_level="high", operation_type="financial_transaction", sort="risk")
+    listed = await app.get("/api/approvals", risk_level="high", operation_type="financial_transaction", sort="risk")
     assert pending["approval_id"] in {item["approval_id"] for item in listed["items"]}
-    assert (await house.get("/api/approvals", risk_level="low"))["items"] == []
+    assert (await app.get("/api/approvals", risk_level="low"))["items"] == []
 
 
-async def test_a_modification_is_previewed_and_then_approved(house: House) -> None:
-    pending = await proposed(house)
+async def test_a_modification_is_previewed_and_then_approved(app: App) -> None:
+    pending = await proposed(app)
     path = f"/api/approvals/{pending['approval_id']}"
-    preview = await house.put(f"{path}/modify", {"modified_params": {"amount": 89.99, "note": "new", "account": None}})
+    preview = await app.put(f"{path}/modify", {"modified_params": {"amount": 89.99, "note": "new", "account": None}})
     assert [(c["field"], c["change_type"], c["original"], c["modified"]) for c in preview["diff"]] == [
         ("amount", "updated", 99.99, 89.99),
         ("account", "removed", "4711", None),
         ("note", "added", None, "new"),
     ]
     assert preview["validation"] == {"passed": True, "errors": []}
-    wrong = await house.put(f"{path}/modify", {"modified_params": {"amount": -1, "currency": "dollars"}})
+    wrong = await app.put(f"{path}/modify", {"modified_params": {"amount": -1, "currency": "dollars"}})
     assert sorted(error["path"] for error in wrong["validation"]["errors"]) == ["/amount", "/currency"]
-    refused = await house.put(f"{path}/approve", {"modified_params": {"amount": -1}}, 422)
+    refused = await app.put(f"{path}/approve", {"modified_params": {"amount": -1}}, 422)
     assert refused["errors"][0]["path"] == "/modified_params/amount"
-    assert (await house.get(path))["status"] == "pending"
+    assert (await app.get(path))["status"] == "pending"
     body = {"modified_params": {"amount": 89.99}, "feedback": "By policy", "digest": pending["digest"]}
-    approved = await house.put(f"{path}/approve", body)
+    approved = await app.put(f"{path}/approve", body)
     assert (approved["status"], approved["decisions"][0]["by"]) == ("approved", "admin")
     assert approved["action"]["approved_parameters"]["amount"] == 89.99
     assert approved["action"]["parameters"]["amount"] == 99.99
-    [case] = (await house.get("/api/learning/cases", pipeline_id=pending["pipeline_id"]))["items"]
+    [case] = (await app.get("/api/learning/cases", pipeline_id=pending["pipeline_id"]))["items"]
     assert (case["by"], case["feedback"], case["changes"][0]["difference"]) == ("admin", "By policy", -10.0)
-    rates = {rate["operation_type"]: rate for rate in (await house.get("/api/learning/rates"))["items"]}
+    rates = {rate["operation_type"]: rate for rate in (await app.get("/api/learning/rates"))["items"]}
     assert rates["financial_transaction"]["modified"] >= 1
-    await house.put("/api/approvals/00000000-0000-0000-0000-000000000000/modify", {"modified_params": {}}, 404)
+    await app.put("/api/approvals/00000000-0000-0000-0000-000000000000/modify", {"modified_params": {}}, 404)
 
 
-async def test_an_action_can_be_approved_through_its_execution(house: House) -> None:
-    pending = await proposed(house)
+async def test_an_action_can_be_approved_through_its_execution(app: App) -> None:
+    pending = await proposed(app)
     body = {"modified_params": {"amount": 5}}
-    await house.post(f"/api/executions/{pending['execution_id']}/approve", body)
-    assert (await house.get(f"/api/approvals/{pending['approval_id']}"))["decisions"][0]["decision"] == "modify"
+    await app.post(f"/api/executions/{pending['execution_id']}/approve", body)
+    assert (await app.get(f"/api/approvals/{pending['approval_id']}"))["decisions"][0]["decision"] == "modify"
 
 
-async def test_a_decision_without_permission_is_refused_and_changes_nothing(house: House) -> None:
-    pending = await proposed(house)
+async def test_a_decision_without_permission_is_refused_and_changes_nothing(app: App) -> None:
+    pending = await proposed(app)
     path = f"/api/approvals/{pending['approval_id']}"
-    handed = await house.put(f"{path}/assign", {"to": ["someone-else"], "reason": "They know"})
+    handed = await app.put(f"{path}/assign", {"to": ["someone-else"], "reason": "They know"})
     assert handed["asked_of"] == ["someone-else"]
-    async with house.visitor(await token_for(house, "approver")) as approver:
+    async with app.visitor(await token_for(app, "approver")) as approver:
         refused = await approver.put(f"{path}/approve", json={})
         assert (refused.status_code, refused.json()["detail"]) == (
             403,
@@ -122,39 +122,39 @@ async def test_a_decision_without_permission_is_refused_and_changes_nothing(hous
         assert (await approver.get(path)).json()["may_decide"] is False
         mine = await approver.get("/api/approvals", params={"mine": "true"})
         assert pending["approval_id"] not in {item["approval_id"] for item in mine.json()["items"]}
-    async with house.visitor(await token_for(house, "approver", name="someone-else")) as named:
+    async with app.visitor(await token_for(app, "approver", name="someone-else")) as named:
         body = {"approved_by": "somebody", "feedback": "Good"}
         assert (await named.put(f"{path}/approve", json=body)).status_code == 422  # who it is is never said in the body
         approved = await named.put(f"{path}/approve", json={"feedback": "Good"})
         assert approved.json()["decisions"][0]["by"] == "someone-else"
-    async with house.visitor(await token_for(house, "viewer")) as viewer:
+    async with app.visitor(await token_for(app, "viewer")) as viewer:
         for act, body in (("approve", {}), ("assign", {"to": ["x"]})):
             assert (await viewer.put(f"{path}/{act}", json=body)).status_code == 403
 
 
-async def test_several_approvals_are_decided_at_once(house: House) -> None:
-    pending = [await proposed(house) for _ in range(3)]
+async def test_several_approvals_are_decided_at_once(app: App) -> None:
+    pending = [await proposed(app) for _ in range(3)]
     items = [{"approval_id": one["approval_id"], "digest": one["digest"]} for one in pending]
     items[2]["digest"] = "0" * 64
-    done = await house.post("/api/approvals/batch", {"decision": "approve", "items": items})
+    done = await app.post("/api/approvals/batch", {"decision": "approve", "items": items})
     assert (done["decided"], done["refused"]) == (2, 1)
     assert done["items"][2]["error"]
     body = {"decision": "reject", "items": items[2:]}
-    words = await house.post("/api/approvals/batch", body)
+    words = await app.post("/api/approvals/batch", body)
     assert "reason" in words["items"][0]["error"]
-    await house.post("/api/approvals/batch", {"decision": "fail", "items": items}, 422)
-    await house.post("/api/approvals/batch", {"decision": "approve", "items": []}, 422)
+    await app.post("/api/approvals/batch", {"decision": "fail", "items": items}, 422)
+    await app.post("/api/approvals/batch", {"decision": "approve", "items": []}, 422)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-async def test_texts_are_returned_unchanged(house: House, text: str) -> None:
+async def test_texts_are_returned_unchanged(app: App, text: str) -> None:
     """What somebody writes comes back as it was written, as JSON, and is never carried out."""
-    pending = await proposed(house, text)
+    pending = await proposed(app, text)
     path = f"/api/approvals/{pending['approval_id']}"
-    await house.post(f"{path}/comments", {"text": text}, 201)
-    await house.put(f"{path}/assign", {"to": ["admin"], "reason": text})
-    await house.put(f"{path}/approve", {"feedback": text, "modified_params": {"note": text}})
-    response = await house.client.get(path)
+    await app.post(f"{path}/comments", {"text": text}, 201)
+    await app.put(f"{path}/assign", {"to": ["admin"], "reason": text})
+    await app.put(f"{path}/approve", {"feedback": text, "modified_params": {"note": text}})
+    response = await app.client.get(path)
     assert response.headers["content-type"] == "application/json"
     assert response.headers["x-content-type-options"] == "nosniff"
     shown = response.json()
@@ -162,8 +162,8 @@ async def test_texts_are_returned_unchanged(house: House, text: str) -> None:
     assert (shown["action"]["reasoning"], shown["action"]["approved_parameters"]["note"]) == (text, text)
 
 
-async def test_bad_bodies_are_refused(house: House) -> None:
-    pending = await proposed(house)
+async def test_bad_bodies_are_refused(app: App) -> None:
+    pending = await proposed(app)
     path = f"/api/approvals/{pending['approval_id']}"
     wrong: list[tuple[str, Json]] = [
         ("modify", {"modified_params": [1]}),
@@ -173,10 +173,10 @@ async def test_bad_bodies_are_refused(house: House) -> None:
         ("modify/x", {}),
     ]
     for act, body in wrong:
-        response = await house.client.put(f"{path}/{act}", json=body)
+        response = await app.client.put(f"{path}/{act}", json=body)
         assert response.status_code in (404, 405, 422), (act, body, response.text)
-    assert (await house.client.post(f"{path}/comments", json={"text": " "})).status_code == 422
-    assert (await house.client.post(f"{path}/comments", json={"text": "x" * 10_001})).status_code == 422
+    assert (await app.client.post(f"{path}/comments", json={"text": " "})).status_code == 422
+    assert (await app.client.post(f"{path}/comments", json={"text": "x" * 10_001})).status_code == 422
     huge = {"modified_params": {"note": "x" * 300_000}}
-    assert (await house.put(f"{path}/modify", huge))["validation"]["passed"] is False
-    assert (await house.get(path))["status"] == "pending"
+    assert (await app.put(f"{path}/modify", huge))["validation"]["passed"] is False
+    assert (await app.get(path))["status"] == "pending"

@@ -6,23 +6,23 @@ import asyncio
 
 import pytest
 
-from tests.api.house import House, Json, form
+from tests.api.app import App, Json, form
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-async def up_for_approval(house: House, approve: str = "complete") -> Json:
+async def up_for_approval(app: App, approve: str = "complete") -> Json:
     """The pending approval of a run's first checkpoint."""
-    run = await house.run(await house.pipeline(form("goals", approve=approve)))
+    run = await app.run(await app.pipeline(form("goals", approve=approve)))
     if approve == "complete":
-        await house.fill(run, goals="grow")
-    [pending] = (await house.get("/api/approvals", run_id=run["run_id"]))["items"]
+        await app.fill(run, goals="grow")
+    [pending] = (await app.get("/api/approvals", run_id=run["run_id"]))["items"]
     return pending
 
 
-async def test_an_approval_shows_what_it_is_about(house: House) -> None:
-    pending = await up_for_approval(house)
+async def test_an_approval_shows_what_it_is_about(app: App) -> None:
+    pending = await up_for_approval(app)
     assert (pending["kind"], pending["status"], pending["possible"]) == (
         "completion",
         "pending",
@@ -36,95 +36,93 @@ async def test_an_approval_shows_what_it_is_about(house: House) -> None:
     )
     assert (pending["title"], pending["may_decide"]) == ("Approve Goals", True)
     assert (pending["on_timeout"], pending["escalate_to"], pending["artifact_count"]) == (None, [], 1)
-    shown = await house.get(f"/api/approvals/{pending['approval_id']}")
+    shown = await app.get(f"/api/approvals/{pending['approval_id']}")
     assert [step["checkpoint_id"] for step in shown["steps"]] == [pending["checkpoint_id"]]
     assert {name: shown[name] for name in pending} == pending
     assert [artifact["artifact_name"] for artifact in shown["artifacts"]] == ["goals"]
     assert (shown["form"]["values"], shown["context_available"]) == ({"goals": "grow"}, True)
 
 
-async def test_a_decision_is_bound_to_what_was_looked_at(house: House) -> None:
-    pending = await up_for_approval(house)
+async def test_a_decision_is_bound_to_what_was_looked_at(app: App) -> None:
+    pending = await up_for_approval(app)
     path = f"/api/approvals/{pending['approval_id']}"
-    stale = await house.put(f"{path}/approve", {"digest": "0" * 64}, 409)
+    stale = await app.put(f"{path}/approve", {"digest": "0" * 64}, 409)
     assert stale["type"] == "urn:cairn:problem:refused"
-    assert (await house.get(path))["status"] == "pending"
-    approved = await house.put(f"{path}/approve", {"digest": pending["digest"], "feedback": "Good"})
+    assert (await app.get(path))["status"] == "pending"
+    approved = await app.put(f"{path}/approve", {"digest": pending["digest"], "feedback": "Good"})
     assert (approved["status"], approved["given"], approved["possible"]) == ("approved", 1, [])
     assert [(d["by"], d["decision"], d["feedback"], d["digest"]) for d in approved["decisions"]] == [
         ("admin", "approve", "Good", pending["digest"])
     ]
-    assert (await house.put(f"{path}/approve", {}, 409))["type"] == "urn:cairn:problem:refused"
-    assert (await house.get(f"/api/executions/{pending['execution_id']}"))["status"] == "completed"
+    assert (await app.put(f"{path}/approve", {}, 409))["type"] == "urn:cairn:problem:refused"
+    assert (await app.get(f"/api/executions/{pending['execution_id']}"))["status"] == "completed"
 
 
-async def test_words_are_required_where_they_matter(house: House) -> None:
-    pending = await up_for_approval(house)
+async def test_words_are_required_where_they_matter(app: App) -> None:
+    pending = await up_for_approval(app)
     path = f"/api/approvals/{pending['approval_id']}"
-    assert [e["path"] for e in (await house.put(f"{path}/reject", {}, 422))["errors"]] == ["/reason"]
-    assert [e["path"] for e in (await house.put(f"{path}/revise", {"feedback": "  "}, 422))["errors"]] == ["/feedback"]
-    assert (await house.put(f"{path}/refuse", {}, 409))["possible"] == ["approve", "revise", "reject"]
-    assert (await house.client.put(f"{path}/nonsense", json={})).status_code == 422
-    rejected = await house.put(f"{path}/reject", {"reason": "wrong market"})
+    assert [e["path"] for e in (await app.put(f"{path}/reject", {}, 422))["errors"]] == ["/reason"]
+    assert [e["path"] for e in (await app.put(f"{path}/revise", {"feedback": "  "}, 422))["errors"]] == ["/feedback"]
+    assert (await app.put(f"{path}/refuse", {}, 409))["possible"] == ["approve", "revise", "reject"]
+    assert (await app.client.put(f"{path}/nonsense", json={})).status_code == 422
+    rejected = await app.put(f"{path}/reject", {"reason": "wrong market"})
     assert (rejected["status"], rejected["decisions"][0]["feedback"]) == ("rejected", "wrong market")
-    run = await house.get(f"/api/runs/{pending['run_id']}")
+    run = await app.get(f"/api/runs/{pending['run_id']}")
     assert (run["status"], run["trail"][0]["status"]) == ("failed", "failed")
     assert "wrong market" in (run["trail"][0]["error"] or "")
 
 
-async def test_a_form_is_answered_as_an_approval_too(house: House) -> None:
-    run = await house.run(await house.pipeline())
-    [pending] = (await house.get("/api/approvals", run_id=run["run_id"], kind="input"))["items"]
+async def test_a_form_is_answered_as_an_approval_too(app: App) -> None:
+    run = await app.run(await app.pipeline())
+    [pending] = (await app.get("/api/approvals", run_id=run["run_id"], kind="input"))["items"]
     path = f"/api/approvals/{pending['approval_id']}"
-    wrong = await house.put(f"{path}/answer", {"fields": {}}, 422)
+    wrong = await app.put(f"{path}/answer", {"fields": {}}, 422)
     assert [error["path"] for error in wrong["errors"]] == ["/fields/goals"]
-    answered = await house.put(f"{path}/answer", {"fields": {"goals": "grow"}})
+    answered = await app.put(f"{path}/answer", {"fields": {"goals": "grow"}})
     assert answered["status"] == "approved"
 
 
-async def test_two_who_decide_at_once_move_the_run_once(house: House) -> None:
-    pending = await up_for_approval(house)
+async def test_two_who_decide_at_once_move_the_run_once(app: App) -> None:
+    pending = await up_for_approval(app)
     path = f"/api/approvals/{pending['approval_id']}"
     answers = await asyncio.gather(
-        *(house.client.put(f"{path}/approve", json={"digest": pending["digest"]}) for _ in range(5))
+        *(app.client.put(f"{path}/approve", json={"digest": pending["digest"]}) for _ in range(5))
     )
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409, 409]
-    decided = await house.get(path)
+    decided = await app.get(path)
     assert len(decided["decisions"]) == 1
 
 
-async def test_what_is_taken_away_is_withdrawn(house: House) -> None:
-    pending = await up_for_approval(house, "start")
-    await house.post(f"/api/runs/{pending['run_id']}/cancel")
-    withdrawn = await house.get(f"/api/approvals/{pending['approval_id']}")
+async def test_what_is_taken_away_is_withdrawn(app: App) -> None:
+    pending = await up_for_approval(app, "start")
+    await app.post(f"/api/runs/{pending['run_id']}/cancel")
+    withdrawn = await app.get(f"/api/approvals/{pending['approval_id']}")
     assert (withdrawn["status"], withdrawn["possible"]) == ("withdrawn", [])
-    assert (await house.put(f"/api/approvals/{pending['approval_id']}/approve", {}, 409))["title"]
+    assert (await app.put(f"/api/approvals/{pending['approval_id']}/approve", {}, 409))["title"]
 
 
-async def test_the_queue_filters_sorts_and_pages(house: House) -> None:
-    pipeline = await house.pipeline(form("goals", approve="start"))
+async def test_the_queue_filters_sorts_and_pages(app: App) -> None:
+    pipeline = await app.pipeline(form("goals", approve="start"))
     for _ in range(3):
-        await house.run(pipeline)
+        await app.run(pipeline)
     mine = {"pipeline_id": pipeline["pipeline_id"]}
     for sort in ("age", "deadline"):
         seen: list[str] = []
         cursor: str | None = None
         while True:
-            page = await house.get(
-                "/api/approvals", **mine, sort=sort, limit=2, **({"cursor": cursor} if cursor else {})
-            )
+            page = await app.get("/api/approvals", **mine, sort=sort, limit=2, **({"cursor": cursor} if cursor else {}))
             seen += [approval["approval_id"] for approval in page["items"]]
             if (cursor := page["next_cursor"]) is None:
                 break
         assert len(set(seen)) == len(seen) == 3, sort
-    ages = [a["asked_at"] for a in (await house.get("/api/approvals", **mine))["items"]]
+    ages = [a["asked_at"] for a in (await app.get("/api/approvals", **mine))["items"]]
     assert ages == sorted(ages)
-    assert (await house.get("/api/approvals", **mine, kind=["completion", "input"]))["items"] == []
-    assert (await house.get("/api/approvals", **mine, status="approved"))["items"] == []
-    assert (await house.client.get("/api/approvals", params={"sort": "mood"})).status_code == 422
+    assert (await app.get("/api/approvals", **mine, kind=["completion", "input"]))["items"] == []
+    assert (await app.get("/api/approvals", **mine, status="approved"))["items"] == []
+    assert (await app.client.get("/api/approvals", params={"sort": "mood"})).status_code == 422
 
 
-async def test_unknown_approvals_are_not_found(house: House) -> None:
-    assert (await house.client.get(f"/api/approvals/{NOBODY}")).status_code == 404
-    assert (await house.client.put(f"/api/approvals/{NOBODY}/approve", json={})).status_code == 404
-    assert (await house.client.put("/api/approvals/7/approve", json={})).status_code == 404
+async def test_unknown_approvals_are_not_found(app: App) -> None:
+    assert (await app.client.get(f"/api/approvals/{NOBODY}")).status_code == 404
+    assert (await app.client.put(f"/api/approvals/{NOBODY}/approve", json={})).status_code == 404
+    assert (await app.client.put("/api/approvals/7/approve", json={})).status_code == 404

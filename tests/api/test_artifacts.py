@@ -11,21 +11,21 @@ from cairn.api.middleware import CONTENT_POLICY
 from cairn.api.routes.artifacts import disposition
 from cairn.store import DamagedBlob, MissingBlob
 from cairn.store import tables as t
-from tests.api.house import House, Json, form
+from tests.api.app import App, Json, form
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-async def finished(house: House, text: str = "grow", **more: object) -> Json:
-    run = await house.run(await house.pipeline(form("goals", **more)))
-    await house.fill(run, goals=text)
+async def finished(app: App, text: str = "grow", **more: object) -> Json:
+    run = await app.run(await app.pipeline(form("goals", **more)))
+    await app.fill(run, goals=text)
     return run
 
 
-async def test_artifacts_are_listed_and_downloaded_whole(house: House) -> None:
-    run = await finished(house, "größer 🚀")
-    [artifact] = (await house.get("/api/artifacts/list", run_id=run["run_id"]))["items"]
+async def test_artifacts_are_listed_and_downloaded_whole(app: App) -> None:
+    run = await finished(app, "größer 🚀")
+    [artifact] = (await app.get("/api/artifacts/list", run_id=run["run_id"]))["items"]
     assert (artifact["artifact_name"], artifact["format"], artifact["media_type"]) == (
         "goals",
         "json",
@@ -33,26 +33,26 @@ async def test_artifacts_are_listed_and_downloaded_whole(house: House) -> None:
     )
     assert (artifact["run_version"], artifact["checkpoint_name"], artifact["stale"]) == (1, "Goals", False)
     path = f"/api/artifacts/{artifact['artifact_record_id']}"
-    assert await house.get(path) == artifact
-    download = await house.client.get(f"{path}/download", headers={"Accept-Encoding": "gzip"})
+    assert await app.get(path) == artifact
+    download = await app.client.get(f"{path}/download", headers={"Accept-Encoding": "gzip"})
     assert (len(download.content), download.headers["content-length"]) == (
         artifact["size_bytes"],
         str(artifact["size_bytes"]),
     )
     assert download.headers["content-type"] == "application/octet-stream"
     assert download.headers["content-disposition"].startswith('attachment; filename="goals_')
-    shown = await house.client.get(f"{path}/content")
+    shown = await app.client.get(f"{path}/content")
     assert (shown.json(), shown.headers["content-type"]) == ({"goals": "größer 🚀"}, "application/json")
     assert shown.headers["content-security-policy"] == CONTENT_POLICY
     assert shown.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_nothing_is_shown_as_a_page(house: House) -> None:
+async def test_nothing_is_shown_as_a_page(app: App) -> None:
     """Content written by a user is never executed by a browser."""
     page = "<script>alert(1)</script>"
-    run = await finished(house, page, outputs=["goals.md"])
-    [artifact] = (await house.get("/api/artifacts/list", run_id=run["run_id"]))["items"]
-    shown = await house.client.get(f"/api/artifacts/{artifact['artifact_record_id']}/content")
+    run = await finished(app, page, outputs=["goals.md"])
+    [artifact] = (await app.get("/api/artifacts/list", run_id=run["run_id"]))["items"]
+    shown = await app.client.get(f"/api/artifacts/{artifact['artifact_record_id']}/content")
     assert shown.headers["content-type"] == "text/plain; charset=utf-8"
     assert shown.headers["content-security-policy"].startswith("sandbox;")
     assert "alert" in shown.text
@@ -72,60 +72,60 @@ async def test_names_of_files_cannot_break_the_header(name: str, expected: str) 
     assert disposition("attachment", name) == expected
 
 
-async def test_content_that_was_tampered_with_is_not_passed_off_as_whole(house: House) -> None:
-    run = await finished(house, f"only once {house.cairn.database.kind}")
-    [artifact] = (await house.get("/api/artifacts/list", run_id=run["run_id"]))["items"]
+async def test_content_that_was_tampered_with_is_not_passed_off_as_whole(app: App) -> None:
+    run = await finished(app, f"only once {app.cairn.database.kind}")
+    [artifact] = (await app.get("/api/artifacts/list", run_id=run["run_id"]))["items"]
     blobs = t.blobs
     own = blobs.c.checksum == artifact["checksum"]
     change = sa.update(blobs).where(own).values(data=b"x" * artifact["size_bytes"], compression="none")
-    await house.cairn.database.transact(lambda c: c.execute(change))
-    reading = house.cairn.reading
+    await app.cairn.database.transact(lambda c: c.execute(change))
+    reading = app.cairn.reading
     with pytest.raises(DamagedBlob, match=artifact["checksum"]):
         list(reading.content(artifact["checksum"]))
     lose = sa.update(blobs).where(own).values(data=None, chunk_count=1)
-    await house.cairn.database.transact(lambda c: c.execute(lose))
+    await app.cairn.database.transact(lambda c: c.execute(lose))
     with pytest.raises(DamagedBlob, match=artifact["checksum"]):
         list(reading.content(artifact["checksum"]))
     with pytest.raises(MissingBlob):
         list(reading.content("0" * 64))
 
 
-async def test_unknown_artifacts_are_not_found(house: House) -> None:
+async def test_unknown_artifacts_are_not_found(app: App) -> None:
     for path in ("", "/download", "/content"):
-        assert (await house.client.get(f"/api/artifacts/{NOBODY}{path}")).status_code == 404
-    assert (await house.get("/api/artifacts/list", run_id=NOBODY))["items"] == []
+        assert (await app.client.get(f"/api/artifacts/{NOBODY}{path}")).status_code == 404
+    assert (await app.get("/api/artifacts/list", run_id=NOBODY))["items"] == []
 
 
-async def test_the_trail_is_listed_newest_first_and_filtered(house: House) -> None:
-    run = await finished(house)
+async def test_the_trail_is_listed_newest_first_and_filtered(app: App) -> None:
+    run = await finished(app)
     own = {"run_id": run["run_id"]}
-    events = (await house.get("/api/events", **own, limit=500))["items"]
+    events = (await app.get("/api/events", **own, limit=500))["items"]
     assert [event["seq"] for event in events] == list(range(len(events), 0, -1))
     assert events[0]["event_type"] == "run_completed"
     assert all(event["description"] and event["actor"] for event in events)
-    first = await house.get("/api/events", **own, limit=2)
-    rest = await house.get("/api/events", **own, limit=500, cursor=first["next_cursor"])
+    first = await app.get("/api/events", **own, limit=2)
+    rest = await app.get("/api/events", **own, limit=500, cursor=first["next_cursor"])
     assert first["items"] + rest["items"] == events
-    started = await house.get("/api/events", **own, event_type=["run_started", "run_completed"])
+    started = await app.get("/api/events", **own, event_type=["run_started", "run_completed"])
     assert [event["event_type"] for event in started["items"]] == ["run_completed", "run_started"]
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
-    assert (await house.get("/api/events", **own, since=tomorrow))["items"] == []
-    assert len((await house.get("/api/events", **own, until=tomorrow, limit=500))["items"]) == len(events)
-    assert (await house.client.get("/api/events", params={"since": "2026-01-01T00:00:00"})).status_code == 422
-    of_pipeline = (await house.get("/api/events", pipeline_id=run["pipeline_id"], limit=500))["items"]
+    assert (await app.get("/api/events", **own, since=tomorrow))["items"] == []
+    assert len((await app.get("/api/events", **own, until=tomorrow, limit=500))["items"]) == len(events)
+    assert (await app.client.get("/api/events", params={"since": "2026-01-01T00:00:00"})).status_code == 422
+    of_pipeline = (await app.get("/api/events", pipeline_id=run["pipeline_id"], limit=500))["items"]
     assert {"pipeline_created", "run_started"} <= {event["event_type"] for event in of_pipeline}
-    execution = await house.execution(run)
-    of_execution = (await house.get("/api/events", execution_id=execution["execution_id"], limit=500))["items"]
+    execution = await app.execution(run)
+    of_execution = (await app.get("/api/events", execution_id=execution["execution_id"], limit=500))["items"]
     assert {event["execution_id"] for event in of_execution} == {execution["execution_id"]}
 
 
-async def test_the_chain_is_verified(house: House) -> None:
-    run = await finished(house)
-    verdict = await house.get("/api/events/verify", run_id=run["run_id"])
+async def test_the_chain_is_verified(app: App) -> None:
+    run = await finished(app)
+    verdict = await app.get("/api/events/verify", run_id=run["run_id"])
     assert (verdict["valid"], verdict["chains"], verdict["broken"]) == (True, 1, [])
-    whole = await house.get("/api/events/verify", pipeline_id=run["pipeline_id"])
+    whole = await app.get("/api/events/verify", pipeline_id=run["pipeline_id"])
     assert (whole["valid"], whole["chains"]) == (True, 2)
     assert whole["events"] > verdict["events"]
-    assert (await house.get("/api/events/verify"))["valid"] is True
+    assert (await app.get("/api/events/verify"))["valid"] is True
     for unknown in ({"run_id": NOBODY}, {"pipeline_id": NOBODY}):
-        assert (await house.client.get("/api/events/verify", params=unknown)).status_code == 404
+        assert (await app.client.get("/api/events/verify", params=unknown)).status_code == 404

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from cairn.ports import Conversation, MessageChunk, Outcome, WorkOrder
 from cairn.services.engine.event_bus import ChangeHint
-from tests.api.house import House, Json
+from tests.api.app import App, Json
 from tests.api.listening import Listener, Told, listening
 from tests.api.people import token_for
 from tests.mentions import mentions
@@ -35,26 +35,26 @@ async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
     return produced(work)
 
 
-async def talked(house: House, **config: Any) -> tuple[str, str]:
+async def talked(app: App, **config: Any) -> tuple[str, str]:
     """A run and its execution, once it is done."""
-    with talking(house.cairn, talk):
-        run = await house.run(await house.pipeline(agents(**config)))
+    with talking(app.cairn, talk):
+        run = await app.run(await app.pipeline(agents(**config)))
 
         async def done() -> Json | None:
-            now = await house.get(f"/api/runs/{run['run_id']}")
+            now = await app.get(f"/api/runs/{run['run_id']}")
             return now if now["status"] == "completed" else None
 
-        await house.until(done)
-        return run["run_id"], (await house.execution(run))["execution_id"]
+        await app.until(done)
+        return run["run_id"], (await app.execution(run))["execution_id"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def one(house: House) -> str:
-    return (await talked(house))[1]
+async def one(app: App) -> str:
+    return (await talked(app))[1]
 
 
-async def test_messages_come_whole_with_their_tools_and_what_they_used(house: House, one: str) -> None:
-    page = await house.get(f"/api/executions/{one}/messages")
+async def test_messages_come_whole_with_their_tools_and_what_they_used(app: App, one: str) -> None:
+    page = await app.get(f"/api/executions/{one}/messages")
     assert (page["next_cursor"], page["is_hidden"]) == (None, False)
     usage = {
         "calls": 1,
@@ -117,76 +117,76 @@ async def test_messages_come_whole_with_their_tools_and_what_they_used(house: Ho
             "usage": usage | {"simulated_calls": 1, "simulated_tokens": 120},
         },
     ]
-    same = await house.get(f"/api/executions/{one}/conversation")
+    same = await app.get(f"/api/executions/{one}/conversation")
     assert [item["number"] for item in same["items"]] == [1, 2, 3, 4]
 
 
-async def test_pages_go_on_and_scopes_are_told_apart(house: House) -> None:
-    with talking(house.cairn, talk):
-        run = await house.run(await house.pipeline({**agents(), "approve": "complete"}))
-        execution = await house.execution(run)
+async def test_pages_go_on_and_scopes_are_told_apart(app: App) -> None:
+    with talking(app.cairn, talk):
+        run = await app.run(await app.pipeline({**agents(), "approve": "complete"}))
+        execution = await app.execution(run)
         path = f"/api/executions/{execution['execution_id']}"
 
         async def waits() -> bool | None:
-            status = (await house.get(path))["status"]
+            status = (await app.get(path))["status"]
             return True if status == "waiting_approval_to_complete" else None
 
-        await house.until(waits)
-        await house.post(f"{path}/revise", {"feedback": "shorter"})
+        await app.until(waits)
+        await app.post(f"{path}/revise", {"feedback": "shorter"})
 
         async def revised() -> Json | None:
-            page = await house.get(f"{path}/messages")
+            page = await app.get(f"{path}/messages")
             return page if len(page["items"]) == 5 else None
 
-        everything = await house.until(revised)
-        await house.until(waits)
-        await house.post(f"{path}/approve-complete")
+        everything = await app.until(revised)
+        await app.until(waits)
+        await app.post(f"{path}/approve-complete")
     assert [(m["scope"], m["is_current"]) for m in everything["items"]] == [("a1.r0.v0", False)] * 4 + [
         ("a1.r1.v0", True)
     ]
-    current = await house.get(f"{path}/messages", scope="current")
+    current = await app.get(f"{path}/messages", scope="current")
     assert [m["usage"]["cost_usd"] for m in current["items"]] == [None]
-    assert len((await house.get(f"{path}/messages", scope="a1.r0.v0"))["items"]) == 4
+    assert len((await app.get(f"{path}/messages", scope="a1.r0.v0"))["items"]) == 4
     seen: list[int] = []
     cursor: dict[str, str] = {}
     while True:
-        page = await house.get(f"{path}/messages", limit=2, **cursor)
+        page = await app.get(f"{path}/messages", limit=2, **cursor)
         seen += [message["message_id"] for message in page["items"]]
         if page["next_cursor"] is None:
             break
         cursor = {"cursor": page["next_cursor"]}
     assert seen == [message["message_id"] for message in everything["items"]]
-    newest = await house.get(f"{path}/messages", order="newest", limit=2)
+    newest = await app.get(f"{path}/messages", order="newest", limit=2)
     assert [message["message_id"] for message in newest["items"]] == seen[:-3:-1]
-    older = await house.get(f"{path}/messages", order="newest", limit=2, before=seen[3])
+    older = await app.get(f"{path}/messages", order="newest", limit=2, before=seen[3])
     assert [message["message_id"] for message in older["items"]] == [seen[2], seen[1]]
-    later = await house.get(f"{path}/messages", after=seen[2])
+    later = await app.get(f"{path}/messages", after=seen[2])
     assert [message["message_id"] for message in later["items"]] == seen[3:]
-    assert (await house.get(path))["usage"]["calls"] == 3
-    assert (await house.client.get(f"/api/executions/{NOBODY}/messages")).status_code == 404
+    assert (await app.get(path))["usage"]["calls"] == 3
+    assert (await app.client.get(f"/api/executions/{NOBODY}/messages")).status_code == 404
 
 
-async def test_what_is_not_shown_is_for_admins_alone(house: House) -> None:
+async def test_what_is_not_shown_is_for_admins_alone(app: App) -> None:
     """`show_conversation: false` hides it from all but the audit; what it has cost everybody sees."""
-    run, execution = await talked(house, show_conversation=False)
+    run, execution = await talked(app, show_conversation=False)
     path, stream = f"/api/executions/{execution}/messages", f"/api/runs/{run}/stream"
-    shown = await house.get(path)
+    shown = await app.get(path)
     assert (len(shown["items"]), shown["is_hidden"]) == (4, True)
     for roles in (("viewer",), ("editor", "approver")):
-        token = await token_for(house, *roles)
-        async with house.visitor(token) as somebody:
+        token = await token_for(app, *roles)
+        async with app.visitor(token) as somebody:
             answer = (await somebody.get(path)).json()
             assert answer == {"items": [], "next_cursor": None, "is_hidden": True}
             assert (await somebody.get(f"/api/runs/{run}/costs")).json()["total"]["calls"] == 2
-        async with listening(house, stream, token) as listener:
+        async with listening(app, stream, token) as listener:
             assert "message" not in {told.event for told in await listener.until("run_completed")}
-            await asyncio.sleep(0 if house.cairn.database.kind == "sqlite" else 1.2)  # when it would be told
-            house.cairn.hub.announce(ChangeHint(None, run, "log"))
+            await asyncio.sleep(0 if app.cairn.database.kind == "sqlite" else 1.2)  # when it would be told
+            app.cairn.hub.announce(ChangeHint(None, run, "log"))
             assert "message" not in await left(listener)
-    narrowed = await token_for(house, "admin", scopes=["read"])
-    async with house.visitor(narrowed) as somebody:
+    narrowed = await token_for(app, "admin", scopes=["read"])
+    async with app.visitor(narrowed) as somebody:
         assert (await somebody.get(path)).json()["items"] == []
-    async with listening(house, stream) as listener:
+    async with listening(app, stream) as listener:
         assert len(await messages(listener, 4)) == 4
 
 
@@ -208,7 +208,7 @@ async def messages(listener: Listener, count: int) -> list[Told]:
     return found
 
 
-async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(house: House) -> None:
+async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(app: App) -> None:
     go, path = asyncio.Event(), ""
 
     async def speak(work: WorkOrder, conversation: Conversation) -> Outcome:
@@ -219,11 +219,11 @@ async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(ho
         await conversation.keep(answered(number=2, text="Really."))
         return produced(work)
 
-    with talking(house.cairn, speak):
-        run = await house.run(await house.pipeline(agents()))
+    with talking(app.cairn, speak):
+        run = await app.run(await app.pipeline(agents()))
         path = f"/api/runs/{run['run_id']}/stream"
-        execution = (await house.execution(run))["execution_id"]
-        async with listening(house, path) as stream:
+        execution = (await app.execution(run))["execution_id"]
+        async with listening(app, path) as stream:
             told = await stream.next()
             while told.event != "piece":
                 told = await stream.next()
@@ -241,70 +241,70 @@ async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(ho
                     "is_simulated": True,
                 },
             )
-            async with listening(house, path) as late:  # who comes later is told what was said so far
+            async with listening(app, path) as late:  # who comes later is told what was said so far
                 while (told := await late.next()).event != "piece":
                     pass
                 assert told.data["text"] == "The answer is 42."
             go.set()
             first, second = await messages(stream, 2)
-            await house.until(lambda: ended(house, run))
+            await app.until(lambda: ended(app, run))
     assert [first.data["content"], second.data["content"]] == ["The answer is 42.", "Really."]
-    listed = (await house.get(f"/api/executions/{execution}/messages"))["items"]
+    listed = (await app.get(f"/api/executions/{execution}/messages"))["items"]
     assert listed == [first.data, second.data]
-    async with listening(house, path, **{"Last-Event-ID": first.id or ""}) as stream:
+    async with listening(app, path, **{"Last-Event-ID": first.id or ""}) as stream:
         (again,) = await messages(stream, 1)
         assert (again.data, again.id) == (second.data, again.id)
-    assert house.cairn.conversations.on_air.now(run["run_id"]) == []
+    assert app.cairn.conversations.on_air.now(run["run_id"]) == []
 
 
-async def ended(house: House, run: Json) -> bool | None:
-    return True if (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "completed" else None
+async def ended(app: App, run: Json) -> bool | None:
+    return True if (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "completed" else None
 
 
-async def test_costs_and_budgets_over_http(house: House) -> None:
+async def test_costs_and_budgets_over_http(app: App) -> None:
     async def spend(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(len(await conversation.said()) + 1, 4):
             await conversation.afford()
             await conversation.keep(answered(number=number))
         return produced(work)
 
-    with talking(house.cairn, spend):
-        pipeline = await house.pipeline(agents(), budget={"max_calls": 2})
+    with talking(app.cairn, spend):
+        pipeline = await app.pipeline(agents(), budget={"max_calls": 2})
         assert "/budget" not in {warning["path"] for warning in pipeline["warnings"]}
-        run = await house.run(pipeline)
+        run = await app.run(pipeline)
         path = f"/api/runs/{run['run_id']}"
 
         async def paused() -> Json | None:
-            now = await house.get(path)
+            now = await app.get(path)
             return now if now["status"] == "paused" else None
 
-        held = await house.until(paused)
+        held = await app.until(paused)
         assert (held["over_budget"], held["budget"]["bounds"][0]["is_spent"]) == (mentions("2 calls"), True)
-        refused = await house.client.post(f"{path}/resume")
+        refused = await app.client.post(f"{path}/resume")
         assert (refused.status_code, refused.json()["detail"].startswith(held["over_budget"])) == (409, True)
-        async with house.visitor(await token_for(house, "viewer", "approver")) as somebody:
+        async with app.visitor(await token_for(app, "viewer", "approver")) as somebody:
             assert (await somebody.put(f"{path}/budget", json={"max_calls": 5})).status_code == 403
         refusable: list[Json] = [{"max_calls": 0}, {"max_cost_usd": 0}, {"max_cost_usd": "1"}, {"per_month": {}}]
         for wrong in refusable:
-            assert (await house.client.put(f"{path}/budget", json=wrong)).status_code == 422
-        async with house.visitor(await token_for(house, "editor")) as editor:
+            assert (await app.client.put(f"{path}/budget", json=wrong)).status_code == 422
+        async with app.visitor(await token_for(app, "editor")) as editor:
             raised = (await editor.put(f"{path}/budget", json={"max_calls": 5})).json()
             assert (raised["status"], raised["budget"]["own"]["max_calls"]) == ("paused", 5)
             assert (await editor.put(f"{path}/budget", json={"max_calls": 5})).status_code == 200
             assert (await editor.post(f"{path}/resume")).status_code == 200
-        await house.until(lambda: ended(house, run))
-    assert (await house.client.put(f"{path}/budget", json={"max_calls": 9})).status_code == 409
-    costs = await house.get(f"{path}/costs")
+        await app.until(lambda: ended(app, run))
+    assert (await app.client.put(f"{path}/budget", json={"max_calls": 9})).status_code == 409
+    costs = await app.get(f"{path}/costs")
     assert (costs["by"], costs["total"]["cost_usd"], len(costs["items"])) == ("execution", 0.0375, 1)
     assert (costs["run_id"], costs["bounds"][0]["allowed"]) == (run["run_id"], 5.0)
     own = pipeline["pipeline_id"]
     for by, key in {"day": "2026-03-02", "run": run["run_id"], "model": "fake:large"}.items():
-        costs = await house.get(f"/api/pipelines/{own}/costs", by=by)
+        costs = await app.get(f"/api/pipelines/{own}/costs", by=by)
         assert [(line["key"], line["usage"]["calls"]) for line in costs["items"]] == [(key, 3)]
-    none = await house.get(f"/api/pipelines/{own}/costs", since="2026-03-03")
+    none = await app.get(f"/api/pipelines/{own}/costs", since="2026-03-03")
     assert (none["items"], none["total"]["cost_usd"]) == ([], 0.0)
-    everything = await house.get("/api/costs", by="pipeline", limit=500)
+    everything = await app.get("/api/costs", by="pipeline", limit=500)
     assert own in {line["key"] for line in everything["items"]}
-    assert (await house.client.get("/api/costs", params={"by": "colour"})).status_code == 422
+    assert (await app.client.get("/api/costs", params={"by": "colour"})).status_code == 422
     for unknown in (f"/api/runs/{NOBODY}/costs", f"/api/pipelines/{NOBODY}/costs"):
-        assert (await house.client.get(unknown)).status_code == 404
+        assert (await app.client.get(unknown)).status_code == 404

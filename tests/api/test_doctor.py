@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from cairn.services.doctor import machine
 from cairn.store import tables as t
-from tests.api.house import House, form
+from tests.api.app import App, form
 from tests.mentions import mentions
 
 LOOKED_AT = [
@@ -48,12 +48,12 @@ def mode(folder: Path, wanted: int | None = None) -> int:
     return folder.stat().st_mode & 0o777
 
 
-async def test_a_new_server_is_well(house: House) -> None:
-    mode(house.cairn.settings.data_dir, 0o700)
-    await house.pipeline(form("goals"))
-    diagnosis = await house.get("/api/doctor")
+async def test_a_new_server_is_well(app: App) -> None:
+    mode(app.cairn.settings.data_dir, 0o700)
+    await app.pipeline(form("goals"))
+    diagnosis = await app.get("/api/doctor")
     looked_at = [found["what"] for found in diagnosis["findings"]]
-    if house.cairn.database.kind == "sqlite":
+    if app.cairn.database.kind == "sqlite":
         looked_at.remove("sqlite")
     assert looked_at == LOOKED_AT
     assert diagnosis["well"] is True
@@ -61,91 +61,91 @@ async def test_a_new_server_is_well(house: House) -> None:
     assert [found for found in unwell if found["what"] not in ("settings", "sandbox")] == []
 
 
-async def test_the_versions_in_use(house: House) -> None:
-    found = by_name(await house.get("/api/doctor"))
+async def test_the_versions_in_use(app: App) -> None:
+    found = by_name(await app.get("/api/doctor"))
     assert found["python"]["detail"] == platform.python_version()
-    if house.cairn.database.kind == "sqlite":
+    if app.cairn.database.kind == "sqlite":
         assert found["sqlite"]["detail"] == sqlite3.sqlite_version
     else:
         assert "sqlite" not in found
 
 
-async def test_what_is_missing_is_told_and_written_again(house: House) -> None:
-    pipeline = await house.pipeline(form("goals"))
-    folder = house.cairn.settings.data_dir / "pipelines" / pipeline["pipeline_id"]
+async def test_what_is_missing_is_told_and_written_again(app: App) -> None:
+    pipeline = await app.pipeline(form("goals"))
+    folder = app.cairn.settings.data_dir / "pipelines" / pipeline["pipeline_id"]
     definition = next((folder / ".pipeline_system" / "definitions").rglob("*.json"))
     definition.unlink()
-    found = by_name(await house.get("/api/doctor"))[f"folder of pipeline {pipeline['pipeline_id']}"]
+    found = by_name(await app.get("/api/doctor"))[f"folder of pipeline {pipeline['pipeline_id']}"]
     assert (found["verdict"], definition.name in found["detail"], bool(found["remedy"])) == ("fault", True, True)
-    repaired = await house.post("/api/doctor/repair")
+    repaired = await app.post("/api/doctor/repair")
     assert by_name(repaired)["folders"]["verdict"] == "repaired"
     assert definition.exists()
-    assert (await house.get("/api/doctor"))["well"] is True
+    assert (await app.get("/api/doctor"))["well"] is True
 
 
-async def test_rows_that_deny_one_another_are_told(house: House) -> None:
+async def test_rows_that_deny_one_another_are_told(app: App) -> None:
     """An execution that waits for an approval that nobody was asked for; a pipeline without its text."""
-    pipeline = await house.pipeline(form("goals") | {"approve": "start"})
-    run = await house.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"]}, 201)
+    pipeline = await app.pipeline(form("goals") | {"approve": "start"})
+    run = await app.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"]}, 201)
     execution_id = run["trail"][0]["execution_id"]
-    await house.cairn.database.transact(lambda c: c.execute(sa.update(t.approvals).values(status="withdrawn")))
-    found = by_name(await house.get("/api/doctor"))["rows"]
+    await app.cairn.database.transact(lambda c: c.execute(sa.update(t.approvals).values(status="withdrawn")))
+    found = by_name(await app.get("/api/doctor"))["rows"]
     assert found["detail"] == mentions(execution_id)
     assert found["verdict"] == "fault"
 
 
-async def test_a_changed_event_is_told(house: House) -> None:
-    await house.pipeline(form("goals"))
+async def test_a_changed_event_is_told(app: App) -> None:
+    await app.pipeline(form("goals"))
 
     def tamper(connection: sa.Connection) -> None:
         guard = "DROP TRIGGER events_not_updated"
-        if house.cairn.database.kind == "postgresql":
+        if app.cairn.database.kind == "postgresql":
             guard = "ALTER TABLE events DISABLE TRIGGER USER"
         connection.execute(sa.text(guard))
         connection.execute(sa.update(t.events).values(actor="somebody else"))
 
-    await house.cairn.database.transact(tamper)
-    found = by_name(await house.get("/api/doctor"))["trail"]
+    await app.cairn.database.transact(tamper)
+    found = by_name(await app.get("/api/doctor"))["trail"]
     assert (found["verdict"], found["detail"]) == ("fault", mentions("1"))
-    assert (await house.get("/api/events/verify"))["valid"] is False
+    assert (await app.get("/api/events/verify"))["valid"] is False
 
 
-async def test_strange_folders_and_open_doors(house: House) -> None:
-    folder: Path = house.cairn.settings.data_dir
-    await house.pipeline(form("goals"))
+async def test_strange_folders_and_open_doors(app: App) -> None:
+    folder: Path = app.cairn.settings.data_dir
+    await app.pipeline(form("goals"))
     (folder / "pipelines" / "stranger").mkdir()
     mode(folder, 0o755)
-    found = by_name(await house.get("/api/doctor"))
+    found = by_name(await app.get("/api/doctor"))
     assert (found["other files"]["verdict"], found["other files"]["detail"]) == ("warning", "stranger")
     assert found["permissions"]["verdict"] == "warning"
-    repaired = by_name(await house.post("/api/doctor/repair"))
+    repaired = by_name(await app.post("/api/doctor/repair"))
     assert repaired["permissions"]["verdict"] == "repaired"
     assert mode(folder) == 0o700
     assert (folder / "pipelines" / "stranger").is_dir()
 
 
-async def test_a_clock_that_was_put_back_is_told(house: House) -> None:
-    await house.pipeline(form("goals"))
-    earlier = house.cairn.clock.now() - timedelta(minutes=10)
-    (found,) = await asyncio.to_thread(machine.clock, house.cairn.database, earlier)
+async def test_a_clock_that_was_put_back_is_told(app: App) -> None:
+    await app.pipeline(form("goals"))
+    earlier = app.cairn.clock.now() - timedelta(minutes=10)
+    (found,) = await asyncio.to_thread(machine.clock, app.cairn.database, earlier)
     assert (found.what, found.verdict) == ("clock", "warning")
 
 
-async def test_a_secret_whose_key_is_lost_is_a_fault(house: House) -> None:
-    await house.put("/api/secrets/door", {"value": "sesame"})
-    file = house.cairn.settings.data_dir / "secret.key"
+async def test_a_secret_whose_key_is_lost_is_a_fault(app: App) -> None:
+    await app.put("/api/secrets/door", {"value": "sesame"})
+    file = app.cairn.settings.data_dir / "secret.key"
     key = file.read_text()
     file.unlink()
-    house.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
-    found = by_name(await house.get("/api/doctor"))["secrets"]
+    app.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
+    found = by_name(await app.get("/api/doctor"))["secrets"]
     assert (found["verdict"], found["detail"]) == ("fault", mentions("door"))
     file.write_text(key)
     mode(file, 0o644)
-    mode(house.cairn.settings.data_dir, 0o755)
-    house.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
-    found = by_name(await house.get("/api/doctor"))
+    mode(app.cairn.settings.data_dir, 0o755)
+    app.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
+    found = by_name(await app.get("/api/doctor"))
     assert found["secrets"]["verdict"] == "ok"
     assert (found["permissions"]["verdict"], "secret.key" in found["permissions"]["detail"]) == ("fault", True)
-    await house.post("/api/doctor/repair")
+    await app.post("/api/doctor/repair")
     assert mode(file) == 0o600
-    assert (await house.client.delete("/api/secrets/door")).status_code == 204
+    assert (await app.client.delete("/api/secrets/door")).status_code == 204

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.store import tables as t
-from tests.api.house import House, form
+from tests.api.app import App, form
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -19,100 +19,98 @@ def keyed() -> dict[str, str]:
     return {"Idempotency-Key": str(uuid4())}
 
 
-async def test_the_same_request_is_answered_the_same_and_done_once(house: House) -> None:
-    pipeline = await house.pipeline()
+async def test_the_same_request_is_answered_the_same_and_done_once(app: App) -> None:
+    pipeline = await app.pipeline()
     key, body = keyed(), {"pipeline_id": pipeline["pipeline_id"]}
-    first = await house.client.post("/api/runs", json=body, headers=key)
-    again = await house.client.post("/api/runs", json=body, headers=key)
+    first = await app.client.post("/api/runs", json=body, headers=key)
+    again = await app.client.post("/api/runs", json=body, headers=key)
     assert (again.status_code, again.content, again.headers["location"]) == (
         201,
         first.content,
         first.headers["location"],
     )
     assert ("idempotency-replayed" in first.headers, again.headers["idempotency-replayed"]) == (False, "true")
-    assert len((await house.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs"))["items"]) == 1
-    other = await house.client.post("/api/runs", json=body, headers=keyed())
+    assert len((await app.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs"))["items"]) == 1
+    other = await app.client.post("/api/runs", json=body, headers=keyed())
     assert other.json()["run_version"] == 2
 
 
-async def test_the_same_key_for_something_else_is_refused(house: House) -> None:
-    pipeline = await house.pipeline()
+async def test_the_same_key_for_something_else_is_refused(app: App) -> None:
+    pipeline = await app.pipeline()
     key, body = keyed(), {"pipeline_id": pipeline["pipeline_id"]}
-    assert (await house.client.post("/api/runs", json=body, headers=key)).status_code == 201
+    assert (await app.client.post("/api/runs", json=body, headers=key)).status_code == 201
     for path, other in (("/api/runs", {**body, "test": True}), ("/api/pipelines", body), ("/api/runs?x=1", body)):
-        answer = await house.client.post(path, json=other, headers=key)
+        answer = await app.client.post(path, json=other, headers=key)
         assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, "Idempotency-Key"), path
 
 
-async def test_a_refusal_is_not_kept(house: House) -> None:
+async def test_a_refusal_is_not_kept(app: App) -> None:
     """Nothing has changed: the key may be used again when it has become possible."""
-    pipeline = await house.pipeline()
-    run = await house.run(pipeline, start=False)
+    pipeline = await app.pipeline()
+    run = await app.run(pipeline, start=False)
     key = keyed()
     path = f"/api/runs/{run['run_id']}/pause"
-    assert (await house.client.post(path, headers=key)).status_code == 409
-    await house.post(f"/api/runs/{run['run_id']}/start")
-    paused = await house.client.post(path, headers=key)
+    assert (await app.client.post(path, headers=key)).status_code == 409
+    await app.post(f"/api/runs/{run['run_id']}/start")
+    paused = await app.client.post(path, headers=key)
     assert (paused.status_code, paused.json()["status"]) == (200, "paused")
-    assert (await house.client.post(path, headers=key)).json()["status"] == "paused"
+    assert (await app.client.post(path, headers=key)).json()["status"] == "paused"
 
 
-async def test_of_two_at_once_one_is_carried_out(house: House) -> None:
-    pipeline = await house.pipeline()
+async def test_of_two_at_once_one_is_carried_out(app: App) -> None:
+    pipeline = await app.pipeline()
     key, body = keyed(), {"pipeline_id": pipeline["pipeline_id"]}
-    answers = await asyncio.gather(*(house.client.post("/api/runs", json=body, headers=key) for _ in range(4)))
+    answers = await asyncio.gather(*(app.client.post("/api/runs", json=body, headers=key) for _ in range(4)))
     done = [answer for answer in answers if answer.status_code == 201]
     assert {answer.json()["run_id"] for answer in done} == {done[0].json()["run_id"]}
     assert {answer.status_code for answer in answers} <= {201, 409}
-    assert len((await house.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs"))["items"]) == 1
+    assert len((await app.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs"))["items"]) == 1
 
 
-async def test_keys_of_different_people_are_different(house: House) -> None:
+async def test_keys_of_different_people_are_different(app: App) -> None:
     from tests.api.people import token_for
 
     key = keyed()
     body = {"pipeline_name": "Mine"}
-    first = await house.client.post("/api/pipelines", json=body, headers=key)
-    async with house.visitor(await token_for(house, "editor")) as other:
+    first = await app.client.post("/api/pipelines", json=body, headers=key)
+    async with app.visitor(await token_for(app, "editor")) as other:
         second = await other.post("/api/pipelines", json=body, headers=key)
     assert first.json()["pipeline_id"] != second.json()["pipeline_id"]
 
 
-async def test_a_key_that_was_cut_off_is_taken_up_again(house: House) -> None:
+async def test_a_key_that_was_cut_off_is_taken_up_again(app: App) -> None:
     """The process of the first request was killed before it could respond."""
-    pipeline = await house.pipeline()
+    pipeline = await app.pipeline()
     key, body = keyed(), {"pipeline_id": pipeline["pipeline_id"]}
-    first = (await house.client.post("/api/runs", json=body, headers=key)).json()
+    first = (await app.client.post("/api/runs", json=body, headers=key)).json()
     keys = t.idempotency_keys
     lost = sa.update(keys).where(keys.c.key == key["Idempotency-Key"])
-    long_ago = house.cairn.clock.now() - timedelta(minutes=5)
-    await house.cairn.database.transact(
-        lambda c: c.execute(lost.values(status=None, response=None, created_at=long_ago))
-    )
-    again = await house.client.post("/api/runs", json=body, headers=key)
+    long_ago = app.cairn.clock.now() - timedelta(minutes=5)
+    await app.cairn.database.transact(lambda c: c.execute(lost.values(status=None, response=None, created_at=long_ago)))
+    again = await app.client.post("/api/runs", json=body, headers=key)
     assert (again.status_code, again.json()["run_id"]) == (201, first["run_id"])
-    listed = (await house.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs"))["items"]
+    listed = (await app.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs"))["items"]
     assert [run["run_id"] for run in listed] == [first["run_id"]]
 
 
-async def test_etags_are_given_again(house: House) -> None:
-    pipeline = await house.pipeline(form("goals"))
+async def test_etags_are_given_again(app: App) -> None:
+    pipeline = await app.pipeline(form("goals"))
     key = keyed()
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     for _ in range(2):
-        answer = await house.client.put(path, json={"pipeline_name": "New"}, headers=key)
+        answer = await app.client.put(path, json={"pipeline_name": "New"}, headers=key)
         assert (answer.status_code, answer.headers["etag"], answer.json()["revision"]) == (200, '"2"', 2)
 
 
 @pytest.mark.parametrize("key", ["", "a b", "x" * 256, "\u00e9"])
-async def test_a_key_is_printable_ascii(house: House, key: str) -> None:
+async def test_a_key_is_printable_ascii(app: App, key: str) -> None:
     headers = [(b"Idempotency-Key", key.encode("latin-1"))]
-    answer = await house.client.post("/api/pipelines", json={"pipeline_name": "P"}, headers=headers)
+    answer = await app.client.post("/api/pipelines", json={"pipeline_name": "P"}, headers=headers)
     assert (answer.status_code, answer.json()["type"]) == (400, "urn:cairn:problem:bad-request")
 
 
-async def test_a_damaged_request_does_not_use_its_key_up(house: House) -> None:
+async def test_a_damaged_request_does_not_use_its_key_up(app: App) -> None:
     key = keyed()
-    broken = await house.client.post("/api/pipelines", content="{", headers={**key, "Content-Type": "application/json"})
+    broken = await app.client.post("/api/pipelines", content="{", headers={**key, "Content-Type": "application/json"})
     assert broken.status_code == 400
-    assert (await house.client.post("/api/pipelines", json={"pipeline_name": "P"}, headers=key)).status_code == 201
+    assert (await app.client.post("/api/pipelines", json={"pipeline_name": "P"}, headers=key)).status_code == 201

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from cairn.api.app import operation_routes
 from cairn.store import tables as t
-from tests.api.house import BASE, House
+from tests.api.app import BASE, App
 from tests.api.people import token_for, user_with
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -65,10 +65,10 @@ SAFE_TYPES = {"application/json", "application/problem+json"}
 _new = iter(range(10**6))
 
 
-async def send(house: House, method: str, path: str, body: Any, number: int = 0) -> httpx.Response:
+async def send(app: App, method: str, path: str, body: Any, number: int = 0) -> httpx.Response:
     """From addresses of their own: guesses are counted."""
-    transport = httpx.ASGITransport(house.app, raise_app_exceptions=False, client=(f"10.7.{number % 250}.1", 1))
-    headers = dict(house.client.headers) | {"content-type": "application/json"}
+    transport = httpx.ASGITransport(app.asgi, raise_app_exceptions=False, client=(f"10.7.{number % 250}.1", 1))
+    headers = dict(app.client.headers) | {"content-type": "application/json"}
     async with httpx.AsyncClient(transport=transport, base_url=BASE, headers=headers) as client:
         return await client.request(method, path, content=encoded(body))
 
@@ -98,50 +98,50 @@ def check(answer: httpx.Response, evil: str) -> None:
 
 
 @pytest.mark.parametrize("evil", EVIL, ids=range(len(EVIL)))
-async def test_what_is_written_stays_text(house: House, evil: str) -> None:
-    await user_with(house, "approver", name="evil-target")
-    if (await house.client.get("/api/groups/evil-group")).status_code == 404:
-        await house.post("/api/groups", {"name": "evil-group"}, 201)
+async def test_what_is_written_stays_text(app: App, evil: str) -> None:
+    await user_with(app, "approver", name="evil-target")
+    if (await app.client.get("/api/groups/evil-group")).status_code == 404:
+        await app.post("/api/groups", {"name": "evil-group"}, 201)
     for number, (method, path, field, around) in enumerate(TEXTS):
         body = {key: f"evil-{next(_new)}" if value == "{new}" else value for key, value in around.items()}
-        check(await send(house, method, path, {**body, field: evil}, number), evil)
+        check(await send(app, method, path, {**body, field: evil}, number), evil)
     for path in PATHS:
         method = "POST" if path.endswith(("restore", "sign-in/{}")) else "PUT"
         body: Any = {"value": "long enough"} if "secrets" in path else {}
-        check(await send(house, method, path.format(quote(evil, safe="", errors="replace")), body), evil)
+        check(await send(app, method, path.format(quote(evil, safe="", errors="replace")), body), evil)
 
 
-async def test_what_was_kept_is_one_line_of_text(house: House) -> None:
+async def test_what_was_kept_is_one_line_of_text(app: App) -> None:
     """What is taken of the corpus is kept as it was written, and nothing of it means anything."""
-    await user_with(house, "approver", name="evil-target")
+    await user_with(app, "approver", name="evil-target")
     for number, evil in enumerate(EVIL):
-        await send(house, "POST", "/api/tokens", {"user": "evil-target", "name": evil})
+        await send(app, "POST", "/api/tokens", {"user": "evil-target", "name": evil})
         body = {"name": f"kept-{number}", "display_name": evil, "description": evil}
-        await send(house, "POST", "/api/users", {key: body[key] for key in ("name", "display_name")})
-        await send(house, "POST", "/api/groups", {"name": f"kept-group-{number}", "description": evil})
+        await send(app, "POST", "/api/users", {key: body[key] for key in ("name", "display_name")})
+        await send(app, "POST", "/api/groups", {"name": f"kept-group-{number}", "description": evil})
     for path in ("users", "groups", "tokens", "invitations", "delegations"):
-        found = (await house.get(f"/api/{path}", limit=500))["items"]
+        found = (await app.get(f"/api/{path}", limit=500))["items"]
         texts = [value for item in found for value in item.values() if isinstance(value, str)]
         assert [text for text in texts if not text.isprintable() or len(text) > 500] == []
         named = [item["name"] for item in found if path in ("users", "groups")]
         assert [name for name in named if not re.fullmatch(r"[a-z0-9][a-z0-9._@+-]{0,99}", name)] == []
         if path == "users":
             assert [item["email"] for item in found if re.search(r"[\s<>\"',:;]", item["email"])] == []
-    assert (await house.get("/api/events/verify"))["valid"]
-    events = (await house.get("/api/events", scope="global", limit=500))["items"]
+    assert (await app.get("/api/events/verify"))["valid"]
+    events = (await app.get("/api/events", scope="global", limit=500))["items"]
     assert [event["description"] for event in events if not event["description"].isprintable()] == []
     assert "A token of evil-target was created: {user.__class__.__mro__}." in [event["description"] for event in events]
 
 
-async def test_the_database_is_asked_with_values_not_with_words(house: House) -> None:
+async def test_the_database_is_asked_with_values_not_with_words(app: App) -> None:
     for evil in EVIL:
         if "\0" in evil or "\ud800" in evil or len(evil) > 200:
             continue
         for path in ("users", "people"):
-            assert (await house.get(f"/api/{path}", search=evil))["next_cursor"] is None
+            assert (await app.get(f"/api/{path}", search=evil))["next_cursor"] is None
         for path in ("tokens", "delegations"):
-            assert (await house.get(f"/api/{path}", user=evil))["items"] == []
-    count = await house.cairn.database.aread(
+            assert (await app.get(f"/api/{path}", user=evil))["items"] == []
+    count = await app.cairn.database.aread(
         lambda c: c.execute(sa.select(sa.func.count()).select_from(t.users)).scalar_one()
     )
     assert count > 1
@@ -182,37 +182,37 @@ YAML_BOMBS = [
 
 @pytest.mark.parametrize("path", ["/api/users", "/api/groups", "/api/tokens", "/api/invitations", "/api/session"])
 @pytest.mark.parametrize(("kind", "body"), BOMBS, ids=range(len(BOMBS)))
-async def test_bodies_that_are_none_are_turned_away(house: House, path: str, kind: str, body: bytes) -> None:
-    answer = await house.client.post(path, content=body, headers={"Content-Type": kind})
+async def test_bodies_that_are_none_are_turned_away(app: App, path: str, kind: str, body: bytes) -> None:
+    answer = await app.client.post(path, content=body, headers={"Content-Type": kind})
     assert answer.status_code in (400, 413, 415, 422), answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     assert len(answer.text) < 5000
 
 
 @pytest.mark.parametrize("bomb", YAML_BOMBS, ids=range(len(YAML_BOMBS)))
-async def test_yaml_bombs_and_tags_are_turned_away_wherever_yaml_is_taken(house: House, bomb: str) -> None:
+async def test_yaml_bombs_and_tags_are_turned_away_wherever_yaml_is_taken(app: App, bomb: str) -> None:
     headers = {"Content-Type": "application/yaml"}
     taken = [("POST", "/api/pipelines"), ("POST", "/api/definitions/validate"), ("PUT", "/api/rules")]
     taken.append(("POST", "/api/rules/check"))
     for method, path in taken:
-        answer = await house.client.request(method, path, content=bomb.encode(), headers=headers)
+        answer = await app.client.request(method, path, content=bomb.encode(), headers=headers)
         told = answer.json()
         is_refused = answer.status_code in (400, 413, 415, 422) or (answer.status_code == 200 and not told["valid"])
         assert is_refused, (path, answer.text[:500])
         assert len(answer.text) < 100_000
 
 
-async def test_the_host_and_the_origin_are_not_believed(house: House) -> None:
+async def test_the_host_and_the_origin_are_not_believed(app: App) -> None:
     for host in ("evil.example", "127.0.0.1.evil.example", "127.0.0.1@evil.example", "localhost.evil.example", ""):
-        answer = await house.client.post("/api/sign-in/nowhere", json={}, headers={"Host": host})
+        answer = await app.client.post("/api/sign-in/nowhere", json={}, headers={"Host": host})
         assert answer.status_code == 421
         assert "set-cookie" not in answer.headers
 
 
-async def test_no_answer_about_people_holds_what_lets_them_in(house: House) -> None:
+async def test_no_answer_about_people_holds_what_lets_them_in(app: App) -> None:
     """Digests and hashes are nobody's business either."""
-    token = await token_for(house, "viewer", name="watched")
-    await house.post("/api/invitations", {"name": "watched"}, 201)
+    token = await token_for(app, "viewer", name="watched")
+    await app.post("/api/invitations", {"name": "watched"}, 201)
     names = {"password_hash", "token_digest", "session_digest", "sealed", "client_secret"}
     gets = [
         r.path
@@ -220,7 +220,7 @@ async def test_no_answer_about_people_holds_what_lets_them_in(house: House) -> N
         if "GET" in (r.methods or ()) and "{" not in r.path and "stream" not in r.path
     ]
     for path in gets:
-        answer = await house.client.get(path)
+        answer = await app.client.get(path)
         assert answer.status_code in (200, 422), path  # some want to know more
         assert token not in answer.text
         assert not [name for name in names if f'"{name}"' in answer.text and path != "/api/openapi.json"], path

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from cairn.services.logs import queries as logs
 from cairn.store import tables as t
-from tests.api.house import House
+from tests.api.app import App
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -19,34 +19,34 @@ LEVELS = ("debug", "info", "warning", "error")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def path(house: House) -> str:
+async def path(app: App) -> str:
     """An execution that has logged twelve lines, three of each level."""
-    run = await house.run(await house.pipeline())
-    execution = (await house.execution(run))["execution_id"]
+    run = await app.run(await app.pipeline())
+    execution = (await app.execution(run))["execution_id"]
     rows = [
         {
             "execution_id": execution,
-            "timestamp": house.cairn.clock.now(),
+            "timestamp": app.cairn.clock.now(),
             "level": LEVELS[number % 4],
             "message": f"Line {number} at 100% of a_b",
             "details": {"stream": "stderr"} if number == 5 else None,
         }
         for number in range(12)
     ]
-    await house.cairn.database.transact(lambda c: c.execute(sa.insert(t.execution_logs), rows))
+    await app.cairn.database.transact(lambda c: c.execute(sa.insert(t.execution_logs), rows))
     return f"/api/executions/{execution}/logs"
 
 
-async def numbers(house: House, path: str, **query: Any) -> list[int]:
-    return [int(line["message"].split()[1]) for line in (await house.get(path, **query))["items"]]
+async def numbers(app: App, path: str, **query: Any) -> list[int]:
+    return [int(line["message"].split()[1]) for line in (await app.get(path, **query))["items"]]
 
 
-async def test_a_log_is_read_from_its_beginning_or_from_its_end(house: House, path: str) -> None:
-    assert await numbers(house, path, limit=3) == [0, 1, 2]
+async def test_a_log_is_read_from_its_beginning_or_from_its_end(app: App, path: str) -> None:
+    assert await numbers(app, path, limit=3) == [0, 1, 2]
     seen: list[int] = []
     cursor: dict[str, str] = {}
     while True:
-        page = await house.get(path, order="newest", limit=5, **cursor)
+        page = await app.get(path, order="newest", limit=5, **cursor)
         seen += [int(line["message"].split()[1]) for line in page["items"]]
         if page["next_cursor"] is None:
             break
@@ -54,33 +54,33 @@ async def test_a_log_is_read_from_its_beginning_or_from_its_end(house: House, pa
     assert seen == list(range(11, -1, -1))
 
 
-async def test_lines_before_and_after_one_that_is_known(house: House, path: str) -> None:
-    ids = [line["log_id"] for line in (await house.get(path))["items"]]
-    assert await numbers(house, path, order="newest", before=ids[4], limit=3) == [3, 2, 1]
-    assert await numbers(house, path, after=ids[8]) == [9, 10, 11]
-    assert await numbers(house, path, after=ids[2], before=ids[5]) == [3, 4]
-    assert await numbers(house, path, after=ids[11]) == []
+async def test_lines_before_and_after_one_that_is_known(app: App, path: str) -> None:
+    ids = [line["log_id"] for line in (await app.get(path))["items"]]
+    assert await numbers(app, path, order="newest", before=ids[4], limit=3) == [3, 2, 1]
+    assert await numbers(app, path, after=ids[8]) == [9, 10, 11]
+    assert await numbers(app, path, after=ids[2], before=ids[5]) == [3, 4]
+    assert await numbers(app, path, after=ids[11]) == []
 
 
-async def test_lines_by_level_and_by_text(house: House, path: str) -> None:
-    assert await numbers(house, path, level="error") == [3, 7, 11]
-    assert await numbers(house, path, level=["warning", "error"], order="newest", limit=4) == [11, 10, 7, 6]
-    assert await numbers(house, path, search="LINE 1") == [1, 10, 11]
-    assert await numbers(house, path, search="line 1", level="error") == [11]
-    assert await numbers(house, path, search="100%", limit=2) == [0, 1]
-    assert await numbers(house, path, search="1%0") == []
-    assert await numbers(house, path, search="axb") == []
+async def test_lines_by_level_and_by_text(app: App, path: str) -> None:
+    assert await numbers(app, path, level="error") == [3, 7, 11]
+    assert await numbers(app, path, level=["warning", "error"], order="newest", limit=4) == [11, 10, 7, 6]
+    assert await numbers(app, path, search="LINE 1") == [1, 10, 11]
+    assert await numbers(app, path, search="line 1", level="error") == [11]
+    assert await numbers(app, path, search="100%", limit=2) == [0, 1]
+    assert await numbers(app, path, search="1%0") == []
+    assert await numbers(app, path, search="axb") == []
 
 
-async def test_the_whole_log_is_saved_as_text(house: House, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_whole_log_is_saved_as_text(app: App, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "AT_ONCE", 5)
-    answer = await house.client.get(f"{path}/download")
+    answer = await app.client.get(f"{path}/download")
     execution = path.split("/")[3]
     assert (answer.headers["content-type"], answer.headers["content-disposition"]) == (
         "text/plain; charset=utf-8",
         f'attachment; filename="execution_{execution}.log"',
     )
-    listed = (await house.get(path))["items"]
+    listed = (await app.get(path))["items"]
     assert answer.text.splitlines() == [
         f"{line['timestamp']} {'stderr' if line['details'] else line['level']} {line['message']}" for line in listed
     ]
@@ -98,12 +98,12 @@ async def test_the_whole_log_is_saved_as_text(house: House, path: str, monkeypat
         ({"cursor": "nonsense"}, "?cursor"),
     ],
 )
-async def test_wrong_questions_are_told(house: House, path: str, query: dict[str, Any], wrong: str) -> None:
-    answer = await house.client.get(path, params=query)
+async def test_wrong_questions_are_told(app: App, path: str, query: dict[str, Any], wrong: str) -> None:
+    answer = await app.client.get(path, params=query)
     assert (answer.status_code, answer.json()["errors"][0]["path"].split("/")[0]) == (422, wrong)
 
 
-async def test_there_is_no_log_of_nothing(house: House) -> None:
+async def test_there_is_no_log_of_nothing(app: App) -> None:
     for end in ("logs", "logs/download"):
-        answer = await house.client.get(f"/api/executions/{NOBODY}/{end}")
+        answer = await app.client.get(f"/api/executions/{NOBODY}/{end}")
         assert (answer.status_code, answer.json()["detail"]) == (404, mentions(NOBODY))

@@ -14,7 +14,7 @@ import pytest_asyncio
 from cairn.api.app import operation_routes
 from cairn.api.routes.approvals import DECISION_PERMISSIONS
 from cairn.services.actors import ALL_ROLES, ALL_SCOPES
-from tests.api.house import House, open_house
+from tests.api.app import App, open_app
 from tests.api.listening import listening
 from tests.api.people import token_for
 
@@ -44,22 +44,22 @@ PERMISSIONS = {route.name: route.operation.permission for route in operation_rou
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
     """On one database: who may is decided before it."""
-    async with open_house(tmp_path_factory.mktemp("data")) as opened:
+    async with open_app(tmp_path_factory.mktemp("data")) as opened:
         yield opened
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def callers(house: House) -> dict[tuple[str, str], httpx.AsyncClient]:
+async def callers(app: App) -> dict[tuple[str, str], httpx.AsyncClient]:
     """Somebody of each role, with a token of each scope; without a role; and without a token."""
-    found = {("anonymous", "none"): house.visitor()}
+    found = {("anonymous", "none"): app.visitor()}
     for role in (*sorted(ALL_ROLES), "no role"):
         roles = [role] if role in ALL_ROLES else []
         name = f"matrix-{role.replace(' ', '-')}"
         for scope in (*sorted(ALL_SCOPES), "all"):
             scopes = None if scope == "all" else [scope]
-            found[role, scope] = house.visitor(await token_for(house, *roles, scopes=scopes, name=name))
+            found[role, scope] = app.visitor(await token_for(app, *roles, scopes=scopes, name=name))
     return found
 
 
@@ -74,10 +74,10 @@ async def status(client: httpx.AsyncClient, method: str, path: str) -> int:
     return (await client.request(method, path, **body)).status_code
 
 
-async def status_of_stream(house: House, client: httpx.AsyncClient, path: str) -> int:
+async def status_of_stream(app: App, client: httpx.AsyncClient, path: str) -> int:
     """A stream is left as soon as it has begun."""
     token = client.headers.get("Authorization", "").removeprefix("Bearer ") or None
-    async with listening(house, path, token) as heard:
+    async with listening(app, path, token) as heard:
         return heard.status
 
 
@@ -90,10 +90,10 @@ def is_allowed(name: str, role: str, scope: str, allowed: Any = None) -> bool:
 
 @pytest.mark.parametrize(("name", "method", "path"), CALLS, ids=[name for name, _, _ in CALLS])
 async def test_who_may_is_what_the_operation_declares(
-    house: House, callers: dict[tuple[str, str], httpx.AsyncClient], name: str, method: str, path: str
+    app: App, callers: dict[tuple[str, str], httpx.AsyncClient], name: str, method: str, path: str
 ) -> None:
     if path.endswith("stream"):
-        codes = [await status_of_stream(house, client, address(path)) for client in callers.values()]
+        codes = [await status_of_stream(app, client, address(path)) for client in callers.values()]
     else:
         codes = [await status(client, method, address(path)) for client in callers.values()]
     found = dict(zip(callers, codes, strict=True))

@@ -16,7 +16,7 @@ from cairn.adapters.simulated_model.script_file import StepsFile
 from cairn.ports.models import ModelError
 from cairn.services.doctor.models import models as look_at_models
 from tests.adapters.models.asking import KEY
-from tests.api.house import House, open_house
+from tests.api.app import App, open_app
 from tests.api.people import token_for
 from tests.databases import KINDS
 from tests.mentions import mentions
@@ -33,35 +33,35 @@ async def provider() -> AsyncIterator[FakeProvider]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=KINDS)
-async def house(
+async def app(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, provider: FakeProvider
-) -> AsyncIterator[House]:
+) -> AsyncIterator[App]:
     """As an admin has set it up: Anthropic behind a proxy, a server of one's own, a price for it."""
     settings: dict[str, Any] = {
         "default_model": "anthropic:claude-sonnet-4-6",
-        "model_fallbacks": ["house:qwen3"],
+        "model_fallbacks": ["app:qwen3"],
         "model_providers": {
             "anthropic": {"base_url": f"http://user:word@127.0.0.1:{provider.port}"},
             "house": {"kind": "openai-chat", "base_url": provider.openai_url, "key": "house-key"},
         },
-        "model_prices": {"house:*": {"input": 1, "output": "2.5"}},
+        "model_prices": {"app:*": {"input": 1, "output": "2.5"}},
     }
     with ExitStack() as stack:
         url: str | None = None
         if request.param == "postgresql":
             url = stack.enter_context(request.getfixturevalue("postgres").new_database(migrated=True))
-        async with open_house(tmp_path_factory.mktemp("data"), url, **settings) as opened:
+        async with open_app(tmp_path_factory.mktemp("data"), url, **settings) as opened:
             yield opened
 
 
-async def with_keys(house: House) -> None:
-    await house.put("/api/secrets/ANTHROPIC_API_KEY", {"value": KEY})
-    await house.put("/api/secrets/house-key", {"value": "the-key-of-the-house"})
+async def with_keys(app: App) -> None:
+    await app.put("/api/secrets/ANTHROPIC_API_KEY", {"value": KEY})
+    await app.put("/api/secrets/house-key", {"value": "the-key-of-the-house"})
 
 
-async def test_without_a_key(house: House) -> None:
-    await house.client.delete("/api/secrets/ANTHROPIC_API_KEY")
-    found = await house.get("/api/models")
+async def test_without_a_key(app: App) -> None:
+    await app.client.delete("/api/secrets/ANTHROPIC_API_KEY")
+    found = await app.get("/api/models")
     assert (found["default"], found["is_simulated"]) == ("anthropic:claude-sonnet-4-6", False)
 
     by_name = {one["name"]: one for one in found["providers"]}
@@ -76,13 +76,13 @@ async def test_without_a_key(house: House) -> None:
         "base_url": None,
         "remedy": mentions("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     }
-    tried = await house.post("/api/models/test", {})
+    tried = await app.post("/api/models/test", {})
     assert (tried["works"], tried["fault"]) == (False, "not_configured")
-    assert told(house) == [("warning", mentions("anthropic:claude-sonnet-4-6"))]
+    assert told(app) == [("warning", mentions("anthropic:claude-sonnet-4-6"))]
 
 
-async def test_the_simulated_one(house: House) -> None:
-    tried = await house.post("/api/models/test", {"model": "simulated:default"})
+async def test_the_simulated_one(app: App) -> None:
+    tried = await app.post("/api/models/test", {"model": "simulated:default"})
     assert {key: tried[key] for key in ("model", "is_simulated", "works", "answer", "cost_usd", "fault")} == {
         "model": "simulated:default",
         "is_simulated": True,
@@ -93,28 +93,28 @@ async def test_the_simulated_one(house: House) -> None:
     }
 
 
-async def test_a_key_of_the_secret_store_and_a_server_of_ones_own(house: House, provider: FakeProvider) -> None:
-    await with_keys(house)
-    response = await house.client.get("/api/models")
+async def test_a_key_of_the_secret_store_and_a_server_of_ones_own(app: App, provider: FakeProvider) -> None:
+    await with_keys(app)
+    response = await app.client.get("/api/models")
     assert KEY not in response.text
     assert "word" not in response.text
     found = response.json()
-    assert (found["default"], found["fallbacks"]) == ("anthropic:claude-sonnet-4-6", ["house:qwen3"])
+    assert (found["default"], found["fallbacks"]) == ("anthropic:claude-sonnet-4-6", ["app:qwen3"])
     assert found["prices"] == mentions("genai-prices", "1")
     by_name = {one["name"]: (one["is_ready"], one["key_source"], one["base_url"]) for one in found["providers"]}
     assert by_name["anthropic"] == (True, "secret", f"http://127.0.0.1:{provider.port}")
     assert by_name["house"] == (True, "secret", provider.openai_url)
     provider.will(Says("ready", input_tokens=1000, output_tokens=100))
-    tried = await house.post("/api/models/test", {"model": "house:qwen3"})
+    tried = await app.post("/api/models/test", {"model": "app:qwen3"})
     assert (tried["works"], tried["answer"], tried["cost_usd"]) == (True, "ready", 0.00125)
     assert (tried["input_tokens"], tried["output_tokens"], tried["is_simulated"]) == (1000, 100, False)
     assert provider.asked[-1].headers["authorization"] == "Bearer the-key-of-the-house"
 
 
-async def test_faults_are_told_in_words(house: House, provider: FakeProvider) -> None:
-    await with_keys(house)
+async def test_faults_are_told_in_words(app: App, provider: FakeProvider) -> None:
+    await with_keys(app)
     provider.will(Fails(401, message=f"Incorrect API key: {KEY}"))
-    tried = await house.post("/api/models/test", {})
+    tried = await app.post("/api/models/test", {})
     assert (tried["works"], tried["fault"], tried["answer"], tried["input_tokens"]) == (
         False,
         "authentication",
@@ -122,35 +122,35 @@ async def test_faults_are_told_in_words(house: House, provider: FakeProvider) ->
         None,
     )
     assert tried["message"] == mentions("anthropic:claude-sonnet-4-6", "401")
-    unknown = await house.post("/api/models/test", {"model": "zzz:model"})
+    unknown = await app.post("/api/models/test", {"model": "zzz:model"})
     assert (unknown["fault"], unknown["message"]) == (
         "not_configured",
         mentions("zzz:model"),
     )
 
 
-async def test_who_may(house: House) -> None:
+async def test_who_may(app: App) -> None:
     """Every role can list models; a test call costs money, so it needs the role editor."""
     for roles, status in (((), 403), (("viewer",), 403), (("approver",), 403), (("editor",), 200)):
-        async with house.visitor(await token_for(house, *roles)) as somebody:
+        async with app.visitor(await token_for(app, *roles)) as somebody:
             assert (await somebody.get("/api/models")).status_code == (200 if roles else 403)
             asked = {"model": "simulated:default"}
             assert (await somebody.post("/api/models/test", json=asked)).status_code == status
-    async with house.visitor() as nobody:
+    async with app.visitor() as nobody:
         assert (await nobody.get("/api/models")).status_code == 401
-    assert (await house.client.post("/api/models/test", json={"model": ""})).status_code == 422
-    assert (await house.client.post("/api/models/test", json={"key": "x"})).status_code == 422
+    assert (await app.client.post("/api/models/test", json={"model": ""})).status_code == 422
+    assert (await app.client.post("/api/models/test", json={"key": "x"})).status_code == 422
 
 
-def told(house: House, *fallbacks: str) -> list[tuple[str, str]]:
-    return [(one.verdict, one.detail) for one in look_at_models(house.cairn.models, fallbacks)]
+def told(app: App, *fallbacks: str) -> list[tuple[str, str]]:
+    return [(one.verdict, one.detail) for one in look_at_models(app.cairn.models, fallbacks)]
 
 
-async def test_what_the_doctor_says(house: House) -> None:
-    await with_keys(house)
-    ((verdict, detail),) = told(house, "house:qwen3")
+async def test_what_the_doctor_says(app: App) -> None:
+    await with_keys(app)
+    ((verdict, detail),) = told(app, "app:qwen3")
     assert (verdict, detail.startswith("anthropic:claude-sonnet-4-6; genai-prices ")) == ("ok", True)
-    assert told(house, "groq:llama", "zzz:m", "anthropic:claude-sonnet-4-5") == [
+    assert told(app, "groq:llama", "zzz:m", "anthropic:claude-sonnet-4-5") == [
         ("warning", mentions("groq:llama")),
         ("warning", mentions("zzz:m")),
         ("warning", mentions("anthropic:claude-sonnet-4-5", "November 30th, 2026")),

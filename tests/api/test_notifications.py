@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 import sqlalchemy as sa
 
-from tests.api.house import House, open_house
+from tests.api.app import App, open_app
 from tests.mentions import mentions
 from tests.outward.servers import MailServer, WebServer, answer, mail_server, web_server
 
@@ -33,9 +33,7 @@ async def post() -> AsyncIterator[MailServer]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def house(
-    tmp_path_factory: pytest.TempPathFactory, receiver: WebServer, post: MailServer
-) -> AsyncIterator[House]:
+async def app(tmp_path_factory: pytest.TempPathFactory, receiver: WebServer, post: MailServer) -> AsyncIterator[App]:
     settings: Json = {
         "outward_allowed": ["127.0.0.1"],
         "smtp_host": "127.0.0.1",
@@ -43,26 +41,26 @@ async def house(
         "smtp_tls": "none",
         "smtp_from": "cairn@example.com",
     }
-    async with open_house(tmp_path_factory.mktemp("data"), **settings) as opened:
+    async with open_app(tmp_path_factory.mktemp("data"), **settings) as opened:
         yield opened
 
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="module")
-async def no_channels(house: House, receiver: WebServer) -> AsyncIterator[None]:
+async def no_channels(app: App, receiver: WebServer) -> AsyncIterator[None]:
     yield
-    for channel in (await house.get("/api/channels"))["items"]:
-        await house.client.delete(f"/api/channels/{channel['channel_id']}")
+    for channel in (await app.get("/api/channels"))["items"]:
+        await app.client.delete(f"/api/channels/{channel['channel_id']}")
     receiver.asked.clear()
     receiver.pages.clear()
 
 
-async def made(house: House, receiver: WebServer, name: str = "Ops", **more: Any) -> Json:
+async def made(app: App, receiver: WebServer, name: str = "Ops", **more: Any) -> Json:
     body = {"name": name, "kind": "webhook", "url": receiver.url("/hook?token=very-secret"), **more}
-    return await house.post("/api/channels", body, 201)
+    return await app.post("/api/channels", body, 201)
 
 
-async def test_a_channel_is_made_read_changed_and_removed(house: House, receiver: WebServer) -> None:
-    channel = await made(house, receiver, signing_key=KEY)
+async def test_a_channel_is_made_read_changed_and_removed(app: App, receiver: WebServer) -> None:
+    channel = await made(app, receiver, signing_key=KEY)
     name = channel["channel_id"]
     assert {key: channel[key] for key in ("name", "kind", "host", "is_enabled", "shows_details", "revision")} == {
         "name": "Ops",
@@ -74,32 +72,32 @@ async def test_a_channel_is_made_read_changed_and_removed(house: House, receiver
     }
     assert channel["signing_key"] is None  # it was given: whoever gave it has it
     assert "run_completed" not in channel["kinds"]
-    changed = await house.put(f"/api/channels/{name}", {"shows_details": False, "kinds": ["run_completed"]})
+    changed = await app.put(f"/api/channels/{name}", {"shows_details": False, "kinds": ["run_completed"]})
     assert (changed["shows_details"], changed["kinds"], changed["revision"]) == (False, ["run_completed"], 2)
-    late = await house.client.put(f"/api/channels/{name}", json={"name": "Late"}, headers={"If-Match": '"1"'})
+    late = await app.client.put(f"/api/channels/{name}", json={"name": "Late"}, headers={"If-Match": '"1"'})
     assert late.status_code == 412
-    assert (await house.get(f"/api/channels/{name}")) == changed
-    removed = await house.client.delete(f"/api/channels/{name}")
+    assert (await app.get(f"/api/channels/{name}")) == changed
+    removed = await app.client.delete(f"/api/channels/{name}")
     assert removed.json() == {"channel_id": name, "name": "Ops"}
-    assert (await house.client.get(f"/api/channels/{name}")).status_code == 404
-    events = (await house.get("/api/events", scope="global"))["items"]
+    assert (await app.client.get(f"/api/channels/{name}")).status_code == 404
+    events = (await app.get("/api/events", scope="global"))["items"]
     told = [event["event_type"] for event in events if event["event_type"].startswith("channel_")]
     assert told[:3] == ["channel_removed", "channel_changed", "channel_created"]
 
 
-async def test_addresses_and_keys_never_come_back(house: House, receiver: WebServer) -> None:
-    channel = await made(house, receiver)
+async def test_addresses_and_keys_never_come_back(app: App, receiver: WebServer) -> None:
+    channel = await made(app, receiver)
     key = channel.pop("signing_key")
     assert len(key) >= 32  # shown this once
     receiver.on("/hook", answer(500, f"no {key} at /hook?token=very-secret".encode()))
-    tried = await house.post(f"/api/channels/{channel['channel_id']}/test", {})
+    tried = await app.post(f"/api/channels/{channel['channel_id']}/test", {})
     assert (tried["status"], len(receiver.asked)) == ("failed", 1)
     answers = [
         tried,
-        await house.get("/api/channels"),
-        await house.get(f"/api/channels/{channel['channel_id']}"),
-        await house.get("/api/deliveries"),
-        await house.get("/api/events", scope="global"),
+        await app.get("/api/channels"),
+        await app.get(f"/api/channels/{channel['channel_id']}"),
+        await app.get("/api/deliveries"),
+        await app.get("/api/events", scope="global"),
     ]
     for one in answers:
         assert "very-secret" not in json.dumps(one)
@@ -109,26 +107,26 @@ async def test_addresses_and_keys_never_come_back(house: House, receiver: WebSer
         names = [n for n in sa.inspect(connection).get_table_names() if not n.startswith("workflow")]
         return " ".join(str(connection.execute(sa.text(f'SELECT * FROM "{n}"')).all()) for n in names)
 
-    kept = await house.cairn.database.aread(stored)
+    kept = await app.cairn.database.aread(stored)
     assert "very-secret" not in kept
     assert key not in kept
 
 
-async def test_trying_out_says_what_came_of_it(house: House, receiver: WebServer, post: MailServer) -> None:
-    channel = await made(house, receiver)
+async def test_trying_out_says_what_came_of_it(app: App, receiver: WebServer, post: MailServer) -> None:
+    channel = await made(app, receiver)
     receiver.on("/hook", answer(202, b"taken"))
-    tried = await house.post(f"/api/channels/{channel['channel_id']}/test", {})
+    tried = await app.post(f"/api/channels/{channel['channel_id']}/test", {})
     assert (tried["status"], tried["told"], tried["kind"], tried["tries"]) == ("sent", "202 taken", "test", 1)
     assert [one["outcome"] for one in tried["history"]] == ["sent"]
     assert tried["content"]["title"]
-    assert (await house.get(f"/api/deliveries/{tried['delivery_id']}")) == tried
-    mail = await house.post("/api/channels", {"name": "Mail", "kind": "email"}, 201)
-    nobody = await house.client.post(f"/api/channels/{mail['channel_id']}/test", json={})
+    assert (await app.get(f"/api/deliveries/{tried['delivery_id']}")) == tried
+    mail = await app.post("/api/channels", {"name": "Mail", "kind": "email"}, 201)
+    nobody = await app.client.post(f"/api/channels/{mail['channel_id']}/test", json={})
     assert nobody.status_code == 422
-    sent = await house.post(f"/api/channels/{mail['channel_id']}/test", {"recipient": "me@example.com"})
+    sent = await app.post(f"/api/channels/{mail['channel_id']}/test", {"recipient": "me@example.com"})
     assert (sent["status"], sent["recipient"]) == ("sent", "me@example.com")
     assert post.mails[-1].rcpt_tos == ["me@example.com"]
-    listed = await house.get("/api/deliveries", channel_id=mail["channel_id"], status="sent", kind="test")
+    listed = await app.get("/api/deliveries", channel_id=mail["channel_id"], status="sent", kind="test")
     assert [one["delivery_id"] for one in listed["items"]] == [sent["delivery_id"]]
 
 
@@ -157,35 +155,35 @@ async def test_trying_out_says_what_came_of_it(house: House, receiver: WebServer
         ({"name": "Ops", "kind": "apprise", "url": "syslog://"}, "/url"),
     ],
 )
-async def test_what_cannot_work_is_refused_with_its_place(house: House, body: Json, place: str) -> None:
-    refused = await house.client.post("/api/channels", json=body)
+async def test_what_cannot_work_is_refused_with_its_place(app: App, body: Json, place: str) -> None:
+    refused = await app.client.post("/api/channels", json=body)
     assert refused.status_code == 422
     assert place in [error["path"] for error in refused.json()["errors"]], refused.text
 
 
-async def test_a_name_stands_for_one_and_a_fallback_is_another(house: House, receiver: WebServer) -> None:
-    one = await made(house, receiver)
-    assert (await house.client.post("/api/channels", json={"name": "ops", "kind": "email"})).status_code == 422
-    own = await house.client.put(f"/api/channels/{one['channel_id']}", json={"fallback": "Ops"})
+async def test_a_name_stands_for_one_and_a_fallback_is_another(app: App, receiver: WebServer) -> None:
+    one = await made(app, receiver)
+    assert (await app.client.post("/api/channels", json={"name": "ops", "kind": "email"})).status_code == 422
+    own = await app.client.put(f"/api/channels/{one['channel_id']}", json={"fallback": "Ops"})
     assert own.json()["errors"] == [{"path": "/fallback", "message": mentions()}]
-    mail = await house.post("/api/channels", {"name": "Mail", "kind": "email", "fallback": "Ops"}, 201)
-    assert (await house.put(f"/api/channels/{mail['channel_id']}", {"fallback": ""}))["fallback"] is None
-    await house.put(f"/api/channels/{mail['channel_id']}", {"fallback": "Ops"})
-    await house.client.delete(f"/api/channels/{one['channel_id']}")
-    assert (await house.get(f"/api/channels/{mail['channel_id']}"))["fallback"] is None
+    mail = await app.post("/api/channels", {"name": "Mail", "kind": "email", "fallback": "Ops"}, 201)
+    assert (await app.put(f"/api/channels/{mail['channel_id']}", {"fallback": ""}))["fallback"] is None
+    await app.put(f"/api/channels/{mail['channel_id']}", {"fallback": "Ops"})
+    await app.client.delete(f"/api/channels/{one['channel_id']}")
+    assert (await app.get(f"/api/channels/{mail['channel_id']}"))["fallback"] is None
 
 
-async def test_everybody_says_what_they_want_to_be_told(house: House) -> None:
-    await house.post("/api/channels", {"name": "Mail", "kind": "email"}, 201)
+async def test_everybody_says_what_they_want_to_be_told(app: App) -> None:
+    await app.post("/api/channels", {"name": "Mail", "kind": "email"}, 201)
     wanted: Json = {
         "channels": ["email"],
         "kinds": ["approval_asked"],
         "quiet": {"start": "22:00", "end": "07:00", "time_zone": "Europe/Berlin"},
     }
-    said = await house.put("/api/preferences", wanted)
+    said = await app.put("/api/preferences", wanted)
     assert said == {**wanted, "user": "admin", "available": [{"name": "Mail", "kind": "email"}]}
-    assert await house.get("/api/preferences") == said
-    wrong = await house.client.put("/api/preferences", json={"quiet": {**wanted["quiet"], "time_zone": "Mars/Base"}})
+    assert await app.get("/api/preferences") == said
+    wrong = await app.client.put("/api/preferences", json={"quiet": {**wanted["quiet"], "time_zone": "Mars/Base"}})
     assert wrong.json()["errors"] == [{"path": "/quiet/time_zone", "message": mentions("Europe/Berlin")}]
-    cleared = await house.put("/api/preferences", {})
+    cleared = await app.put("/api/preferences", {})
     assert (cleared["channels"], cleared["kinds"], cleared["quiet"]) == (None, None, None)

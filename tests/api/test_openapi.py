@@ -13,7 +13,7 @@ import pytest
 from cairn.api.app import operation_routes
 from cairn.api.operations import operation_id
 from cairn.documents import decode_json, encode_json
-from tests.api.house import specification
+from tests.api.app import specification
 
 SPEC = specification()
 OPERATIONS: dict[str, dict[str, Any]] = {

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from cairn.services.view import write_instant
 from cairn.store import tables as t
-from tests.api.house import BASE, TOKEN, House, Json
+from tests.api.app import BASE, TOKEN, App, Json
 from tests.api.people import token_for, user_with
 from tests.mentions import mentions
 
@@ -22,32 +22,32 @@ OWN = {"Origin": BASE}
 PASSWORD = "several plain words"
 
 
-async def invited(house: House, name: str, *roles: str, **more: Any) -> Json:
-    return await house.post("/api/invitations", {"name": name, "roles": list(roles), **more}, 201)
+async def invited(app: App, name: str, *roles: str, **more: Any) -> Json:
+    return await app.post("/api/invitations", {"name": name, "roles": list(roles), **more}, 201)
 
 
 @asynccontextmanager
-async def accepted(house: House, name: str, *roles: str, **more: Any) -> AsyncGenerator[httpx.AsyncClient]:
+async def accepted(app: App, name: str, *roles: str, **more: Any) -> AsyncGenerator[httpx.AsyncClient]:
     """Somebody who has set a password and is signed in."""
-    body = {"token": (await invited(house, name, *roles, **more))["token"], "password": PASSWORD}
-    async with house.visitor() as client:
+    body = {"token": (await invited(app, name, *roles, **more))["token"], "password": PASSWORD}
+    async with app.visitor() as client:
         answer = await client.post("/api/invitations/accept", json=body)
         assert answer.status_code == 200, answer.text
         client.headers.update(OWN)
         yield client
 
 
-async def told(house: House, *types: str) -> list[tuple[str, str, Json]]:
-    found = await house.get("/api/events", scope="global", event_type=list(types))
-    assert (await house.get("/api/events/verify"))["valid"]
+async def told(app: App, *types: str) -> list[tuple[str, str, Json]]:
+    found = await app.get("/api/events", scope="global", event_type=list(types))
+    assert (await app.get("/api/events/verify"))["valid"]
     return [(event["event_type"], event["actor"], event["metadata"]) for event in found["items"][::-1]]
 
 
 # ---- users and groups ------------------------------------------------------------------------------------
-async def test_a_user_is_made_changed_removed_and_restored(house: House) -> None:
-    await house.post("/api/groups", {"name": "Buyers", "description": "Who buys"}, 201)
+async def test_a_user_is_made_changed_removed_and_restored(app: App) -> None:
+    await app.post("/api/groups", {"name": "Buyers", "description": "Who buys"}, 201)
     body = {"name": "Pat", "display_name": "Pat P", "email": "Pat@Example.com", "roles": ["viewer"]}
-    made = await house.post("/api/users", body | {"groups": ["buyers"]}, 201)
+    made = await app.post("/api/users", body | {"groups": ["buyers"]}, 201)
     assert made == {
         "name": "pat",
         "display_name": "Pat P",
@@ -62,16 +62,16 @@ async def test_a_user_is_made_changed_removed_and_restored(house: House) -> None
         "signed_in_at": None,
         "removed_at": None,
     }
-    assert await house.get("/api/users/PAT") == made
-    changed = await house.put("/api/users/pat", {"roles": ["editor", "approver"], "groups": []})
+    assert await app.get("/api/users/PAT") == made
+    changed = await app.put("/api/users/pat", {"roles": ["editor", "approver"], "groups": []})
     assert (changed["roles"], changed["groups"], changed["email"]) == (["editor", "approver"], [], "pat@example.com")
-    removed = (await house.client.delete("/api/users/pat")).json()
+    removed = (await app.client.delete("/api/users/pat")).json()
     assert removed["removed_at"] is not None
-    assert "pat" not in [user["name"] for user in (await house.get("/api/users"))["items"]]
-    assert "pat" in [user["name"] for user in (await house.get("/api/users", removed=True))["items"]]
-    assert (await house.put("/api/users/pat", {"roles": []}, 409))["possible"] == ["restore"]
-    assert (await house.post("/api/users/pat/restore"))["roles"] == ["editor", "approver"]
-    assert await told(house, "user_created", "user_changed", "user_removed", "user_restored") == [
+    assert "pat" not in [user["name"] for user in (await app.get("/api/users"))["items"]]
+    assert "pat" in [user["name"] for user in (await app.get("/api/users", removed=True))["items"]]
+    assert (await app.put("/api/users/pat", {"roles": []}, 409))["possible"] == ["restore"]
+    assert (await app.post("/api/users/pat/restore"))["roles"] == ["editor", "approver"]
+    assert await told(app, "user_created", "user_changed", "user_removed", "user_restored") == [
         ("user_created", "admin", {"user": "pat", "roles": ["viewer"], "groups": ["buyers"]}),
         (
             "user_changed",
@@ -83,37 +83,37 @@ async def test_a_user_is_made_changed_removed_and_restored(house: House) -> None
     ]
 
 
-async def test_lists_page(house: House) -> None:
+async def test_lists_page(app: App) -> None:
     for number in range(5):
-        await user_with(house, name=f"page-{number}")
+        await user_with(app, name=f"page-{number}")
     names: list[str] = []
     cursor = None
     while True:
-        found = await house.get("/api/users", limit=2, search="page-", **({"cursor": cursor} if cursor else {}))
+        found = await app.get("/api/users", limit=2, search="page-", **({"cursor": cursor} if cursor else {}))
         names += [user["name"] for user in found["items"]]
         if (cursor := found["next_cursor"]) is None:
             break
     assert names == [f"page-{number}" for number in range(5)]
-    assert (await house.get("/api/users", search="page_"))["items"] == []  # no wildcard
+    assert (await app.get("/api/users", search="page_"))["items"] == []  # no wildcard
     for path in ("people", "users", "groups", "invitations", "tokens", "sessions", "delegations", "secrets"):
-        found = await house.get(f"/api/{path}", limit=1)
+        found = await app.get(f"/api/{path}", limit=1)
         assert set(found) == {"items", "next_cursor"}
         assert len(found["items"]) <= 1
 
 
-async def test_everybody_sees_who_can_be_named_and_only_admins_more(house: House) -> None:
-    await user_with(house, "approver", name="decider")
-    async with house.visitor(await token_for(house, "viewer")) as viewer:
+async def test_everybody_sees_who_can_be_named_and_only_admins_more(app: App) -> None:
+    await user_with(app, "approver", name="decider")
+    async with app.visitor(await token_for(app, "viewer")) as viewer:
         people = (await viewer.get("/api/people", params={"search": "decid"})).json()["items"]
         assert people == [{"name": "decider", "display_name": "decider", "groups": [], "may_decide": True}]
         for path in ("users", "users/decider", "tokens", "invitations", "secrets"):
             assert (await viewer.get(f"/api/{path}")).status_code == 403
 
 
-async def test_the_local_admin_stays_admin(house: House) -> None:
-    assert (await house.put("/api/users/admin", {"roles": ["viewer"]}, 409))["type"] == "urn:cairn:problem:refused"
-    assert (await house.client.delete("/api/users/admin")).status_code == 409
-    assert (await house.get("/api/users/admin"))["roles"] == ["viewer", "editor", "approver", "admin"]
+async def test_the_local_admin_stays_admin(app: App) -> None:
+    assert (await app.put("/api/users/admin", {"roles": ["viewer"]}, 409))["type"] == "urn:cairn:problem:refused"
+    assert (await app.client.delete("/api/users/admin")).status_code == 409
+    assert (await app.get("/api/users/admin"))["roles"] == ["viewer", "editor", "approver", "admin"]
 
 
 @pytest.mark.parametrize(
@@ -139,17 +139,17 @@ async def test_the_local_admin_stays_admin(house: House) -> None:
         ("/api/invitations/accept", {"token": "x", "password": 5}, "/password"),
     ],
 )
-async def test_what_does_not_fit_is_told_by_its_place(house: House, path: str, body: Json, where: str) -> None:
-    answer = await house.post(path, body, 422)
+async def test_what_does_not_fit_is_told_by_its_place(app: App, path: str, body: Json, where: str) -> None:
+    answer = await app.post(path, body, 422)
     assert where in [error["path"] for error in answer["errors"]], answer
 
 
 # ---- invitations -----------------------------------------------------------------------------------------
-async def test_an_invitation_works_once(house: House) -> None:
-    made = await invited(house, "guest", "approver", email="guest@example.com", valid_hours=2)
+async def test_an_invitation_works_once(app: App) -> None:
+    made = await invited(app, "guest", "approver", email="guest@example.com", valid_hours=2)
     assert made["path"] == f"/welcome#invitation={made['token']}"
-    assert "token" not in (await house.get("/api/invitations"))["items"][0]
-    async with house.visitor() as client:
+    assert "token" not in (await app.get("/api/invitations"))["items"][0]
+    async with app.visitor() as client:
         welcome = (await client.post("/api/invitations/preview", json={"token": made["token"]})).json()
         assert (welcome["user"], welcome["email"]) == ("guest", "guest@example.com")
         body = {"token": made["token"], "password": PASSWORD, "display_name": "The guest"}
@@ -159,32 +159,34 @@ async def test_an_invitation_works_once(house: House) -> None:
         assert (await client.get("/api/session")).json() == session
         for path, sent in (("preview", {"token": made["token"]}), ("accept", body)):
             assert (await client.post(f"/api/invitations/{path}", json=sent)).status_code == 410
-    events = await told(house, "invitation_created", "invitation_accepted")
+    events = await told(app, "invitation_created", "invitation_accepted")
     mine = [(event, who) for event, who, metadata in events if metadata["user"] == "guest"]
     assert mine == [("invitation_created", "admin"), ("invitation_accepted", "guest")]
 
 
-async def test_a_newer_invitation_takes_the_place_of_an_earlier_one_and_either_can_be_taken_back(house: House) -> None:
-    first, second = await invited(house, "late"), await invited(house, "late")
-    async with house.visitor() as client:
+async def test_a_newer_invitation_takes_the_place_of_an_earlier_one_and_either_can_be_taken_back(
+    app: App,
+) -> None:
+    first, second = await invited(app, "late"), await invited(app, "late")
+    async with app.visitor() as client:
         assert (await client.post("/api/invitations/preview", json={"token": first["token"]})).status_code == 410
         assert (await client.post("/api/invitations/preview", json={"token": second["token"]})).status_code == 200
-        assert (await house.client.delete(f"/api/invitations/{second['invitation_id']}")).status_code == 204
+        assert (await app.client.delete(f"/api/invitations/{second['invitation_id']}")).status_code == 204
         assert (await client.post("/api/invitations/preview", json={"token": second["token"]})).status_code == 410
         assert (await client.post("/api/invitations/preview", json={"token": "no such"})).status_code == 401
-    third = await invited(house, "late")
+    third = await invited(app, "late")
     past = sa.update(t.invitations).where(t.invitations.c.invitation_id == third["invitation_id"])
-    await house.cairn.database.transact(lambda c: c.execute(past.values(expires_at=house.cairn.clock.now())))
-    async with house.visitor() as client:
+    await app.cairn.database.transact(lambda c: c.execute(past.values(expires_at=app.cairn.clock.now())))
+    async with app.visitor() as client:
         body = {"token": third["token"], "password": PASSWORD}
         assert (await client.post("/api/invitations/accept", json=body)).status_code == 410
 
 
-async def test_a_user_who_is_here_gets_a_new_password_and_old_sessions_end(house: House) -> None:
-    async with accepted(house, "forgetful", "viewer") as client:
-        assert (await house.post("/api/invitations", {"name": "forgetful", "roles": ["admin"]}, 409))["detail"]
-        again = await invited(house, "forgetful")
-        async with house.visitor() as other:
+async def test_a_user_who_is_here_gets_a_new_password_and_old_sessions_end(app: App) -> None:
+    async with accepted(app, "forgetful", "viewer") as client:
+        assert (await app.post("/api/invitations", {"name": "forgetful", "roles": ["admin"]}, 409))["detail"]
+        again = await invited(app, "forgetful")
+        async with app.visitor() as other:
             body = {"token": again["token"], "password": "quite other words"}
             assert (await other.post("/api/invitations/accept", json=body)).status_code == 200
         assert (await client.get("/api/session")).status_code == 401
@@ -194,9 +196,9 @@ async def test_a_user_who_is_here_gets_a_new_password_and_old_sessions_end(house
 
 
 @pytest.mark.parametrize("password", ["short", "weak-one-weak-one"[:0], "weak-one1234", "aaaaaaaaaaaaaaaa", "x" * 513])
-async def test_weak_passwords_are_refused_and_the_invitation_stays_open(house: House, password: str) -> None:
-    made = await invited(house, "weak-one")
-    async with house.visitor() as client:
+async def test_weak_passwords_are_refused_and_the_invitation_stays_open(app: App, password: str) -> None:
+    made = await invited(app, "weak-one")
+    async with app.visitor() as client:
         answer = await client.post("/api/invitations/accept", json={"token": made["token"], "password": password})
         assert (answer.status_code, [e["path"] for e in answer.json()["errors"]]) == (422, ["/password"])
         assert password == "" or password not in answer.text
@@ -204,59 +206,59 @@ async def test_weak_passwords_are_refused_and_the_invitation_stays_open(house: H
 
 
 # ---- tokens ----------------------------------------------------------------------------------------------
-async def test_a_token_is_shown_once_and_revoked_at_once(house: House) -> None:
-    await user_with(house, "viewer", "editor", name="robot")
-    made = await house.post("/api/tokens", {"name": "nightly", "user": "robot", "scopes": ["run"]}, 201)
+async def test_a_token_is_shown_once_and_revoked_at_once(app: App) -> None:
+    await user_with(app, "viewer", "editor", name="robot")
+    made = await app.post("/api/tokens", {"name": "nightly", "user": "robot", "scopes": ["run"]}, 201)
     text = made.pop("token")
     assert text.startswith("cairn_")
-    listed = (await house.get("/api/tokens", user="robot"))["items"]
+    listed = (await app.get("/api/tokens", user="robot"))["items"]
     assert listed == [made]
-    assert text not in str(await house.get("/api/tokens", all=True))
-    rows = await house.cairn.database.aread(lambda c: c.execute(sa.select(t.api_tokens)).all())
+    assert text not in str(await app.get("/api/tokens", all=True))
+    rows = await app.cairn.database.aread(lambda c: c.execute(sa.select(t.api_tokens)).all())
     assert text not in str(rows)
-    async with house.visitor(text) as robot, house.visitor() as page:
+    async with app.visitor(text) as robot, app.visitor() as page:
         session = (await robot.get("/api/session")).json()
         assert (session["actor"], session["scopes"]) == ("robot", ["run"])
         refused = await robot.post("/api/pipelines", json={"pipeline_name": "P"})
         assert (refused.status_code, "scope define" in refused.json()["detail"]) == (403, True)
         signed_in = await page.post("/api/session", json={"token": text})
         assert signed_in.json()["scopes"] == ["run"]  # a session may no more than its token
-        assert (await house.get("/api/tokens", user="robot"))["items"][0]["last_used_at"] is not None
-        answer = await house.client.delete(f"/api/tokens/{made['token_id']}")
+        assert (await app.get("/api/tokens", user="robot"))["items"][0]["last_used_at"] is not None
+        answer = await app.client.delete(f"/api/tokens/{made['token_id']}")
         assert (answer.json()["is_valid"], answer.json()["revoked_at"] is not None) == (False, True)
         assert (await robot.get("/api/session")).status_code == 401
         assert (await page.get("/api/session")).status_code == 401
-    assert (await house.get("/api/tokens", user="robot"))["items"] == []
-    assert (await house.client.delete(f"/api/tokens/{made['token_id']}")).status_code == 200
+    assert (await app.get("/api/tokens", user="robot"))["items"] == []
+    assert (await app.client.delete(f"/api/tokens/{made['token_id']}")).status_code == 200
 
 
-async def test_a_session_ends_with_its_token(house: House) -> None:
-    made = await house.post("/api/tokens", {"name": "short", "valid_days": 1}, 201)
-    async with house.visitor() as client:
+async def test_a_session_ends_with_its_token(app: App) -> None:
+    made = await app.post("/api/tokens", {"name": "short", "valid_days": 1}, 201)
+    async with app.visitor() as client:
         await client.post("/api/session", json={"token": made["token"]})
-        [session] = [s for s in (await house.get("/api/sessions"))["items"] if s["expires_at"] <= made["expires_at"]]
+        [session] = [s for s in (await app.get("/api/sessions"))["items"] if s["expires_at"] <= made["expires_at"]]
         assert session["signed_in_with"] == "token"
         assert (await client.get("/api/session")).status_code == 200
 
 
-async def test_a_narrow_token_makes_no_wider_one(house: House) -> None:
-    token = await token_for(house, "admin", scopes=["admin"], name="keyholder")
-    async with house.visitor(token) as holder:
+async def test_a_narrow_token_makes_no_wider_one(app: App) -> None:
+    token = await token_for(app, "admin", scopes=["admin"], name="keyholder")
+    async with app.visitor(token) as holder:
         assert (await holder.post("/api/tokens", json={"name": "wide"})).status_code == 403
         assert (await holder.post("/api/tokens", json={"name": "wide", "scopes": ["admin", "run"]})).status_code == 403
         made = await holder.post("/api/tokens", json={"name": "same", "scopes": ["admin"]})
         assert (made.status_code, made.json()["user"]) == (201, "keyholder")
 
 
-async def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(house: House) -> None:
+async def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(app: App) -> None:
     """Users see their own account and nothing of others."""
-    async with accepted(house, "own-account", "approver") as own:
+    async with accepted(app, "own-account", "approver") as own:
         body = {"name": "my notebook", "scopes": ["read", "decide"], "valid_days": 30}
         made = (await own.post("/api/me/tokens", json=body)).json()
         assert (made["user"], made["created_by"], made["scopes"]) == ("own-account", "own-account", ["read", "decide"])
         kept = {name: value for name, value in made.items() if name != "token"}
         assert (await own.get("/api/me/tokens")).json() == {"items": [kept], "next_cursor": None}
-        async with house.visitor(made["token"]) as program:
+        async with app.visitor(made["token"]) as program:
             assert (await program.get("/api/approvals")).status_code == 200
             assert (await program.get("/api/me/tokens")).status_code == 403  # its scopes do not reach the account
         for wrong in ({**body, "scopes": ["define"]}, {**body, "valid_days": None}, {**body, "user": "admin"}):
@@ -266,29 +268,29 @@ async def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(house: House) 
         assert (await own.delete(f"/api/me/tokens/{made['token_id']}")).json()["is_valid"] is False
         assert (await own.get("/api/me/tokens")).json()["items"] == []
         assert len((await own.get("/api/me/tokens?all=true")).json()["items"]) == 1
-        others = (await house.post("/api/tokens", {"name": "x", "user": "admin"}, 201))["token_id"]
+        others = (await app.post("/api/tokens", {"name": "x", "user": "admin"}, 201))["token_id"]
         assert (await own.delete(f"/api/me/tokens/{others}")).status_code == 404
-        await house.client.delete(f"/api/tokens/{others}")
+        await app.client.delete(f"/api/tokens/{others}")
         renamed = (await own.put("/api/me", json={"display_name": "An approver"})).json()
         assert (renamed["actor"], renamed["display_name"]) == ("own-account", "An approver")
         assert (await own.put("/api/me", json={"display_name": "a\nb"})).status_code == 422
         assert (await own.put("/api/me", json={"roles": ["admin"]})).status_code == 422
-    assert (await house.get("/api/users/own-account"))["roles"] == ["approver"]
-    assert "my notebook" in str(await told(house, "token_created"))
+    assert (await app.get("/api/users/own-account"))["roles"] == ["approver"]
+    assert "my notebook" in str(await told(app, "token_created"))
 
 
-async def test_secret_answers_are_not_kept_for_repeated_requests(house: House) -> None:
+async def test_secret_answers_are_not_kept_for_repeated_requests(app: App) -> None:
     key = {"Idempotency-Key": "once"}
     body = {"name": "kept"}
-    first, second = [await house.post("/api/tokens", body, 201, headers=key) for _ in range(2)]
+    first, second = [await app.post("/api/tokens", body, 201, headers=key) for _ in range(2)]
     assert first["token"] != second["token"]
-    rows = await house.cairn.database.aread(lambda c: c.execute(sa.select(t.idempotency_keys)).all())
+    rows = await app.cairn.database.aread(lambda c: c.execute(sa.select(t.idempotency_keys)).all())
     assert first["token"] not in str(rows)
 
 
 # ---- sessions and passwords ------------------------------------------------------------------------------
-async def test_sessions_are_listed_and_ended(house: House) -> None:
-    async with accepted(house, "roamer", "viewer") as here, house.visitor() as there, house.visitor() as third:
+async def test_sessions_are_listed_and_ended(app: App) -> None:
+    async with accepted(app, "roamer", "viewer") as here, app.visitor() as there, app.visitor() as third:
         for client in (there, third):
             client.headers.update({"User-Agent": "elsewhere", **OWN})
             await client.post("/api/session", json={"name": "ROAMER", "password": PASSWORD})
@@ -302,17 +304,17 @@ async def test_sessions_are_listed_and_ended(house: House) -> None:
         assert (await third.get("/api/session")).status_code == 401
         assert (await here.delete("/api/sessions")).json() == {"count": 1}
         assert [(await client.get("/api/session")).status_code for client in (here, there)] == [200, 401]
-        others = (await house.get("/api/sessions"))["items"]
+        others = (await app.get("/api/sessions"))["items"]
         foreign = [s for s in others if s["user"] == "admin"]
         assert (await here.get("/api/sessions", params={"user": "admin"})).status_code == 403
         for session in foreign[:1]:
             assert (await here.delete(f"/api/sessions/{session['session_id']}")).status_code == 404
-        assert (await house.client.delete("/api/sessions", params={"user": "roamer"})).json() == {"count": 1}
+        assert (await app.client.delete("/api/sessions", params={"user": "roamer"})).json() == {"count": 1}
         assert (await here.get("/api/session")).status_code == 401
 
 
-async def test_a_password_is_changed_by_who_knows_it(house: House) -> None:
-    async with accepted(house, "careful", "viewer") as here, house.visitor() as there:
+async def test_a_password_is_changed_by_who_knows_it(app: App) -> None:
+    async with accepted(app, "careful", "viewer") as here, app.visitor() as there:
         await there.post("/api/session", json={"name": "careful", "password": PASSWORD})
         path, new = "/api/session/password", "entirely new words"
         wrong = await here.put(path, json={"current": "not this one", "new": new})
@@ -323,15 +325,15 @@ async def test_a_password_is_changed_by_who_knows_it(house: House) -> None:
         assert (await there.get("/api/session")).status_code == 401
         body = {"name": "careful", "password": new}
         assert (await there.post("/api/session", json=body)).status_code == 200
-    assert ("password_changed", "careful", {"user": "careful"}) in await told(house, "password_changed")
+    assert ("password_changed", "careful", {"user": "careful"}) in await told(app, "password_changed")
 
 
 # ---- delegations -----------------------------------------------------------------------------------------
-async def test_somebody_decides_for_somebody_who_is_away(house: House) -> None:
-    until = write_instant(house.cairn.clock.now() + timedelta(days=3))
-    away = house.visitor(await token_for(house, "approver", name="away"))
-    stand_in = house.visitor(await token_for(house, "approver", name="stand-in"))
-    viewer = house.visitor(await token_for(house, "viewer", name="onlooker"))
+async def test_somebody_decides_for_somebody_who_is_away(app: App) -> None:
+    until = write_instant(app.cairn.clock.now() + timedelta(days=3))
+    away = app.visitor(await token_for(app, "approver", name="away"))
+    stand_in = app.visitor(await token_for(app, "approver", name="stand-in"))
+    viewer = app.visitor(await token_for(app, "viewer", name="onlooker"))
     async with away, stand_in, viewer:
         body = {"to_user": "Stand-In", "until": until, "reason": "On holiday"}
         made = (await away.post("/api/delegations", json=body)).json()
@@ -350,7 +352,7 @@ async def test_somebody_decides_for_somebody_who_is_away(house: House) -> None:
         over = (await viewer.get("/api/delegations", params={"user": "away", "all": True})).json()["items"]
         assert over == [ended]
     said = {"delegation_id": made["delegation_id"], "from_user": "away", "to_user": "stand-in"}
-    events = await told(house, "delegation_created", "delegation_ended")
+    events = await told(app, "delegation_created", "delegation_ended")
     assert [(event.removeprefix("delegation_"), who) for event, who, _ in events] == [
         ("created", "away"),
         ("ended", "stand-in"),
@@ -359,29 +361,29 @@ async def test_somebody_decides_for_somebody_who_is_away(house: House) -> None:
 
 
 # ---- secrets ---------------------------------------------------------------------------------------------
-async def test_secrets_go_in_and_never_come_out(house: House) -> None:
+async def test_secrets_go_in_and_never_come_out(app: App) -> None:
     value = "s3cret and nobody's business"
-    stored = await house.put("/api/secrets/smtp-password", {"value": value})
+    stored = await app.put("/api/secrets/smtp-password", {"value": value})
     assert (stored["name"], stored["created_by"], stored["is_readable"]) == ("smtp-password", "admin", True)
-    assert await house.post("/api/secrets/rotate") == {"count": 1}
-    assert house.cairn.secrets.get("smtp-password") == value
-    assert (await house.get("/api/secrets"))["items"][0]["name"] == "smtp-password"
-    assert (await house.client.delete("/api/secrets/smtp-password")).status_code == 204
-    assert (await house.client.delete("/api/secrets/smtp-password")).status_code == 404
-    assert (await house.put("/api/secrets/a<b>", {"value": value}, 422))["errors"][0]["path"] == "/name"
-    refused = await house.client.put("/api/secrets/short", json={"value": "abc"})
+    assert await app.post("/api/secrets/rotate") == {"count": 1}
+    assert app.cairn.secrets.get("smtp-password") == value
+    assert (await app.get("/api/secrets"))["items"][0]["name"] == "smtp-password"
+    assert (await app.client.delete("/api/secrets/smtp-password")).status_code == 204
+    assert (await app.client.delete("/api/secrets/smtp-password")).status_code == 404
+    assert (await app.put("/api/secrets/a<b>", {"value": value}, 422))["errors"][0]["path"] == "/name"
+    refused = await app.client.put("/api/secrets/short", json={"value": "abc"})
     assert (refused.status_code, "abc" in refused.text) == (422, False)
-    everything = str(await house.get("/api/events", scope="global")) + str(await house.get("/api/secrets"))
+    everything = str(await app.get("/api/events", scope="global")) + str(await app.get("/api/secrets"))
     assert value not in everything
-    rows = await house.cairn.database.aread(
+    rows = await app.cairn.database.aread(
         lambda c: [c.execute(sa.select(table)).all() for table in (t.events, t.secrets, t.idempotency_keys)]
     )
     assert "nobody's business" not in str(rows)
 
 
 # ---- signing in ------------------------------------------------------------------------------------------
-async def test_a_name_or_an_address_and_a_password_sign_in(house: House) -> None:
-    async with accepted(house, "typist", "editor", email="typist@example.com"), house.visitor() as client:
+async def test_a_name_or_an_address_and_a_password_sign_in(app: App) -> None:
+    async with accepted(app, "typist", "editor", email="typist@example.com"), app.visitor() as client:
         for name in ("typist", " TYPIST ", "Typist@Example.com"):
             answer = await client.post("/api/session", json={"name": name, "password": PASSWORD})
             assert (answer.status_code, answer.json()["actor"]) == (200, "typist")
@@ -392,14 +394,14 @@ async def test_a_name_or_an_address_and_a_password_sign_in(house: House) -> None
         body = {"name": "typist", "password": PASSWORD}
         assert (await client.post("/api/session", json=body, headers=foreign)).status_code == 403
         assert (await client.delete("/api/session", headers=OWN)).status_code == 204
-    own = [event for event in await told(house, "signed_in", "signed_out") if event[1] == "typist"]
+    own = [event for event in await told(app, "signed_in", "signed_out") if event[1] == "typist"]
     ways = [metadata.get("signed_in_with") for _, _, metadata in own]
     assert (ways, own[-1]) == (["invitation", *["password"] * 3, None], ("signed_out", "typist", {"user": "typist"}))
 
 
-async def test_who_is_wrong_is_not_told_why(house: House) -> None:
-    await user_with(house, "viewer", name="without-password")
-    async with house.visitor() as client:
+async def test_who_is_wrong_is_not_told_why(app: App) -> None:
+    await user_with(app, "viewer", name="without-password")
+    async with app.visitor() as client:
         answers = [
             await client.post("/api/session", json={"name": name, "password": "whatever it is"})
             for name in ("typist", "without-password", "nobody-there", "<script>", "admin")
@@ -408,12 +410,12 @@ async def test_who_is_wrong_is_not_told_why(house: House) -> None:
     assert len({answer.text for answer in answers}) == 1
 
 
-async def test_guessing_a_name_is_slowed_down_from_wherever_it_comes(house: House) -> None:
-    async with accepted(house, "target", "viewer") as target:
+async def test_guessing_a_name_is_slowed_down_from_wherever_it_comes(app: App) -> None:
+    async with accepted(app, "target", "viewer") as target:
         assert (await target.get("/api/session")).json()["actor"] == "target"
 
     async def guess(number: int, password: str = "a wrong guess") -> int:
-        transport = httpx.ASGITransport(house.app, client=(f"10.9.{number // 250}.{number % 250}", 1))
+        transport = httpx.ASGITransport(app.asgi, client=(f"10.9.{number // 250}.{number % 250}", 1))
         async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
             return (await client.post("/api/session", json={"name": "target", "password": password})).status_code
 
@@ -421,13 +423,13 @@ async def test_guessing_a_name_is_slowed_down_from_wherever_it_comes(house: Hous
     assert found == [401] * 20 + [429] * 2
     assert await guess(500, PASSWORD) == 429
     about = {"limit": "name", "signed_in_with": "password", "user": "target"}
-    assert [one for one in await told(house, "sign_in_refused") if one[2] == about] == [
+    assert [one for one in await told(app, "sign_in_refused") if one[2] == about] == [
         ("sign_in_refused", "nobody", about)
     ]
 
 
-async def test_wrong_bearer_tokens_are_slowed_down_and_right_ones_are_not(house: House) -> None:
-    transport = httpx.ASGITransport(house.app, client=("10.8.0.1", 1))
+async def test_wrong_bearer_tokens_are_slowed_down_and_right_ones_are_not(app: App) -> None:
+    transport = httpx.ASGITransport(app.asgi, client=("10.8.0.1", 1))
     async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
 
         async def ask(token: str) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.house import House, form
+from tests.api.app import App, form
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -24,8 +24,8 @@ checkpoints:
 AS_YAML = {"Content-Type": "application/yaml"}
 
 
-async def test_a_pipeline_comes_back_in_its_full_form(house: House) -> None:
-    made = await house.client.post("/api/pipelines", json={"pipeline_name": "P", "checkpoints": [form("goals")]})
+async def test_a_pipeline_comes_back_in_its_full_form(app: App) -> None:
+    made = await app.client.post("/api/pipelines", json={"pipeline_name": "P", "checkpoints": [form("goals")]})
     pipeline = made.json()
     assert (made.status_code, made.headers["etag"]) == (201, '"1"')
     assert made.headers["location"] == f"/api/pipelines/{pipeline['pipeline_id']}"
@@ -39,214 +39,214 @@ async def test_a_pipeline_comes_back_in_its_full_form(house: House) -> None:
         "requires_approval_to_complete": False,
         "max_revision_iterations": 3,
     }
-    got = await house.client.get(f"/api/pipelines/{pipeline['pipeline_id']}")
+    got = await app.client.get(f"/api/pipelines/{pipeline['pipeline_id']}")
     assert (got.headers["etag"], got.json()) == ('"1"', pipeline)
 
 
-async def test_yaml_is_taken_and_given_back(house: House) -> None:
+async def test_yaml_is_taken_and_given_back(app: App) -> None:
     """Applying it again changes nothing."""
-    made = await house.client.post("/api/pipelines", content=YAML, headers=AS_YAML)
+    made = await app.client.post("/api/pipelines", content=YAML, headers=AS_YAML)
     assert made.status_code == 201, made.text
     path = f"/api/pipelines/{made.json()['pipeline_id']}"
-    text = await house.client.get(f"{path}/definition")
+    text = await app.client.get(f"{path}/definition")
     assert (text.headers["content-type"], text.headers["etag"]) == ("application/yaml", '"1"')
     assert "needs:" in text.text
-    again = await house.client.put(path, content=text.content, headers=AS_YAML)
+    again = await app.client.put(path, content=text.content, headers=AS_YAML)
     assert (again.status_code, again.json()["revision"]) == (200, 1)
-    as_json = (await house.client.get(f"{path}/definition", params={"format": "json"})).json()
+    as_json = (await app.client.get(f"{path}/definition", params={"format": "json"})).json()
     assert [c["key"] for c in as_json["checkpoints"]] == ["goals", "design"]
     assert "pipeline_id" not in as_json
 
 
-async def test_faults_are_named_with_their_place(house: House) -> None:
+async def test_faults_are_named_with_their_place(app: App) -> None:
     """Line and column for YAML, a JSON pointer for YAML and JSON."""
     wrong = YAML.replace("needs: [goals]", "needs: [nobody]").replace("form: [goals]", "form: 7")
-    told = await house.client.post("/api/pipelines", content=wrong, headers=AS_YAML)
+    told = await app.client.post("/api/pipelines", content=wrong, headers=AS_YAML)
     assert told.status_code == 422
     places = {error["path"]: error for error in told.json()["errors"]}
     assert {"/checkpoints/0/form", "/checkpoints/1/needs/0"} <= set(places)
     assert (places["/checkpoints/1/needs/0"]["line"], places["/checkpoints/0/form"]["line"]) == (9, 5)
-    as_json = await house.post("/api/pipelines", {"pipeline_name": "", "checkpoints": {}}, 422)
+    as_json = await app.post("/api/pipelines", {"pipeline_name": "", "checkpoints": {}}, 422)
     assert {error["path"] for error in as_json["errors"]} == {"/pipeline_name", "/checkpoints"}
-    broken = await house.client.post("/api/pipelines", content="a: [1,\nb: 2", headers=AS_YAML)
+    broken = await app.client.post("/api/pipelines", content="a: [1,\nb: 2", headers=AS_YAML)
     assert (broken.status_code, broken.json()["errors"][0]["line"]) == (400, 2)
     assert (
-        await house.client.post("/api/pipelines", content="x", headers={"Content-Type": "text/plain"})
+        await app.client.post("/api/pipelines", content="x", headers={"Content-Type": "text/plain"})
     ).status_code == 415
     for body in ("7", "[]", '"x"', "null"):
-        sent = await house.client.post("/api/pipelines", content=body, headers={"Content-Type": "application/json"})
+        sent = await app.client.post("/api/pipelines", content=body, headers={"Content-Type": "application/json"})
         assert sent.status_code == 422, body
 
 
-async def test_a_definition_is_checked_without_being_saved(house: House) -> None:
-    before = len((await house.get("/api/pipelines", limit=500))["items"])
-    fine = await house.client.post("/api/definitions/validate", content=YAML, headers=AS_YAML)
+async def test_a_definition_is_checked_without_being_saved(app: App) -> None:
+    before = len((await app.get("/api/pipelines", limit=500))["items"])
+    fine = await app.client.post("/api/definitions/validate", content=YAML, headers=AS_YAML)
     assert fine.json() == {"valid": True, "errors": [], "warnings": []}
-    faulty = await house.client.post(
+    faulty = await app.client.post(
         "/api/definitions/validate", content=YAML.replace("key: design", "key: goals"), headers=AS_YAML
     )
     assert (faulty.status_code, faulty.json()["valid"]) == (200, False)
     assert all(finding["severity"] == "error" and finding["line"] for finding in faulty.json()["errors"])
-    unreadable = await house.client.post("/api/definitions/validate", content="a: b: c", headers=AS_YAML)
+    unreadable = await app.client.post("/api/definitions/validate", content="a: b: c", headers=AS_YAML)
     assert (unreadable.status_code, unreadable.json()["errors"][0]["line"]) == (200, 1)
-    assert len((await house.get("/api/pipelines", limit=500))["items"]) == before
+    assert len((await app.get("/api/pipelines", limit=500))["items"]) == before
 
 
-async def test_the_schema_and_the_templates_are_there(house: House) -> None:
-    assert "checkpoints" in (await house.get("/api/definitions/schema"))["properties"]
-    templates = (await house.get("/api/templates"))["items"]
+async def test_the_schema_and_the_templates_are_there(app: App) -> None:
+    assert "checkpoints" in (await app.get("/api/definitions/schema"))["properties"]
+    templates = (await app.get("/api/templates"))["items"]
     assert templates
-    made = await house.post("/api/pipelines", {"template": templates[0]["name"]}, 201)
+    made = await app.post("/api/pipelines", {"template": templates[0]["name"]}, 201)
     assert made["pipeline_name"] == templates[0]["title"]
-    unknown = await house.post("/api/pipelines", {"template": "nonsense"}, 422)
+    unknown = await app.post("/api/pipelines", {"template": "nonsense"}, 422)
     assert unknown["errors"][0]["path"] == "/template"
-    assert (await house.post("/api/pipelines", {"template": 7}, 422))["errors"][0]["path"] == "/template"
+    assert (await app.post("/api/pipelines", {"template": 7}, 422))["errors"][0]["path"] == "/template"
 
 
-async def test_a_stale_etag_changes_nothing(house: House) -> None:
-    pipeline = await house.pipeline()
+async def test_a_stale_etag_changes_nothing(app: App) -> None:
+    pipeline = await app.pipeline()
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
-    first = await house.client.put(path, json={"pipeline_name": "One"}, headers={"If-Match": '"1"'})
+    first = await app.client.put(path, json={"pipeline_name": "One"}, headers={"If-Match": '"1"'})
     assert (first.status_code, first.headers["etag"], first.json()["pipeline_name"]) == (200, '"2"', "One")
-    stale = await house.client.put(path, json={"pipeline_name": "Two"}, headers={"If-Match": '"1"'})
+    stale = await app.client.put(path, json={"pipeline_name": "Two"}, headers={"If-Match": '"1"'})
     assert (stale.status_code, stale.headers["etag"]) == (412, '"2"')
-    assert (await house.get(path))["pipeline_name"] == "One"
-    assert (await house.client.put(path, json={}, headers={"If-Match": "nonsense"})).status_code == 422
-    assert (await house.client.put(path, json={"pipeline_name": "Any"}, headers={"If-Match": "*"})).status_code == 200
+    assert (await app.get(path))["pipeline_name"] == "One"
+    assert (await app.client.put(path, json={}, headers={"If-Match": "nonsense"})).status_code == 422
+    assert (await app.client.put(path, json={"pipeline_name": "Any"}, headers={"If-Match": "*"})).status_code == 200
 
 
-async def test_what_is_left_out_stays(house: House) -> None:
-    pipeline = await house.pipeline(form("goals"), pipeline_description="why")
+async def test_what_is_left_out_stays(app: App) -> None:
+    pipeline = await app.pipeline(form("goals"), pipeline_description="why")
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
-    changed = await house.put(path, {"pipeline_name": "Renamed"})
+    changed = await app.put(path, {"pipeline_name": "Renamed"})
     assert (changed["pipeline_description"], changed["checkpoints"]) == ("why", pipeline["checkpoints"])
     assert (changed["pipeline_definition_version"], changed["revision"]) == (1, 2)
-    replaced = await house.put(path, {"checkpoints": [form("design")]})
+    replaced = await app.put(path, {"checkpoints": [form("design")]})
     assert ([c["key"] for c in replaced["checkpoints"]], replaced["pipeline_definition_version"]) == (["design"], 2)
-    whole = await house.put(path, replaced | {"pipeline_name": "Whole", "warnings": [], "latest_run": None}, 422)
+    whole = await app.put(path, replaced | {"pipeline_name": "Whole", "warnings": [], "latest_run": None}, 422)
     assert whole["type"] == "urn:cairn:problem:wrong-input"
 
 
-async def test_history_diff_and_revert(house: House) -> None:
-    pipeline = await house.pipeline()
+async def test_history_diff_and_revert(app: App) -> None:
+    pipeline = await app.pipeline()
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
-    await house.put(path, {"pipeline_name": "Renamed"})
-    history = (await house.get(f"{path}/history"))["items"]
+    await app.put(path, {"pipeline_name": "Renamed"})
+    history = (await app.get(f"{path}/history"))["items"]
     assert [(h["revision"], h["author"]) for h in history] == [(2, "admin"), (1, "admin")]
-    assert (await house.get(f"{path}/history/1"))["document"]["pipeline_name"] == "Journey"
-    diff = await house.get(f"{path}/diff", **{"from": 1, "to": 2})
+    assert (await app.get(f"{path}/history/1"))["document"]["pipeline_name"] == "Journey"
+    diff = await app.get(f"{path}/diff", **{"from": 1, "to": 2})
     assert diff["changes"] == [{"path": "/pipeline_name", "kind": "changed", "before": "Journey", "after": "Renamed"}]
     assert "+pipeline_name: Renamed" in diff["text"]
-    reverted = await house.post(f"{path}/revert", {"revision": 1})
+    reverted = await app.post(f"{path}/revert", {"revision": 1})
     assert (reverted["pipeline_name"], reverted["revision"]) == ("Journey", 3)
     for missing in (f"{path}/history/9", f"{path}/diff?from=1&to=9", f"/api/pipelines/{NOBODY}/history"):
-        assert (await house.client.get(missing)).status_code == 404, missing
-    assert (await house.client.post(f"{path}/revert", json={"revision": 9})).status_code == 404
-    assert (await house.client.get(f"{path}/diff")).status_code == 422
+        assert (await app.client.get(missing)).status_code == 404, missing
+    assert (await app.client.post(f"{path}/revert", json={"revision": 9})).status_code == 404
+    assert (await app.client.get(f"{path}/diff")).status_code == 422
 
 
-async def test_a_definition_is_compared_before_it_is_saved(house: House) -> None:
+async def test_a_definition_is_compared_before_it_is_saved(app: App) -> None:
     """Compared with the newest revision; an identical definition has no changes."""
-    pipeline = await house.pipeline(form("goals"), form("design"), pipeline_description="why")
+    pipeline = await app.pipeline(form("goals"), form("design"), pipeline_description="why")
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
-    written = (await house.client.get(f"{path}/definition?format=json")).json()
-    assert await house.post(f"{path}/diff", written) == {"changes": [], "text": ""}
+    written = (await app.client.get(f"{path}/definition?format=json")).json()
+    assert await app.post(f"{path}/diff", written) == {"changes": [], "text": ""}
     del written["pipeline_description"]
-    diff = await house.post(f"{path}/diff", {**written, "pipeline_name": "Renamed"})
+    diff = await app.post(f"{path}/diff", {**written, "pipeline_name": "Renamed"})
     assert [(change["path"], change["kind"]) for change in diff["changes"]] == [
         ("/pipeline_name", "changed"),
         ("/pipeline_description", "changed"),
     ]
     assert "--- revision 1\n+++ given\n" in diff["text"]
-    assert (await house.get(path))["revision"] == 1
-    wrong = await house.post(f"{path}/diff", {"checkpoints": []}, 422)
+    assert (await app.get(path))["revision"] == 1
+    wrong = await app.post(f"{path}/diff", {"checkpoints": []}, 422)
     assert "pipeline_name" in str(wrong["errors"])
-    await house.post(f"/api/pipelines/{NOBODY}/diff", written, 404)
+    await app.post(f"/api/pipelines/{NOBODY}/diff", written, 404)
 
 
-async def test_a_definition_is_replaced_as_a_whole(house: House) -> None:
+async def test_a_definition_is_replaced_as_a_whole(app: App) -> None:
     """Omitted fields get their defaults; repeating the request changes nothing."""
-    pipeline = await house.pipeline(form("goals"), pipeline_description="why", original_prompt="Go")
+    pipeline = await app.pipeline(form("goals"), pipeline_description="why", original_prompt="Go")
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     given = {"pipeline_name": "Journey", "checkpoints": [form("goals")]}
-    replaced = await house.put(f"{path}/definition", given)
+    replaced = await app.put(f"{path}/definition", given)
     assert (replaced["pipeline_description"], replaced["original_prompt"], replaced["revision"]) == ("", None, 2)
     assert replaced["checkpoints"][0]["checkpoint_id"] == pipeline["checkpoints"][0]["checkpoint_id"]
-    assert (await house.put(f"{path}/definition", given))["revision"] == 2
+    assert (await app.put(f"{path}/definition", given))["revision"] == 2
 
 
-async def test_checkpoints_one_by_one(house: House) -> None:
-    pipeline = await house.pipeline(form("goals"))
+async def test_checkpoints_one_by_one(app: App) -> None:
+    pipeline = await app.pipeline(form("goals"))
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
-    made = await house.client.post(f"{path}/checkpoints", json=form("design"))
+    made = await app.client.post(f"{path}/checkpoints", json=form("design"))
     checkpoint = made.json()
     assert (made.status_code, made.headers["location"]) == (201, f"/api/checkpoints/{checkpoint['checkpoint_id']}")
     assert (checkpoint["position"], checkpoint["pipeline_id"]) == (1, pipeline["pipeline_id"])
     body = form("first") | {"pipeline_id": pipeline["pipeline_id"]}
-    first = await house.post("/api/checkpoints?position=0", body, 201)
+    first = await app.post("/api/checkpoints?position=0", body, 201)
     assert first["position"] == 0
-    assert (await house.post("/api/checkpoints", form("x"), 422))["errors"][0]["path"] == "/pipeline_id"
+    assert (await app.post("/api/checkpoints", form("x"), 422))["errors"][0]["path"] == "/pipeline_id"
     own = f"/api/checkpoints/{checkpoint['checkpoint_id']}"
-    changed = await house.put(own, {"checkpoint_description": "How it looks"})
+    changed = await app.put(own, {"checkpoint_description": "How it looks"})
     assert (changed["checkpoint_description"], changed["key"], changed["position"]) == ("How it looks", "design", 2)
     order = [checkpoint["checkpoint_id"], first["checkpoint_id"], pipeline["checkpoint_order"][0]]
-    reordered = await house.put(f"{path}/checkpoint-order", {"checkpoint_order": order})
+    reordered = await app.put(f"{path}/checkpoint-order", {"checkpoint_order": order})
     assert reordered["checkpoint_order"] == order
-    assert (await house.put(f"{path}/checkpoint-order", {"checkpoint_order": order[:1]}, 422))["errors"]
+    assert (await app.put(f"{path}/checkpoint-order", {"checkpoint_order": order[:1]}, 422))["errors"]
     version = reordered["pipeline_definition_version"]
-    left = (await house.client.delete(own)).json()
+    left = (await app.client.delete(own)).json()
     assert ([c["key"] for c in left["checkpoints"]], left["pipeline_definition_version"]) == (
         ["first", "goals"],
         version + 1,
     )
-    assert (await house.client.get(own)).status_code == 404
-    assert (await house.client.delete(own)).status_code == 404
+    assert (await app.client.get(own)).status_code == 404
+    assert (await app.client.delete(own)).status_code == 404
 
 
-async def test_the_order_is_not_changed_under_an_open_run_unless_forced(house: House) -> None:
-    pipeline = await house.pipeline()
-    run = await house.run(pipeline)
+async def test_the_order_is_not_changed_under_an_open_run_unless_forced(app: App) -> None:
+    pipeline = await app.pipeline()
+    run = await app.run(pipeline)
     path = f"/api/pipelines/{pipeline['pipeline_id']}/checkpoints"
-    refused = await house.post(path, form("design"), 409)
+    refused = await app.post(path, form("design"), 409)
     assert refused["possible"][-1] == mentions("force")
-    await house.post(f"{path}?force=true", form("design"), 201)
-    assert (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "cancelled"
+    await app.post(f"{path}?force=true", form("design"), 201)
+    assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "cancelled"
 
 
-async def test_deleting_is_soft(house: House) -> None:
-    pipeline = await house.pipeline(pipeline_name="Soon gone")
-    await house.run(pipeline)
+async def test_deleting_is_soft(app: App) -> None:
+    pipeline = await app.pipeline(pipeline_name="Soon gone")
+    await app.run(pipeline)
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
-    assert (await house.client.delete(path)).status_code == 409
-    deleted = (await house.client.delete(path, params={"force": True})).json()
+    assert (await app.client.delete(path)).status_code == 409
+    deleted = (await app.client.delete(path, params={"force": True})).json()
     assert deleted["pipeline_id"] == pipeline["pipeline_id"]
     assert pipeline["pipeline_id"] in deleted["archive_location"]
-    assert [p["pipeline_name"] for p in (await house.get("/api/pipelines", search="soon GONE"))["items"]] == []
-    gone = await house.get("/api/pipelines", deleted=True, search="soon")
+    assert [p["pipeline_name"] for p in (await app.get("/api/pipelines", search="soon GONE"))["items"]] == []
+    gone = await app.get("/api/pipelines", deleted=True, search="soon")
     assert [p["deleted_at"] is not None for p in gone["items"]] == [True]
-    assert (await house.put(path, {"pipeline_name": "x"}, 409))["possible"] == ["restore"]
-    assert (await house.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"]}, 409))["possible"]
-    assert (await house.post(f"{path}/restore"))["deleted_at"] is None
-    assert (await house.post(f"{path}/restore", status=409))["type"] == "urn:cairn:problem:refused"
+    assert (await app.put(path, {"pipeline_name": "x"}, 409))["possible"] == ["restore"]
+    assert (await app.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"]}, 409))["possible"]
+    assert (await app.post(f"{path}/restore"))["deleted_at"] is None
+    assert (await app.post(f"{path}/restore", status=409))["type"] == "urn:cairn:problem:refused"
 
 
-async def test_the_list_shows_latest_and_recent_runs(house: House) -> None:
-    await house.pipeline(checkpoints=[form("goals")])  # for a second page
-    pipeline = await house.pipeline(pipeline_name="Listed 100%_a", checkpoints=[form("goals", approve="start")])
-    runs = [await house.run(pipeline) for _ in range(3)]
-    await house.run(pipeline, test=True)
-    [listed] = (await house.get("/api/pipelines", search="100%_A"))["items"]
+async def test_the_list_shows_latest_and_recent_runs(app: App) -> None:
+    await app.pipeline(checkpoints=[form("goals")])  # for a second page
+    pipeline = await app.pipeline(pipeline_name="Listed 100%_a", checkpoints=[form("goals", approve="start")])
+    runs = [await app.run(pipeline) for _ in range(3)]
+    await app.run(pipeline, test=True)
+    [listed] = (await app.get("/api/pipelines", search="100%_A"))["items"]
     assert (listed["latest_run"]["run_id"], listed["latest_run"]["waiting"]) == (runs[-1]["run_id"], 1)
     assert [r["run_version"] for r in listed["recent_runs"]] == [3, 2, 1]
     assert (listed["waiting"], listed["checkpoint_count"]) == (4, 1)
-    assert (await house.get("/api/pipelines", search="100x"))["items"] == []
-    page: Any = await house.get("/api/pipelines", limit=1)
+    assert (await app.get("/api/pipelines", search="100x"))["items"] == []
+    page: Any = await app.get("/api/pipelines", limit=1)
     assert page["items"][0]["pipeline_id"] == pipeline["pipeline_id"]
-    assert (await house.get("/api/pipelines", limit=1, cursor=page["next_cursor"]))["items"][0] != page["items"][0]
+    assert (await app.get("/api/pipelines", limit=1, cursor=page["next_cursor"]))["items"][0] != page["items"][0]
 
 
 @pytest.mark.parametrize("path", ["", "/runs", "/definition", "/history", "/history/1", "/diff?from=1&to=1"])
-async def test_unknown_pipelines_are_not_found(house: House, path: str) -> None:
-    response = await house.client.get(f"/api/pipelines/{NOBODY}{path}")
+async def test_unknown_pipelines_are_not_found(app: App, path: str) -> None:
+    response = await app.client.get(f"/api/pipelines/{NOBODY}{path}")
     assert response.status_code == 404
     assert response.json()["type"] == "urn:cairn:problem:not-found"

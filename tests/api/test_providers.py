@@ -14,7 +14,7 @@ import pytest_asyncio
 from cairn.config import OidcSettings
 from cairn.services.actors import ADMIN
 from cairn.services.identity.users import UserSpec
-from tests.api.house import BASE, House, Json, open_house
+from tests.api.app import BASE, App, Json, open_app
 from tests.api.identity_providers import real_provider
 from tests.databases import KINDS
 
@@ -29,9 +29,9 @@ def provider() -> Iterator[str]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=KINDS)
-async def house(
+async def app(
     provider: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[House]:
+) -> AsyncIterator[App]:
     """It knows the provider three times: with roles by groups, with users that are made, and with neither."""
     redirects = {"redirect_uris": [f"{BASE}/sign-in/{name}" for name in ("corp", "open", "closed")]}
     async with httpx.AsyncClient(trust_env=False) as browser:
@@ -49,7 +49,7 @@ async def house(
         url = None
         if request.param == "postgresql":
             url = stack.enter_context(request.getfixturevalue("postgres").new_database(migrated=True))
-        async with open_house(tmp_path_factory.mktemp("data"), url, oidc=oidc) as opened:
+        async with open_app(tmp_path_factory.mktemp("data"), url, oidc=oidc) as opened:
             await opened.put(f"/api/secrets/{SECRET}", {"value": client["client_secret"]})
             yield opened
 
@@ -78,17 +78,17 @@ async def come_back(url: str, subject: str) -> Json:
     return {name: values[0] for name, values in parse_qs(back.query).items()}
 
 
-async def sign_in(house: House, name: str, subject: str, return_to: str = "/") -> httpx.Response:
-    async with house.visitor() as client:
+async def sign_in(app: App, name: str, subject: str, return_to: str = "/") -> httpx.Response:
+    async with app.visitor() as client:
         given = await come_back(await leave(client, name, return_to), subject)
         return await client.post(f"/api/sign-in/{name}/finish", json={"code": given["code"], "state": given["state"]})
 
 
 # ---- there and back --------------------------------------------------------------------------------------
-async def test_somebody_new_becomes_a_user_with_the_roles_of_their_groups(house: House, provider: str) -> None:
+async def test_somebody_new_becomes_a_user_with_the_roles_of_their_groups(app: App, provider: str) -> None:
     claims = {"email": "Digger@Example.com", "email_verified": True, "preferred_username": "Digger D!"}
     await known_to(provider, "sub-1", **claims, name="Digger", groups=["pit", "other"])
-    async with house.visitor() as client:
+    async with app.visitor() as client:
         assert (await client.get("/api/sign-in")).json()["providers"] == [
             {"name": "corp", "title": "Company"},
             {"name": "open", "title": "open"},
@@ -112,9 +112,9 @@ async def test_somebody_new_becomes_a_user_with_the_roles_of_their_groups(house:
         assert (await client.get("/api/session")).json() == session
         again = await client.post("/api/sign-in/corp/finish", json=given)
         assert again.status_code == 401  # the ticket is gone, and the code is used up
-    user = await house.get("/api/users/digger-d")
+    user = await app.get("/api/users/digger-d")
     assert (user["providers"], user["has_password"], user["created_by"]) == (["corp"], False, "provider:corp")
-    events = (await house.get("/api/events", scope="global"))["items"]
+    events = (await app.get("/api/events", scope="global"))["items"]
     assert [(e["event_type"], e["actor"]) for e in events if e["metadata"].get("user") == "digger-d"] == [
         ("signed_in", "digger-d"),
         ("identity_linked", "provider:corp"),
@@ -122,25 +122,25 @@ async def test_somebody_new_becomes_a_user_with_the_roles_of_their_groups(house:
     ]
 
 
-async def test_roles_follow_the_groups_at_every_sign_in(house: House, provider: str) -> None:
+async def test_roles_follow_the_groups_at_every_sign_in(app: App, provider: str) -> None:
     seen: list[Any] = []
     for groups in (["top"], ["pit"], [], ["pit", "top"]):
         await known_to(provider, "sub-2", preferred_username="mover", groups=groups)
-        answer = await sign_in(house, "corp", "sub-2")
-        seen.append((answer.status_code, (await house.get("/api/users/mover"))["roles"]))
+        answer = await sign_in(app, "corp", "sub-2")
+        seen.append((answer.status_code, (await app.get("/api/users/mover"))["roles"]))
     assert seen == [(200, ["admin"]), (200, ["approver"]), (403, []), (200, ["approver", "admin"])]
 
 
-async def test_who_has_the_address_is_known_by_it_if_the_provider_vouches(house: House, provider: str) -> None:
-    await house.cairn.accounts.users.create(UserSpec("linked", email="linked@example.com", roles=("editor",)), ADMIN)
+async def test_who_has_the_address_is_known_by_it_if_the_provider_vouches(app: App, provider: str) -> None:
+    await app.cairn.accounts.users.create(UserSpec("linked", email="linked@example.com", roles=("editor",)), ADMIN)
     await known_to(provider, "sub-3", email="linked@example.com", email_verified=False)
-    assert (await sign_in(house, "closed", "sub-3")).status_code == 403
+    assert (await sign_in(app, "closed", "sub-3")).status_code == 403
     await known_to(provider, "sub-3", email="LINKED@example.com", email_verified=True)
-    answer = await sign_in(house, "closed", "sub-3")
+    answer = await sign_in(app, "closed", "sub-3")
     assert (answer.status_code, answer.json()["session"]["actor"]) == (200, "linked")
     await known_to(provider, "sub-3", email="another@example.com", email_verified=True)
-    assert (await sign_in(house, "closed", "sub-3")).json()["session"]["actor"] == "linked"  # by the subject now
-    assert (await house.get("/api/users/linked"))["roles"] == ["editor"]  # nothing maps groups here
+    assert (await sign_in(app, "closed", "sub-3")).json()["session"]["actor"] == "linked"  # by the subject now
+    assert (await app.get("/api/users/linked"))["roles"] == ["editor"]  # nothing maps groups here
 
 
 @pytest.mark.parametrize(
@@ -153,35 +153,35 @@ async def test_who_has_the_address_is_known_by_it_if_the_provider_vouches(house:
     ],
 )
 async def test_only_who_is_allowed_becomes_a_user(
-    house: House, provider: str, name: str, email: str, verified: bool, status: int
+    app: App, provider: str, name: str, email: str, verified: bool, status: int
 ) -> None:
     await known_to(provider, f"sub-{name}-{status}", email=email, email_verified=verified)
-    assert (await sign_in(house, name, f"sub-{name}-{status}")).status_code == status
+    assert (await sign_in(app, name, f"sub-{name}-{status}")).status_code == status
 
 
-async def test_who_was_removed_stays_out_and_names_are_not_shared(house: House, provider: str) -> None:
+async def test_who_was_removed_stays_out_and_names_are_not_shared(app: App, provider: str) -> None:
     for subject in ("sub-4", "sub-5"):
         email = f"{subject}@example.com"
         await known_to(provider, subject, email=email, email_verified=True, preferred_username="twin")
-        assert (await sign_in(house, "open", subject)).status_code == 200
-    assert (await house.get("/api/users/twin-2"))["email"] == "sub-5@example.com"
-    await house.client.delete("/api/users/twin")
+        assert (await sign_in(app, "open", subject)).status_code == 200
+    assert (await app.get("/api/users/twin-2"))["email"] == "sub-5@example.com"
+    await app.client.delete("/api/users/twin")
     for name in ("open", "corp", "closed"):
-        answer = await sign_in(house, name, "sub-4")
+        answer = await sign_in(app, name, "sub-4")
         assert (answer.status_code, "removed" in answer.json()["detail"]) == (403, True)
-    assert (await sign_in(house, "open", "sub-5")).status_code == 200
+    assert (await sign_in(app, "open", "sub-5")).status_code == 200
 
 
-async def test_a_provider_names_nobody_admin(house: House, provider: str) -> None:
+async def test_a_provider_names_nobody_admin(app: App, provider: str) -> None:
     await known_to(provider, "sub-6", preferred_username="admin", groups=["pit"], email="x@example.com")
-    assert (await sign_in(house, "corp", "sub-6")).json()["session"]["actor"] == "admin-2"
+    assert (await sign_in(app, "corp", "sub-6")).json()["session"]["actor"] == "admin-2"
 
 
 # ---- only the browser that began comes back --------------------------------------------------------------
-async def test_what_another_browser_began_is_not_finished(house: House, provider: str) -> None:
+async def test_what_another_browser_began_is_not_finished(app: App, provider: str) -> None:
     """Login CSRF: a code of an attacker's does not sign a victim in."""
     await known_to(provider, "sub-7", preferred_username="mallory", groups=["pit"])
-    async with house.visitor() as attacker, house.visitor() as victim:
+    async with app.visitor() as attacker, app.visitor() as victim:
         given = await come_back(await leave(attacker, "corp"), "sub-7")
         assert (await victim.post("/api/sign-in/corp/finish", json=given)).status_code == 401
         await leave(victim, "corp")
@@ -215,21 +215,21 @@ async def test_what_another_browser_began_is_not_finished(house: House, provider
         "http:/evil.example",
     ],
 )
-async def test_one_comes_back_to_own_pages_only(house: House, address: str) -> None:
-    answer = await house.post("/api/sign-in/corp", {"return_to": address}, 422)
+async def test_one_comes_back_to_own_pages_only(app: App, address: str) -> None:
+    answer = await app.post("/api/sign-in/corp", {"return_to": address}, 422)
     assert [error["path"] for error in answer["errors"]] == ["/return_to"]
 
 
-async def test_a_provider_that_nobody_knows_is_not_found(house: House) -> None:
-    await house.post("/api/sign-in/nowhere", {}, 404)
-    await house.post("/api/sign-in/nowhere/finish", {"code": "x", "state": "y"}, 404)
+async def test_a_provider_that_nobody_knows_is_not_found(app: App) -> None:
+    await app.post("/api/sign-in/nowhere", {}, 404)
+    await app.post("/api/sign-in/nowhere/finish", {"code": "x", "state": "y"}, 404)
 
 
-async def test_the_client_secret_comes_from_the_secret_store(house: House, provider: str) -> None:
+async def test_the_client_secret_comes_from_the_secret_store(app: App, provider: str) -> None:
     await known_to(provider, "sub-8", preferred_username="late", groups=["pit"])
-    secret = house.cairn.secrets.get(SECRET)
-    await house.put(f"/api/secrets/{SECRET}", {"value": "another one"})
-    answer = await sign_in(house, "corp", "sub-8")
+    secret = app.cairn.secrets.get(SECRET)
+    await app.put(f"/api/secrets/{SECRET}", {"value": "another one"})
+    answer = await sign_in(app, "corp", "sub-8")
     assert (answer.status_code, answer.json()["type"]) == (401, "urn:cairn:problem:not-signed-in")
-    await house.put(f"/api/secrets/{SECRET}", {"value": secret})
-    assert (await sign_in(house, "corp", "sub-8")).status_code == 200
+    await app.put(f"/api/secrets/{SECRET}", {"value": secret})
+    assert (await sign_in(app, "corp", "sub-8")).status_code == 200

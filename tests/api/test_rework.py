@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.api.house import House, Json, form
+from tests.api.app import App, Json, form
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -14,21 +14,21 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 READS = {"inputs": {"include_checkpoint_outputs": [{"checkpoint_id": "goals"}]}}
 
 
-async def completed(house: House) -> Json:
+async def completed(app: App) -> Json:
     """Goals, and a design that was made from them."""
-    pipeline = await house.pipeline(form("goals"), form("design", **READS), config={"auto_advance": True})
-    run = await house.run(pipeline)
-    await house.fill(run, 0, goals="grow")
-    await house.fill(run, 1, design="blue")
-    return await house.get(f"/api/runs/{run['run_id']}")
+    pipeline = await app.pipeline(form("goals"), form("design", **READS), config={"auto_advance": True})
+    run = await app.run(pipeline)
+    await app.fill(run, 0, goals="grow")
+    await app.fill(run, 1, design="blue")
+    return await app.get(f"/api/runs/{run['run_id']}")
 
 
-async def test_work_is_sent_back_and_what_was_made_from_it_done_again(house: House) -> None:
-    run = await completed(house)
+async def test_work_is_sent_back_and_what_was_made_from_it_done_again(app: App) -> None:
+    run = await completed(app)
     goals, design = run["trail"]
     path = f"/api/executions/{design['execution_id']}/rework"
     body = {"checkpoint": "goals", "prompt": "Name the market.", "reason": "It is too vague."}
-    shown = await house.post(f"{path}/preview", body)
+    shown = await app.post(f"{path}/preview", body)
     assert (shown["execution_id"], shown["reopens"], shown["asker_waits"], shown["begins"]) == (
         goals["execution_id"],
         True,
@@ -36,10 +36,10 @@ async def test_work_is_sent_back_and_what_was_made_from_it_done_again(house: Hou
         "at once",
     )
     assert [one["checkpoint_name"] for one in shown["becomes_stale"]] == ["Design"]
-    assert (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
+    assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
 
     key = {"Idempotency-Key": str(uuid4())}
-    made = await house.client.post(path, json=body, headers=key)
+    made = await app.client.post(path, json=body, headers=key)
     assert made.status_code == 201, made.text
     rework = made.json()
     assert made.headers["location"] == f"/api/executions/{rework['execution_id']}"
@@ -52,25 +52,25 @@ async def test_work_is_sent_back_and_what_was_made_from_it_done_again(house: Hou
             "requested_by_execution_id": design["execution_id"],
         },
     )
-    again = await house.client.post(path, json=body, headers=key)
+    again = await app.client.post(path, json=body, headers=key)
     assert (again.status_code, again.json()["execution_id"]) == (201, rework["execution_id"])
 
-    await house.fill(run, 0, goals="grow in Europe")
-    after = await house.get(f"/api/runs/{run['run_id']}")
+    await app.fill(run, 0, goals="grow in Europe")
+    after = await app.get(f"/api/runs/{run['run_id']}")
     assert (after["status"], [(item["is_rework"], item["is_stale"]) for item in after["trail"]]) == (
         "completed",
         [(True, False), (False, True)],
     )
-    first = await house.get(f"/api/executions/{goals['execution_id']}")
+    first = await app.get(f"/api/executions/{goals['execution_id']}")
     assert first["superseded_by"] == rework["execution_id"]
     (old,) = first["artifacts_generated"]
     assert old["superseded_at"] is not None
     assert f"/superseded/{goals['execution_id']}/" in old["file_path"]
-    assert (await house.client.get(f"/api/artifacts/{old['artifact_record_id']}/download")).status_code == 200
-    listed = await house.get("/api/artifacts/list", execution_id=goals["execution_id"])
+    assert (await app.client.get(f"/api/artifacts/{old['artifact_record_id']}/download")).status_code == 200
+    listed = await app.get("/api/artifacts/list", execution_id=goals["execution_id"])
     assert [one["artifact_record_id"] for one in listed["items"]] == [old["artifact_record_id"]]
 
-    lineage = await house.get(f"/api/runs/{run['run_id']}/lineage")
+    lineage = await app.get(f"/api/runs/{run['run_id']}/lineage")
     assert [(one["producer_checkpoint"], one["consumer_checkpoint"], one["stale"]) for one in lineage["flow"]] == [
         ("goals", "design", True),
         ("goals", "goals", False),  # who does it again sees what was there
@@ -80,18 +80,18 @@ async def test_work_is_sent_back_and_what_was_made_from_it_done_again(house: Hou
         ("admin", 1, "completed")
     ]
 
-    redone = await house.post(f"/api/executions/{design['execution_id']}/rerun", status=201)
+    redone = await app.post(f"/api/executions/{design['execution_id']}/rerun", status=201)
     assert (redone["parent_execution_id"], redone["checkpoint_key"]) == (None, "design")
-    await house.fill(run, 1, design="blue and yellow")
-    assert [item["is_stale"] for item in (await house.get(f"/api/runs/{run['run_id']}"))["trail"]] == [False, False]
+    await app.fill(run, 1, design="blue and yellow")
+    assert [item["is_stale"] for item in (await app.get(f"/api/runs/{run['run_id']}"))["trail"]] == [False, False]
 
 
-async def test_what_cannot_be_sent_back_is_a_problem_that_says_why(house: House) -> None:
-    run = await completed(house)
+async def test_what_cannot_be_sent_back_is_a_problem_that_says_why(app: App) -> None:
+    run = await completed(app)
     goals, design = (item["execution_id"] for item in run["trail"])
 
     async def problem(status: int, execution: str, body: Json, kind: str = "rework") -> Json:
-        return await house.post(f"/api/executions/{execution}/{kind}", body, status=status)
+        return await app.post(f"/api/executions/{execution}/{kind}", body, status=status)
 
     assert (await problem(404, NOBODY, {"checkpoint": "goals"}))["type"] == "urn:cairn:problem:not-found"
     told = await problem(422, design, {"checkpoint": "nowhere"})
@@ -104,6 +104,6 @@ async def test_what_cannot_be_sent_back_is_a_problem_that_says_why(house: House)
         (design, {}, "rerun"),
     ):
         assert (await problem(409, execution, body, kind))["type"] == "urn:cairn:problem:refused"
-    assert (await house.client.get(f"/api/runs/{NOBODY}/lineage")).status_code == 404
-    assert "rework" in (await house.get(f"/api/executions/{design}"))["possible"]
-    assert "rework" not in (await house.get(f"/api/executions/{goals}"))["possible"]
+    assert (await app.client.get(f"/api/runs/{NOBODY}/lineage")).status_code == 404
+    assert "rework" in (await app.get(f"/api/executions/{design}"))["possible"]
+    assert "rework" not in (await app.get(f"/api/executions/{goals}"))["possible"]

@@ -7,21 +7,21 @@ from uuid import uuid4
 
 import pytest
 
-from tests.api.house import House, Json, form
+from tests.api.app import App, Json, form
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-async def completed(house: House, pipeline: Json) -> Json:
-    run = await house.run(pipeline)
-    await house.fill(run, 0, goals="grow")
-    await house.fill(run, 1, design="blue")
-    return await house.get(f"/api/runs/{run['run_id']}")
+async def completed(app: App, pipeline: Json) -> Json:
+    run = await app.run(pipeline)
+    await app.fill(run, 0, goals="grow")
+    await app.fill(run, 1, design="blue")
+    return await app.get(f"/api/runs/{run['run_id']}")
 
 
-async def two_steps(house: House) -> Json:
-    return await house.pipeline(form("goals"), form("design"), config={"auto_advance": True})
+async def two_steps(app: App) -> Json:
+    return await app.pipeline(form("goals"), form("design"), config={"auto_advance": True})
 
 
 def back_to(run: Json, position: int, **more: Any) -> Json:
@@ -33,9 +33,9 @@ def back_to(run: Json, position: int, **more: Any) -> Json:
     }
 
 
-async def test_a_preview_tells_what_would_happen_and_changes_nothing(house: House) -> None:
-    run = await completed(house, await two_steps(house))
-    shown = await house.post("/api/rollback/preview", back_to(run, 0, user_reason="redo"))
+async def test_a_preview_tells_what_would_happen_and_changes_nothing(app: App) -> None:
+    run = await completed(app, await two_steps(app))
+    shown = await app.post("/api/rollback/preview", back_to(run, 0, user_reason="redo"))
     assert [e["checkpoint_name"] for e in shown["rolled_back_items"]["deleted_checkpoint_executions"]] == ["Design"]
     assert [a["artifact_name"] for a in shown["rolled_back_items"]["archived_artifacts"]] == ["design"]
     assert (shown["rollback_id"], shown["kept"], shown["then"]) == (
@@ -44,81 +44,81 @@ async def test_a_preview_tells_what_would_happen_and_changes_nothing(house: Hous
         {"checkpoint_name": "Design", "begins": "at once"},
     )
     assert shown["size_bytes"] > 0
-    assert (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
+    assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
 
 
-async def test_a_preview_names_what_is_stopped_and_withdrawn(house: House) -> None:
-    run = await house.run(await two_steps(house))
-    await house.fill(run, goals="grow")
-    await house.execution(run, 1)
-    shown = await house.post("/api/rollback/preview", back_to(run, -1))
+async def test_a_preview_names_what_is_stopped_and_withdrawn(app: App) -> None:
+    run = await app.run(await two_steps(app))
+    await app.fill(run, goals="grow")
+    await app.execution(run, 1)
+    shown = await app.post("/api/rollback/preview", back_to(run, -1))
     assert [s["checkpoint_name"] for s in shown["stopped"]] == ["Design"]
     assert [(w["kind"], w["checkpoint_name"]) for w in shown["withdrawn_approvals"]] == [("input", "Design")]
     assert shown["then"]["checkpoint_name"] == "Goals"
 
 
-async def test_going_back_and_undoing_it(house: House) -> None:
-    run = await completed(house, await two_steps(house))
-    made = await house.client.post("/api/rollback", json=back_to(run, 0, user_reason="redo"))
+async def test_going_back_and_undoing_it(app: App) -> None:
+    run = await completed(app, await two_steps(app))
+    made = await app.client.post("/api/rollback", json=back_to(run, 0, user_reason="redo"))
     assert made.status_code == 201, made.text
     rollback = made.json()
     assert made.headers["location"] == f"/api/rollback/{rollback['rollback_id']}"
     assert (rollback["user_reason"], rollback["created_by"], rollback["can_undo"]) == ("redo", "admin", True)
-    again = await house.get(f"/api/runs/{run['run_id']}")
+    again = await app.get(f"/api/runs/{run['run_id']}")
     assert (again["status"], [item["status"] for item in again["trail"]]) == (
         "in_progress",
         ["completed", "in_progress"],
     )
     assert again["rollback_history"] == [rollback["rollback_id"]]
-    assert await house.get(f"/api/rollback/{rollback['rollback_id']}") == rollback
-    undone = await house.post(f"/api/rollback/{rollback['rollback_id']}/undo")
+    assert await app.get(f"/api/rollback/{rollback['rollback_id']}") == rollback
+    undone = await app.post(f"/api/rollback/{rollback['rollback_id']}/undo")
     assert (undone["undone_at"] is not None, undone["can_undo"]) == (True, False)
-    assert (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
-    assert await house.post(f"/api/rollback/{rollback['rollback_id']}/undo") == undone
+    assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
+    assert await app.post(f"/api/rollback/{rollback['rollback_id']}/undo") == undone
 
 
-async def test_newer_work_in_its_place_stands_in_the_way_of_undoing(house: House) -> None:
-    run = await completed(house, await two_steps(house))
-    rollback = await house.post("/api/rollback", back_to(run, 0), 201)
-    await house.fill(run, 1, design="red")
-    assert (await house.get(f"/api/rollback/{rollback['rollback_id']}"))["can_undo"] is False
-    refused = await house.post(f"/api/rollback/{rollback['rollback_id']}/undo", status=409)
+async def test_newer_work_in_its_place_stands_in_the_way_of_undoing(app: App) -> None:
+    run = await completed(app, await two_steps(app))
+    rollback = await app.post("/api/rollback", back_to(run, 0), 201)
+    await app.fill(run, 1, design="red")
+    assert (await app.get(f"/api/rollback/{rollback['rollback_id']}"))["can_undo"] is False
+    refused = await app.post(f"/api/rollback/{rollback['rollback_id']}/undo", status=409)
     assert refused["type"] == "urn:cairn:problem:refused"
-    assert (await house.get(f"/api/rollback/{rollback['rollback_id']}"))["undone_at"] is None
+    assert (await app.get(f"/api/rollback/{rollback['rollback_id']}"))["undone_at"] is None
 
 
-async def test_the_same_rollback_twice_is_one(house: House) -> None:
-    run = await completed(house, await two_steps(house))
+async def test_the_same_rollback_twice_is_one(app: App) -> None:
+    run = await completed(app, await two_steps(app))
     body = back_to(run, 0, rollback_id=str(uuid4()))
-    first = await house.post("/api/rollback", body, 201)
-    assert (first["rollback_id"], await house.post("/api/rollback", body, 201)) == (body["rollback_id"], first)
-    listed = await house.get("/api/rollback", run_id=run["run_id"])
+    first = await app.post("/api/rollback", body, 201)
+    assert (first["rollback_id"], await app.post("/api/rollback", body, 201)) == (body["rollback_id"], first)
+    listed = await app.get("/api/rollback", run_id=run["run_id"])
     assert [r["rollback_id"] for r in listed["items"]] == [body["rollback_id"]]
 
 
-async def test_going_back_to_an_earlier_run_takes_the_later_ones_away(house: House) -> None:
-    pipeline = await two_steps(house)
-    first, second = await completed(house, pipeline), await completed(house, pipeline)
+async def test_going_back_to_an_earlier_run_takes_the_later_ones_away(app: App) -> None:
+    pipeline = await two_steps(app)
+    first, second = await completed(app, pipeline), await completed(app, pipeline)
     body = {
         "rollback_type": "run_level",
         "source_run_id": second["run_id"],
         "target_run_id": first["run_id"],
         "target_checkpoint_id": first["trail"][0]["checkpoint_id"],
     }
-    shown = await house.post("/api/rollback/preview", body)
+    shown = await app.post("/api/rollback/preview", body)
     assert shown["rolled_back_items"]["deleted_runs"] == [{"run_id": second["run_id"], "run_version": 2}]
-    rollback = await house.post("/api/rollback", body, 201)
-    listed = await house.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs")
+    rollback = await app.post("/api/rollback", body, 201)
+    listed = await app.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs")
     assert [r["run_version"] for r in listed["items"]] == [1]
-    everything = await house.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs", include_archived=True)
+    everything = await app.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs", include_archived=True)
     assert [r["archived_by"] for r in everything["items"]] == [rollback["rollback_id"], None]
-    assert (await house.get(f"/api/runs/{second['run_id']}"))["possible"] == []
-    assert len((await house.post(f"/api/runs/{second['run_id']}/restart", status=409))["possible"]) == 1
+    assert (await app.get(f"/api/runs/{second['run_id']}"))["possible"] == []
+    assert len((await app.post(f"/api/runs/{second['run_id']}/restart", status=409))["possible"]) == 1
     for run in (first, second):
-        assert len((await house.get("/api/rollback", run_id=run["run_id"]))["items"]) == 1
-    artifacts = (await house.get("/api/artifacts/list", pipeline_id=pipeline["pipeline_id"]))["items"]
+        assert len((await app.get("/api/rollback", run_id=run["run_id"]))["items"]) == 1
+    artifacts = (await app.get("/api/artifacts/list", pipeline_id=pipeline["pipeline_id"]))["items"]
     assert [a["artifact_name"] for a in artifacts] == ["goals"]
-    archived = await house.get(f"/api/runs/{first['run_id']}/checkpoints", include_archived=True)
+    archived = await app.get(f"/api/runs/{first['run_id']}/checkpoints", include_archived=True)
     assert rollback["rollback_id"] in [e["archived_by"] for e in archived["items"]]
 
 
@@ -137,15 +137,15 @@ async def test_going_back_to_an_earlier_run_takes_the_later_ones_away(house: Hou
         ({"rollback_id": "mine"}, 422),
     ],
 )
-async def test_what_cannot_be_gone_back_to_is_told(house: House, change: Json, status: int) -> None:
-    run = await completed(house, await two_steps(house))
+async def test_what_cannot_be_gone_back_to_is_told(app: App, change: Json, status: int) -> None:
+    run = await completed(app, await two_steps(app))
     body = back_to(run, 0) | change
     for path in ("/api/rollback/preview", "/api/rollback"):
-        told = await house.client.post(path, json=body)
+        told = await app.client.post(path, json=body)
         assert (told.status_code, told.headers["content-type"]) == (status, "application/problem+json"), path
-    assert (await house.get("/api/rollback", run_id=run["run_id"]))["items"] == []
+    assert (await app.get("/api/rollback", run_id=run["run_id"]))["items"] == []
 
 
-async def test_unknown_rollbacks_are_not_found(house: House) -> None:
-    assert (await house.client.get(f"/api/rollback/{NOBODY}")).status_code == 404
-    assert (await house.client.post(f"/api/rollback/{NOBODY}/undo")).status_code == 404
+async def test_unknown_rollbacks_are_not_found(app: App) -> None:
+    assert (await app.client.get(f"/api/rollback/{NOBODY}")).status_code == 404
+    assert (await app.client.post(f"/api/rollback/{NOBODY}/undo")).status_code == 404

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from cairn.definitions.rules import schema
-from tests.api.house import House, form
+from tests.api.app import App, form
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -19,23 +19,23 @@ ASK = "checkpoints:\n  - name: Ask\n    trigger: { kind: start }\n    action: {}
 APPROVE = ASK.replace("Ask", "Approve").replace("{}", "{ auto_approve: true, audit_sample_percentage: 100 }")
 
 
-async def put(house: House, path: str, text: str, status: int = 200, match: str = "*") -> httpx.Response:
-    response = await house.client.put(path, content=text.encode(), headers={**YAML, "If-Match": match})
+async def put(app: App, path: str, text: str, status: int = 200, match: str = "*") -> httpx.Response:
+    response = await app.client.put(path, content=text.encode(), headers={**YAML, "If-Match": match})
     assert response.status_code == status, response.text
     return response
 
 
-async def own(house: House, **checkpoint: Any) -> tuple[dict[str, Any], str]:
+async def own(app: App, **checkpoint: Any) -> tuple[dict[str, Any], str]:
     """A pipeline and the address of its rules."""
-    pipeline = await house.pipeline(form("goals", **checkpoint))
+    pipeline = await app.pipeline(form("goals", **checkpoint))
     return pipeline, f"/api/pipelines/{pipeline['pipeline_id']}/rules"
 
 
-async def test_rules_are_saved_and_shown_as_they_are(house: House) -> None:
-    pipeline, path = await own(house)
-    empty = await house.client.get(path)
+async def test_rules_are_saved_and_shown_as_they_are(app: App) -> None:
+    pipeline, path = await own(app)
+    empty = await app.client.get(path)
     assert (empty.headers["etag"], empty.json()["text"], empty.json()["revision"]) == ('"0"', "", 0)
-    saved = await put(house, f"{path}?comment=first", ASK)
+    saved = await put(app, f"{path}?comment=first", ASK)
     assert saved.headers["etag"] == '"1"'
     shown = saved.json()
     assert {key: shown[key] for key in ("scope", "revision", "text", "author", "comment", "warnings", "file")} == {
@@ -48,33 +48,33 @@ async def test_rules_are_saved_and_shown_as_they_are(house: House) -> None:
         "file": None,
     }
     assert [rule["name"] for rule in shown["rules"]] == ["Ask"]
-    assert (await house.client.get(path)).json() == shown
+    assert (await app.client.get(path)).json() == shown
     for plain in (
-        await house.client.get(path, headers={"Accept": "application/yaml"}),
-        await house.client.get(path, params={"format": "yaml"}),
+        await app.client.get(path, headers={"Accept": "application/yaml"}),
+        await app.client.get(path, params={"format": "yaml"}),
     ):
         assert (plain.text, plain.headers["content-type"], plain.headers["etag"]) == (ASK, "application/yaml", '"1"')
-    assert (await house.client.get(path, headers={"Accept": "application/json, text/yaml"})).json() == shown
+    assert (await app.client.get(path, headers={"Accept": "application/json, text/yaml"})).json() == shown
 
 
-async def test_the_global_rules_show_their_file(house: House) -> None:
-    before = (await house.get("/api/rules"))["revision"]
+async def test_the_global_rules_show_their_file(app: App) -> None:
+    before = (await app.get("/api/rules"))["revision"]
     text = "checkpoints: [{ name: Far, trigger: { custom_field: { field: run.id, value: none } }, action: {} }]\n"
-    saved = (await put(house, "/api/rules", text)).json()
+    saved = (await put(app, "/api/rules", text)).json()
     assert (saved["scope"], saved["revision"], saved["file"]["faults"]) == ("global", before + 1, [])
     assert saved["file"]["path"].endswith("/rules.yaml")
-    assert (await house.get(f"/api/rules/versions/{before + 1}"))["text"] == text
-    await put(house, "/api/rules", "")
-    listed = await house.get("/api/rules/versions", limit=2)
+    assert (await app.get(f"/api/rules/versions/{before + 1}"))["text"] == text
+    await put(app, "/api/rules", "")
+    listed = await app.get("/api/rules/versions", limit=2)
     assert [one["revision"] for one in listed["items"]] == [before + 2, before + 1]
-    told = await house.get("/api/rules/diff", **{"from": before + 1, "to": before + 2})
+    told = await app.get("/api/rules/diff", **{"from": before + 1, "to": before + 2})
     assert told["text"] == f"--- revision {before + 1}\n+++ revision {before + 2}\n@@ -1 +0,0 @@\n-{text}"
 
 
-async def test_wrong_rules_are_refused_with_every_place(house: House) -> None:
-    _, path = await own(house)
+async def test_wrong_rules_are_refused_with_every_place(app: App) -> None:
+    _, path = await own(app)
     wrong = "checkpoints:\n  - name: Ask\n    triger: { kind: start }\n    action: { timeout_seconds: 0 }\n"
-    problem = (await put(house, path, wrong, 422)).json()
+    problem = (await put(app, path, wrong, 422)).json()
     assert (problem["type"], problem["detail"]) == (
         "urn:cairn:problem:wrong-input",
         mentions("3"),
@@ -84,9 +84,9 @@ async def test_wrong_rules_are_refused_with_every_place(house: House) -> None:
         ("/checkpoints/0", 3, 5),
         ("/checkpoints/0/action/timeout_seconds", 4, 32),
     ]
-    torn = (await put(house, path, "checkpoints: [\n", 422)).json()
+    torn = (await put(app, path, "checkpoints: [\n", 422)).json()
     assert torn["errors"][0]["line"] == 2
-    assert (await house.get(path))["revision"] == 0
+    assert (await app.get(path))["revision"] == 0
 
 
 @pytest.mark.parametrize(
@@ -103,37 +103,37 @@ async def test_wrong_rules_are_refused_with_every_place(house: House) -> None:
     ],
 )
 async def test_what_is_sent_by_mistake_or_on_purpose(
-    house: House, content: bytes, headers: dict[str, str], status: int
+    app: App, content: bytes, headers: dict[str, str], status: int
 ) -> None:
-    _, path = await own(house)
-    response = await house.client.put(path, content=content, headers=headers)
+    _, path = await own(app)
+    response = await app.client.put(path, content=content, headers=headers)
     assert response.status_code == status, response.text
 
 
-async def test_who_comes_late_is_told(house: House) -> None:
-    _, path = await own(house)
-    await put(house, path, ASK, match='"0"')
-    late = await put(house, path, APPROVE, 412, match='"0"')
+async def test_who_comes_late_is_told(app: App) -> None:
+    _, path = await own(app)
+    await put(app, path, ASK, match='"0"')
+    late = await put(app, path, APPROVE, 412, match='"0"')
     assert late.headers["etag"] == '"1"'
-    gone = await house.client.delete(path, headers={"If-Match": '"1"'})
+    gone = await app.client.delete(path, headers={"If-Match": '"1"'})
     assert (gone.json()["text"], gone.headers["etag"]) == ("", '"2"')
-    assert [one["revision"] for one in (await house.get(f"{path}/versions"))["items"]] == [2, 1]
-    assert (await house.get(f"{path}/versions/1"))["text"] == ASK
-    assert (await house.get(f"{path}/diff", **{"from": 1, "to": 2}))["text"].startswith("--- revision 1\n")
+    assert [one["revision"] for one in (await app.get(f"{path}/versions"))["items"]] == [2, 1]
+    assert (await app.get(f"{path}/versions/1"))["text"] == ASK
+    assert (await app.get(f"{path}/diff", **{"from": 1, "to": 2}))["text"].startswith("--- revision 1\n")
 
 
-async def test_of_a_pipeline_that_is_not_there(house: House) -> None:
+async def test_of_a_pipeline_that_is_not_there(app: App) -> None:
     path = f"/api/pipelines/{NOBODY}/rules"
     for address in (path, f"{path}/versions", f"{path}/versions/1", f"/api/approvals/{NOBODY}/explain"):
-        assert (await house.client.get(address)).status_code == 404
-    await put(house, path, ASK, 404)
-    assert (await house.client.delete(path)).status_code == 404
-    assert (await house.client.get("/api/rules/versions/99999")).status_code == 404
+        assert (await app.client.get(address)).status_code == 404
+    await put(app, path, ASK, 404)
+    assert (await app.client.delete(path)).status_code == 404
+    assert (await app.client.get("/api/rules/versions/99999")).status_code == 404
 
 
-async def test_rules_are_checked_without_being_saved(house: House) -> None:
+async def test_rules_are_checked_without_being_saved(app: App) -> None:
     async def check(text: str) -> Any:
-        response = await house.client.post("/api/rules/check", content=text, headers=YAML)
+        response = await app.client.post("/api/rules/check", content=text, headers=YAML)
         assert response.status_code == 200, response.text
         return response.json()
 
@@ -147,63 +147,63 @@ async def test_rules_are_checked_without_being_saved(house: House) -> None:
     )
 
 
-async def test_more_approvers_than_exist(house: House) -> None:
+async def test_more_approvers_than_exist(app: App) -> None:
     """There is only one user."""
-    _, path = await own(house)
+    _, path = await own(app)
     wants_two = ASK.replace("{}", "{ require_approval_count: 2 }")
-    problem = (await put(house, path, wants_two, 422)).json()
+    problem = (await put(app, path, wants_two, 422)).json()
     assert problem["errors"][0]["path"] == "/checkpoints/0/action/require_approval_count"
 
 
-async def test_the_schema_is_published(house: House) -> None:
-    assert await house.get("/api/rules/schema") == schema()
+async def test_the_schema_is_published(app: App) -> None:
+    assert await app.get("/api/rules/schema") == schema()
 
 
-async def test_one_call_stops_everything(house: House) -> None:
-    _, path = await own(house, approve="start")
-    await put(house, path, APPROVE)
+async def test_one_call_stops_everything(app: App) -> None:
+    _, path = await own(app, approve="start")
+    await put(app, path, APPROVE)
     pipeline = {"pipeline_id": path.split("/")[3]}
-    stopped = await house.put("/api/rules/emergency-stop", {"stopped": True, "reason": "odd"})
+    stopped = await app.put("/api/rules/emergency-stop", {"stopped": True, "reason": "odd"})
     assert (stopped["stopped"], stopped["reason"], stopped["by"]) == (True, "odd", "admin")
-    assert await house.get("/api/rules/emergency-stop") == stopped
-    run = await house.run(pipeline)
-    held = (await house.get("/api/approvals", run_id=run["run_id"]))["items"][0]
-    told = await house.get(f"/api/approvals/{held['approval_id']}/explain")
+    assert await app.get("/api/rules/emergency-stop") == stopped
+    run = await app.run(pipeline)
+    held = (await app.get("/api/approvals", run_id=run["run_id"]))["items"][0]
+    told = await app.get(f"/api/approvals/{held['approval_id']}/explain")
     assert (told["rule"], told["considered"][0]["outcome"] == "approves") == ("Approve", False)
-    await house.put("/api/rules/emergency-stop", {"stopped": True}, 422)
-    explained = await house.put("/api/rules/emergency-stop", {"stopped": True, "reason": "a bad model"})
+    await app.put("/api/rules/emergency-stop", {"stopped": True}, 422)
+    explained = await app.put("/api/rules/emergency-stop", {"stopped": True, "reason": "a bad model"})
     assert explained == {**stopped, "reason": "a bad model"}
-    await house.put("/api/rules/emergency-stop", {"stopped": False})
-    listed = await house.get("/api/rules/emergency-stop/history", limit=2)
+    await app.put("/api/rules/emergency-stop", {"stopped": False})
+    listed = await app.get("/api/rules/emergency-stop/history", limit=2)
     assert [one["stopped"] for one in listed["items"]] == [False, True]
-    events = await house.get("/api/events", event_type=["emergency_stop_set", "emergency_stop_lifted"])
+    events = await app.get("/api/events", event_type=["emergency_stop_set", "emergency_stop_lifted"])
     assert [event["event_type"] for event in events["items"]][:2] == ["emergency_stop_lifted", "emergency_stop_set"]
 
 
-async def test_samples_and_scores(house: House) -> None:
-    pipeline, path = await own(house, approve="start")
-    await put(house, path, APPROVE)
-    await house.run(pipeline)
-    listed = await house.get("/api/rules/audits", reviewed=False, pipeline_id=pipeline["pipeline_id"])
+async def test_samples_and_scores(app: App) -> None:
+    pipeline, path = await own(app, approve="start")
+    await put(app, path, APPROVE)
+    await app.run(pipeline)
+    listed = await app.get("/api/rules/audits", reviewed=False, pipeline_id=pipeline["pipeline_id"])
     [sampled] = listed["items"]
     assert (sampled["rule"], sampled["kind"], sampled["review"]) == ("Approve", "start", None)
-    said = await house.put(f"/api/rules/audits/{sampled['approval_id']}", {"agrees": False, "comment": "hm"})
+    said = await app.put(f"/api/rules/audits/{sampled['approval_id']}", {"agrees": False, "comment": "hm"})
     assert (said["review"]["agrees"], said["review"]["comment"], said["review"]["by"]) == (False, "hm", "admin")
-    scores = await house.get("/api/rules/autonomy")
+    scores = await app.get("/api/rules/autonomy")
     own_score = next(one for one in scores["rules"] if one["scope"] == pipeline["pipeline_id"])
     assert (own_score["approved"], own_score["sampled"], own_score["reviewed"]) == (1, 1, 1)
     assert (own_score["disagreement"]["count"], own_score["mode"]) == (1, "full")
-    await house.put(f"/api/rules/audits/{NOBODY}", {"agrees": True}, 404)
+    await app.put(f"/api/rules/audits/{NOBODY}", {"agrees": True}, 404)
 
 
-async def test_a_backtest(house: House) -> None:
-    pipeline, _ = await own(house, approve="start")
-    run = await house.run(pipeline)
-    asked = (await house.get("/api/approvals", run_id=run["run_id"]))["items"][0]
-    await house.put(f"/api/approvals/{asked['approval_id']}/approve")
+async def test_a_backtest(app: App) -> None:
+    pipeline, _ = await own(app, approve="start")
+    run = await app.run(pipeline)
+    asked = (await app.get("/api/approvals", run_id=run["run_id"]))["items"][0]
+    await app.put(f"/api/approvals/{asked['approval_id']}/approve")
 
     async def backtest(text: str, **params: Any) -> httpx.Response:
-        return await house.client.post("/api/rules/backtest", content=text, headers=YAML, params=params)
+        return await app.client.post("/api/rules/backtest", content=text, headers=YAML, params=params)
 
     found = (await backtest(APPROVE, pipeline_id=pipeline["pipeline_id"])).json()
     assert (found["decisions"], found["would_approve"], found["agreed"], found["disagreed"]) == (1, 1, 1, 0)

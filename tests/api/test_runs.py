@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.house import House, Json, form
+from tests.api.app import App, Json, form
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -14,19 +14,19 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 HARD = '{"big": 123456789012345678901234567890, "one": 1.0, "none": null, "empty": [{}, [], ""], "text": "größer 🚀"}'
 
 
-async def test_a_run_goes_from_its_start_to_its_end(house: House) -> None:
-    pipeline = await house.pipeline(form("goals"), form("design"), config={"auto_advance": True})
-    run = await house.run(pipeline)
+async def test_a_run_goes_from_its_start_to_its_end(app: App) -> None:
+    pipeline = await app.pipeline(form("goals"), form("design"), config={"auto_advance": True})
+    run = await app.run(pipeline)
     assert (run["run_version"], run["status"], run["metadata"]["total_checkpoints"]) == (1, "in_progress", 2)
     assert [(item["key"], item["status"]) for item in run["trail"]] == [
         ("goals", "in_progress"),
         ("design", "upcoming"),
     ]
     assert run["progress"]["current"] == ["Goals"]
-    done = await house.fill(run, 0, goals="grow")
+    done = await app.fill(run, 0, goals="grow")
     assert (done["status"], done["possible"]) == ("completed", [])
-    await house.fill(run, 1, design="blue")
-    over = await house.get(f"/api/runs/{run['run_id']}")
+    await app.fill(run, 1, design="blue")
+    over = await app.get(f"/api/runs/{run['run_id']}")
     assert (over["status"], over["metadata"]["completed_checkpoints"], over["progress"]["current"]) == (
         "completed",
         2,
@@ -37,12 +37,12 @@ async def test_a_run_goes_from_its_start_to_its_end(house: House) -> None:
     assert over["checkpoint_execution_history"] == [item["execution_id"] for item in over["trail"]]
 
 
-async def test_the_next_run_extends_it_and_is_estimated_from_it(house: House) -> None:
-    pipeline = await house.pipeline()
-    first = await house.run(pipeline)
+async def test_the_next_run_extends_it_and_is_estimated_from_it(app: App) -> None:
+    pipeline = await app.pipeline()
+    first = await app.run(pipeline)
     assert first["progress"]["estimated_seconds_left"] is None
-    await house.fill(first, goals="grow")
-    second = await house.run(pipeline)
+    await app.fill(first, goals="grow")
+    second = await app.run(pipeline)
     assert (second["run_version"], second["previous_run_id"], second["extends_from_run_version"]) == (
         2,
         first["run_id"],
@@ -51,79 +51,79 @@ async def test_the_next_run_extends_it_and_is_estimated_from_it(house: House) ->
     assert second["progress"]["estimated_seconds_left"] >= 0.0
 
 
-async def test_the_input_comes_back_to_the_last_digit(house: House) -> None:
+async def test_the_input_comes_back_to_the_last_digit(app: App) -> None:
     """Integers past 2^53, floats, null, empty values, Unicode."""
-    pipeline = await house.pipeline()
+    pipeline = await app.pipeline()
     body = f'{{"pipeline_id": "{pipeline["pipeline_id"]}", "input": {HARD}}}'
-    made = await house.client.post("/api/runs", content=body, headers={"Content-Type": "application/json"})
+    made = await app.client.post("/api/runs", content=body, headers={"Content-Type": "application/json"})
     assert made.status_code == 201, made.text
     run = made.json()
     assert made.headers["location"] == f"/api/runs/{run['run_id']}"
-    given = await house.client.get(f"/api/runs/{run['run_id']}/input")
+    given = await app.client.get(f"/api/runs/{run['run_id']}/input")
     assert given.headers["content-type"] == "application/json"
     assert given.text.replace(" ", "") == HARD.replace(" ", "")
-    again = await house.post(f"/api/runs/{run['run_id']}/retry", status=201)
+    again = await app.post(f"/api/runs/{run['run_id']}/retry", status=201)
     assert (again["run_version"], again["previous_run_id"]) == (2, run["run_id"])
-    assert (await house.client.get(f"/api/runs/{again['run_id']}/input")).text == given.text
-    without = await house.run(pipeline)
-    assert (await house.client.get(f"/api/runs/{without['run_id']}/input")).text == "null"
+    assert (await app.client.get(f"/api/runs/{again['run_id']}/input")).text == given.text
+    without = await app.run(pipeline)
+    assert (await app.client.get(f"/api/runs/{without['run_id']}/input")).text == "null"
 
 
-async def test_an_input_that_does_not_fit_is_placed(house: House) -> None:
+async def test_an_input_that_does_not_fit_is_placed(app: App) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    pipeline = await house.pipeline(input_schema=schema)
-    refused = await house.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"], "input": {"n": "x"}}, 422)
+    pipeline = await app.pipeline(input_schema=schema)
+    refused = await app.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"], "input": {"n": "x"}}, 422)
     assert [error["path"] for error in refused["errors"]] == ["/input/n"]
-    assert (await house.get("/api/runs", pipeline_id=pipeline["pipeline_id"]))["items"] == []
+    assert (await app.get("/api/runs", pipeline_id=pipeline["pipeline_id"]))["items"] == []
 
 
-async def test_pause_resume_cancel_restart(house: House) -> None:
-    run = await house.run(await house.pipeline())
+async def test_pause_resume_cancel_restart(app: App) -> None:
+    run = await app.run(await app.pipeline())
     path = f"/api/runs/{run['run_id']}"
     assert run["possible"] == ["pause", "cancel", "roll back", "restart"]
-    paused = await house.post(f"{path}/pause")
+    paused = await app.post(f"{path}/pause")
     assert (paused["status"], paused["possible"]) == ("paused", ["resume", "cancel", "roll back", "restart"])
-    twice = await house.post(f"{path}/pause", status=409)
+    twice = await app.post(f"{path}/pause", status=409)
     assert twice["detail"] == mentions("paused")
     assert "resume" in twice["possible"]
-    assert (await house.post(f"{path}/resume"))["status"] == "in_progress"
-    second = await house.post(f"{path}/restart", {"pass_number": 1})
+    assert (await app.post(f"{path}/resume"))["status"] == "in_progress"
+    second = await app.post(f"{path}/restart", {"pass_number": 1})
     assert (second["pass_number"], second["restart_count"]) == (2, 1)
-    repeated = await house.post(f"{path}/restart", {"pass_number": 1})
+    repeated = await app.post(f"{path}/restart", {"pass_number": 1})
     assert (repeated["pass_number"], repeated["restart_count"]) == (2, 1)  # answered with what it led to
-    cancelled = await house.post(f"{path}/cancel")
+    cancelled = await app.post(f"{path}/cancel")
     assert (cancelled["status"], cancelled["possible"]) == ("cancelled", ["retry", "roll back"])
-    assert (await house.post(f"{path}/cancel", status=409))["possible"] == ["roll back"]
+    assert (await app.post(f"{path}/cancel", status=409))["possible"] == ["roll back"]
 
 
-async def test_a_run_can_be_made_without_starting_it(house: House) -> None:
-    run = await house.run(await house.pipeline(), start=False, original_prompt="Think big")
+async def test_a_run_can_be_made_without_starting_it(app: App) -> None:
+    run = await app.run(await app.pipeline(), start=False, original_prompt="Think big")
     assert (run["status"], run["possible"], run["original_prompt"]) == ("not_started", ["start", "cancel"], "Think big")
-    assert (await house.post(f"/api/runs/{run['run_id']}/start"))["status"] == "in_progress"
-    assert "start" not in (await house.post(f"/api/runs/{run['run_id']}/start", status=409))["possible"]
+    assert (await app.post(f"/api/runs/{run['run_id']}/start"))["status"] == "in_progress"
+    assert "start" not in (await app.post(f"/api/runs/{run['run_id']}/start", status=409))["possible"]
 
 
-async def test_test_runs_take_no_version_and_are_listed_when_asked_for(house: House) -> None:
-    pipeline = await house.pipeline()
-    run = await house.run(pipeline, test=True)
+async def test_test_runs_take_no_version_and_are_listed_when_asked_for(app: App) -> None:
+    pipeline = await app.pipeline()
+    run = await app.run(pipeline, test=True)
     assert (run["run_version"], run["test"]) == (None, True)
     path = f"/api/pipelines/{pipeline['pipeline_id']}/runs"
-    assert (await house.get(path))["items"] == []
-    assert [r["run_id"] for r in (await house.get(path, include_tests=True))["items"]] == [run["run_id"]]
+    assert (await app.get(path))["items"] == []
+    assert [r["run_id"] for r in (await app.get(path, include_tests=True))["items"]] == [run["run_id"]]
 
 
 @pytest.mark.parametrize("name", [NOBODY, "7", "x" * 300, "%00", NOBODY.upper().replace("0", "A")])
-async def test_unknown_runs_are_not_found(house: House, name: str) -> None:
+async def test_unknown_runs_are_not_found(app: App, name: str) -> None:
     for path in (
         f"/api/runs/{name}",
         f"/api/runs/{name}/checkpoints",
         f"/api/runs/{name}/input",
         f"/api/runs/{name}/stream",
     ):
-        response = await house.client.get(path)
+        response = await app.client.get(path)
         assert (response.status_code, response.json()["type"]) == (404, "urn:cairn:problem:not-found"), path
     for verb in ("start", "pause", "resume", "cancel", "retry", "restart"):
-        assert (await house.client.post(f"/api/runs/{name}/{verb}")).status_code == 404, verb
+        assert (await app.client.post(f"/api/runs/{name}/{verb}")).status_code == 404, verb
 
 
 @pytest.mark.parametrize(
@@ -138,79 +138,77 @@ async def test_unknown_runs_are_not_found(house: House, name: str) -> None:
         ([], [""]),
     ],
 )
-async def test_wrong_bodies_are_told_by_pointer(house: House, body: Any, paths: list[str]) -> None:
-    told = await house.post("/api/runs", body, 422)
+async def test_wrong_bodies_are_told_by_pointer(app: App, body: Any, paths: list[str]) -> None:
+    told = await app.post("/api/runs", body, 422)
     assert [error["path"] for error in told["errors"]] == paths
 
 
-async def test_a_pipeline_that_is_not_there_or_empty_starts_nothing(house: House) -> None:
-    assert (await house.post("/api/runs", {"pipeline_id": NOBODY}, 404))["detail"] == mentions(NOBODY)
-    empty = await house.post("/api/pipelines", {"pipeline_name": "Empty"}, 201)
-    refused = await house.post("/api/runs", {"pipeline_id": empty["pipeline_id"]}, 409)
+async def test_a_pipeline_that_is_not_there_or_empty_starts_nothing(app: App) -> None:
+    assert (await app.post("/api/runs", {"pipeline_id": NOBODY}, 404))["detail"] == mentions(NOBODY)
+    empty = await app.post("/api/pipelines", {"pipeline_name": "Empty"}, 201)
+    refused = await app.post("/api/runs", {"pipeline_id": empty["pipeline_id"]}, 409)
     assert len(refused["possible"]) == 1
 
 
-async def test_bodies_that_are_not_json_are_told_where(house: House) -> None:
+async def test_bodies_that_are_not_json_are_told_where(app: App) -> None:
     json_type = {"Content-Type": "application/json"}
-    broken = await house.client.post("/api/runs", content='{"pipeline_id":\n  nope}', headers=json_type)
+    broken = await app.client.post("/api/runs", content='{"pipeline_id":\n  nope}', headers=json_type)
     assert (broken.status_code, broken.json()["errors"][0]["line"]) == (400, 2)
-    twice = await house.client.post("/api/runs", content='{"start": true, "start": false}', headers=json_type)
+    twice = await app.client.post("/api/runs", content='{"start": true, "start": false}', headers=json_type)
     assert (twice.status_code, twice.json()["errors"][0]["message"]) == (400, mentions("'start'"))
-    nan = await house.client.post("/api/runs", content='{"input": NaN}', headers=json_type)
+    nan = await app.client.post("/api/runs", content='{"input": NaN}', headers=json_type)
     assert nan.status_code == 400
-    assert (
-        await house.client.post("/api/runs", content="a: b", headers={"Content-Type": "text/csv"})
-    ).status_code == 415
-    assert (await house.client.post("/api/runs", content=b"", headers=json_type)).status_code == 422
+    assert (await app.client.post("/api/runs", content="a: b", headers={"Content-Type": "text/csv"})).status_code == 415
+    assert (await app.client.post("/api/runs", content=b"", headers=json_type)).status_code == 422
 
 
-async def test_a_body_over_the_limit_is_refused(house: House) -> None:
+async def test_a_body_over_the_limit_is_refused(app: App) -> None:
     large = b'{"input": "' + b"x" * (17 * 1024 * 1024) + b'"}'
-    response = await house.client.post("/api/runs", content=large, headers={"Content-Type": "application/json"})
+    response = await app.client.post("/api/runs", content=large, headers={"Content-Type": "application/json"})
     assert response.status_code == 413
 
 
-async def test_lists_are_paged_from_the_newest(house: House) -> None:
+async def test_lists_are_paged_from_the_newest(app: App) -> None:
     """Cursors, not offsets."""
-    pipeline = await house.pipeline()
-    made = [(await house.run(pipeline))["run_id"] for _ in range(5)]
+    pipeline = await app.pipeline()
+    made = [(await app.run(pipeline))["run_id"] for _ in range(5)]
     path = f"/api/pipelines/{pipeline['pipeline_id']}/runs"
     seen: list[str] = []
     cursor: str | None = None
     while True:
-        page: Json = await house.get(path, limit=2, **({"cursor": cursor} if cursor else {}))
+        page: Json = await app.get(path, limit=2, **({"cursor": cursor} if cursor else {}))
         seen += [run["run_id"] for run in page["items"]]
         if (cursor := page["next_cursor"]) is None:
             break
         if len(seen) == 2:
-            await house.run(pipeline)  # what comes meanwhile does not shift the pages
+            await app.run(pipeline)  # what comes meanwhile does not shift the pages
     assert seen == made[::-1]
     for wrong in ("nonsense", "WzFd", "bnVsbA", "é", "WyJ4IiwgInkiXQ"):
-        told = await house.client.get(path, params={"cursor": wrong})
+        told = await app.client.get(path, params={"cursor": wrong})
         assert (told.status_code, told.json()["errors"][0]["path"]) == (422, "?cursor"), wrong
-    assert (await house.client.get(path, params={"limit": 501})).json()["errors"][0]["path"] == "?limit"
+    assert (await app.client.get(path, params={"limit": 501})).json()["errors"][0]["path"] == "?limit"
 
 
-async def test_lists_filter(house: House) -> None:
-    pipeline = await house.pipeline()
-    first, second = await house.run(pipeline), await house.run(pipeline)
-    await house.post(f"/api/runs/{first['run_id']}/cancel")
+async def test_lists_filter(app: App) -> None:
+    pipeline = await app.pipeline()
+    first, second = await app.run(pipeline), await app.run(pipeline)
+    await app.post(f"/api/runs/{first['run_id']}/cancel")
     mine: dict[str, Any] = {"pipeline_id": pipeline["pipeline_id"]}
-    listed = await house.get("/api/runs", **mine, status=["cancelled", "failed"])
+    listed = await app.get("/api/runs", **mine, status=["cancelled", "failed"])
     assert [run["run_id"] for run in listed["items"]] == [first["run_id"]]
-    assert [run["waiting"] for run in (await house.get("/api/runs", **mine))["items"]] == [1, 0]
-    assert (await house.get("/api/runs", **mine, definition_version=2))["items"] == []
-    assert (await house.client.get("/api/runs", params={"status": "nonsense"})).status_code == 422
-    pipeline_view = await house.get(f"/api/pipelines/{pipeline['pipeline_id']}")
+    assert [run["waiting"] for run in (await app.get("/api/runs", **mine))["items"]] == [1, 0]
+    assert (await app.get("/api/runs", **mine, definition_version=2))["items"] == []
+    assert (await app.client.get("/api/runs", params={"status": "nonsense"})).status_code == 422
+    pipeline_view = await app.get(f"/api/pipelines/{pipeline['pipeline_id']}")
     assert pipeline_view["latest_run"]["run_id"] == second["run_id"]
 
 
-async def test_runs_of_an_earlier_definition_are_listed_when_asked_for(house: House) -> None:
-    pipeline = await house.pipeline()
-    run = await house.run(pipeline)
-    await house.post(f"/api/runs/{run['run_id']}/cancel")
+async def test_runs_of_an_earlier_definition_are_listed_when_asked_for(app: App) -> None:
+    pipeline = await app.pipeline()
+    run = await app.run(pipeline)
+    await app.post(f"/api/runs/{run['run_id']}/cancel")
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
-    await house.post(f"{path}/checkpoints", form("design"), 201)
-    assert (await house.get(f"{path}/runs"))["items"] == []
-    assert [r["run_id"] for r in (await house.get(f"{path}/runs", definition_version=1))["items"]] == [run["run_id"]]
-    assert (await house.client.get(f"/api/pipelines/{NOBODY}/runs")).status_code == 404
+    await app.post(f"{path}/checkpoints", form("design"), 201)
+    assert (await app.get(f"{path}/runs"))["items"] == []
+    assert [r["run_id"] for r in (await app.get(f"{path}/runs", definition_version=1))["items"]] == [run["run_id"]]
+    assert (await app.client.get(f"/api/pipelines/{NOBODY}/runs")).status_code == 404

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis import checks as general_checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
-from tests.api.house import BASE, TOKEN, House, Json, form, open_house, specification, transport
+from tests.api.app import BASE, TOKEN, App, Json, form, open_app, specification, transport
 from tests.effort import effort
 
 # The server's threads use `random` while examples are drawn.
@@ -35,14 +35,14 @@ schema: Any = loaded.exclude(path_regex="(stream|/files)$")
 
 
 class Background:
-    """A house on a loop of its own: Schemathesis calls it from outside."""
+    """An app on a loop of its own: Schemathesis calls it from outside."""
 
     def __init__(self, folder: Path) -> None:
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self._thread.start()
-        self._opened = open_house(folder)
-        self.house: House = self.run(self._opened.__aenter__())
+        self._opened = open_app(folder)
+        self.app: App = self.run(self._opened.__aenter__())
         self.known: Json = self.run(self._settle())
 
     def run(self, coroutine: Any) -> Any:
@@ -50,8 +50,8 @@ class Background:
 
     async def _settle(self) -> Json:
         """One thing of each kind, so that operations find something."""
-        run = await self.house.run(await self.house.pipeline(form("goals", approve="complete")))
-        execution = await self.house.fill(run, goals="grow")
+        run = await self.app.run(await self.app.pipeline(form("goals", approve="complete")))
+        execution = await self.app.fill(run, goals="grow")
         return {
             "pipeline_id": run["pipeline_id"],
             "run_id": run["run_id"],
@@ -63,7 +63,7 @@ class Background:
 
     def call(self, method: str, url: str, **options: Any) -> httpx.Response:
         async def call() -> httpx.Response:
-            async with httpx.AsyncClient(transport=transport(self.house.app), base_url=BASE) as client:
+            async with httpx.AsyncClient(transport=transport(self.app.asgi), base_url=BASE) as client:
                 request = client.build_request(method, url, **options)
                 await request.aread()
                 return await client.send(request)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.house import House
+from tests.api.app import App
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -19,43 +19,43 @@ def checkpoint(path: str = "report.py") -> dict[str, Any]:
     return {"key": "report", "script": path, "outputs": ["report.json"]}
 
 
-async def test_a_script_is_written_read_listed_and_removed(house: House) -> None:
-    pipeline = await house.pipeline(checkpoint(), scripts={"lib/old.py": "OLD = 1\n"})
+async def test_a_script_is_written_read_listed_and_removed(app: App) -> None:
+    pipeline = await app.pipeline(checkpoint(), scripts={"lib/old.py": "OLD = 1\n"})
     place = f"/api/pipelines/{pipeline['pipeline_id']}/scripts"
-    written = await house.client.put(f"{place}/report.py", content=TEXT.encode(), headers=PYTHON)
+    written = await app.client.put(f"{place}/report.py", content=TEXT.encode(), headers=PYTHON)
     checksum = hashlib.sha256(TEXT.encode()).hexdigest()
     entry = {"path": "report.py", "checksum": checksum, "size_bytes": len(TEXT.encode()), "used_by": ["report"]}
     assert (written.status_code, written.headers["etag"]) == (200, '"2"')
     assert written.json() == {**entry, "revision": 2, "warnings": []}
-    again = await house.client.put(f"{place}/report.py", content=TEXT.encode(), headers=PYTHON)
+    again = await app.client.put(f"{place}/report.py", content=TEXT.encode(), headers=PYTHON)
     assert again.json()["revision"] == 2
-    read = await house.client.get(f"{place}/report.py")
+    read = await app.client.get(f"{place}/report.py")
     assert (read.text, read.headers["content-type"]) == (TEXT, "text/plain; charset=utf-8")
-    listed = await house.get(place)
+    listed = await app.get(place)
     assert [(one["path"], one["used_by"]) for one in listed["items"]] == [("lib/old.py", []), ("report.py", ["report"])]
-    assert (await house.client.delete(f"{place}/report.py")).status_code == 409
-    removed = await house.client.delete(f"{place}/lib/old.py")
+    assert (await app.client.delete(f"{place}/report.py")).status_code == 409
+    removed = await app.client.delete(f"{place}/lib/old.py")
     assert (removed.status_code, removed.json()) == (200, {"path": "lib/old.py", "revision": 3})
-    assert (await house.client.get(f"{place}/lib/old.py")).status_code == 404
+    assert (await app.client.get(f"{place}/lib/old.py")).status_code == 404
 
 
-async def test_a_definition_brings_its_scripts_and_shows_what_they_are(house: House) -> None:
-    pipeline = await house.pipeline(checkpoint(), scripts={"report.py": TEXT})
-    full = await house.get(f"/api/pipelines/{pipeline['pipeline_id']}")
+async def test_a_definition_brings_its_scripts_and_shows_what_they_are(app: App) -> None:
+    pipeline = await app.pipeline(checkpoint(), scripts={"report.py": TEXT})
+    full = await app.get(f"/api/pipelines/{pipeline['pipeline_id']}")
     reference = {"checksum": hashlib.sha256(TEXT.encode()).hexdigest(), "size_bytes": len(TEXT.encode())}
     assert full["scripts"] == {"report.py": reference}
     assert full["warnings"] == []
-    put = await house.put(f"/api/pipelines/{pipeline['pipeline_id']}", {"scripts": full["scripts"]})
+    put = await app.put(f"/api/pipelines/{pipeline['pipeline_id']}", {"scripts": full["scripts"]})
     assert put["revision"] == 1
-    text = (await house.client.get(f"/api/pipelines/{pipeline['pipeline_id']}/definition")).text
+    text = (await app.client.get(f"/api/pipelines/{pipeline['pipeline_id']}/definition")).text
     assert "return {'größe': 1}" in text
 
 
-async def test_somebody_elses_change_in_between_is_not_overwritten(house: House) -> None:
-    pipeline = await house.pipeline(checkpoint())
+async def test_somebody_elses_change_in_between_is_not_overwritten(app: App) -> None:
+    pipeline = await app.pipeline(checkpoint())
     place = f"/api/pipelines/{pipeline['pipeline_id']}/scripts/report.py"
-    assert (await house.client.put(place, content=b"A = 1", headers={**PYTHON, "If-Match": '"1"'})).status_code == 200
-    assert (await house.client.put(place, content=b"A = 2", headers={**PYTHON, "If-Match": '"1"'})).status_code == 412
+    assert (await app.client.put(place, content=b"A = 1", headers={**PYTHON, "If-Match": '"1"'})).status_code == 200
+    assert (await app.client.put(place, content=b"A = 2", headers={**PYTHON, "If-Match": '"1"'})).status_code == 412
 
 
 @pytest.mark.parametrize(
@@ -71,18 +71,18 @@ async def test_somebody_elses_change_in_between_is_not_overwritten(house: House)
     ],
 )
 async def test_what_cannot_be_a_script_is_refused(
-    house: House, path: str, body: bytes, headers: dict[str, str], status: int
+    app: App, path: str, body: bytes, headers: dict[str, str], status: int
 ) -> None:
-    pipeline = await house.pipeline()
-    answer = await house.client.put(
+    pipeline = await app.pipeline()
+    answer = await app.client.put(
         f"/api/pipelines/{pipeline['pipeline_id']}/scripts/{path}", content=body, headers=headers
     )
     assert answer.status_code == status, answer.text
 
 
-async def test_every_fault_of_a_definitions_scripts_is_named_by_its_place(house: House) -> None:
+async def test_every_fault_of_a_definitions_scripts_is_named_by_its_place(app: App) -> None:
     scripts = {"../x.py": "", "a": "", "a/b.py": "", "ref.py": {"checksum": "short"}}
-    told = await house.post("/api/definitions/validate", {"pipeline_name": "P", "scripts": scripts})
+    told = await app.post("/api/definitions/validate", {"pipeline_name": "P", "scripts": scripts})
     assert sorted({error["path"] for error in told["errors"]}) == [
         "/scripts/..~1x.py",
         "/scripts/a~1b.py",
@@ -91,10 +91,10 @@ async def test_every_fault_of_a_definitions_scripts_is_named_by_its_place(house:
     ]
 
 
-async def test_what_a_script_lacks_is_told_as_a_warning(house: House) -> None:
+async def test_what_a_script_lacks_is_told_as_a_warning(app: App) -> None:
     scripts = {"report.py": "def mian(ctx):\n    return 1\n", "broken.py": "def main(:\n"}
     checkpoints = [checkpoint(), {"key": "other", "script": "broken.py"}, {"key": "third", "script": "absent.py"}]
-    told = await house.post(
+    told = await app.post(
         "/api/definitions/validate", {"pipeline_name": "P", "checkpoints": checkpoints, "scripts": scripts}
     )
     assert told["valid"] is True

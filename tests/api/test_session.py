@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from cairn.api.operations import ADMIN
 from cairn.services.errors import Unauthenticated
 from cairn.store import tables as t
-from tests.api.house import BASE, TOKEN, House, form
+from tests.api.app import BASE, TOKEN, App, form
 from tests.api.people import token_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -23,34 +23,34 @@ OWN = {"Origin": BASE}
 
 
 @asynccontextmanager
-async def signed_in(house: House) -> AsyncGenerator[httpx.AsyncClient, None]:
-    async with house.visitor() as client:
+async def signed_in(app: App) -> AsyncGenerator[httpx.AsyncClient, None]:
+    async with app.visitor() as client:
         answer = await client.post("/api/session", json={"token": TOKEN})
         assert answer.status_code == 200, answer.text
         yield client
 
 
-async def test_health_needs_no_sign_in(house: House) -> None:
-    async with house.visitor() as client:
+async def test_health_needs_no_sign_in(app: App) -> None:
+    async with app.visitor() as client:
         health = (await client.get("/api/health")).json()
-    assert (health["status"], health["database"]) == ("ok", house.cairn.database.kind)
+    assert (health["status"], health["database"]) == ("ok", app.cairn.database.kind)
 
 
 @pytest.mark.parametrize("header", [None, "Bearer wrong", "Bearer", "Basic YTpi", f"Token {TOKEN}", f"Bearer {TOKEN}x"])
-async def test_without_a_valid_token_nothing_is_told(house: House, header: str | None) -> None:
-    async with house.visitor() as client:
+async def test_without_a_valid_token_nothing_is_told(app: App, header: str | None) -> None:
+    async with app.visitor() as client:
         headers = {"Authorization": header} if header else {}
         answer = await client.get("/api/pipelines", headers=headers)
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="cairn"')
     assert answer.json()["type"] == "urn:cairn:problem:not-signed-in"
 
 
-async def test_a_session_is_a_cookie_that_scripts_cannot_read(house: House) -> None:
-    async with house.visitor() as client:
+async def test_a_session_is_a_cookie_that_scripts_cannot_read(app: App) -> None:
+    async with app.visitor() as client:
         answer = await client.post("/api/session", json={"token": TOKEN})
         told = answer.json()
         assert (told["actor"], told["roles"]) == ("admin", ["viewer", "editor", "approver", "admin"])
-        assert told["data_dir"] == str(house.cairn.settings.data_dir.resolve())
+        assert told["data_dir"] == str(app.cairn.settings.data_dir.resolve())
         cookie = answer.headers["set-cookie"]
         assert cookie.startswith("cairn_session=")
         assert {"HttpOnly", "SameSite=strict", "Path=/", "Max-Age=604800"} <= {
@@ -63,41 +63,41 @@ async def test_a_session_is_a_cookie_that_scripts_cannot_read(house: House) -> N
         assert (await client.get("/api/session")).status_code == 401
 
 
-async def test_over_tls_the_cookie_is_sent_nowhere_else(house: House) -> None:
-    async with house.visitor(base=BASE.replace("http:", "https:")) as client:
+async def test_over_tls_the_cookie_is_sent_nowhere_else(app: App) -> None:
+    async with app.visitor(base=BASE.replace("http:", "https:")) as client:
         answer = await client.post("/api/session", json={"token": TOKEN})
     assert "Secure" in answer.headers["set-cookie"]
 
 
-async def test_only_digests_are_stored(house: House) -> None:
-    async with signed_in(house) as client:
+async def test_only_digests_are_stored(app: App) -> None:
+    async with signed_in(app) as client:
         secret = client.cookies["cairn_session"]
-        rows = await house.cairn.database.aread(lambda c: c.execute(sa.select(t.sessions)).all())
+        rows = await app.cairn.database.aread(lambda c: c.execute(sa.select(t.sessions)).all())
         assert len(secret) >= 43
         assert hashlib.sha256(secret.encode()).hexdigest() in {row.session_digest for row in rows}
         assert secret not in str(rows)
 
 
-async def test_a_session_that_is_over_lets_nobody_in(house: House) -> None:
-    async with signed_in(house) as client:
-        past = sa.update(t.sessions).values(expires_at=house.cairn.clock.now())
-        await house.cairn.database.transact(lambda c: c.execute(past))
+async def test_a_session_that_is_over_lets_nobody_in(app: App) -> None:
+    async with signed_in(app) as client:
+        past = sa.update(t.sessions).values(expires_at=app.cairn.clock.now())
+        await app.cairn.database.transact(lambda c: c.execute(past))
         assert (await client.get("/api/session")).status_code == 401
 
 
-async def test_a_session_in_use_lasts(house: House) -> None:
-    async with signed_in(house) as client:
+async def test_a_session_in_use_lasts(app: App) -> None:
+    async with signed_in(app) as client:
         fresh = await client.get("/api/session")
         assert "set-cookie" not in fresh.headers
-        soon = sa.update(t.sessions).values(expires_at=house.cairn.clock.now() + timedelta(days=2))
-        await house.cairn.database.transact(lambda c: c.execute(soon))
+        soon = sa.update(t.sessions).values(expires_at=app.cairn.clock.now() + timedelta(days=2))
+        await app.cairn.database.transact(lambda c: c.execute(soon))
         assert (await client.get("/api/pipelines")).status_code == 200
-        [row] = await house.cairn.database.aread(
+        [row] = await app.cairn.database.aread(
             lambda c: c.execute(
                 sa.select(t.sessions.c.expires_at).order_by(t.sessions.c.expires_at.desc()).limit(1)
             ).all()
         )
-        assert row.expires_at - house.cairn.clock.now() > timedelta(days=6)
+        assert row.expires_at - app.cairn.clock.now() > timedelta(days=6)
 
 
 @pytest.mark.parametrize(
@@ -114,54 +114,54 @@ async def test_a_session_in_use_lasts(house: House) -> None:
         ({"Origin": BASE}, 201),
     ],
 )
-async def test_a_session_acts_only_from_own_pages(house: House, headers: dict[str, str], status: int) -> None:
+async def test_a_session_acts_only_from_own_pages(app: App, headers: dict[str, str], status: int) -> None:
     """CSRF."""
-    async with signed_in(house) as client:
+    async with signed_in(app) as client:
         answer = await client.post("/api/pipelines", json={"pipeline_name": "P"}, headers=headers)
         assert answer.status_code == status, answer.text
         assert (await client.get("/api/pipelines", headers={"Sec-Fetch-Site": "cross-site"})).status_code == 200
 
 
-async def test_a_token_does_not_need_an_origin(house: House) -> None:
-    async with signed_in(house) as client:
+async def test_a_token_does_not_need_an_origin(app: App) -> None:
+    async with signed_in(app) as client:
         headers = {"Authorization": f"Bearer {TOKEN}", "Origin": "http://evil.example"}
         assert (await client.post("/api/pipelines", json={"pipeline_name": "P"}, headers=headers)).status_code == 201
         assert (await client.get("/api/pipelines", headers={"Authorization": "Bearer wrong"})).status_code == 401
 
 
-async def test_other_sites_sign_nobody_in_or_out(house: House) -> None:
-    async with signed_in(house) as client:
+async def test_other_sites_sign_nobody_in_or_out(app: App) -> None:
+    async with signed_in(app) as client:
         foreign = {"Origin": "http://evil.example"}
         assert (await client.post("/api/session", json={"token": TOKEN}, headers=foreign)).status_code == 403
         assert (await client.delete("/api/session", headers=foreign)).status_code == 403
         assert (await client.get("/api/session")).status_code == 200
-    async with house.visitor() as client:
+    async with app.visitor() as client:
         assert (await client.delete("/api/session")).status_code == 204
 
 
-async def test_names_of_other_servers_are_not_answered_to(house: House) -> None:
+async def test_names_of_other_servers_are_not_answered_to(app: App) -> None:
     """DNS rebinding."""
-    async with house.visitor(TOKEN, base="http://evil.example") as client:
+    async with app.visitor(TOKEN, base="http://evil.example") as client:
         for path in ("/api/health", "/api/pipelines", "/"):
             assert (await client.get(path)).status_code == 421
 
 
-async def test_guessing_is_slowed_down(house: House) -> None:
-    async with house.visitor() as client:
-        client._transport = httpx.ASGITransport(house.app, client=("10.0.0.9", 1))  # pyright: ignore[reportPrivateUsage]
+async def test_guessing_is_slowed_down(app: App) -> None:
+    async with app.visitor() as client:
+        client._transport = httpx.ASGITransport(app.asgi, client=("10.0.0.9", 1))  # pyright: ignore[reportPrivateUsage]
         answers = [await client.post("/api/session", json={"token": f"guess {n}"}) for n in range(12)]
         assert [answer.status_code for answer in answers] == [401] * 10 + [429] * 2
         assert 0 < int(answers[-1].headers["retry-after"]) <= 60
         assert (await client.post("/api/session", json={"token": TOKEN})).status_code == 429
-    async with house.visitor() as other:
+    async with app.visitor() as other:
         assert (await other.post("/api/session", json={"token": TOKEN})).status_code == 200
 
 
-async def test_roles_are_held_to(house: House) -> None:
+async def test_roles_are_held_to(app: App) -> None:
     """Over a whole run."""
-    pipeline = await house.pipeline(form("goals", approve="complete"))
+    pipeline = await app.pipeline(form("goals", approve="complete"))
     name = pipeline["pipeline_id"]
-    viewer, editor, approver = [house.visitor(await token_for(house, r)) for r in ("viewer", "editor", "approver")]
+    viewer, editor, approver = [app.visitor(await token_for(app, r)) for r in ("viewer", "editor", "approver")]
     async with viewer, editor, approver:
         for somebody in (viewer, editor, approver):
             assert (await somebody.get(f"/api/pipelines/{name}")).status_code == 200
@@ -171,15 +171,15 @@ async def test_roles_are_held_to(house: House) -> None:
             assert (refused.status_code, "editor" in refused.json()["detail"]) == (403, True)
         run = (await editor.post("/api/runs", json={"pipeline_id": name})).json()
         assert run["created_by"] == "some-editor"
-        execution = (await house.execution(run))["execution_id"]
+        execution = (await app.execution(run))["execution_id"]
         submit = f"/api/executions/{execution}/submit"
         assert (await viewer.post(submit, json={"fields": {"goals": "x"}})).status_code == 403
         await editor.post(submit, json={"fields": {"goals": "x"}})
 
         async def asked() -> Any:
-            return (await house.get(f"/api/executions/{execution}"))["approval"]
+            return (await app.get(f"/api/executions/{execution}"))["approval"]
 
-        approval = await house.until(asked)
+        approval = await app.until(asked)
         path = f"/api/approvals/{approval['approval_id']}/approve"
         for somebody in (viewer, editor):
             assert (await somebody.put(path, json={})).status_code == 403
@@ -190,8 +190,8 @@ async def test_roles_are_held_to(house: House) -> None:
         assert (session["roles"], session["data_dir"]) == (["viewer"], None)
 
 
-async def test_the_newest_start_link_alone_is_valid(house: House) -> None:
-    access = house.cairn.access
+async def test_the_newest_start_link_alone_is_valid(app: App) -> None:
+    access = app.cairn.access
     first = await access.local_token()
     assert await access.local_token(first) == first
     second = await access.local_token("from another data folder")
@@ -201,16 +201,16 @@ async def test_the_newest_start_link_alone_is_valid(house: House) -> None:
         await access.bearer(first)
 
 
-async def test_a_token_that_is_past_its_time_lets_nobody_in(house: House) -> None:
-    token = await token_for(house, "viewer", "approver")
+async def test_a_token_that_is_past_its_time_lets_nobody_in(app: App) -> None:
+    token = await token_for(app, "viewer", "approver")
     past = sa.update(t.api_tokens).where(t.api_tokens.c.user_name == "some-viewer-approver")
-    await house.cairn.database.transact(lambda c: c.execute(past.values(expires_at=house.cairn.clock.now())))
-    async with house.visitor(token) as client:
+    await app.cairn.database.transact(lambda c: c.execute(past.values(expires_at=app.cairn.clock.now())))
+    async with app.visitor(token) as client:
         assert (await client.get("/api/pipelines")).status_code == 401
 
 
 @pytest.mark.parametrize("origin", ["http://[", "http://", "//127.0.0.1:8700", ""])
-async def test_an_origin_that_is_none_is_no_own_page(house: House, origin: str) -> None:
-    async with signed_in(house) as client:
+async def test_an_origin_that_is_none_is_no_own_page(app: App, origin: str) -> None:
+    async with signed_in(app) as client:
         answer = await client.post("/api/pipelines", json={"pipeline_name": "P"}, headers={"Origin": origin})
         assert answer.status_code == (201 if origin == "//127.0.0.1:8700" else 403)

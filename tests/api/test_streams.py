@@ -13,7 +13,7 @@ from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import InvalidInput
 from cairn.services.runs.stream import StreamPosition
 from cairn.store import tables as t
-from tests.api.house import TOKEN, House, Json
+from tests.api.app import TOKEN, App, Json
 from tests.api.listening import Told, listening
 from tests.api.people import revoke_all, token_for
 from tests.isolation import limit
@@ -22,57 +22,57 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-async def finished(house: House) -> Json:
-    run = await house.run(await house.pipeline())
-    await house.fill(run, goals="grow")
+async def finished(app: App) -> Json:
+    run = await app.run(await app.pipeline())
+    await app.fill(run, goals="grow")
     return run
 
 
-async def log(house: House, run: Json, *messages: str) -> None:
+async def log(app: App, run: Json, *messages: str) -> None:
     """Lines that a runner logged."""
-    execution = (await house.execution(run))["execution_id"]
+    execution = (await app.execution(run))["execution_id"]
     rows = [
         {
             "execution_id": execution,
-            "timestamp": house.cairn.clock.now(),
+            "timestamp": app.cairn.clock.now(),
             "level": "info",
             "message": m,
             "details": {"n": 2**70},
         }
         for m in messages
     ]
-    await house.cairn.database.transact(lambda c: c.execute(sa.insert(t.execution_logs), rows))
+    await app.cairn.database.transact(lambda c: c.execute(sa.insert(t.execution_logs), rows))
 
 
-async def test_a_stream_tells_everything_from_the_start(house: House) -> None:
-    run = await finished(house)
-    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
+async def test_a_stream_tells_everything_from_the_start(app: App) -> None:
+    run = await finished(app)
+    async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         assert (stream.status, stream.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
         assert (stream.headers["cache-control"], "content-encoding" in stream.headers) == ("no-store", False)
         told = await stream.until("run_completed")
     events = [message for message in told if message.event == "event"]
     assert [message.data["seq"] for message in events] == list(range(1, len(events) + 1))
-    listed = (await house.get("/api/events", run_id=run["run_id"], limit=500))["items"]
+    listed = (await app.get("/api/events", run_id=run["run_id"], limit=500))["items"]
     assert [message.data for message in events] == listed[::-1]
     assert events[-1].id == f"e{len(events)}.l{(events[-1].id or '').partition('.l')[2]}"
 
 
-async def test_what_happens_while_somebody_listens_is_told_at_once(house: House) -> None:
-    run = await house.run(await house.pipeline())
-    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
+async def test_what_happens_while_somebody_listens_is_told_at_once(app: App) -> None:
+    run = await app.run(await app.pipeline())
+    async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         await stream.until("execution_waiting")
         began = asyncio.get_running_loop().time()
-        await house.fill(run, goals="grow")
+        await app.fill(run, goals="grow")
         await stream.until("run_completed")
         assert asyncio.get_running_loop().time() - began < limit(3.0)
 
 
 @pytest.mark.parametrize("way", ["header", "query"])
-async def test_a_client_goes_on_exactly_after_what_it_saw(house: House, way: str) -> None:
-    run = await finished(house)
-    await log(house, run, "one", "two", "three")
+async def test_a_client_goes_on_exactly_after_what_it_saw(app: App, way: str) -> None:
+    run = await finished(app)
+    await log(app, run, "one", "two", "three")
     path = f"/api/runs/{run['run_id']}/stream"
-    async with listening(house, path) as stream:
+    async with listening(app, path) as stream:
         whole = await stream.until("run_completed")
         logs = 3 - sum(message.event == "log" for message in whole)
         whole += [await stream.next() for _ in range(logs)]
@@ -80,48 +80,48 @@ async def test_a_client_goes_on_exactly_after_what_it_saw(house: House, way: str
     for seen in (0, 3, len(whole) - 2, len(whole) - 1):
         place = whole[seen].id or ""
         suffix, headers = (f"?last_event_id={place}", {}) if way == "query" else ("", {"Last-Event-ID": place})
-        async with listening(house, path + suffix, **headers) as stream:
+        async with listening(app, path + suffix, **headers) as stream:
             rest = [await stream.next() for _ in range(len(whole) - seen - 1)]
             assert [(m.event, m.data) for m in rest] == [(m.event, m.data) for m in whole[seen + 1 :]]
             with pytest.raises(TimeoutError):
                 await stream.next(0.1)
 
 
-async def test_a_client_may_begin_now(house: House) -> None:
+async def test_a_client_may_begin_now(app: App) -> None:
     """What was before is left out; where it begins is named, so that a line that is cut at once is not lost."""
-    run = await house.run(await house.pipeline())
-    await house.execution(run)
-    await log(house, run, "before")
-    await house.until(lambda: settled(house, run, 1))
-    async with listening(house, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
+    run = await app.run(await app.pipeline())
+    await app.execution(run)
+    await log(app, run, "before")
+    await app.until(lambda: settled(app, run, 1))
+    async with listening(app, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
         with pytest.raises(TimeoutError):
             await stream.next(0.1)
-        await log(house, run, "after")
-        house.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
+        await log(app, run, "after")
+        app.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
         told = await stream.next()
         assert (told.event, told.data["message"]) == ("log", "after")
 
 
-async def settled(house: House, run: Json, lines: int) -> bool | None:
+async def settled(app: App, run: Json, lines: int) -> bool | None:
     """On PostgreSQL the newest lines are shown a moment later."""
-    found = await asyncio.to_thread(house.cairn.reading.after, run["run_id"], StreamPosition(), 500)
+    found = await asyncio.to_thread(app.cairn.reading.after, run["run_id"], StreamPosition(), 500)
     return True if len(found.logs) >= lines else None
 
 
-async def test_progress_is_told_as_it_moves(house: House) -> None:
+async def test_progress_is_told_as_it_moves(app: App) -> None:
     """Without a log line; progress of an earlier dispatch is ignored."""
-    run = await house.run(await house.pipeline())
-    execution = (await house.execution(run))["execution_id"]
+    run = await app.run(await app.pipeline())
+    execution = (await app.execution(run))["execution_id"]
     e = t.checkpoint_executions
 
     async def tell(fraction: float, text: str | None, dispatch: int) -> None:
         told = {"fraction": fraction, "text": text, "dispatch": dispatch}
         change = sa.update(e).where(e.c.execution_id == execution).values(progress=told, waiting_on=None)
-        await house.cairn.database.transact(lambda c: c.execute(change))
-        house.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
+        await app.cairn.database.transact(lambda c: c.execute(change))
+        app.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
 
-    number = (await house.get(f"/api/executions/{execution}"))["dispatch_number"]
-    async with listening(house, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
+    number = (await app.get(f"/api/executions/{execution}"))["dispatch_number"]
+    async with listening(app, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
         await tell(0.25, "a quarter", number)
         quarter = {"execution_id": execution, "fraction": 0.25, "text": "a quarter"}
         assert await stream.next() == Told("progress", quarter)
@@ -129,77 +129,75 @@ async def test_progress_is_told_as_it_moves(house: House) -> None:
         await tell(0.5, None, number)
         half = {"execution_id": execution, "fraction": 0.5, "text": None}
         assert await stream.next() == Told("progress", half)
-    shown = await house.get(f"/api/runs/{run['run_id']}")
+    shown = await app.get(f"/api/runs/{run['run_id']}")
     expected = {"fraction": 0.5, "text": None}
     assert (shown["trail"][0]["progress"], shown["open"][0]["progress"]) == (expected, expected)
-    assert (await house.get(f"/api/executions/{execution}"))["progress"] == expected
+    assert (await app.get(f"/api/executions/{execution}"))["progress"] == expected
     restored = sa.update(e).where(e.c.execution_id == execution).values(progress=None, waiting_on="human_form")
-    await house.cairn.database.transact(lambda c: c.execute(restored))
+    await app.cairn.database.transact(lambda c: c.execute(restored))
 
 
-async def test_logs_come_with_every_digit(house: House) -> None:
-    run = await finished(house)
-    await log(house, run, "größer 🚀\nzweite Zeile")
-    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
+async def test_logs_come_with_every_digit(app: App) -> None:
+    run = await finished(app)
+    await log(app, run, "größer 🚀\nzweite Zeile")
+    async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         told = await stream.next()
         while told.event != "log":
             told = await stream.next()
     assert (told.data["message"], told.data["details"]) == ("größer 🚀\nzweite Zeile", {"n": 2**70})
-    listed = (await house.get(f"/api/executions/{told.data['execution_id']}/logs", limit=500))["items"]
+    listed = (await app.get(f"/api/executions/{told.data['execution_id']}/logs", limit=500))["items"]
     assert told.data in listed
 
 
-async def test_a_quiet_stream_is_kept_alive(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_quiet_stream_is_kept_alive(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
     monkeypatch.setattr(event_streams, "POLL", 0.02)
-    run = await finished(house)
-    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
+    run = await finished(app)
+    async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         await stream.until("run_completed")
         assert (await stream.next()).event == "ping"
-    async with listening(house, "/api/stream") as stream:
+    async with listening(app, "/api/stream") as stream:
         assert (await stream.next()).event == "ping"
 
 
-async def test_a_stream_ends_when_its_listener_may_no_longer_look(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_stream_ends_when_its_listener_may_no_longer_look(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
     monkeypatch.setattr(event_streams, "POLL", 0.02)
-    token = await token_for(house, "viewer")
-    async with listening(house, "/api/stream", token) as stream:
+    token = await token_for(app, "viewer")
+    async with listening(app, "/api/stream", token) as stream:
         assert (await stream.next()).event == "ping"
-        await revoke_all(house, "some-viewer")
+        await revoke_all(app, "some-viewer")
         await stream.ended()
 
 
 async def test_a_run_stream_ends_when_its_listener_may_no_longer_look(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
-    run = await finished(house)
-    token = await token_for(house, "viewer")
-    async with listening(house, f"/api/runs/{run['run_id']}/stream", token) as stream:
+    run = await finished(app)
+    token = await token_for(app, "viewer")
+    async with listening(app, f"/api/runs/{run['run_id']}/stream", token) as stream:
         await stream.until("run_completed")
-        await revoke_all(house, "some-viewer")
+        await revoke_all(app, "some-viewer")
         await stream.ended()
 
 
-async def test_who_leaves_is_forgotten(house: House) -> None:
-    run = await finished(house)
-    before = len(house.cairn.hub._listeners)  # pyright: ignore[reportPrivateUsage]
-    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
+async def test_who_leaves_is_forgotten(app: App) -> None:
+    run = await finished(app)
+    before = len(app.cairn.hub._listeners)  # pyright: ignore[reportPrivateUsage]
+    async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         await stream.until("run_completed")
-        assert len(house.cairn.hub._listeners) == before + 1  # pyright: ignore[reportPrivateUsage]
-    assert len(house.cairn.hub._listeners) == before  # pyright: ignore[reportPrivateUsage]
+        assert len(app.cairn.hub._listeners) == before + 1  # pyright: ignore[reportPrivateUsage]
+    assert len(app.cairn.hub._listeners) == before  # pyright: ignore[reportPrivateUsage]
 
 
-async def test_a_slow_reader_is_waited_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_slow_reader_is_waited_for(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Backpressure: no more is read than one batch while nothing is taken."""
     monkeypatch.setattr(event_streams, "BATCH", 5)
-    run = await finished(house)
-    await log(house, run, *(f"line {n}" for n in range(40)))
+    run = await finished(app)
+    await log(app, run, *(f"line {n}" for n in range(40)))
     asked: list[Any] = []
-    reading = house.cairn.reading
+    reading = app.cairn.reading
     original = reading.after
 
     def after(*args: Any) -> Any:
@@ -207,7 +205,7 @@ async def test_a_slow_reader_is_waited_for(house: House, monkeypatch: pytest.Mon
         return original(*args)
 
     monkeypatch.setattr(reading, "after", after)
-    async with listening(house, f"/api/runs/{run['run_id']}/stream", TOKEN, True) as stream:
+    async with listening(app, f"/api/runs/{run['run_id']}/stream", TOKEN, True) as stream:
         await asyncio.sleep(0.2)
         assert len(asked) <= 1
         stream.gate.set()
@@ -216,10 +214,10 @@ async def test_a_slow_reader_is_waited_for(house: House, monkeypatch: pytest.Mon
             told = await stream.next()
 
 
-async def test_lists_are_told_that_something_changed(house: House) -> None:
-    async with listening(house, "/api/stream") as stream:
+async def test_lists_are_told_that_something_changed(app: App) -> None:
+    async with listening(app, "/api/stream") as stream:
         await asyncio.sleep(0.05)
-        run = await house.run(await house.pipeline())
+        run = await app.run(await app.pipeline())
         seen: set[tuple[str | None, str | None, str]] = set()
         while (run["pipeline_id"], run["run_id"], "run_started") not in seen:
             told = await stream.next()
@@ -229,14 +227,14 @@ async def test_lists_are_told_that_something_changed(house: House) -> None:
         assert (run["pipeline_id"], None, "pipeline_created") in seen
 
 
-async def test_wrong_ids_and_unknown_runs_are_told(house: House) -> None:
-    run = await finished(house)
+async def test_wrong_ids_and_unknown_runs_are_told(app: App) -> None:
+    run = await finished(app)
     path = f"/api/runs/{run['run_id']}/stream"
     for wrong in ("nonsense", "e1", "e-1.l0", "e1.l99999999999999999999999"):
-        answer = await house.client.get(path, headers={"Last-Event-ID": wrong})
+        answer = await app.client.get(path, headers={"Last-Event-ID": wrong})
         assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, "Last-Event-ID")
-    assert (await house.client.get(f"/api/runs/{NOBODY}/stream")).status_code == 404
-    async with house.visitor() as stranger:
+    assert (await app.client.get(f"/api/runs/{NOBODY}/stream")).status_code == 404
+    async with app.visitor() as stranger:
         assert (await stranger.get(path)).status_code == 401
         assert (await stranger.get("/api/stream")).status_code == 401
 

@@ -11,7 +11,7 @@ import pytest
 
 from cairn.adapters.simulated_model.documents import NOTE
 from cairn.definitions import templates
-from tests.api.house import House, Json, until
+from tests.api.app import App, Json, until
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -22,7 +22,7 @@ AGENTS = [template.name for template in templates() if "agents" in template.uses
 class Ended:
     """A run of a template that has come to its end."""
 
-    house: House
+    app: App
     run: Json
     executions: list[Json]
     asked: list[Json]  # approvals that were decided
@@ -35,7 +35,7 @@ class Ended:
         """An artifact as it lies on disk, in its permanent place."""
         (path,) = (one["file_path"] for one in self.of(key)["artifacts_generated"] if one["artifact_name"] == name)
         assert "/outputs/" in path
-        folder = Path(self.house.cairn.settings.data_dir) / "pipelines" / self.run["pipeline_id"]
+        folder = Path(self.app.cairn.settings.data_dir) / "pipelines" / self.run["pipeline_id"]
         return (folder / path).read_text()
 
     def json(self, key: str, name: str) -> Any:
@@ -44,46 +44,46 @@ class Ended:
     async def said(self, key: str) -> list[Json]:
         """What models have said in it."""
         path = f"/api/executions/{self.of(key)['execution_id']}/messages"
-        messages = (await self.house.get(path, limit=100))["items"]
+        messages = (await self.app.get(path, limit=100))["items"]
         spoken = [message for message in messages if message["role"] == "assistant"]
         assert spoken
         assert all(message["is_simulated"] for message in spoken)
         return spoken
 
 
-async def play(house: House, name: str, correct: Json | None = None) -> Ended:
+async def play(app: App, name: str, correct: Json | None = None) -> Ended:
     """Make it, start it with its sample, approve whatever waits, and see it completed."""
-    (template,) = (one for one in (await house.get("/api/templates"))["items"] if one["name"] == name)
-    pipeline = await house.post("/api/pipelines", {"template": name}, 201)
+    (template,) = (one for one in (await app.get("/api/templates"))["items"] if one["name"] == name)
+    pipeline = await app.post("/api/pipelines", {"template": name}, 201)
     assert pipeline["warnings"] == []
-    return await finish(house, await house.run(pipeline, input=template["sample_input"]), correct)
+    return await finish(app, await app.run(pipeline, input=template["sample_input"]), correct)
 
 
-async def finish(house: House, run: Json, correct: Json | None = None) -> Ended:
+async def finish(app: App, run: Json, correct: Json | None = None) -> Ended:
     asked: list[Json] = []
 
     async def over() -> Json | None:
-        now = await house.get(f"/api/runs/{run['run_id']}")
+        now = await app.get(f"/api/runs/{run['run_id']}")
         assert now["status"] in ("in_progress", "completed"), now
-        waiting = (await house.get("/api/approvals", status="pending", run_id=run["run_id"]))["items"]
+        waiting = (await app.get("/api/approvals", status="pending", run_id=run["run_id"]))["items"]
         for approval in waiting:
-            seen = await house.get(f"/api/approvals/{approval['approval_id']}")
+            seen = await app.get(f"/api/approvals/{approval['approval_id']}")
             body = {"digest": seen["digest"]}
             if correct is not None and seen["kind"] == "action":
                 body["modified_params"] = correct
-            await house.put(f"/api/approvals/{seen['approval_id']}/approve", body)
+            await app.put(f"/api/approvals/{seen['approval_id']}/approve", body)
             asked.append(seen)
         return now if now["status"] == "completed" else None
 
     ended = await until(over, 60)
-    listed = (await house.get(f"/api/runs/{run['run_id']}/checkpoints", limit=50))["items"]
-    whole = [await house.get(f"/api/executions/{one['execution_id']}") for one in listed]
-    return Ended(house, ended, whole, asked)
+    listed = (await app.get(f"/api/runs/{run['run_id']}/checkpoints", limit=50))["items"]
+    whole = [await app.get(f"/api/executions/{one['execution_id']}") for one in listed]
+    return Ended(app, ended, whole, asked)
 
 
-async def test_ticket_triage(house: House) -> None:
+async def test_ticket_triage(app: App) -> None:
     """Fields pass from agent to agent with their types."""
-    ended = await play(house, "ticket-triage")
+    ended = await play(app, "ticket-triage")
     assert ended.json("analyze", "analysis") == {
         "ticket_id": "CS-1234",
         "customer_id": "CUST-5678",
@@ -111,9 +111,9 @@ async def test_ticket_triage(house: House) -> None:
     assert ended.of("solve")["usage"]["simulated_calls"] == 1
 
 
-async def test_refund_by_an_agent(house: House) -> None:
+async def test_refund_by_an_agent(app: App) -> None:
     """Proposed with reasoning and confidence, modified, approved; the agent receives the decision."""
-    ended = await play(house, "refund-by-agent", correct={"amount": 89.99})
+    ended = await play(app, "refund-by-agent", correct={"amount": 89.99})
     (asked,) = ended.asked
     assert (asked["operation_type"], asked["risk_level"], asked["confidence"]) == ("send_email", "high", 0.86)
     proposed = asked["action"]["parameters"]
@@ -134,9 +134,9 @@ async def test_refund_by_an_agent(house: House) -> None:
     ]
 
 
-async def test_business_analysis(house: House) -> None:
+async def test_business_analysis(app: App) -> None:
     """A council of three with reviews and a chair."""
-    ended = await play(house, "business-analysis")
+    ended = await play(app, "business-analysis")
     spoken = await ended.said("analysis")
     members = {"Market analyst", "Financial analyst", "Risk reviewer"}
     assert {one["agent_name"] for one in spoken} == {*members, "Chair"}
@@ -149,9 +149,9 @@ async def test_business_analysis(house: House) -> None:
     assert len({one["risk"] for one in found["risks"]}) == 3
 
 
-async def test_requirements_to_design(house: House) -> None:
+async def test_requirements_to_design(app: App) -> None:
     """Each checkpoint reads earlier results; the next run can read the previous version."""
-    ended = await play(house, "requirements-to-design")
+    ended = await play(app, "requirements-to-design")
     requirements = ended.json("requirements", "requirements")["requirements"]
     assert [one["id"] for one in requirements] == ["R1", "R2", "R3"]
     assert requirements[1]["requirement"] == "They sign in with a link that is sent to them."
@@ -160,15 +160,15 @@ async def test_requirements_to_design(house: House) -> None:
     assert diagram.startswith("flowchart TD\n")
     assert "[The portal shows every order]" in diagram
     assert [one["checkpoint_name"] for one in ended.asked] == ["Requirements", "Diagram"]
-    again = await finish(house, await house.run({"pipeline_id": ended.run["pipeline_id"]}))
-    context = await house.get(f"/api/executions/{again.of('design')['execution_id']}/context")
+    again = await finish(app, await app.run({"pipeline_id": ended.run["pipeline_id"]}))
+    context = await app.get(f"/api/executions/{again.of('design')['execution_id']}/context")
     assert "PREVIOUS VERSION" in json.dumps(context)
     assert again.run["run_version"] == 2
 
 
-async def test_a_debate(house: House) -> None:
+async def test_a_debate(app: App) -> None:
     """Two rounds, two sides and a judge; each side answers the other."""
-    ended = await play(house, "build-or-buy")
+    ended = await play(app, "build-or-buy")
     spoken = await ended.said("debate")
     assert [one["agent_name"] for one in spoken] == ["Builder", "Buyer", "Builder", "Buyer", "Judge"]
     facts = [
@@ -182,9 +182,9 @@ async def test_a_debate(house: House) -> None:
     assert "- **Buyer, round 1**: “A bought portal" in ended.file("debate", "minutes")
 
 
-async def test_develop_and_test(house: House) -> None:
+async def test_develop_and_test(app: App) -> None:
     """The tester sends the work back once and continues with the corrected result."""
-    ended = await play(house, "develop-and-test")
+    ended = await play(app, "develop-and-test")
     assert [one["checkpoint_key"] for one in ended.executions] == ["develop", "test", "develop", "verify"]
     reworked = ended.of("develop")
     assert reworked["parent_execution_id"] == ended.of("test")["execution_id"]
@@ -198,8 +198,8 @@ async def test_develop_and_test(house: House) -> None:
     assert used == ["request_rework", "final_result"]
 
 
-async def test_templates_say_what_they_are(house: House) -> None:
-    found = {one["name"]: one for one in (await house.get("/api/templates"))["items"]}
+async def test_templates_say_what_they_are(app: App) -> None:
+    found = {one["name"]: one for one in (await app.get("/api/templates"))["items"]}
     assert [name for name, one in found.items() if "agents" in one["uses"]] == AGENTS
     assert len(AGENTS) == 6
     refund = found["refund-by-agent"]

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.api.house import House, form
+from tests.api.app import App, form
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -15,17 +15,17 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 BOUNDARY = {"Content-Type": "multipart/form-data; boundary=b"}
 
 
-async def waiting(house: House) -> tuple[str, str]:
+async def waiting(app: App) -> tuple[str, str]:
     """A form with a file field: its run and its execution."""
     field = {"name": "figures", "type": "file", "label": "Figures"}
-    run = await house.run(await house.pipeline(form("goals", form=[field])))
-    return run["run_id"], (await house.execution(run))["execution_id"]
+    run = await app.run(await app.pipeline(form("goals", form=[field])))
+    return run["run_id"], (await app.execution(run))["execution_id"]
 
 
-async def test_a_file_is_uploaded_and_submitted(house: House) -> None:
-    run, execution = await waiting(house)
+async def test_a_file_is_uploaded_and_submitted(app: App) -> None:
+    run, execution = await waiting(app)
     content = b"a,b\n1,2\n" * 300_000
-    answer = await house.client.post(
+    answer = await app.client.post(
         f"/api/executions/{execution}/files", files={"file": ("../größe.csv", content, "text/csv")}
     )
     assert answer.status_code == 201, answer.text
@@ -36,27 +36,27 @@ async def test_a_file_is_uploaded_and_submitted(house: House) -> None:
         "size_bytes": len(content),
         "checksum": hashlib.sha256(content).hexdigest(),
     }
-    unknown = await house.post(f"/api/executions/{execution}/submit", {"fields": {"figures": NOBODY}}, 422)
+    unknown = await app.post(f"/api/executions/{execution}/submit", {"fields": {"figures": NOBODY}}, 422)
     assert unknown["errors"][0]["path"] == "/fields/figures"
-    done = await house.fill({"run_id": run}, figures=upload["upload_id"])
+    done = await app.fill({"run_id": run}, figures=upload["upload_id"])
     assert done["status"] == "completed"
     kept = {a["checksum"]: a for a in done["artifacts_generated"]}
     path = f"/api/artifacts/{kept[upload['checksum']]['artifact_record_id']}/download"
-    assert (await house.client.get(path)).content == content
+    assert (await app.client.get(path)).content == content
 
 
-async def test_the_same_key_gives_the_same_upload(house: House) -> None:
-    _, execution = await waiting(house)
+async def test_the_same_key_gives_the_same_upload(app: App) -> None:
+    _, execution = await waiting(app)
     path, key = f"/api/executions/{execution}/files", {"Idempotency-Key": f"upload-{execution}"}
-    first = await house.client.post(path, files={"file": ("a.txt", b"one")}, headers=key)
-    again = await house.client.post(path, files={"file": ("a.txt", b"one")}, headers=key)
+    first = await app.client.post(path, files={"file": ("a.txt", b"one")}, headers=key)
+    again = await app.client.post(path, files={"file": ("a.txt", b"one")}, headers=key)
     assert (again.status_code, again.json()) == (201, first.json())
-    other = await house.client.post(path, files={"file": ("a.txt", b"longer")}, headers=key)
+    other = await app.client.post(path, files={"file": ("a.txt", b"longer")}, headers=key)
     assert other.status_code == 422
 
 
-async def test_what_is_announced_too_large_is_refused_before_it_is_sent(house: House) -> None:
-    _, execution = await waiting(house)
+async def test_what_is_announced_too_large_is_refused_before_it_is_sent(app: App) -> None:
+    _, execution = await waiting(app)
     taken = 0
 
     async def content() -> AsyncIterator[bytes]:
@@ -66,14 +66,14 @@ async def test_what_is_announced_too_large_is_refused_before_it_is_sent(house: H
             yield b"x" * 65536
 
     headers = {**BOUNDARY, "Content-Length": str(200 * 1024 * 1024)}
-    answer = await house.client.post(f"/api/executions/{execution}/files", content=content(), headers=headers)
+    answer = await app.client.post(f"/api/executions/{execution}/files", content=content(), headers=headers)
     assert (answer.status_code, answer.json()["type"]) == (413, "urn:cairn:problem:too-large")
     assert taken <= 1
 
 
-async def test_what_turns_out_too_large_is_refused_while_it_comes(house: House) -> None:
-    _, execution = await waiting(house)
-    limit = house.cairn.settings.max_file_bytes
+async def test_what_turns_out_too_large_is_refused_while_it_comes(app: App) -> None:
+    _, execution = await waiting(app)
+    limit = app.cairn.settings.max_file_bytes
     sent = 0
 
     async def content() -> AsyncIterator[bytes]:
@@ -84,13 +84,13 @@ async def test_what_turns_out_too_large_is_refused_while_it_comes(house: House) 
             yield b"x" * (1024 * 1024)
         yield b"\r\n--b--\r\n"
 
-    answer = await house.client.post(f"/api/executions/{execution}/files", content=content(), headers=BOUNDARY)
+    answer = await app.client.post(f"/api/executions/{execution}/files", content=content(), headers=BOUNDARY)
     assert (answer.status_code, answer.json()["detail"]) == (
         413,
         mentions(f"{limit:,}"),
     )
     assert sent <= limit + 8 * 1024 * 1024
-    assert (await house.get(f"/api/executions/{execution}"))["status"] == "in_progress"
+    assert (await app.get(f"/api/executions/{execution}"))["status"] == "in_progress"
 
 
 @pytest.mark.parametrize(
@@ -105,22 +105,22 @@ async def test_what_turns_out_too_large_is_refused_while_it_comes(house: House) 
         (b'--b\r\nContent-Disposition: form-data; name="file"; filename=""\r\n\r\n\r\n--b--\r\n', BOUNDARY, 422),
     ],
 )
-async def test_what_is_no_file_is_told(house: House, body: bytes, headers: dict[str, str], status: int) -> None:
-    _, execution = await waiting(house)
-    answer = await house.client.post(f"/api/executions/{execution}/files", content=body, headers=headers)
+async def test_what_is_no_file_is_told(app: App, body: bytes, headers: dict[str, str], status: int) -> None:
+    _, execution = await waiting(app)
+    answer = await app.client.post(f"/api/executions/{execution}/files", content=body, headers=headers)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), answer.text
 
 
-async def test_one_file_at_a_time(house: House) -> None:
-    _, execution = await waiting(house)
+async def test_one_file_at_a_time(app: App) -> None:
+    _, execution = await waiting(app)
     files = [("file", ("a.txt", b"a")), ("file", ("b.txt", b"b"))]
-    answer = await house.client.post(f"/api/executions/{execution}/files", files=files)
+    answer = await app.client.post(f"/api/executions/{execution}/files", files=files)
     assert (answer.status_code, answer.json()["type"]) == (422, "urn:cairn:problem:wrong-input")
 
 
-async def test_only_a_form_that_waits_takes_files(house: House) -> None:
-    run = await house.run(await house.pipeline())
-    done = await house.fill(run, goals="grow")
-    answer = await house.client.post(f"/api/executions/{done['execution_id']}/files", files={"file": ("a", b"a")})
+async def test_only_a_form_that_waits_takes_files(app: App) -> None:
+    run = await app.run(await app.pipeline())
+    done = await app.fill(run, goals="grow")
+    answer = await app.client.post(f"/api/executions/{done['execution_id']}/files", files={"file": ("a", b"a")})
     assert answer.status_code == 409
-    assert (await house.client.post(f"/api/executions/{NOBODY}/files", files={"file": ("a", b"a")})).status_code == 404
+    assert (await app.client.post(f"/api/executions/{NOBODY}/files", files={"file": ("a", b"a")})).status_code == 404

@@ -10,7 +10,7 @@ from cairn.ports.outbound import Mail
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.chaos.scene import Ids, Scene
-from tests.services.house import House, step
+from tests.services.app import App, step
 
 OUTBOX = "outbox.txt"
 
@@ -29,53 +29,53 @@ class FileMailer:
         return "taken"
 
 
-def open_action_functions(house: House) -> None:
-    @house.does("write_mail")
+def open_action_functions(app: App) -> None:
+    @app.does("write_mail")
     async def write_mail(ctx: Ctx) -> dict[str, Any]:
         parameters = {"to": "customer@example.com", "subject": "Refund", "body": "{{ amount }}", "amount": 5}
         return dict(ctx.propose_action("send_email", parameters, confidence=0.9, risk_level="high"))
 
 
-async def before_the_mail(house: House) -> Ids:
-    pipeline = await house.pipeline(step("mail", "write_mail"), step("end"))
-    run = await house.start(pipeline)
-    approval = await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
-    await house.until_quiet()
+async def before_the_mail(app: App) -> Ids:
+    pipeline = await app.pipeline(step("mail", "write_mail"), step("end"))
+    run = await app.start(pipeline)
+    approval = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    await app.until_quiet()
     return {"pipeline": pipeline, "run": run, "approval": approval.approval_id}
 
 
-async def send_it(house: House, ids: Ids) -> None:
+async def send_it(app: App, ids: Ids) -> None:
     changed = {"amount": 4}
-    await house.cairn.approvals.decide(ids["approval"], "approve", modified_params=changed, by=ADMIN)
-    await house.until_run(ids["run"], "completed")
-    await house.until_quiet()
+    await app.cairn.approvals.decide(ids["approval"], "approve", modified_params=changed, by=ADMIN)
+    await app.until_run(ids["run"], "completed")
+    await app.until_quiet()
 
 
-def sent(house: House) -> list[str]:
-    outbox = house.folder / OUTBOX
+def sent(app: App) -> list[str]:
+    outbox = app.folder / OUTBOX
     return [line.partition(" ")[2] for line in outbox.read_text().splitlines()] if outbox.exists() else []
 
 
-async def check_sent(house: House, ids: Ids) -> None:
+async def check_sent(app: App, ids: Ids) -> None:
     """It has left once; where nobody could know, people were asked and looked."""
 
     def doubt() -> str | None:
-        found = [a for a in house.run(ids["run"]).waiting_approvals if a.kind == "escalation"]
+        found = [a for a in app.run(ids["run"]).waiting_approvals if a.kind == "escalation"]
         return found[0].approval_id if found else None
 
     def settled() -> str | None:
-        return "completed" if house.run(ids["run"]).status == "completed" else doubt()
+        return "completed" if app.run(ids["run"]).status == "completed" else doubt()
 
-    asked = await house.until(settled)
+    asked = await app.until(settled)
     if asked != "completed":
-        assert len(sent(house)) <= 1, "nobody repeats what may have been done"
-        await house.cairn.approvals.decide(asked, "accept" if sent(house) else "retry", by=ADMIN)
-    await house.until_run(ids["run"], "completed")
-    await house.until_quiet()
-    assert sent(house) == ["4"]
-    told = house.told(ids["run"])
+        assert len(sent(app)) <= 1, "nobody repeats what may have been done"
+        await app.cairn.approvals.decide(asked, "accept" if sent(app) else "retry", by=ADMIN)
+    await app.until_run(ids["run"], "completed")
+    await app.until_quiet()
+    assert sent(app) == ["4"]
+    told = app.told(ids["run"])
     assert (told.count("approval_approved"), told.count("action_done")) == (1 + told.count("action_unknown"), 1)
-    assert len(house.cairn.corrections.cases(None, ids["pipeline"], 10, None).items) == 1
+    assert len(app.cairn.corrections.cases(None, ids["pipeline"], 10, None).items) == 1
 
 
 SCENES = {"an approved action is carried out": Scene(before_the_mail, send_it, check_sent)}

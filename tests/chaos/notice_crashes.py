@@ -15,41 +15,41 @@ from cairn.services.notifications.views import Delivery
 from cairn.store.tables.notifications import ChannelKind, NotificationKind
 from tests.chaos.crashes import DIED, Death
 from tests.chaos.scene import COMMAND, Ids
-from tests.services.house import House, registry, step
+from tests.services.app import App, registry, step
 
 ENDED = ("sent", "failed", "unknown", "skipped")
 
 
-async def opened(folder: Path) -> House:
-    house = House(folder, None, {"outward_allowed": ["127.0.0.1"]}, functions=registry())
-    await house.open()
-    house.cairn.telling.courier.waits = (0.05, 0.05)
-    return house
+async def opened(folder: Path) -> App:
+    app = App(folder, None, {"outward_allowed": ["127.0.0.1"]}, functions=registry())
+    await app.open()
+    app.cairn.telling.courier.waits = (0.05, 0.05)
+    return app
 
 
 def prepare(folder: Path, receiver: str) -> Ids:
     async def run() -> Ids:
-        house = await opened(folder)
+        app = await opened(folder)
         try:
             kinds = [NotificationKind.APPROVAL_ASKED]
             wanted = ChannelSpec(name="ops", kind=ChannelKind.WEBHOOK, url=receiver, kinds=kinds)
-            await house.cairn.telling.channels.create(wanted, ADMIN)
-            return {"pipeline": await house.pipeline(step("goals", approve="complete"))}
+            await app.cairn.telling.channels.create(wanted, ADMIN)
+            return {"pipeline": await app.pipeline(step("goals", approve="complete"))}
         finally:
-            await house.close()
+            await app.close()
 
     return asyncio.run(run())
 
 
-async def act(house: House, ids: Ids) -> Delivery:
+async def act(app: App, ids: Ids) -> Delivery:
     """A run that asks people, until they have been told."""
-    run = (await house.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)).run_id
+    run = (await app.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)).run_id
 
     def told() -> Delivery | None:
-        found = house.cairn.reading.deliveries(DeliveryFilter(run_id=run), 10, None).items
+        found = app.cairn.reading.deliveries(DeliveryFilter(run_id=run), 10, None).items
         return found[0] if found and found[0].status in ENDED else None
 
-    return await house.until(told)
+    return await app.until(told)
 
 
 class NamedDeath(Death):
@@ -70,9 +70,9 @@ def die(folder: Path, ids: Ids, at: int | str | None) -> list[str]:
 
     async def run() -> list[str]:
         death = NamedDeath(at) if isinstance(at, str) else Death(at)
-        house = await opened(folder)
-        death.watch(house)
-        sending: Any = house.cairn.telling.courier._sending  # pyright: ignore[reportPrivateUsage]
+        app = await opened(folder)
+        death.watch(app)
+        sending: Any = app.cairn.telling.courier._sending  # pyright: ignore[reportPrivateUsage]
         send = sending.send
 
         async def watched(out: OutgoingDelivery) -> str:
@@ -83,9 +83,9 @@ def die(folder: Path, ids: Ids, at: int | str | None) -> list[str]:
 
         sending.send = watched
         death.armed = True
-        await act(house, ids)
+        await act(app, ids)
         death.armed = False
-        await house.close()
+        await app.close()
         return death.moments
 
     return asyncio.run(run())

@@ -9,17 +9,17 @@ from cairn.services.actors import ADMIN
 from cairn.services.rework.service import ReworkSpec
 from cairn.services.rollbacks.service import RollbackSpec as RollbackRequest
 from tests.chaos.scene import COMMAND, ROLLBACK, Ids, Scene
-from tests.services.house import House, form, step
+from tests.services.app import App, form, step
 
 
-def open_rework_functions(house: House) -> None:
+def open_rework_functions(app: App) -> None:
     """Nothing is remembered in the process: what is asked follows from what there is."""
 
-    @house.does("write_code")
+    @app.does("write_code")
     async def write_code(ctx: Ctx) -> dict[str, int]:
         return {"version": 1 if ctx.rework is None else 2}
 
-    @house.does("test_code")
+    @app.does("test_code")
     async def test_code(ctx: Ctx) -> dict[str, Any]:
         version = ctx.inputs["code"]["version"]
         if version < 2:
@@ -30,119 +30,119 @@ def open_rework_functions(house: House) -> None:
         return tested
 
 
-async def check_loop(house: House, ids: Ids) -> None:
+async def check_loop(app: App, ids: Ids) -> None:
     """The work was done again once, and everything tells the same."""
-    done = [e for e in house.executions(ids["run"]) if e.status == "completed"]
+    done = [e for e in app.executions(ids["run"]) if e.status == "completed"]
     first, rework = [e for e in done if e.checkpoint_key == "code"]
-    asker = next(e for e in house.executions(ids["run"]) if e.checkpoint_key == "test")
+    asker = next(e for e in app.executions(ids["run"]) if e.checkpoint_key == "test")
     assert (first.superseded_by, rework.parent_execution_id) == (rework.execution_id, asker.execution_id)
-    told = house.told(ids["run"])
+    told = app.told(ids["run"])
     assert (told.count("rework_asked"), told.count("rework_told")) == (1, 1)
-    folder = house.root(ids["pipeline"]) / "runs/v1/checkpoint_0_code"
+    folder = app.root(ids["pipeline"]) / "runs/v1/checkpoint_0_code"
     assert [file.read_bytes() for file in (folder / "outputs").iterdir()] == [b'{"version":2}']
     kept = folder / "superseded" / first.execution_id
     assert [file.read_bytes() for file in kept.iterdir()] == [b'{"version":1}']
-    assert {(one.consumer_checkpoint, one.stale) for one in house.cairn.reading.lineage(ids["run"]).flow} >= {
+    assert {(one.consumer_checkpoint, one.stale) for one in app.cairn.reading.lineage(ids["run"]).flow} >= {
         ("test", False)
     }
 
 
 # ---- a function sends work back ------------------------------------------------------------------------
-async def before_the_test(house: House) -> Ids:
-    pipeline = await house.pipeline(
+async def before_the_test(app: App) -> Ids:
+    pipeline = await app.pipeline(
         step("code", "write_code"), form("gate"), step("test", "test_code", outputs=["test.json"]), step("end")
     )
-    run = await house.start(pipeline)
-    approval = await house.until(lambda: _asked(house, run, "gate"))
-    await house.until_quiet()
+    run = await app.start(pipeline)
+    approval = await app.until(lambda: _asked(app, run, "gate"))
+    await app.until_quiet()
     return {"pipeline": pipeline, "run": run, "approval": approval}
 
 
-def _asked(house: House, run: str, key: str) -> str | None:
-    found = [e for e in house.executions(run) if e.checkpoint_key == key and e.approval is not None]
+def _asked(app: App, run: str, key: str) -> str | None:
+    found = [e for e in app.executions(run) if e.checkpoint_key == key and e.approval is not None]
     return found[-1].approval.approval_id if found and found[-1].approval else None
 
 
-async def open_the_gate(house: House, ids: Ids) -> None:
-    await house.cairn.approvals.decide(ids["approval"], "answer", fields={"gate": "open"}, by=ADMIN)
-    await house.until_run(ids["run"], "completed")
-    await house.until_quiet()
+async def open_the_gate(app: App, ids: Ids) -> None:
+    await app.cairn.approvals.decide(ids["approval"], "answer", fields={"gate": "open"}, by=ADMIN)
+    await app.until_run(ids["run"], "completed")
+    await app.until_quiet()
 
 
-async def sent_back(house: House, ids: Ids) -> None:
-    await house.until_run(ids["run"], "completed")
-    await house.until_quiet()
-    await check_loop(house, ids)
-    assert house.output(ids["run"], "test") == {"version": 2}
-    assert house.workspaces(ids["pipeline"]) == set()
+async def sent_back(app: App, ids: Ids) -> None:
+    await app.until_run(ids["run"], "completed")
+    await app.until_quiet()
+    await check_loop(app, ids)
+    assert app.output(ids["run"], "test") == {"version": 2}
+    assert app.workspaces(ids["pipeline"]) == set()
 
 
 # ---- a person sends work back --------------------------------------------------------------------------
-async def looked_at(house: House) -> Ids:
-    pipeline = await house.pipeline(step("code", "write_code"), step("test", "give_back", approve="complete"))
-    run = await house.start(pipeline)
-    await house.until(lambda: _asked(house, run, "test"))
-    await house.until_quiet()
-    return {"pipeline": pipeline, "run": run, "asker": house.execution(run, "test").execution_id}
+async def looked_at(app: App) -> Ids:
+    pipeline = await app.pipeline(step("code", "write_code"), step("test", "give_back", approve="complete"))
+    run = await app.start(pipeline)
+    await app.until(lambda: _asked(app, run, "test"))
+    await app.until_quiet()
+    return {"pipeline": pipeline, "run": run, "asker": app.execution(run, "test").execution_id}
 
 
-async def ask(house: House, ids: Ids) -> None:
-    await house.cairn.reworks.ask(ReworkSpec(ids["asker"], "code", "Shorter."), by=ADMIN, command_id=COMMAND)
-    await _asked_again(house, ids)
+async def ask(app: App, ids: Ids) -> None:
+    await app.cairn.reworks.ask(ReworkSpec(ids["asker"], "code", "Shorter."), by=ADMIN, command_id=COMMAND)
+    await _asked_again(app, ids)
 
 
-async def _asked_again(house: House, ids: Ids) -> None:
-    await house.until(lambda: house.execution(ids["run"], "test").dispatch_number >= 2 or None)
-    await house.until(lambda: _asked(house, ids["run"], "test"))
-    await house.until_quiet()
+async def _asked_again(app: App, ids: Ids) -> None:
+    await app.until(lambda: app.execution(ids["run"], "test").dispatch_number >= 2 or None)
+    await app.until(lambda: _asked(app, ids["run"], "test"))
+    await app.until_quiet()
 
 
-async def asked(house: House, ids: Ids) -> None:
-    await ask(house, ids)  # the same command again: the work was sent back once
-    await check_loop(house, ids)
-    assert house.output(ids["run"], "test")["code"] == {"version": 2}
-    await house.decide(ids["run"], "test", "approve")
-    await house.until_run(ids["run"], "completed")
-    await house.until_quiet()
+async def asked(app: App, ids: Ids) -> None:
+    await ask(app, ids)  # the same command again: the work was sent back once
+    await check_loop(app, ids)
+    assert app.output(ids["run"], "test")["code"] == {"version": 2}
+    await app.decide(ids["run"], "test", "approve")
+    await app.until_run(ids["run"], "completed")
+    await app.until_quiet()
 
 
 # ---- over reworked checkpoints -------------------------------------------------------------------------
-async def reworked(house: House) -> Ids:
-    ids = await looked_at(house)
-    await ask(house, ids)
-    ids["names"] = house.names(ids["pipeline"], "runs/v1/c")
+async def reworked(app: App) -> Ids:
+    ids = await looked_at(app)
+    await ask(app, ids)
+    ids["names"] = app.names(ids["pipeline"], "runs/v1/c")
     assert len(ids["names"]) == 2
-    code = house.execution(ids["run"], "code").checkpoint_id
-    await house.cairn.pipelines.update_checkpoint(code, {"approve": "start"}, by=ADMIN)
+    code = app.execution(ids["run"], "code").checkpoint_id
+    await app.cairn.pipelines.update_checkpoint(code, {"approve": "start"}, by=ADMIN)
     return ids
 
 
-async def roll_back(house: House, ids: Ids) -> None:
+async def roll_back(app: App, ids: Ids) -> None:
     request = RollbackRequest("checkpoint_level", ids["run"], target_checkpoint_position=-1, rollback_id=ROLLBACK)
-    await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    await app.cairn.rollbacks.roll_back(request, by=ADMIN)
 
 
-async def rolled_back(house: House, ids: Ids) -> None:
-    assert [name for name in house.names(ids["pipeline"], ".archived") if "code" in name] == [
+async def rolled_back(app: App, ids: Ids) -> None:
+    assert [name for name in app.names(ids["pipeline"], ".archived") if "code" in name] == [
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_0/outputs/code_ID_v1.json",
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_0/superseded/UUID/code_ID_v1.json",
     ]
-    assert house.names(ids["pipeline"], "runs/v1/c") == []
+    assert app.names(ids["pipeline"], "runs/v1/c") == []
 
 
-async def rolled_back_before(house: House) -> Ids:
-    ids = await reworked(house)
-    await roll_back(house, ids)
+async def rolled_back_before(app: App) -> Ids:
+    ids = await reworked(app)
+    await roll_back(app, ids)
     return ids
 
 
-async def undo(house: House, ids: Ids) -> None:
-    await house.cairn.rollbacks.undo(ROLLBACK, by=ADMIN)
+async def undo(app: App, ids: Ids) -> None:
+    await app.cairn.rollbacks.undo(ROLLBACK, by=ADMIN)
 
 
-async def undone(house: House, ids: Ids) -> None:
-    assert house.names(ids["pipeline"], "runs/v1/c") == ids["names"]
-    await check_loop(house, ids)
+async def undone(app: App, ids: Ids) -> None:
+    assert app.names(ids["pipeline"], "runs/v1/c") == ids["names"]
+    await check_loop(app, ids)
 
 
 SCENES = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from tests.services.house import House
+from tests.services.app import App
 
 COMMAND = UUID("c0ffee00-0000-4000-8000-000000000001")
 ROLLBACK = "c0ffee00-0000-4000-8000-000000000002"
@@ -19,7 +19,7 @@ NEVER = 3600.0  # seconds
 
 @dataclass(frozen=True)
 class Scene:
-    prepare: Callable[[House], Awaitable[Ids]]
-    act: Callable[[House, Ids], Awaitable[Any]]
-    check: Callable[[House, Ids], Awaitable[None]]  # after the next start, acted again where it had not come to that
+    prepare: Callable[[App], Awaitable[Ids]]
+    act: Callable[[App, Ids], Awaitable[Any]]
+    check: Callable[[App, Ids], Awaitable[None]]  # after the next start, acted again where it had not come to that
     opens_after: float = NEVER  # seconds until a run that is at work has its folder; earlier if it rests

@@ -13,7 +13,7 @@ from cairn.services.actors import ADMIN
 from cairn.services.conversations.queries import MessageFilter
 from cairn.services.costs.queries import CostQuery
 from tests.chaos.scene import COMMAND, Ids, Scene
-from tests.services.house import House, step
+from tests.services.app import App, step
 from tests.services.talking import answered, produced
 
 PROVIDER = "provider.txt"
@@ -45,34 +45,32 @@ class Talker:
 
 
 def make_runners(folder: Path, *args: Any, **options: Any) -> dict[ExecutionMode, Runner]:
-    """Those of the house, with a talker before its functions: there before the first is taken up again."""
+    """Those of the app, with a talker before its functions: there before the first is taken up again."""
     made = registry.make_runners(*args, **options)
     return {**made, ExecutionMode.FUNCTION: Talker(made[ExecutionMode.FUNCTION], folder / PROVIDER)}
 
 
-async def before_the_talk(house: House) -> Ids:
-    return {"pipeline": await house.pipeline(step("talk"), budget={"max_calls": 10})}
+async def before_the_talk(app: App) -> Ids:
+    return {"pipeline": await app.pipeline(step("talk"), budget={"max_calls": 10})}
 
 
-async def talk(house: House, ids: Ids) -> None:
-    begun = await house.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)
-    await house.until_run(begun.run_id, "completed")
-    await house.until_quiet()
+async def talk(app: App, ids: Ids) -> None:
+    begun = await app.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)
+    await app.until_run(begun.run_id, "completed")
+    await app.until_quiet()
 
 
-async def check_talk(house: House, ids: Ids) -> None:
-    (run,) = {
-        line.key for line in house.cairn.reading.pipeline_costs(ids["pipeline"], CostQuery("run", 10, None)).items
-    }
-    await house.until_run(run, "completed")
-    await house.until_quiet()
-    asked = (house.folder / PROVIDER).read_text().split()
+async def check_talk(app: App, ids: Ids) -> None:
+    (run,) = {line.key for line in app.cairn.reading.pipeline_costs(ids["pipeline"], CostQuery("run", 10, None)).items}
+    await app.until_run(run, "completed")
+    await app.until_quiet()
+    asked = (app.folder / PROVIDER).read_text().split()
     assert sorted(set(asked)) == ["1", "2", "3"], asked
     assert len(asked) <= ANSWERS + 1, "only what was under way is asked for again"
-    execution = house.execution(run, "talk").execution_id
-    said = house.cairn.reading.messages(execution, MessageFilter(), ADMIN, 50, None).items
+    execution = app.execution(run, "talk").execution_id
+    said = app.cairn.reading.messages(execution, MessageFilter(), ADMIN, 50, None).items
     assert [message.number for message in said] == [1, 2, 3]
-    assert house.run(run).usage.calls == ANSWERS
+    assert app.run(run).usage.calls == ANSWERS
 
 
 SCENES = {"a conversation": Scene(before_the_talk, talk, check_talk)}

@@ -14,7 +14,7 @@ from tests.chaos.crashes import DIED, SCENES, Ids, again, die, opened, prepare
 from tests.effort import effort, some
 from tests.forked import CONTEXT
 from tests.isolation import PATIENCE
-from tests.services.house import House
+from tests.services.app import App
 
 pytestmark = [pytest.mark.chaos, pytest.mark.prove, pytest.mark.timeout(1800)]
 
@@ -56,23 +56,23 @@ async def test_the_next_start_finishes_what_was_begun(scene: str, tmp_path: Path
     assert {"before_commit", "after_commit"} <= set(moments)
     for number, name in some(numbered(moments), effort().crash_points, scene):
         folder = killed_at(number, ready, tmp_path / str(number), scene, ids)
-        house = await opened(folder, None)
+        app = await opened(folder, None)
         try:
-            await finish(house, scene, ids)
+            await finish(app, scene, ids)
         except AssertionError as error:
             error.add_note(f"It died at {number}, {name}, of {moments}.")
             raise
         finally:
-            await house.close()
+            await app.close()
 
 
-async def finish(house: House, scene: str, ids: Ids) -> None:
-    report = await house.cairn.keeper.mend_all()
+async def finish(app: App, scene: str, ids: Ids) -> None:
+    report = await app.cairn.keeper.mend_all()
     assert report.is_clean, report
-    await again(SCENES[scene].act(house, ids))
-    await SCENES[scene].check(house, ids)
-    await house.check()
-    for pipeline in await house.cairn.keeper.pipelines():
-        assert house.cairn.keeper.look(pipeline).is_clean
-    left = list((house.folder / "pipelines").glob("**/drift_*"))
+    await again(SCENES[scene].act(app, ids))
+    await SCENES[scene].check(app, ids)
+    await app.check()
+    for pipeline in await app.cairn.keeper.pipelines():
+        assert app.cairn.keeper.look(pipeline).is_clean
+    left = list((app.folder / "pipelines").glob("**/drift_*"))
     assert left == [], "nothing of Cairn's own is taken for a user's"

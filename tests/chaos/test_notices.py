@@ -50,11 +50,11 @@ class Stage:
         self.receiver.asked.clear()
         folder = shutil.copytree(self.folder / "ready", self.folder / str(at), symlinks=True)
         ended = await asyncio.to_thread(kill, folder, self.ids, at)
-        house = await opened(folder)
+        app = await opened(folder)
         try:
-            delivery = await act(house, self.ids)
+            delivery = await act(app, self.ids)
         finally:
-            await house.close()
+            await app.close()
         assert len({json.loads(asked.body)["id"] for asked in self.receiver.asked}) == 1, at
         return len(self.receiver.asked), delivery, ended
 

@@ -41,7 +41,7 @@ from cairn.core.effects import (
 from cairn.core.errors import StaleCommand
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ExecutionMode, RunStatus, WaitingOn
-from tests.core.desk import ACTION, BEGIN, BROKEN, RESULT, Desk, plan_of
+from tests.core.harness import ACTION, BEGIN, BROKEN, RESULT, Harness, plan_of
 
 
 def reports(execution: str, dispatch: int) -> list[Command]:
@@ -63,48 +63,48 @@ def reports(execution: str, dispatch: int) -> list[Command]:
 
 @pytest.mark.parametrize("after", ["finished", "waiting", "cancelled", "rolled back", "restarted", "unknown", "early"])
 def test_a_late_report_changes_nothing(after: str) -> None:
-    desk = Desk(plan_of("a", "b"))
-    e = desk.e("a")
+    harness = Harness(plan_of("a", "b"))
+    e = harness.e("a")
     execution, dispatch = e.id, 1
     match after:
         case "finished":
-            desk.finish("a")
+            harness.finish("a")
         case "waiting":
-            desk.send(InputRequested(e.id, 1, WaitingOn.QUESTION), "worker")
+            harness.send(InputRequested(e.id, 1, WaitingOn.QUESTION), "worker")
         case "cancelled":
-            desk.send(CancelRun())
+            harness.send(CancelRun())
         case "rolled back":
-            desk.send(RollBack("r", -1))
+            harness.send(RollBack("r", -1))
         case "restarted":
-            desk.send(RestartRun(1))
+            harness.send(RestartRun(1))
         case "unknown":
             execution = "nowhere"
         case _:
             dispatch = 2
     for report in reports(execution, dispatch):
-        desk.refuses(report, StaleCommand)
+        harness.refuses(report, StaleCommand)
 
 
 @pytest.mark.parametrize("number", range(9))
 def test_every_report_ends_its_own_dispatch_only(number: int) -> None:
-    desk = Desk(plan_of("a"))
-    e = desk.e("a")
+    harness = Harness(plan_of("a"))
+    e = harness.e("a")
     report = reports(e.id, 1)[number]
-    desk.send(report, "worker")
-    stops = desk.did(StopExecution)
+    harness.send(report, "worker")
+    stops = harness.did(StopExecution)
     assert stops == ([StopExecution(e.id, 1)] if isinstance(report, ExecutionInterrupted) else [])
     for late in reports(e.id, 1):
-        desk.refuses(late, StaleCommand)
+        harness.refuses(late, StaleCommand)
 
 
 def test_effects_come_as_stop_files_dispatch_timers() -> None:
     policies = {key: CheckpointPolicy(timeout=9.0) for key in "abc"}
-    desk = Desk(plan_of("a", ("b", "c"), policies=policies, run_timeout=99.0))
-    desk.finish("a")
-    b, c = desk.e("b"), desk.e("c")
-    desk.send(RollBack("r", -1))
-    a = desk.e("a")
-    assert desk.last.effects == (
+    harness = Harness(plan_of("a", ("b", "c"), policies=policies, run_timeout=99.0))
+    harness.finish("a")
+    b, c = harness.e("b"), harness.e("c")
+    harness.send(RollBack("r", -1))
+    a = harness.e("a")
+    assert harness.last.effects == (
         StopExecution(b.id, 1),
         StopExecution(c.id, 1),
         MoveToErrored(b.id),
@@ -118,59 +118,59 @@ def test_effects_come_as_stop_files_dispatch_timers() -> None:
 
 # ---- workspaces ----------------------------------------------------------------------------------------
 def test_a_workspace_is_dropped_when_an_execution_after_its_stage_starts() -> None:
-    desk = Desk(plan_of(("a", "b"), "c", policies={"c": CheckpointPolicy(ask_start=True)}))
-    desk.finish("a")
-    assert desk.did(DeleteWorkspaces) == []
-    desk.finish("b")
-    assert (desk.states["c"], desk.did(DeleteWorkspaces)) == ("START_ASKED", [])
-    desk.answer("c", "approve")
-    assert desk.did(DeleteWorkspaces) == [DeleteWorkspaces((desk.e("a").id, desk.e("b").id))]
-    assert [e.has_workspace for e in desk.run.current] == [False, False, True]
+    harness = Harness(plan_of(("a", "b"), "c", policies={"c": CheckpointPolicy(ask_start=True)}))
+    harness.finish("a")
+    assert harness.did(DeleteWorkspaces) == []
+    harness.finish("b")
+    assert (harness.states["c"], harness.did(DeleteWorkspaces)) == ("START_ASKED", [])
+    harness.answer("c", "approve")
+    assert harness.did(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id, harness.e("b").id))]
+    assert [e.has_workspace for e in harness.run.current] == [False, False, True]
 
 
 def test_a_workspace_is_dropped_once_even_when_a_form_follows() -> None:
-    desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
-    desk.finish("a")
-    assert desk.did(DeleteWorkspaces) == [DeleteWorkspaces((desk.e("a").id,))]
-    desk.answer("b", "answer")
-    assert desk.did(DeleteWorkspaces) == []
+    harness = Harness(plan_of("a", "b", policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
+    harness.finish("a")
+    assert harness.did(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id,))]
+    harness.answer("b", "answer")
+    assert harness.did(DeleteWorkspaces) == []
 
 
 def test_the_last_workspace_is_dropped_when_the_run_ends() -> None:
-    desk = Desk(plan_of(("a", "b")))
-    desk.finish("a")
-    desk.send(CancelRun())
-    assert desk.did(MoveToErrored) == [MoveToErrored(desk.e("b").id)]
-    assert desk.did(DeleteWorkspaces) == [DeleteWorkspaces((desk.e("a").id,))]
+    harness = Harness(plan_of(("a", "b")))
+    harness.finish("a")
+    harness.send(CancelRun())
+    assert harness.did(MoveToErrored) == [MoveToErrored(harness.e("b").id)]
+    assert harness.did(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id,))]
 
 
 def test_the_workspace_of_an_execution_that_never_started_is_removed() -> None:
-    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
-    desk.send(CancelRun())
-    assert desk.last.effects == (DeleteWorkspaces((desk.e("a").id,)),)
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
+    harness.send(CancelRun())
+    assert harness.last.effects == (DeleteWorkspaces((harness.e("a").id,)),)
 
 
 def test_a_retried_execution_has_an_empty_workspace_that_is_dropped_like_any_other() -> None:
-    desk = Desk(plan_of("a"))
-    e = desk.e("a")
-    desk.fail("a")
-    assert desk.did(MoveToErrored) == [MoveToErrored(e.id)]
-    desk.send(RetryExecution(e.id, 1))
-    assert desk.did(CreateWorkspace) == [CreateWorkspace(e.id)]
-    desk.finish("a")
-    assert desk.last.effects == (PromoteArtifacts(e.id), DeleteWorkspaces((e.id,)))
+    harness = Harness(plan_of("a"))
+    e = harness.e("a")
+    harness.fail("a")
+    assert harness.did(MoveToErrored) == [MoveToErrored(e.id)]
+    harness.send(RetryExecution(e.id, 1))
+    assert harness.did(CreateWorkspace) == [CreateWorkspace(e.id)]
+    harness.finish("a")
+    assert harness.last.effects == (PromoteArtifacts(e.id), DeleteWorkspaces((e.id,)))
 
 
 def test_a_result_is_staged_only_if_there_is_one() -> None:
-    desk = Desk(plan_of(("a", "b"), policies=dict.fromkeys("ab", CheckpointPolicy(ask_completion=True))))
-    desk.send(ExecutionFinished(desk.e("a").id, 1, "x", (RESULT,)), "worker")
-    assert desk.did(StageArtifacts) == [StageArtifacts(desk.e("a").id)]
-    desk.send(ExecutionFinished(desk.e("b").id, 1, "x"), "worker")
-    assert (desk.did(StageArtifacts), desk.told) == ([], ["execution_completion_asked", "approval_asked"])
+    harness = Harness(plan_of(("a", "b"), policies=dict.fromkeys("ab", CheckpointPolicy(ask_completion=True))))
+    harness.send(ExecutionFinished(harness.e("a").id, 1, "x", (RESULT,)), "worker")
+    assert harness.did(StageArtifacts) == [StageArtifacts(harness.e("a").id)]
+    harness.send(ExecutionFinished(harness.e("b").id, 1, "x"), "worker")
+    assert (harness.did(StageArtifacts), harness.told) == ([], ["execution_completion_asked", "approval_asked"])
 
 
 def test_a_decision_leaves_the_run_it_was_given_as_it_was() -> None:
-    desk = Desk(plan_of("a"))
-    before, copy = desk.run, dict(desk.run.executions)
+    harness = Harness(plan_of("a"))
+    before, copy = harness.run, dict(harness.run.executions)
     decide(before, CancelRun(), CommandContext(BEGIN, "ann", UUID(int=9)))
     assert (before.status, dict(before.executions)) == (RunStatus.IN_PROGRESS, copy)

@@ -16,7 +16,7 @@ from cairn.core.execution import Execution
 from cairn.core.run import Rollback, Run
 from cairn.core.states import LIVE, OPEN, SHOWN, ApprovalKind, ExecutionState, ExecutionStatus, RunStatus
 from cairn.core.transitions import ExecutionTransition, RunTransition
-from tests.core.desk import BEGIN, plan_of
+from tests.core.harness import BEGIN, plan_of
 from tests.core.spec_tables import EXECUTION_MAY_BECOME, RUN_MAY_BECOME
 
 GIVEN = CommandContext(BEGIN, "ann", UUID(int=1))

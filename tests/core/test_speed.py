@@ -13,27 +13,27 @@ from cairn.core.draft import Draft
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.settle import ready, settle
 from cairn.core.states import ExecutionState, RunStatus
-from tests.core.desk import Desk, plan_of
+from tests.core.harness import Harness, plan_of
 
 KEYS = tuple(f"c{number}" for number in range(200))
 SHAPES: dict[str, tuple[str | tuple[str, ...], ...]] = {"sequential": KEYS, "parallel": (KEYS,)}
 ENOUGH = 1.0  # milliseconds
 
 
-def walk(desk: Desk) -> list[float]:
+def walk(harness: Harness) -> list[float]:
     """Milliseconds of each `Finished`, to the end of the run."""
     taken: list[float] = []
-    while desk.run.status is RunStatus.IN_PROGRESS:
-        e = next(e for e in desk.run.open if e.state is ExecutionState.WORKING)
+    while harness.run.status is RunStatus.IN_PROGRESS:
+        e = next(e for e in harness.run.open if e.state is ExecutionState.WORKING)
         start = thread_time()
-        desk.finish(e.key)
+        harness.finish(e.key)
         taken.append((thread_time() - start) * 1000)
     return taken
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_from_finished_to_the_next_dispatch(shape: str) -> None:
-    taken = walk(Desk(plan_of(*SHAPES[shape])))
+    taken = walk(Harness(plan_of(*SHAPES[shape])))
     print(f"\n200 {shape}: median {median(taken):.3f} ms, longest {max(taken):.3f} ms")  # noqa: T201
     assert len(taken) == 200
     assert median(taken) < ENOUGH
@@ -41,30 +41,30 @@ def test_from_finished_to_the_next_dispatch(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_settle_and_readiness(shape: str) -> None:
-    desk = Desk(plan_of(*SHAPES[shape]))
+    harness = Harness(plan_of(*SHAPES[shape]))
     for key in KEYS[:100]:
-        desk.finish(key)
-    given = CommandContext(desk.at, "ann", UUID(int=1))
+        harness.finish(key)
+    given = CommandContext(harness.at, "ann", UUID(int=1))
     start = thread_time()
     for _ in range(100):
-        settle(Draft(desk.run, given))
+        settle(Draft(harness.run, given))
     assert (thread_time() - start) * 10 < ENOUGH
     start = thread_time()
     for _ in range(100):
-        ready(desk.run)
+        ready(harness.run)
     assert (thread_time() - start) * 10 < ENOUGH
 
 
 def test_decisions_among_many_approvals() -> None:
     policies = dict.fromkeys(KEYS, CheckpointPolicy(ask_start=True, ask_completion=True))
-    desk = Desk(plan_of(*KEYS, policies=policies))
+    harness = Harness(plan_of(*KEYS, policies=policies))
     taken: list[float] = []
     for key in KEYS:
-        desk.answer(key, "approve")
-        desk.finish(key)
+        harness.answer(key, "approve")
+        harness.finish(key)
         start = thread_time()
-        desk.answer(key, "approve")
+        harness.answer(key, "approve")
         taken.append((thread_time() - start) * 1000)
     print(f"\n200 with 400 approvals: median {median(taken):.3f} ms, longest {max(taken):.3f} ms")  # noqa: T201
-    assert desk.run.status is RunStatus.COMPLETED
+    assert harness.run.status is RunStatus.COMPLETED
     assert median(taken) < ENOUGH

@@ -22,22 +22,22 @@ from cairn.core.events import EventType as T
 from cairn.core.execution import Failure
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ApprovalKind, OnFailure, OnInvalid, WaitingOn
-from tests.core.desk import RESULT, Desk, asking, plan_of
+from tests.core.harness import RESULT, Harness, asking, plan_of
 from tests.mentions import mentions
 
 
-def told(desk: Desk) -> list[tuple[Any, ...]]:
+def told(harness: Harness) -> list[tuple[Any, ...]]:
     """Type, checkpoint of the execution, whether it names an approval, the rollback, and all details."""
-    keys = {e.id: e.key for e in desk.run.executions.values()}
+    keys = {e.id: e.key for e in harness.run.executions.values()}
     return [
         (event.type, keys.get(event.execution or ""), event.approval is not None, event.rollback, dict(event.detail))
-        for event in desk.last.events
+        for event in harness.last.events
     ]
 
 
 def test_a_run_from_start_to_approval() -> None:
-    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
-    assert told(desk) == [
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
+    assert told(harness) == [
         (T.RUN_STARTED, None, False, None, {"from": "not_started", "to": "in_progress"}),
         (T.EXECUTION_MADE, "a", False, None, {"checkpoint": "a", "position": 0}),
         (
@@ -48,7 +48,7 @@ def test_a_run_from_start_to_approval() -> None:
             {"checkpoint": "a", "dispatch_number": 1, "attempt_number": 1},
         ),
     ]
-    desk.finish("a", "digest")
+    harness.finish("a", "digest")
     artifact = {
         "artifact_record_id": RESULT.id,
         "name": RESULT.name,
@@ -56,14 +56,14 @@ def test_a_run_from_start_to_approval() -> None:
         "size_bytes": RESULT.size,
     }
     asked = {"kind": "completion", "digest": "digest", "needed": 1, "reason": ""}
-    assert told(desk) == [
+    assert told(harness) == [
         (T.ARTIFACTS_CREATED, "a", False, None, {"artifacts": [artifact]}),
         (T.EXECUTION_COMPLETION_ASKED, "a", False, None, {"checkpoint": "a", "digest": "digest"}),
         (T.APPROVAL_ASKED, "a", True, None, asked),
     ]
-    desk.answer("a", "approve", feedback="good")
+    harness.answer("a", "approve", feedback="good")
     decided = {"kind": "completion", "decision": "approve", "digest": "digest", "feedback": "good"}
-    assert told(desk) == [
+    assert told(harness) == [
         (T.APPROVAL_APPROVED, "a", True, None, decided),
         (T.EXECUTION_COMPLETED, "a", False, None, {"checkpoint": "a", "digest": "digest"}),
         (T.ARTIFACTS_PROMOTED, "a", False, None, {"artifact_record_ids": [RESULT.id]}),
@@ -72,88 +72,88 @@ def test_a_run_from_start_to_approval() -> None:
 
 
 def test_a_fault_its_retry_and_its_end() -> None:
-    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1, on_failure=OnFailure.FAIL_RUN)}))
-    desk.fail("a", Failure("network", "no route", "line 3"))
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1, on_failure=OnFailure.FAIL_RUN)}))
+    harness.fail("a", Failure("network", "no route", "line 3"))
     error = {"error_type": "network", "error": "no route"}
     retried = {"checkpoint": "a", "attempt_number": 2, **error, "stack_trace": "line 3"}
-    assert told(desk) == [
+    assert told(harness) == [
         (T.EXECUTION_RETRIED, "a", False, None, retried),
         (T.EXECUTION_WAITING, "a", False, None, {"checkpoint": "a", "waiting_on": "retry_delay"}),
     ]
-    desk.due("a")
-    desk.fail("a", Failure("network", "no route"))
+    harness.due("a")
+    harness.fail("a", Failure("network", "no route"))
     failed = {"checkpoint": "a", "attempt_number": 2, **error}
-    assert told(desk) == [
+    assert told(harness) == [
         (T.EXECUTION_FAILED, "a", False, None, failed),
         (T.RUN_FAILED, None, False, None, {"from": "in_progress", "to": "failed", "reason": mentions("a")}),
     ]
-    desk.send(RetryExecution(desk.e("a").id, 2))
-    assert told(desk)[:2] == [
+    harness.send(RetryExecution(harness.e("a").id, 2))
+    assert told(harness)[:2] == [
         (T.RUN_REOPENED, None, False, None, {"from": "failed", "to": "in_progress", "by": "retry"}),
         (T.EXECUTION_RETRIED, "a", False, None, {"checkpoint": "a", "attempt_number": 3}),
     ]
 
 
 def test_a_pause_and_its_end() -> None:
-    desk = Desk(plan_of("a", "b"))
-    desk.send(PauseRun())
-    assert told(desk) == [(T.PAUSE_REQUESTED, None, False, None, {"reason": mentions()})]
-    desk.send(ResumeRun())
-    assert told(desk) == [(T.PAUSE_WITHDRAWN, None, False, None, {"reason": "resume"})]
-    desk.fail("a")
-    assert told(desk)[1:] == [
+    harness = Harness(plan_of("a", "b"))
+    harness.send(PauseRun())
+    assert told(harness) == [(T.PAUSE_REQUESTED, None, False, None, {"reason": mentions()})]
+    harness.send(ResumeRun())
+    assert told(harness) == [(T.PAUSE_WITHDRAWN, None, False, None, {"reason": "resume"})]
+    harness.fail("a")
+    assert told(harness)[1:] == [
         (T.PAUSE_REQUESTED, None, False, None, {"reason": mentions("a")}),
         (T.RUN_PAUSED, None, False, None, {"from": "in_progress", "to": "paused"}),
     ]
 
 
 def test_a_cancelled_run() -> None:
-    desk = Desk(plan_of("a"))
-    desk.send(CancelRun())
+    harness = Harness(plan_of("a"))
+    harness.send(CancelRun())
     reason = {"checkpoint": "a", "reason": mentions()}
-    assert told(desk) == [
+    assert told(harness) == [
         (T.EXECUTION_CANCELLED, "a", False, None, reason),
         (T.RUN_CANCELLED, None, False, None, {"from": "in_progress", "to": "cancelled"}),
     ]
 
 
 def test_a_refused_start() -> None:
-    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
-    assert told(desk)[2] == (T.EXECUTION_START_ASKED, "a", False, None, {"checkpoint": "a"})
-    desk.answer("a", "refuse", feedback="too early")
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
+    assert told(harness)[2] == (T.EXECUTION_START_ASKED, "a", False, None, {"checkpoint": "a"})
+    harness.answer("a", "refuse", feedback="too early")
     decided = {"kind": "start", "decision": "refuse", "digest": "", "feedback": "too early"}
-    assert told(desk) == [
+    assert told(harness) == [
         (T.APPROVAL_REJECTED, "a", True, None, decided),
         (T.EXECUTION_START_REFUSED, "a", False, None, {"checkpoint": "a", "reason": "too early"}),
     ]
 
 
 def test_an_invalid_result_and_a_dead_worker() -> None:
-    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(on_invalid=OnInvalid.RETRY)}))
-    desk.send(ResultInvalid(desk.e("a").id, 1, "x", error=Failure("schema", "no title")), "worker")
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(on_invalid=OnInvalid.RETRY)}))
+    harness.send(ResultInvalid(harness.e("a").id, 1, "x", error=Failure("schema", "no title")), "worker")
     again = {"checkpoint": "a", "attempt_number": 2, "reason": "no title"}
-    assert told(desk)[0] == (T.EXECUTION_REVALIDATED, "a", False, None, again)
-    desk.send(ExecutionInterrupted(desk.e("a").id, 2), "worker")
+    assert told(harness)[0] == (T.EXECUTION_REVALIDATED, "a", False, None, again)
+    harness.send(ExecutionInterrupted(harness.e("a").id, 2), "worker")
     died = {"checkpoint": "a", "dispatch_number": 2}
-    assert told(desk)[0] == (T.EXECUTION_INTERRUPTED, "a", False, None, died)
+    assert told(harness)[0] == (T.EXECUTION_INTERRUPTED, "a", False, None, died)
 
 
 def test_a_rollback_and_its_undo() -> None:
-    desk = Desk(plan_of("a", "b"))
-    desk.finish("a")
-    desk.finish("b")
-    b = desk.e("b")
-    desk.send(RollBack("r", 0, reason="wrong figures"))
+    harness = Harness(plan_of("a", "b"))
+    harness.finish("a")
+    harness.finish("b")
+    b = harness.e("b")
+    harness.send(RollBack("r", 0, reason="wrong figures"))
     reopened = {"from": "completed", "to": "in_progress", "reason": "wrong figures", "by": "roll back"}
     made = {"target": 0, "triggered_by": "user_request", "executions": [b.id], "reason": "wrong figures"}
-    assert told(desk)[:3] == [
+    assert told(harness)[:3] == [
         (T.RUN_REOPENED, None, False, None, reopened),
         (T.EXECUTION_ARCHIVED, "b", False, "r", {"checkpoint": "b"}),
         (T.ROLLBACK_MADE, None, False, "r", made),
     ]
-    desk.send(UndoRollback("r"))
+    harness.send(UndoRollback("r"))
     cancelled = {"checkpoint": "b", "reason": mentions()}
-    assert told(desk) == [
+    assert told(harness) == [
         (T.EXECUTION_RESTORED, "b", False, "r", {"checkpoint": "b"}),
         (T.EXECUTION_CANCELLED, "b", False, None, cancelled),
         (T.ROLLBACK_UNDONE, None, False, "r", {"from": "in_progress", "to": "completed"}),
@@ -161,48 +161,48 @@ def test_a_rollback_and_its_undo() -> None:
 
 
 def test_a_rollback_that_a_failure_makes() -> None:
-    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)}))
-    failed = desk.e("a")
-    desk.fail("a")
-    (rollback,) = desk.run.rollbacks
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)}))
+    failed = harness.e("a")
+    harness.fail("a")
+    (rollback,) = harness.run.rollbacks
     made = {"target": -1, "triggered_by": "checkpoint_failure", "executions": [failed.id], "reason": mentions("a")}
-    assert (T.ROLLBACK_MADE, None, False, rollback.id, made) in told(desk)
+    assert (T.ROLLBACK_MADE, None, False, rollback.id, made) in told(harness)
 
 
 def test_a_run_that_is_taken_away_and_put_back() -> None:
-    desk = Desk(plan_of("a"))
-    desk.send(ArchiveRun("r"))
-    assert told(desk) == [
+    harness = Harness(plan_of("a"))
+    harness.send(ArchiveRun("r"))
+    assert told(harness) == [
         (T.EXECUTION_CANCELLED, "a", False, None, {"checkpoint": "a", "reason": mentions()}),
         (T.RUN_CANCELLED, None, False, None, {"from": "in_progress", "to": "cancelled", "reason": mentions()}),
         (T.RUN_ARCHIVED, None, False, "r", {}),
     ]
-    desk.send(UndoRollback("r"))
-    assert told(desk)[:2] == [
+    harness.send(UndoRollback("r"))
+    assert told(harness)[:2] == [
         (T.RUN_RESTORED, None, False, "r", {}),
         (T.ROLLBACK_UNDONE, None, False, "r", {"from": "cancelled", "to": "in_progress"}),
     ]
 
 
 def test_a_rework() -> None:
-    desk = Desk(plan_of("a", "b", max_reworks=1))
-    desk.finish("a")
-    asker = desk.e("b")
-    desk.send(ReworkRequested(asker.id, 1, "a", "a figure is wrong", "Add it up again"), "worker")
+    harness = Harness(plan_of("a", "b", max_reworks=1))
+    harness.finish("a")
+    asker = harness.e("b")
+    harness.send(ReworkRequested(asker.id, 1, "a", "a figure is wrong", "Add it up again"), "worker")
     asked = {"checkpoint": "a", "reason": "a figure is wrong", "prompt": "Add it up again", "requested_by": "b"}
     made = {"checkpoint": "a", "position": 0, "parent_execution_id": asker.id}
-    assert told(desk)[:3] == [
+    assert told(harness)[:3] == [
         (T.EXECUTION_WAITING, "b", False, None, {"checkpoint": "b", "waiting_on": "rework"}),
         (T.REWORK_ASKED, "b", False, None, asked),
         (T.EXECUTION_MADE, "a", False, None, made),
     ]
-    desk.finish("a")
+    harness.finish("a")
     told_of = {
         "checkpoint": "a",
         "ended": "completed",
         "reason": "",
         "requested_by": "b",
-        "execution_id": desk.e("a").id,
+        "execution_id": harness.e("a").id,
         "artifacts": [
             {
                 "artifact_record_id": "artifact-1",
@@ -213,18 +213,18 @@ def test_a_rework() -> None:
             }
         ],
     }
-    assert (T.REWORK_TOLD, "b", False, None, told_of) in told(desk)
-    desk.send(ReworkRequested(asker.id, 2, "a"), "worker")
+    assert (T.REWORK_TOLD, "b", False, None, told_of) in told(harness)
+    harness.send(ReworkRequested(asker.id, 2, "a"), "worker")
     why = mentions("1")
     waits = {"checkpoint": "b", "waiting_on": "escalation", "reason": why}
-    assert told(desk)[0] == (T.EXECUTION_WAITING, "b", False, None, waits)
-    desk.answer("b", "accept", feedback="go on without")
+    assert told(harness)[0] == (T.EXECUTION_WAITING, "b", False, None, waits)
+    harness.answer("b", "accept", feedback="go on without")
     refused = told_of | {"ended": "refused", "reason": "go on without", "execution_id": None, "artifacts": []}
-    assert told(desk)[1] == (T.REWORK_TOLD, "b", False, None, refused)
+    assert told(harness)[1] == (T.REWORK_TOLD, "b", False, None, refused)
 
 
 def test_questions_and_deadlines() -> None:
-    desk = Desk(plan_of("a"), judge=asking(ApprovalKind.INPUT, period=60.0))
-    desk.send(InputRequested(desk.e("a").id, 1, WaitingOn.QUESTION, "question"), "worker")
-    desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
-    assert told(desk)[0] == (T.APPROVAL_TIMEOUT, "a", True, None, {"kind": "input"})
+    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.INPUT, period=60.0))
+    harness.send(InputRequested(harness.e("a").id, 1, WaitingOn.QUESTION, "question"), "worker")
+    harness.send(ApprovalExpired(harness.asked("a").id, 1), "timer")
+    assert told(harness)[0] == (T.APPROVAL_TIMEOUT, "a", True, None, {"kind": "input"})

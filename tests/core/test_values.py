@@ -8,7 +8,7 @@ from cairn.core.execution import Execution, ExecutionIndex
 from cairn.core.plan import CheckpointPolicy, Plan
 from cairn.core.run import Run
 from cairn.core.states import ExecutionState
-from tests.core.desk import plan_of
+from tests.core.harness import plan_of
 
 
 def execution(key: str, ordinal: int, state: ExecutionState = ExecutionState.COMPLETED, **more: object) -> Execution:

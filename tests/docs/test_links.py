@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cairn.config import Settings
-from tests.api.house import specification
+from tests.api.app import specification
 from tests.docs.pages import ROOT, pages, prose, read
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:srcset|src)=\"([^\"]+)\"")

@@ -1,7 +1,7 @@
-"""A house for each test: these stop it, change its files and start it again."""
+"""A running Cairn for each test: the tests stop it, change its files and start it again."""
 
 from __future__ import annotations
 
-from tests.worker.conftest import house
+from tests.worker.conftest import app
 
-__all__ = ["house"]
+__all__ = ["app"]

@@ -12,27 +12,27 @@ import pytest
 from cairn.services.actors import ADMIN
 from cairn.services.folders.folder_repair import RepairReport
 from tests.mentions import mentions
-from tests.services.house import House, form, plain, step
+from tests.services.app import App, form, plain, step
 
 
-async def prepared(house: House) -> tuple[str, str]:
+async def prepared(app: App) -> tuple[str, str]:
     """Two completed runs, and one that waits."""
-    pipeline = await house.pipeline(step("goals"), step("design", parameters={"value": 2}), form("end"))
+    pipeline = await app.pipeline(step("goals"), step("design", parameters={"value": 2}), form("end"))
     for _ in range(2):
-        run = await house.start(pipeline)
-        await house.fill(run, "end", end="yes")
-        await house.until_run(run, "completed")
-    waiting = await house.start(pipeline)
-    await house.until_execution(waiting, "end", "in_progress")
-    await house.until_quiet()
+        run = await app.start(pipeline)
+        await app.fill(run, "end", end="yes")
+        await app.until_run(run, "completed")
+    waiting = await app.start(pipeline)
+    await app.until_execution(waiting, "end", "in_progress")
+    await app.until_quiet()
     return pipeline, waiting
 
 
-async def restarted(house: House) -> RepairReport:
+async def restarted(app: App) -> RepairReport:
     """As the server does it: what it found is told by health, log and trail."""
-    await house.open()
-    report = await house.cairn.keeper.mend_all()
-    assert house.cairn.keeper.last == report
+    await app.open()
+    report = await app.cairn.keeper.mend_all()
+    assert app.cairn.keeper.last == report
     return report
 
 
@@ -44,13 +44,11 @@ def kept(root: Path) -> dict[str, bytes]:
     return found
 
 
-async def test_whatever_was_done_is_put_right_and_nothing_is_lost(
-    house: House, caplog: pytest.LogCaptureFixture
-) -> None:
-    pipeline, waiting = await prepared(house)
-    before = house.disk(pipeline)
-    await house.close()
-    root = house.root(pipeline)
+async def test_whatever_was_done_is_put_right_and_nothing_is_lost(app: App, caplog: pytest.LogCaptureFixture) -> None:
+    pipeline, waiting = await prepared(app)
+    before = app.disk(pipeline)
+    await app.close()
+    root = app.root(pipeline)
     outputs = sorted(path for path in root.glob("runs/v*/checkpoint_*/outputs/*"))
     assert len(outputs) == 8
     outputs[0].write_bytes(b"tampered with")
@@ -73,14 +71,14 @@ async def test_whatever_was_done_is_put_right_and_nothing_is_lost(
     (root / ".temp/exec_mine").mkdir()
     (root / ".temp/exec_mine/work.txt").write_text("work")
     caplog.clear()
-    report = await restarted(house)
+    report = await restarted(app)
     assert (report.is_clean, report.failed) == (False, ())
     assert report.repaired >= 9
     assert report.moved_aside >= 7
-    assert house.disk(pipeline).keys() - before.keys() == {
-        path for path in house.disk(pipeline) if path.startswith(".archived/drift_")
+    assert app.disk(pipeline).keys() - before.keys() == {
+        path for path in app.disk(pipeline) if path.startswith(".archived/drift_")
     }
-    assert {path: house.disk(pipeline)[path] for path in before if path != ".archived/"} == {
+    assert {path: app.disk(pipeline)[path] for path in before if path != ".archived/"} == {
         path: content for path, content in before.items() if path != ".archived/"
     }
     aside = kept(root)
@@ -93,147 +91,147 @@ async def test_whatever_was_done_is_put_right_and_nothing_is_lost(
     assert aside[".temp/exec_mine/work.txt"] == b"work"
     links = [path for path in root.glob(".archived/drift_*/**/escape") if path.is_symlink()]
     assert [str(link.readlink()) for link in links] == ["/etc"]
-    told = [event for event in house.events(pipeline_id=pipeline) if event.event_type == "drift_repaired"]
+    told = [event for event in app.events(pipeline_id=pipeline) if event.event_type == "drift_repaired"]
     assert len(told) == 1
     assert told[0].metadata["counts"] == {"written": report.repaired, "moved_aside": report.moved_aside}
     assert {plain(move["to"]) for move in told[0].metadata["moved_aside"]} >= {".archived/drift_TIME/runs/mine"}
     counts = mentions(report.repaired, report.moved_aside)
     assert any(record.getMessage() == counts for record in caplog.records)
-    again = await house.cairn.keeper.mend_all()
+    again = await app.cairn.keeper.mend_all()
     assert again.is_clean
-    await house.fill(waiting, "end", end="yes")
-    await house.until_run(waiting, "completed")
+    await app.fill(waiting, "end", end="yes")
+    await app.until_run(waiting, "completed")
 
 
-async def test_a_clean_start_reports_nothing(house: House) -> None:
-    pipeline, waiting = await prepared(house)
-    before = house.disk(pipeline)
-    await house.close()
-    report = await restarted(house)
+async def test_a_clean_start_reports_nothing(app: App) -> None:
+    pipeline, waiting = await prepared(app)
+    before = app.disk(pipeline)
+    await app.close()
+    report = await restarted(app)
     assert report == RepairReport(report.checked_at, 1)
-    assert house.disk(pipeline) == before
-    await house.cairn.runs.cancel(waiting, by=ADMIN)
+    assert app.disk(pipeline) == before
+    await app.cairn.runs.cancel(waiting, by=ADMIN)
 
 
-async def test_a_whole_folder_that_is_gone_comes_back(house: House) -> None:
-    pipeline, waiting = await prepared(house)
-    before = house.disk(pipeline)
-    await house.close()
-    shutil.rmtree(house.root(pipeline))
-    report = await restarted(house)
+async def test_a_whole_folder_that_is_gone_comes_back(app: App) -> None:
+    pipeline, waiting = await prepared(app)
+    before = app.disk(pipeline)
+    await app.close()
+    shutil.rmtree(app.root(pipeline))
+    report = await restarted(app)
     assert report.moved_aside == 0
-    assert house.disk(pipeline) == before
-    await house.fill(waiting, "end", end="yes")
-    await house.until_run(waiting, "completed")
+    assert app.disk(pipeline) == before
+    await app.fill(waiting, "end", end="yes")
+    await app.until_run(waiting, "completed")
 
 
-async def test_a_file_where_a_folder_belongs(house: House) -> None:
-    pipeline, waiting = await prepared(house)
-    before = house.disk(pipeline)
-    await house.close()
-    root = house.root(pipeline)
+async def test_a_file_where_a_folder_belongs(app: App) -> None:
+    pipeline, waiting = await prepared(app)
+    before = app.disk(pipeline)
+    await app.close()
+    root = app.root(pipeline)
     shutil.rmtree(root / "runs/v1/checkpoint_0_goals/outputs")
     (root / "runs/v1/checkpoint_0_goals/outputs").write_text("a file")
     shutil.rmtree(root / "runs/v2")
     (root / "runs/v2").symlink_to("v1")
-    report = await restarted(house)
+    report = await restarted(app)
     assert report.failed == ()
-    now = house.disk(pipeline)
+    now = app.disk(pipeline)
     assert {path: now[path] for path in before if path != ".archived/"} == {
         path: content for path, content in before.items() if path != ".archived/"
     }
     assert kept(root)["runs/v1/checkpoint_0_goals/outputs"] == b"a file"
-    await house.cairn.runs.cancel(waiting, by=ADMIN)
+    await app.cairn.runs.cancel(waiting, by=ADMIN)
 
 
-async def test_archives_and_other_folders_are_left_alone(house: House) -> None:
+async def test_archives_and_other_folders_are_left_alone(app: App) -> None:
     """Only undo reads archives; files that users keep beside the runs are left alone."""
-    pipeline, waiting = await prepared(house)
-    await house.roll_back(waiting, 0)
-    await house.until_quiet()
-    await house.close()
-    root = house.root(pipeline)
+    pipeline, waiting = await prepared(app)
+    await app.roll_back(waiting, 0)
+    await app.until_quiet()
+    await app.close()
+    root = app.root(pipeline)
     (root / "notes.txt").write_text("mine")
     (root / ".archived/notes.txt").write_text("mine")
     archived = next(root.glob(".archived/rollback_*/archived_data/*/outputs/*"))
     archived.write_bytes(b"tampered with")
-    report = await restarted(house)
+    report = await restarted(app)
     assert report.is_clean
     assert (root / "notes.txt").read_text() == (root / ".archived/notes.txt").read_text() == "mine"
     assert archived.read_bytes() == b"tampered with"
-    await house.cairn.runs.cancel(waiting, by=ADMIN)
+    await app.cairn.runs.cancel(waiting, by=ADMIN)
 
 
 async def test_the_trail_of_a_broken_folder_tells_what_could_not_be_put_right(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pipeline, waiting = await prepared(house)
-    lost = next(house.root(pipeline).glob("runs/v1/checkpoint_0_goals/outputs/*"))
+    pipeline, waiting = await prepared(app)
+    lost = next(app.root(pipeline).glob("runs/v1/checkpoint_0_goals/outputs/*"))
     lost.unlink()
-    tree = house.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
+    tree = app.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
 
     def denied(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patched:
         patched.setattr(tree, "repair", denied)
-        report = await house.cairn.keeper.mend_all()
+        report = await app.cairn.keeper.mend_all()
     assert (report.repaired, len(report.failed)) == (0, 1)
     assert "Permission denied" in report.failed[0]
-    assert (await house.cairn.keeper.mend_all()).repaired == 1
+    assert (await app.cairn.keeper.mend_all()).repaired == 1
     assert lost.exists()
-    await house.cairn.runs.cancel(waiting, by=ADMIN)
+    await app.cairn.runs.cancel(waiting, by=ADMIN)
 
 
-async def test_what_happens_while_it_looks_is_not_taken_for_drift(house: House) -> None:
+async def test_what_happens_while_it_looks_is_not_taken_for_drift(app: App) -> None:
     """The scan at the start runs beside live runs, rollbacks and edits."""
-    pipeline = await house.pipeline(*(step(f"s{n}") for n in range(4)), form("end"))
+    pipeline = await app.pipeline(*(step(f"s{n}") for n in range(4)), form("end"))
     looking = asyncio.Event()
 
     async def look() -> list[RepairReport]:
         reports: list[RepairReport] = []
         while not looking.is_set():
-            reports.append(await house.cairn.keeper.mend_all())
+            reports.append(await app.cairn.keeper.mend_all())
             await asyncio.sleep(0)
         return reports
 
     scans = asyncio.create_task(look())
     for number in range(6):
-        runs = await asyncio.gather(*(house.start(pipeline) for _ in range(3)))
+        runs = await asyncio.gather(*(app.start(pipeline) for _ in range(3)))
         for run in runs:
-            await house.until_execution(run, "end", "in_progress")
-        await house.roll_back(runs[0], 1)
-        await house.until_execution(runs[0], "end", "in_progress")
-        await house.cairn.runs.restart(runs[1], by=ADMIN)
-        await house.cairn.pipelines.update(pipeline, {"pipeline_description": f"{number}"}, by=ADMIN)
+            await app.until_execution(run, "end", "in_progress")
+        await app.roll_back(runs[0], 1)
+        await app.until_execution(runs[0], "end", "in_progress")
+        await app.cairn.runs.restart(runs[1], by=ADMIN)
+        await app.cairn.pipelines.update(pipeline, {"pipeline_description": f"{number}"}, by=ADMIN)
         for run in runs:
-            await house.until_execution(run, "end", "in_progress")
-            await house.cairn.runs.cancel(run, by=ADMIN)
+            await app.until_execution(run, "end", "in_progress")
+            await app.cairn.runs.cancel(run, by=ADMIN)
     looking.set()
     reports = await scans
     assert reports
     assert [report for report in reports if not report.is_clean] == []
-    assert kept(house.root(pipeline)) == {}
+    assert kept(app.root(pipeline)) == {}
 
 
-async def test_what_a_crash_left_of_run_info_is_cairns_own(house: House) -> None:
+async def test_what_a_crash_left_of_run_info_is_cairns_own(app: App) -> None:
     """While a lane drives, `run_info.json` is behind: killed then, it is no user's file."""
-    pipeline, waiting = await prepared(house)
-    info = house.root(pipeline) / "runs/v3/run_info.json"
+    pipeline, waiting = await prepared(app)
+    info = app.root(pipeline) / "runs/v3/run_info.json"
     old = info.read_bytes()
-    await house.fill(waiting, "end", end="yes")
-    await house.until_run(waiting, "completed")
-    await house.until_quiet()
-    await house.close()
+    await app.fill(waiting, "end", end="yes")
+    await app.until_run(waiting, "completed")
+    await app.until_quiet()
+    await app.close()
     info.write_bytes(old)
-    report = await restarted(house)
+    report = await restarted(app)
     assert report.is_clean
     assert json.loads(info.read_text())["status"] == "completed"
-    assert kept(house.root(pipeline)) == {}
-    await house.close()
+    assert kept(app.root(pipeline)) == {}
+    await app.close()
     changed = json.loads(old)
     changed["status"] = "invented"
     info.write_text(json.dumps(changed))
-    report = await restarted(house)
+    report = await restarted(app)
     assert (report.repaired, report.moved_aside) == (1, 1)
-    assert json.loads(kept(house.root(pipeline))["runs/v3/run_info.json"])["status"] == "invented"
+    assert json.loads(kept(app.root(pipeline))["runs/v3/run_info.json"])["status"] == "invented"

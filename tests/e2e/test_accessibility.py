@@ -42,7 +42,7 @@ A *word* and `code`
 
 
 @pytest.fixture(scope="module")
-def house(server: Server) -> dict[str, str]:
+def app(server: Server) -> dict[str, str]:
     """Runs in every state that is displayed differently; their addresses by name."""
     filled = server.start(server.define(form_then_approval("Filled", FIELDS)))
     waiting = server.start(server.define(MARKDOWN))
@@ -139,10 +139,10 @@ def faults_of(page: Page, *schemes: Scheme) -> list[str]:
 @pytest.mark.parametrize(
     ("width", "schemes"), [(1440, ("light", "dark")), (1100, ("light",)), (360, ("light", "dark"))]
 )
-def test_every_page(page: Page, server: Server, house: dict[str, str], width: int, schemes: tuple[Scheme, ...]) -> None:
+def test_every_page(page: Page, server: Server, app: dict[str, str], width: int, schemes: tuple[Scheme, ...]) -> None:
     show(page, server, width)
     found: dict[str, list[str]] = {}
-    for name, address in house.items():
+    for name, address in app.items():
         page.goto(server.address + address)
         settled(page)
         if faults := faults_of(page, *schemes):
@@ -152,20 +152,20 @@ def test_every_page(page: Page, server: Server, house: dict[str, str], width: in
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("width", [1440, 360])
-def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: int) -> None:
+def test_every_dialog(page: Page, server: Server, app: dict[str, str], width: int) -> None:
     show(page, server, width)
     found: dict[str, list[str]] = {}
-    page.goto(server.address + house["pipeline"])
+    page.goto(server.address + app["pipeline"])
     page.get_by_role("button", name="Start v3 (based on v2)").click()
     expect(page.get_by_label("Input (JSON, optional)")).to_be_visible()
     found["start"] = faults_of(page, "light", "dark")
-    page.goto(server.address + house["approval"])
+    page.goto(server.address + app["approval"])
     page.get_by_role("button", name="Reject…").click()
     expect(page.get_by_label("Reason")).to_be_focused()
     found["reject"] = faults_of(page, "light", "dark")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
-    page.goto(server.address + house["approval of an action"])
+    page.goto(server.address + app["approval of an action"])
     page.get_by_role("button", name="Modify").click()
     expect(page.get_by_role("dialog", name="Modify action").get_by_label("Subject")).to_be_visible()
     found["modify"] = faults_of(page, "light", "dark")
@@ -174,7 +174,7 @@ def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: 
     page.get_by_role("button", name="Reassign…").click()
     expect(page.get_by_role("dialog", name="Reassign approval")).to_be_visible()
     found["hand over"] = faults_of(page, "light", "dark")
-    page.goto(server.address + house["approvals"])
+    page.goto(server.address + app["approvals"])
     page.get_by_role("checkbox", name="Select Send “Refund").first.check()
     page.get_by_role("button", name="Approve 1…").click()
     expect(page.get_by_role("dialog", name="Approve 1: Send email")).to_be_visible()
@@ -184,7 +184,7 @@ def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: 
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     found["keys"] = faults_of(page, "light", "dark")
-    page.goto(server.address + house["completed run"])
+    page.goto(server.address + app["completed run"])
     page.get_by_role("button", name="More actions for this run").click()
     expect(page.get_by_role("menuitem", name="Run again with the same input")).to_be_visible()
     found["menu"] = faults_of(page, "light", "dark")
@@ -204,17 +204,17 @@ def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: 
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
-def test_artifact_content_is_never_executed(signed_in: Page, server: Server, house: dict[str, str]) -> None:
+def test_artifact_content_is_never_executed(signed_in: Page, server: Server, app: dict[str, str]) -> None:
     """HTML and scripts in artifacts are shown as text."""
-    signed_in.goto(server.address + house["artifacts"])
+    signed_in.goto(server.address + app["artifacts"])
     expect(signed_in.get_by_role("tabpanel", name="Artifacts")).to_contain_text("Title")
     assert "broken" not in signed_in.title()
     assert signed_in.locator("[role=tabpanel] script").count() == 0
 
 
-def test_the_timeline_expands_on_a_phone(page: Page, server: Server, house: dict[str, str]) -> None:
+def test_the_timeline_expands_on_a_phone(page: Page, server: Server, app: dict[str, str]) -> None:
     show(page, server, 360)
-    page.goto(server.address + house["working run"])
+    page.goto(server.address + app["working run"])
     picker = page.get_by_role("button", name="1 of 1, Work")
     picker.click()
     expect(page.get_by_role("list", name="Checkpoints").get_by_role("button")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Those who are told: a house with receivers on loopback that look at what they get."""
+"""Those who are told: an app with receivers on loopback that look at what they get."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from cairn.store.tables.notifications import ChannelKind
 from tests.isolation import PATIENCE
 from tests.notices.shapes import faults
 from tests.outward.servers import Asked, MailServer, WebServer, answer, mail_server, web_server
-from tests.services.house import House, open_house
+from tests.services.app import App, open_app
 
 PUBLIC = "https://cairn.example.com"
 ENDED = ("sent", "failed", "unknown", "skipped")
 
 
 @dataclass
-class Desk:
-    house: House
+class Receivers:
+    app: App
     web: WebServer
     mail: MailServer
     in_force: Any = None  # the rules, while a test has its own
@@ -43,7 +43,7 @@ class Desk:
             wanted = {"url": self.web.url(f"/{name}"), **wanted}
             self.web.pages.setdefault(f"/{name}", answer(200, b"ok"))
         given = ChannelSpec(name=name, kind=ChannelKind(kind), **wanted)
-        return (await self.house.cairn.telling.channels.create(given, ADMIN))[0]
+        return (await self.app.cairn.telling.channels.create(given, ADMIN))[0]
 
     def judged(self, verdict: RuleVerdict, kind: ApprovalKind = ApprovalKind.COMPLETION) -> None:
         """Let a rule say this of approvals of this kind from now on."""
@@ -55,7 +55,7 @@ class Desk:
             def judge(self, *_: Any) -> Judge:
                 return judge
 
-        engine = self.house.cairn.engine
+        engine = self.app.cairn.engine
         self.in_force, engine.rules = self.in_force or engine.rules, Rules()
 
     def asks(self, **terms: Any) -> None:
@@ -74,7 +74,7 @@ class Desk:
         return [json.loads(asked.body) for asked in self.got(name)]
 
     async def until_mails(self, count: int) -> list[EmailMessage]:
-        await self.house.until(lambda: len(self.mail.mails) >= count or None)
+        await self.app.until(lambda: len(self.mail.mails) >= count or None)
         found: list[EmailMessage] = []
         for envelope in self.mail.mails:
             assert isinstance(envelope.content, bytes)
@@ -83,10 +83,10 @@ class Desk:
 
     def deliveries(self, **wanted: Any) -> list[Delivery]:
         """Oldest first."""
-        return self.house.cairn.reading.deliveries(DeliveryFilter(**wanted), 500, None).items[::-1]
+        return self.app.cairn.reading.deliveries(DeliveryFilter(**wanted), 500, None).items[::-1]
 
     def detail(self, delivery: Delivery) -> DeliveryDetail:
-        return self.house.cairn.reading.delivery(delivery.delivery_id)
+        return self.app.cairn.reading.delivery(delivery.delivery_id)
 
     async def until_ended(self, run_id: str, count: int = 1) -> list[Delivery]:
         """The deliveries of a run when each has come to its end."""
@@ -95,13 +95,13 @@ class Desk:
             found = self.deliveries(run_id=run_id)
             return found if len(found) >= count and all(one.status in ENDED for one in found) else None
 
-        return await self.house.until(look)
+        return await self.app.until(look)
 
     async def clear(self) -> None:
         if self.in_force is not None:
-            self.house.cairn.engine.rules, self.in_force = self.in_force, None
-        for channel in self.house.cairn.reading.channels(500, None).items:
-            await self.house.cairn.telling.channels.remove(channel.channel_id, ADMIN)
+            self.app.cairn.engine.rules, self.in_force = self.in_force, None
+        for channel in self.app.cairn.reading.channels(500, None).items:
+            await self.app.cairn.telling.channels.remove(channel.channel_id, ADMIN)
         self.web.asked.clear()
         self.web.pages.clear()
         self.mail.mails.clear()
@@ -109,7 +109,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def open_desk(folder: Path, url: str | None = None) -> AsyncGenerator[Desk]:
+async def open_receivers(folder: Path, url: str | None = None) -> AsyncGenerator[Receivers]:
     async with web_server() as web, mail_server() as mail:
         settings: dict[str, Any] = {
             "outward_allowed": ["127.0.0.1"],
@@ -119,9 +119,9 @@ async def open_desk(folder: Path, url: str | None = None) -> AsyncGenerator[Desk
             "smtp_tls": "none",
             "smtp_from": "cairn@example.com",
         }
-        async with open_house(folder, url, **settings) as house:
-            house.cairn.telling.courier.waits = (0.05, 0.1)
-            yield Desk(house, web, mail)
+        async with open_app(folder, url, **settings) as app:
+            app.cairn.telling.courier.waits = (0.05, 0.1)
+            yield Receivers(app, web, mail)
 
 
 def checked(kind: str, sent: Any) -> Any:

@@ -6,8 +6,8 @@ import pytest
 
 from cairn.ports import Conversation, Outcome, WorkOrder
 from tests.mentions import mentions
-from tests.notices.receivers import PUBLIC, Desk, card, texts
-from tests.services.house import step
+from tests.notices.receivers import PUBLIC, Receivers, card, texts
+from tests.services.app import step
 from tests.services.talking import answered, produced, talking
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -20,12 +20,12 @@ async def spend(work: WorkOrder, conversation: Conversation) -> Outcome:
     return produced(work)
 
 
-async def test_a_budget_is_told_when_it_is_nearly_spent_and_when_it_is(desk: Desk) -> None:
-    await desk.channel("ops", "teams")
-    with talking(desk.house.cairn, spend):
-        run = await desk.house.start(await desk.house.pipeline(step("talk"), budget={"max_calls": 5}))
-        await desk.house.until_run(run, "paused")
-        sent = await desk.until_got("ops", 2)
+async def test_a_budget_is_told_when_it_is_nearly_spent_and_when_it_is(receivers: Receivers) -> None:
+    await receivers.channel("ops", "teams")
+    with talking(receivers.app.cairn, spend):
+        run = await receivers.app.start(await receivers.app.pipeline(step("talk"), budget={"max_calls": 5}))
+        await receivers.app.until_run(run, "paused")
+        sent = await receivers.until_got("ops", 2)
     told = {card(one)["actions"][0]["url"]: texts(one)[0] for one in sent}
     assert told == {
         f"{PUBLIC}/runs/{run}": mentions("4 calls", "5 calls"),

@@ -18,8 +18,8 @@ from cairn.services.notifications.recipients import QuietPeriod
 from cairn.store import tables as t
 from cairn.store.tables.notifications import NotificationKind
 from tests.mentions import mentions
-from tests.notices.receivers import Desk
-from tests.services.house import form, step
+from tests.notices.receivers import Receivers
+from tests.services.app import form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -31,19 +31,19 @@ PEOPLE = (
 
 
 @pytest_asyncio.fixture(loop_scope="package")
-async def mailing(desk: Desk) -> AsyncIterator[Desk]:
+async def mailing(receivers: Receivers) -> AsyncIterator[Receivers]:
     """With some people, and mail."""
-    accounts = desk.house.cairn.accounts
+    accounts = receivers.app.cairn.accounts
     for one in PEOPLE:
         await accounts.users.create(one, ADMIN)
     await accounts.groups.create("finance", "Who pays", ["eve"], ADMIN)
-    await desk.channel("mail", "email")
-    yield desk
+    await receivers.channel("mail", "email")
+    yield receivers
     await accounts.groups.remove("finance", ADMIN)
     for one in PEOPLE:
-        await desk.house.cairn.telling.wishes.set(one.name, None, None, None)
+        await receivers.app.cairn.telling.wishes.set(one.name, None, None, None)
         await accounts.users.remove(one.name, ADMIN)
-        await desk.house.cairn.database.transact(lambda c, name=one.name: _forget(c, name))
+        await receivers.app.cairn.database.transact(lambda c, name=one.name: _forget(c, name))
 
 
 def _forget(connection: sa.Connection, name: str) -> None:
@@ -52,9 +52,9 @@ def _forget(connection: sa.Connection, name: str) -> None:
     connection.execute(sa.delete(t.users).where(t.users.c.name == name))
 
 
-async def asked(desk: Desk, by: Actor = ADMIN) -> str:
-    pipeline = await desk.house.pipeline(step("goals", approve="complete"))
-    return (await desk.house.cairn.runs.start(pipeline, by=by)).run_id
+async def asked(receivers: Receivers, by: Actor = ADMIN) -> str:
+    pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
+    return (await receivers.app.cairn.runs.start(pipeline, by=by)).run_id
 
 
 def around(now: datetime) -> dict[str, str]:
@@ -63,11 +63,11 @@ def around(now: datetime) -> dict[str, str]:
     return {"start": f"{start:%H:%M}", "end": f"{end:%H:%M}", "time_zone": "UTC"}
 
 
-async def told(desk: Desk, run: str, count: int) -> set[tuple[str, str]]:
-    return {(one.kind.value, one.recipient) for one in await desk.until_ended(run, count)}
+async def told(receivers: Receivers, run: str, count: int) -> set[tuple[str, str]]:
+    return {(one.kind.value, one.recipient) for one in await receivers.until_ended(run, count)}
 
 
-async def test_those_who_may_decide_are_told_where_no_rule_names_anybody(mailing: Desk) -> None:
+async def test_those_who_may_decide_are_told_where_no_rule_names_anybody(mailing: Receivers) -> None:
     run = await asked(mailing)
     assert await told(mailing, run, 2) == {
         ("approval_asked", "ann@example.com"),
@@ -82,7 +82,7 @@ async def test_those_who_may_decide_are_told_where_no_rule_names_anybody(mailing
     assert {mail["Message-ID"] for mail in mails} == {f"<{one}@example.com>" for one in ids}
 
 
-async def test_a_rule_names_persons_groups_roles_and_addresses(mailing: Desk) -> None:
+async def test_a_rule_names_persons_groups_roles_and_addresses(mailing: Receivers) -> None:
     mailing.asks(channels=("email",), recipients=("finance", "BOB", "outside@example.org"))
     run = await asked(mailing)
     assert {to for _, to in await told(mailing, run, 3)} == {
@@ -92,12 +92,12 @@ async def test_a_rule_names_persons_groups_roles_and_addresses(mailing: Desk) ->
     }
 
 
-async def test_those_whom_a_rule_lets_decide_are_told(mailing: Desk) -> None:
+async def test_those_whom_a_rule_lets_decide_are_told(mailing: Receivers) -> None:
     mailing.asks(approvers=("ann",))
     assert await told(mailing, await asked(mailing), 1) == {("approval_asked", "ann@example.com")}
 
 
-async def test_escalation_tells_those_who_are_brought_in(mailing: Desk) -> None:
+async def test_escalation_tells_those_who_are_brought_in(mailing: Receivers) -> None:
     mailing.asks(approvers=("ann",), escalate_after=0.2, escalate_to=("bob",), period=3600.0)
     run = await asked(mailing)
     assert await told(mailing, run, 2) == {
@@ -106,7 +106,7 @@ async def test_escalation_tells_those_who_are_brought_in(mailing: Desk) -> None:
     }
 
 
-async def test_a_deadline_reminds_those_asked_and_then_tells_who_started_it(mailing: Desk) -> None:
+async def test_a_deadline_reminds_those_asked_and_then_tells_who_started_it(mailing: Receivers) -> None:
     mailing.asks(approvers=("ann",), period=0.4)
     eve = Actor("eve", frozenset({"editor"}))
     run = await asked(mailing, eve)
@@ -117,29 +117,29 @@ async def test_a_deadline_reminds_those_asked_and_then_tells_who_started_it(mail
     }
 
 
-async def test_handing_over_tells_those_who_have_it_now(mailing: Desk) -> None:
+async def test_handing_over_tells_those_who_have_it_now(mailing: Receivers) -> None:
     mailing.asks(approvers=("ann",))
     run = await asked(mailing)
-    approval = await mailing.house.until(lambda: next(iter(mailing.house.run(run).waiting_approvals), None))
+    approval = await mailing.app.until(lambda: next(iter(mailing.app.run(run).waiting_approvals), None))
     await mailing.until_ended(run)
-    await mailing.house.cairn.approvals.hand_over(approval.approval_id, ("bob",), "I am away", by=ADMIN)
+    await mailing.app.cairn.approvals.hand_over(approval.approval_id, ("bob",), "I am away", by=ADMIN)
     assert await told(mailing, run, 2) == {
         ("approval_asked", "ann@example.com"),
         ("approval_assigned", "bob@example.com"),
     }
 
 
-async def test_a_form_is_told_to_those_who_may_fill_it_in(mailing: Desk) -> None:
-    run = await mailing.house.start(await mailing.house.pipeline(form("goals")))
+async def test_a_form_is_told_to_those_who_may_fill_it_in(mailing: Receivers) -> None:
+    run = await mailing.app.start(await mailing.app.pipeline(form("goals")))
     assert {to for _, to in await told(mailing, run, 3)} == {one.email for one in PEOPLE}
 
 
-async def test_a_rejection_is_told_to_who_started_it_and_only_once(mailing: Desk) -> None:
+async def test_a_rejection_is_told_to_who_started_it_and_only_once(mailing: Receivers) -> None:
     mailing.asks(approvers=("ann",))
     run = await asked(mailing, Actor("eve", frozenset({"editor"})))
     await mailing.until_ended(run)
     ann = Actor("ann", frozenset({"approver"}))
-    await mailing.house.decide(run, "goals", "reject", "Call customer@example.com", by=ann)
+    await mailing.app.decide(run, "goals", "reject", "Call customer@example.com", by=ann)
     assert await told(mailing, run, 2) == {
         ("approval_asked", "ann@example.com"),
         ("approval_rejected", "eve@example.com"),
@@ -150,8 +150,8 @@ async def test_a_rejection_is_told_to_who_started_it_and_only_once(mailing: Desk
     assert "Reason: Call c***@example.com" in body.get_content()
 
 
-async def test_everybody_gets_what_they_want(mailing: Desk) -> None:
-    wishes = mailing.house.cairn.telling.wishes
+async def test_everybody_gets_what_they_want(mailing: Receivers) -> None:
+    wishes = mailing.app.cairn.telling.wishes
     await wishes.set("ann", None, [NotificationKind.RUN_FAILED], None)
     await wishes.set("bob", ["email"], None, None)
     assert await told(mailing, await asked(mailing), 1) == {("approval_asked", "bob@example.com")}
@@ -160,41 +160,41 @@ async def test_everybody_gets_what_they_want(mailing: Desk) -> None:
     assert await told(mailing, await asked(mailing), 1) == {("approval_asked", "ann@example.com")}
 
 
-async def test_in_quiet_hours_nothing_is_sent_until_they_are_over(mailing: Desk) -> None:
+async def test_in_quiet_hours_nothing_is_sent_until_they_are_over(mailing: Receivers) -> None:
     mailing.asks(approvers=("ann",))
     now = datetime.now(UTC)
     quiet = around(now)
-    await mailing.house.cairn.telling.wishes.set("ann", None, None, quiet)
+    await mailing.app.cairn.telling.wishes.set("ann", None, None, quiet)
     run = await asked(mailing)
-    (delivery,) = await mailing.house.until(lambda: mailing.deliveries(run_id=run) or None)
+    (delivery,) = await mailing.app.until(lambda: mailing.deliveries(run_id=run) or None)
     assert (delivery.status, delivery.tries) == ("waiting", 0)
     assert timedelta(minutes=118) < delivery.due_at - now < timedelta(minutes=121)
-    await mailing.house.cairn.runs.cancel(run, by=ADMIN)
+    await mailing.app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_what_waits_for_the_end_of_quiet_hours_is_sent_then(mailing: Desk) -> None:
+async def test_what_waits_for_the_end_of_quiet_hours_is_sent_then(mailing: Receivers) -> None:
     """By a job of its own, which is there after any number of starts."""
     mailing.asks(approvers=("ann",))
     now = datetime.now(UTC)
     quiet = around(now)
-    await mailing.house.cairn.telling.wishes.set("ann", None, None, quiet)
+    await mailing.app.cairn.telling.wishes.set("ann", None, None, quiet)
     run = await asked(mailing)
-    (delivery,) = await mailing.house.until(lambda: mailing.deliveries(run_id=run) or None)
+    (delivery,) = await mailing.app.until(lambda: mailing.deliveries(run_id=run) or None)
 
     def come(connection: sa.Connection) -> None:
         own = t.deliveries.c.delivery_id == delivery.delivery_id
         connection.execute(sa.update(t.deliveries).where(own).values(due_at=now))
-        mailing.house.cairn.jobs.enqueue_notice(connection, delivery.notice_id, 0.1)
+        mailing.app.cairn.jobs.enqueue_notice(connection, delivery.notice_id, 0.1)
 
-    await mailing.house.cairn.database.transact(come)
+    await mailing.app.cairn.database.transact(come)
     (sent,) = await mailing.until_ended(run)
     assert (sent.status, sent.tries) == ("sent", 1)
 
 
-async def test_nobody_to_tell_is_told_in_the_log_and_the_fallback_is_taken(mailing: Desk) -> None:
+async def test_nobody_to_tell_is_told_in_the_log_and_the_fallback_is_taken(mailing: Receivers) -> None:
     await mailing.channel("ops", "teams", kinds=[])
-    channels = {one.name: one.channel_id for one in mailing.house.cairn.reading.channels(10, None).items}
-    await mailing.house.cairn.telling.channels.update(channels["mail"], ChannelSpec(fallback="ops"), ADMIN)
+    channels = {one.name: one.channel_id for one in mailing.app.cairn.reading.channels(10, None).items}
+    await mailing.app.cairn.telling.channels.update(channels["mail"], ChannelSpec(fallback="ops"), ADMIN)
     mailing.asks(channels=("email",), recipients=("nobody",))
     run = await asked(mailing)
     found = await mailing.until_ended(run, 2)
@@ -235,7 +235,7 @@ async def test_quiet_hours_end_by_the_clock_of_their_place(quiet: QuietPeriod, n
         ({"start": "22:00", "end": "22:00", "time_zone": "UTC"}, "/quiet"),
     ],
 )
-async def test_hours_that_are_none_are_refused(desk: Desk, quiet: dict[str, str], place: str) -> None:
+async def test_hours_that_are_none_are_refused(receivers: Receivers, quiet: dict[str, str], place: str) -> None:
     with pytest.raises(InvalidInput) as wrong:
-        await desk.house.cairn.telling.wishes.set("ann", None, None, quiet)
+        await receivers.app.cairn.telling.wishes.set("ann", None, None, quiet)
     assert [path for path, _ in wrong.value.errors] == [place]

@@ -10,8 +10,8 @@ import pytest
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.mentions import mentions
-from tests.notices.receivers import Desk, card, facts, texts
-from tests.services.house import step
+from tests.notices.receivers import Receivers, card, facts, texts
+from tests.services.app import step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -52,59 +52,61 @@ auto_approval:
 DECLARED = {"financial_transaction": {"risk_level": "medium", "schema": {"type": "object"}}}
 
 
-async def proposed(desk: Desk, amount: float, risk: str, confidence: float) -> str:
-    @desk.house.does("refund")
+async def proposed(receivers: Receivers, amount: float, risk: str, confidence: float) -> str:
+    @receivers.app.does("refund")
     def refund(ctx: Ctx) -> Any:
         answer = ctx.propose_action("financial_transaction", {"amount": amount}, "As asked.", confidence, risk)
         return {"decision": answer["decision"]}
 
-    pipeline = await desk.house.pipeline(step("refund", "refund"), actions=DECLARED)
-    await desk.house.cairn.rules.save(pipeline, dedent(RULES), by=ADMIN)
-    return await desk.house.start(pipeline)
+    pipeline = await receivers.app.pipeline(step("refund", "refund"), actions=DECLARED)
+    await receivers.app.cairn.rules.save(pipeline, dedent(RULES), by=ADMIN)
+    return await receivers.app.start(pipeline)
 
 
-async def test_a_large_one_asks_the_finance_team_in_teams_and_by_mail_and_then_the_manager(desk: Desk) -> None:
+async def test_a_large_one_asks_the_finance_team_in_teams_and_by_mail_and_then_the_manager(
+    receivers: Receivers,
+) -> None:
     for name, kind in (("room", "teams"), ("mail", "email"), ("other", "slack")):
-        await desk.channel(name, kind)
-    run = await proposed(desk, 2500, "high", 0.87)
-    (sent,) = await desk.until_got("room")
+        await receivers.channel(name, kind)
+    run = await proposed(receivers, 2500, "high", 0.87)
+    (sent,) = await receivers.until_got("room")
     told = facts(sent)
     assert (told["Operation"], told["Risk"], told["Confidence"]) == ("financial\\_transaction", "HIGH", "87%")
     plain = [text.replace("\\", "") for text in texts(sent)]
     heading, *rule = plain[-4:]
     assert heading == mentions("High-Value Financial Operations")
     assert all("✓" in line for line in rule)
-    found = await desk.until_ended(run, 4)
+    found = await receivers.until_ended(run, 4)
     assert {(one.kind.value, one.channel, one.recipient, one.status.value) for one in found} == {
         ("approval_asked", "room", "", "sent"),
         ("approval_asked", "mail", "finance-team@example.com", "sent"),
         ("approval_escalated", "room", "", "sent"),
         ("approval_escalated", "mail", "manager@example.com", "sent"),
     }
-    assert desk.got("other") == []
-    await desk.house.cairn.runs.cancel(run, by=ADMIN)
+    assert receivers.got("other") == []
+    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_a_small_one_is_approved_and_told_in_teams_with_every_condition(desk: Desk) -> None:
+async def test_a_small_one_is_approved_and_told_in_teams_with_every_condition(receivers: Receivers) -> None:
     for name, kind in (("room", "teams"), ("mail", "email")):
-        await desk.channel(name, kind)
-    run = await proposed(desk, 35, "low", 0.92)
-    await desk.house.until_run(run, "completed")
-    (sent,) = await desk.until_got("room")
+        await receivers.channel(name, kind)
+    run = await proposed(receivers, 35, "low", 0.92)
+    await receivers.app.until_run(run, "completed")
+    (sent,) = await receivers.until_got("room")
     assert card(sent)["body"][0]["items"][0]["text"] == mentions("Refund")
     plain = [text.replace("\\", "") for text in texts(sent)]
     assert plain[0] == mentions('"Auto-Approve Small Refunds"')
     heading, *conditions = plain[-5:]
     assert heading == mentions("Auto-Approve Small Refunds")
     assert all("✓" in line for line in conditions)
-    (only,) = await desk.until_ended(run)
+    (only,) = await receivers.until_ended(run)
     assert (only.channel, only.kind) == ("room", "approval_auto_approved")
 
 
-async def test_notified_users_learn_that_too_few_can_decide(desk: Desk) -> None:
-    await desk.channel("room", "teams")
-    desk.asks(needed=5, approvers=("finance@example.com",))
-    run = await desk.house.start(await desk.house.pipeline(step("goals", approve="complete")))
-    (sent,) = await desk.until_got("room")
+async def test_notified_users_learn_that_too_few_can_decide(receivers: Receivers) -> None:
+    await receivers.channel("room", "teams")
+    receivers.asks(needed=5, approvers=("finance@example.com",))
+    run = await receivers.app.start(await receivers.app.pipeline(step("goals", approve="complete")))
+    (sent,) = await receivers.until_got("room")
     assert texts(sent)[0].replace("\\", "") == mentions("5", "f***@example.com", "approver")
-    await desk.house.cairn.runs.cancel(run, by=ADMIN)
+    await receivers.app.cairn.runs.cancel(run, by=ADMIN)

@@ -18,8 +18,8 @@ from cairn.services.notifications.views import DeliveryAttempt
 from cairn.store.tables.notifications import ChannelKind, NotificationKind
 from tests.isolation import limit
 from tests.mentions import mentions
-from tests.notices.receivers import PUBLIC, Desk, card, checked, facts, texts
-from tests.services.house import retries, step
+from tests.notices.receivers import PUBLIC, Receivers, card, checked, facts, texts
+from tests.services.app import retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -31,18 +31,18 @@ REFUND: dict[str, Any] = {
 }
 
 
-async def test_a_failure_notification_has_error_facts_and_links(desk: Desk) -> None:
-    await desk.channel("ops", "teams")
+async def test_a_failure_notification_has_error_facts_and_links(receivers: Receivers) -> None:
+    await receivers.channel("ops", "teams")
 
-    @desk.house.does("query")
+    @receivers.app.does("query")
     async def query(ctx: Ctx) -> None:
         raise TimeoutError("Connection timeout to SQL Server (10.0.0.50:1433) as sa, password=hunter2 " + "x" * 300)
 
-    pipeline = await desk.house.pipeline(
+    pipeline = await receivers.app.pipeline(
         step("ticket"), step("database", "query", execution=retries(0)), step("end"), pipeline_name="IT: Server Health"
     )
-    run = await desk.house.start(pipeline)
-    (sent,) = await desk.until_got("ops")
+    run = await receivers.app.start(pipeline)
+    (sent,) = await receivers.until_got("ops")
     told = facts(sent)
     assert card(sent)["body"][0]["style"] == "attention"
     assert card(sent)["body"][0]["items"][0]["text"] == mentions("Database")
@@ -61,14 +61,14 @@ async def test_a_failure_notification_has_error_facts_and_links(desk: Desk) -> N
         {"type": "Action.OpenUrl", "title": mentions(), "url": f"{PUBLIC}/runs/{run}?checkpoint=database{tab}"}
         for tab in ("", "", "&tab=log")
     ]
-    (delivery,) = await desk.until_ended(run)
+    (delivery,) = await receivers.until_ended(run)
     assert (delivery.kind, delivery.status, delivery.tries, delivery.told) == ("execution_failed", "sent", 1, "200 ok")
 
 
 async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_without_what_is_personal(
-    desk: Desk,
+    receivers: Receivers,
 ) -> None:
-    await desk.channel("refunds", "teams")
+    await receivers.channel("refunds", "teams")
     conditions = (
         ConditionResult("risk_level", "high or critical", "high", holds=True),
         ConditionResult("amount", "> 50", "99.99", holds=True),
@@ -76,15 +76,15 @@ async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_
     considered = (EvaluatedRule("High-Value", "global", "checkpoints", "asks", conditions),)
     terms = ApprovalTerms(period=3600)
     verdict = RuleVerdict(asks=True, rule="High-Value", scope="global", terms=terms, considered=considered)
-    desk.judged(verdict, ApprovalKind.ACTION)
+    receivers.judged(verdict, ApprovalKind.ACTION)
 
-    @desk.house.does("refund")
+    @receivers.app.does("refund")
     def refund(ctx: Ctx) -> Any:
         return dict(ctx.propose_action("financial_transaction", REFUND, "Customer customer@example.com asked.", 0.87))
 
-    pipeline = await desk.house.pipeline(step("send_email", "refund"))
-    run = await desk.house.start(pipeline)
-    (sent,) = await desk.until_got("refunds")
+    pipeline = await receivers.app.pipeline(step("send_email", "refund"))
+    run = await receivers.app.start(pipeline)
+    (sent,) = await receivers.until_got("refunds")
     told = facts(sent)
     assert {name: told[name] for name in ("Operation", "Risk", "Confidence")} == {
         "Operation": "financial\\_transaction",
@@ -107,7 +107,7 @@ async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_
         "Risk level: high ✓ (high or critical)",
         "Amount: 99.99 ✓ (> 50)",
     ]
-    approval = next(a for a in desk.house.run(run).waiting_approvals if a.kind == "action")
+    approval = next(a for a in receivers.app.run(run).waiting_approvals if a.kind == "action")
     assert card(sent)["actions"][0] == {
         "type": "Action.OpenUrl",
         "title": mentions(),
@@ -115,11 +115,11 @@ async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_
     }
     assert "customer@" not in str(sent)
     assert "sk-abc" not in str(sent)
-    await desk.house.cairn.runs.cancel(run, by=ADMIN)
+    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_an_automatic_approval_is_told_where_the_rule_says_so(desk: Desk) -> None:
-    await desk.channel("audit", "teams")
+async def test_an_automatic_approval_is_told_where_the_rule_says_so(receivers: Receivers) -> None:
+    await receivers.channel("audit", "teams")
     conditions = (
         ConditionResult("risk_level", "low or medium", "low", holds=True),
         ConditionResult("amount", "<= 50", "35.00", holds=True),
@@ -129,10 +129,10 @@ async def test_an_automatic_approval_is_told_where_the_rule_says_so(desk: Desk) 
     verdict = RuleVerdict(
         asks=False, rule="Auto-Approve Small Refunds", scope="global", considered=considered, notify=True
     )
-    desk.judged(verdict)
-    pipeline = await desk.house.pipeline(step("refund", approve="complete"), pipeline_name="CS - Send Refund Email")
-    run = await desk.house.done(pipeline)
-    (sent,) = await desk.until_got("audit")
+    receivers.judged(verdict)
+    pipeline = await receivers.app.pipeline(step("refund", approve="complete"), pipeline_name="CS - Send Refund Email")
+    run = await receivers.app.done(pipeline)
+    (sent,) = await receivers.until_got("audit")
     assert card(sent)["body"][0]["style"] == "good"
     assert card(sent)["body"][0]["items"][0]["text"] == mentions("Refund")
     plain = [text.replace("\\", "") for text in texts(sent)]
@@ -144,117 +144,119 @@ async def test_an_automatic_approval_is_told_where_the_rule_says_so(desk: Desk) 
         "Confidence: 0.92 ✓ (>= 0.9)",
     ]
     assert [action["url"] for action in card(sent)["actions"]] == [mentions(f"{PUBLIC}/approvals/"), f"{PUBLIC}/rules"]
-    await desk.until_ended(run)
+    await receivers.until_ended(run)
 
-    desk.judged(RuleVerdict(asks=False, rule="Auto-Approve Safe Reads", scope="global"))
-    quiet = await desk.house.done(pipeline)
-    assert desk.deliveries(run_id=quiet) == []
+    receivers.judged(RuleVerdict(asks=False, rule="Auto-Approve Safe Reads", scope="global"))
+    quiet = await receivers.app.done(pipeline)
+    assert receivers.deliveries(run_id=quiet) == []
 
 
-async def test_slack_and_webhooks_get_it_in_their_own_form_and_a_webhook_is_signed(desk: Desk) -> None:
-    await desk.channel("room", "slack")
-    given = ChannelSpec(name="hook", kind=ChannelKind.WEBHOOK, url=desk.web.url("/hook"))
-    desk.web.pages["/hook"] = desk.web.pages["/room"]
-    _, key = await desk.house.cairn.telling.channels.create(given, ADMIN)
+async def test_slack_and_webhooks_get_it_in_their_own_form_and_a_webhook_is_signed(receivers: Receivers) -> None:
+    await receivers.channel("room", "slack")
+    given = ChannelSpec(name="hook", kind=ChannelKind.WEBHOOK, url=receivers.web.url("/hook"))
+    receivers.web.pages["/hook"] = receivers.web.pages["/room"]
+    _, key = await receivers.app.cairn.telling.channels.create(given, ADMIN)
     assert key is not None
-    pipeline = await desk.house.pipeline(step("goals", approve="complete"))
-    run = await desk.house.start(pipeline)
-    (blocks,) = await desk.until_got("room")
+    pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
+    run = await receivers.app.start(pipeline)
+    (blocks,) = await receivers.until_got("room")
     assert checked("slack", blocks)["text"] == mentions("Goals")
-    (hook,) = await desk.until_got("hook")
+    (hook,) = await receivers.until_got("hook")
     assert checked("webhook", hook)["kind"] == "approval_asked"
-    approval = desk.house.run(run).waiting_approvals[0]
+    approval = receivers.app.run(run).waiting_approvals[0]
     assert hook["about"]["approval_id"] == approval.approval_id
-    (asked,) = desk.got("hook")
+    (asked,) = receivers.got("hook")
     moment, signature = (part.partition("=")[2] for part in asked.headers["cairn-signature"].split(","))
     signed = hmac.new(key.encode(), f"{moment}.".encode() + asked.body, sha256).hexdigest()
     assert signature == signed
     assert abs(time.time() - int(moment)) < 60
-    found = {one.channel: one for one in await desk.until_ended(run, 2)}
+    found = {one.channel: one for one in await receivers.until_ended(run, 2)}
     assert {asked.headers["cairn-delivery"], asked.headers["idempotency-key"], hook["id"]} == {
         found["hook"].delivery_id
     }
-    await desk.house.decide(run, "goals", "reject", "No")
-    rejected = (await desk.until_got("hook", 2))[1]
+    await receivers.app.decide(run, "goals", "reject", "No")
+    rejected = (await receivers.until_got("hook", 2))[1]
     assert (rejected["kind"], rejected["about"]["run_status"]) == ("approval_rejected", "failed")
     assert {"name": "Reason", "value": "No"} in rejected["facts"]
-    assert [one.kind for one in await desk.until_ended(run, 4)][2:] == ["approval_rejected"] * 2
+    assert [one.kind for one in await receivers.until_ended(run, 4)][2:] == ["approval_rejected"] * 2
 
 
-async def test_it_leaves_within_a_second_of_the_commit(desk: Desk) -> None:
+async def test_it_leaves_within_a_second_of_the_commit(receivers: Receivers) -> None:
     """The queue is looked at far less often than that."""
-    await desk.channel("fast", "webhook")
-    pipeline = await desk.house.pipeline(step("goals", approve="complete"))
+    await receivers.channel("fast", "webhook")
+    pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
     since = time.monotonic()
-    run = await desk.house.start(pipeline)
-    await desk.until_got("fast")
+    run = await receivers.app.start(pipeline)
+    await receivers.until_got("fast")
     assert time.monotonic() - since < limit(1.0)
-    (delivery,) = await desk.until_ended(run)
-    (one,) = desk.detail(delivery).history
-    asked = desk.house.run(run).waiting_approvals[0].asked_at
+    (delivery,) = await receivers.until_ended(run)
+    (one,) = receivers.detail(delivery).history
+    asked = receivers.app.run(run).waiting_approvals[0].asked_at
     assert (one.began_at - asked).total_seconds() < 1.0
-    assert desk.detail(delivery).history == [
+    assert receivers.detail(delivery).history == [
         DeliveryAttempt(number=1, began_at=one.began_at, ended_at=one.ended_at, outcome=one.outcome, told="200 ok")
     ]
-    await desk.house.cairn.runs.cancel(run, by=ADMIN)
+    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_without_a_channel_nothing_is_written_down(desk: Desk) -> None:
-    pipeline = await desk.house.pipeline(step("goals", approve="complete"))
-    before = len(desk.deliveries())
-    run = await desk.house.start(pipeline)
-    await desk.house.decide(run, "goals", "approve")
-    await desk.house.until_run(run, "completed")
-    assert len(desk.deliveries()) == before
-    assert desk.web.asked == []
+async def test_without_a_channel_nothing_is_written_down(receivers: Receivers) -> None:
+    pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
+    before = len(receivers.deliveries())
+    run = await receivers.app.start(pipeline)
+    await receivers.app.decide(run, "goals", "approve")
+    await receivers.app.until_run(run, "completed")
+    assert len(receivers.deliveries()) == before
+    assert receivers.web.asked == []
 
 
-async def test_a_channel_gets_only_what_it_is_set_up_for(desk: Desk) -> None:
-    pipeline = await desk.house.pipeline(step("goals", approve="complete"))
-    other = await desk.house.pipeline(step("goals"))
-    await desk.channel("done", "webhook", kinds=[NotificationKind.RUN_COMPLETED])
-    await desk.channel("other", "webhook", pipelines=[other], kinds=list(NotificationKind))
-    await desk.channel("off", "webhook", is_enabled=False, kinds=list(NotificationKind))
-    run = await desk.house.start(pipeline)
-    await desk.house.decide(run, "goals", "approve")
-    await desk.house.until_run(run, "completed")
-    (sent,) = await desk.until_got("done")
+async def test_a_channel_gets_only_what_it_is_set_up_for(receivers: Receivers) -> None:
+    pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
+    other = await receivers.app.pipeline(step("goals"))
+    await receivers.channel("done", "webhook", kinds=[NotificationKind.RUN_COMPLETED])
+    await receivers.channel("other", "webhook", pipelines=[other], kinds=list(NotificationKind))
+    await receivers.channel("off", "webhook", is_enabled=False, kinds=list(NotificationKind))
+    run = await receivers.app.start(pipeline)
+    await receivers.app.decide(run, "goals", "approve")
+    await receivers.app.until_run(run, "completed")
+    (sent,) = await receivers.until_got("done")
     assert sent["kind"] == "run_completed"
-    assert [one.channel for one in await desk.until_ended(run)] == ["done"]
+    assert [one.channel for one in await receivers.until_ended(run)] == ["done"]
 
 
-async def test_where_no_details_are_shown_only_what_waits_and_a_link_leave(desk: Desk) -> None:
-    await desk.channel("outside", "webhook", shows_details=False)
+async def test_where_no_details_are_shown_only_what_waits_and_a_link_leave(receivers: Receivers) -> None:
+    await receivers.channel("outside", "webhook", shows_details=False)
 
-    @desk.house.does("breaks")
+    @receivers.app.does("breaks")
     async def breaks(ctx: Ctx) -> None:
         raise ValueError("the customer's file is wrong")
 
-    run = await desk.house.start(await desk.house.pipeline(step("bad", "breaks", execution=retries(0))))
-    (sent,) = await desk.until_got("outside")
+    run = await receivers.app.start(await receivers.app.pipeline(step("bad", "breaks", execution=retries(0))))
+    (sent,) = await receivers.until_got("outside")
     assert checked("webhook", sent)["sections"] == []
     shown = [fact["name"] for fact in sent["facts"] if fact["name"] != "Duration"]
     assert shown == ["Pipeline", "Run", "Checkpoint", "Step", "Time"]
     assert "customer" not in str(sent)
-    await desk.until_ended(run)
+    await receivers.until_ended(run)
 
 
-async def test_html_and_marks_in_every_text_field_come_out_as_text(desk: Desk) -> None:
+async def test_html_and_marks_in_every_text_field_come_out_as_text(receivers: Receivers) -> None:
     hostile = "<script>alert(1)</script> [x](https://evil.example) {{7*7}} ${x} <!channel>\r\nBcc: a@example.com"
     for kind in ("teams", "slack", "webhook"):
-        await desk.channel(kind, kind)
-    await desk.house.cairn.accounts.users.create(_user("html", "html@example.com"), ADMIN)
-    await desk.channel("mail", "email", recipients=["html@example.com"])
+        await receivers.channel(kind, kind)
+    await receivers.app.cairn.accounts.users.create(_user("html", "html@example.com"), ADMIN)
+    await receivers.channel("mail", "email", recipients=["html@example.com"])
 
-    @desk.house.does("hostile")
+    @receivers.app.does("hostile")
     def propose(ctx: Ctx) -> Any:
         return dict(ctx.propose_action("wire", {hostile[:40]: hostile}, hostile, 0.5))
 
     checkpoint = step("act", "hostile") | {"checkpoint_name": hostile.replace("\r\n", " ")}
-    run = await desk.house.start(await desk.house.pipeline(checkpoint, pipeline_name=hostile.replace("\r\n", " ")))
-    (teams_card,) = await desk.until_got("teams")
-    (blocks,) = await desk.until_got("slack")
-    (hook,) = await desk.until_got("webhook")
+    run = await receivers.app.start(
+        await receivers.app.pipeline(checkpoint, pipeline_name=hostile.replace("\r\n", " "))
+    )
+    (teams_card,) = await receivers.until_got("teams")
+    (blocks,) = await receivers.until_got("slack")
+    (hook,) = await receivers.until_got("webhook")
     assert checked("slack", blocks)
     assert checked("webhook", hook)
     for text in texts(teams_card):
@@ -262,14 +264,14 @@ async def test_html_and_marks_in_every_text_field_come_out_as_text(desk: Desk) -
         assert "{{" not in text
         assert "${" not in text
     assert "<!channel>" not in blocks["text"]
-    (mail,) = [one for one in await desk.until_mails(1) if one["To"] == "html@example.com"]
+    (mail,) = [one for one in await receivers.until_mails(1) if one["To"] == "html@example.com"]
     html = mail.get_body(("html",))
     assert html is not None
     assert "<script" not in html.get_content()
     assert mail["Bcc"] is None
     assert "\n" not in mail["Subject"]
-    await desk.until_ended(run, 4)
-    await desk.house.cairn.runs.cancel(run, by=ADMIN)
+    await receivers.until_ended(run, 4)
+    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
 
 
 def _user(name: str, address: str, *roles: str) -> Any:

@@ -99,8 +99,8 @@ def function(body: str) -> str:
     return f"import os, socket, subprocess, sys, time\n\n\ndef main(ctx, **parameters):\n{lines}\n"
 
 
-def make_sandbox(level: str, house: Path) -> Sandbox:
-    sandbox = BubblewrapSandbox(house) if level == "bubblewrap" else PlainSandbox(house)
+def make_sandbox(level: str, app: Path) -> Sandbox:
+    sandbox = BubblewrapSandbox(app) if level == "bubblewrap" else PlainSandbox(app)
     reached = sandbox.probe()
     assert reached.level == level, reached.reason  # bubblewrap comes with scripts/system-packages
     return sandbox

@@ -129,7 +129,7 @@ async def test_names_that_code_makes_stay_names(tmp_path: Path) -> None:
 
 @pytest.fixture
 def swept(tmp_path: Path) -> Generator[Path]:
-    """A folder that is emptied as the house does it: others cannot remove what is too deep."""
+    """A folder that is emptied as the app does it: others cannot remove what is too deep."""
     yield tmp_path
     fd = os.open(tmp_path, os.O_RDONLY)
     remove_tree(fd, "exec")
@@ -246,7 +246,7 @@ BOMBS = {
 
 
 async def test_bombs_go_off_where_they_are(tmp_path: Path) -> None:
-    """All of them one after the other; the house answers meanwhile, and nothing is left of them."""
+    """All of them one after the other; the app answers meanwhile, and nothing is left of them."""
     late: list[float] = []
 
     async def watch() -> None:
@@ -268,7 +268,7 @@ async def test_bombs_go_off_where_they_are(tmp_path: Path) -> None:
 
 
 async def test_no_network_of_any_kind_is_reached_from_code(tmp_path: Path) -> None:
-    """Loopback, where the house itself listens, the world, names, and sockets that are no network."""
+    """Loopback, where the app itself listens, the world, names, and sockets that are no network."""
     reached: list[str] = []
     listening = socket.create_server(("127.0.0.1", 0))
     listening.setblocking(False)

@@ -34,7 +34,7 @@ TOOLS = {"tools": ["propose_action", "request_rework", "ask_human", "file_operat
 FOUND = ResolvedInputs(completed={"goals": ArtifactSource("Goals", 0, 1, (stored("goals", "json", '{"n": 2}'),))})
 
 
-class Desk:
+class Dispatches:
     """Dispatches the same work again and again, with what people have answered meanwhile."""
 
     def __init__(self, folder: Path, *replies: Reply, **more: Any) -> None:
@@ -57,13 +57,13 @@ class Desk:
 
 
 async def test_an_action_is_proposed_with_what_is_staged_and_its_decision_comes_back(tmp_path: Path) -> None:
-    desk = Desk(
+    dispatches = Dispatches(
         tmp_path,
         Uses("write_file", {"path": "report.md", "content": "# Draft"}),
         [Uses("list_files", {}, "l1"), Uses("propose_action", {**MAIL, "confidence": 0.9, "risk_level": "high"}, "p1")],
         "Sent.",
     )
-    outcome = await desk.dispatch()
+    outcome = await dispatches.dispatch()
     assert isinstance(outcome, ProposesAction)
     assert (outcome.operation_type, outcome.parameters, outcome.reasoning) == (
         "send_email",
@@ -75,16 +75,16 @@ async def test_an_action_is_proposed_with_what_is_staged_and_its_decision_comes_
     assert (outcome.call.number, outcome.call.kind) == (1, "action")
     place = outcome.call.arguments["place"]
     assert (place["turn"], place["tool_call_id"]) == ("work", "p1")
-    asked = len(desk.bench.models.asked)
-    again = await desk.dispatch()
+    asked = len(dispatches.bench.models.asked)
+    again = await dispatches.dispatch()
     assert isinstance(again, ProposesAction), "nobody has answered yet: it is proposed again, not asked for again"
     assert again.call == outcome.call
-    assert len(desk.bench.models.asked) == asked
-    desk.answer(outcome.call, decision="approved", parameters={"to": "b@example.com"}, modified=True)
-    done = await desk.dispatch()
+    assert len(dispatches.bench.models.asked) == asked
+    dispatches.answer(outcome.call, decision="approved", parameters={"to": "b@example.com"}, modified=True)
+    done = await dispatches.dispatch()
     assert isinstance(done, Produced)
-    assert len(desk.bench.models.asked) == asked + 1
-    told = desk.bench.models.asked[-1].last
+    assert len(dispatches.bench.models.asked) == asked + 1
+    told = dispatches.bench.models.asked[-1].last
     assert len(read_markdown(told)[1]) == 2
     decided = json.loads(read_markdown(told)[1][-1])
     assert (decided["decision"], decided["parameters"]["to"]) == ("approved", "b@example.com")
@@ -92,18 +92,18 @@ async def test_an_action_is_proposed_with_what_is_staged_and_its_decision_comes_
 
 async def test_work_is_sent_back_and_what_it_has_become_is_told(tmp_path: Path) -> None:
     asks = {"checkpoint": "goals", "prompt": "Count again.", "reason": "Two is wrong."}
-    desk = Desk(
+    dispatches = Dispatches(
         tmp_path, Uses("request_rework", asks), Uses("write_file", {"path": "report.md", "content": "x"}), "Ok."
     )
-    outcome = await desk.dispatch()
+    outcome = await dispatches.dispatch()
     assert isinstance(outcome, NeedsRework)
     assert (outcome.key, outcome.prompt, outcome.reason) == ("goals", "Count again.", "Two is wrong.")
-    desk.answer(outcome.call, ended="completed", reason="", execution_id="e", artifacts=[])
-    desk.more["found"] = ResolvedInputs(
+    dispatches.answer(outcome.call, ended="completed", reason="", execution_id="e", artifacts=[])
+    dispatches.more["found"] = ResolvedInputs(
         completed={"goals": ArtifactSource("Goals", 0, 1, (stored("goals", "json", '{"n": 3}'),))}
     )
-    assert isinstance(await desk.dispatch(), Produced)
-    told = desk.bench.models.asked[1].last
+    assert isinstance(await dispatches.dispatch(), Produced)
+    told = dispatches.bench.models.asked[1].last
     assert told == mentions("goals", "goals.json")
     ended, content = read_markdown(told)[1]
     assert (json.loads(ended)["ended"], content) == ("completed", '{"n": 3}')
@@ -118,42 +118,42 @@ async def test_work_is_sent_back_and_what_it_has_become_is_told(tmp_path: Path) 
 )
 async def test_people_are_asked_and_a_declined_question_is_an_answer(tmp_path: Path, answer: Json, told: str) -> None:
     question = Uses("ask_human", {"question": "Which colour?", "options": ["Blue", "Red"]})
-    desk = Desk(tmp_path, question, Uses("write_file", {"path": "report.md", "content": "x"}), "Ok.")
-    outcome = await desk.dispatch()
+    dispatches = Dispatches(tmp_path, question, Uses("write_file", {"path": "report.md", "content": "x"}), "Ok.")
+    outcome = await dispatches.dispatch()
     assert isinstance(outcome, NeedsInput)
     assert outcome.call is not None
     assert outcome.waiting_on is WaitingOn.QUESTION
     assert outcome.call.arguments["said"] == {"question": "Which colour?", "options": ["Blue", "Red"]}
-    desk.answer(outcome.call, **answer)
-    assert isinstance(await desk.dispatch(), Produced)
-    assert desk.bench.models.asked[1].last == told
+    dispatches.answer(outcome.call, **answer)
+    assert isinstance(await dispatches.dispatch(), Produced)
+    assert dispatches.bench.models.asked[1].last == told
 
 
 async def test_several_at_once_are_asked_one_after_the_other(tmp_path: Path) -> None:
     first, second = Uses("ask_human", {"question": "A?"}, "a"), Uses("ask_human", {"question": "B?"}, "b")
-    desk = Desk(tmp_path, [first, second], Uses("write_file", {"path": "report.md", "content": "x"}), "Ok.")
-    one = await desk.dispatch()
+    dispatches = Dispatches(tmp_path, [first, second], Uses("write_file", {"path": "report.md", "content": "x"}), "Ok.")
+    one = await dispatches.dispatch()
     assert isinstance(one, NeedsInput)
-    desk.answer(one.call, answer="a!", by="x")
-    two = await desk.dispatch()
+    dispatches.answer(one.call, answer="a!", by="x")
+    two = await dispatches.dispatch()
     assert isinstance(two, NeedsInput)
     assert two.call is not None
     assert (two.call.number, two.call.arguments["said"]) == (2, {"question": "B?"})
-    desk.answer(two.call, answer="b!", by="x")
-    assert isinstance(await desk.dispatch(), Produced)
-    assert len(desk.bench.models.asked) == 3
-    results = desk.bench.models.asked[1].results
+    dispatches.answer(two.call, answer="b!", by="x")
+    assert isinstance(await dispatches.dispatch(), Produced)
+    assert len(dispatches.bench.models.asked) == 3
+    results = dispatches.bench.models.asked[1].results
     assert results == [mentions("x", "```text\na!\n```"), mentions("x", "```text\nb!\n```")]
 
 
 async def test_an_answer_of_an_earlier_conversation_is_no_answer(tmp_path: Path) -> None:
     """A person's retry begins anew, though the calls of the revision are still recorded."""
-    desk = Desk(tmp_path, Uses("ask_human", {"question": "A?"}, "same-id"), "Ok.")
-    outcome = await desk.dispatch()
+    dispatches = Dispatches(tmp_path, Uses("ask_human", {"question": "A?"}, "same-id"), "Ok.")
+    outcome = await dispatches.dispatch()
     assert isinstance(outcome, NeedsInput)
-    desk.answer(outcome.call, answer="old", by="x")
-    desk.bench.kept = Kept()
-    again = await desk.dispatch()
+    dispatches.answer(outcome.call, answer="old", by="x")
+    dispatches.bench.kept = Kept()
+    again = await dispatches.dispatch()
     assert isinstance(again, NeedsInput)
     assert again.call is not None
     assert again.call.number == 2
@@ -168,17 +168,19 @@ async def test_what_can_be_proposed_is_offered_with_what_people_have_corrected(t
         {"type": "object"},
         (PastCorrection({"amount": 9}, {"amount": 8}, "By policy."),),
     )
-    desk = Desk(tmp_path, Uses("propose_action", MAIL), Uses("propose_action", {**MAIL, "confidence": 2}), *["Ok."] * 3)
+    dispatches = Dispatches(
+        tmp_path, Uses("propose_action", MAIL), Uses("propose_action", {**MAIL, "confidence": 2}), *["Ok."] * 3
+    )
 
     def prepared(work: WorkOrder) -> WorkOrder:
         def objection(proposed: ProposesAction) -> str | None:
             return f"{proposed.operation_type} does not fit: /subject is missing."
 
-        return replace(work, conversation=desk.bench.kept, operations=(mail,), objection=objection)
+        return replace(work, conversation=dispatches.bench.kept, operations=(mail,), objection=objection)
 
-    desk.prepared = prepared
-    await desk.dispatch()
-    asked = desk.bench.models.asked
+    dispatches.prepared = prepared
+    await dispatches.dispatch()
+    asked = dispatches.bench.models.asked
     tool = next(one for one in asked[0].info.function_tools if one.name == "propose_action")
     assert tool.description is not None
     assert tool.description == mentions(
@@ -191,10 +193,10 @@ async def test_what_can_be_proposed_is_offered_with_what_people_have_corrected(t
 
 
 async def test_nobody_is_asked_in_a_test_run_and_nothing_sent_back_where_nothing_is(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, "Ok.", "Ok.", "Ok.", found=ResolvedInputs())
-    desk.prepared = lambda work: replace(work, conversation=desk.bench.kept, is_test=True)
-    await desk.dispatch()
-    tools = desk.bench.models.asked[0].tools
+    dispatches = Dispatches(tmp_path, "Ok.", "Ok.", "Ok.", found=ResolvedInputs())
+    dispatches.prepared = lambda work: replace(work, conversation=dispatches.bench.kept, is_test=True)
+    await dispatches.dispatch()
+    tools = dispatches.bench.models.asked[0].tools
     assert "propose_action" in tools
     assert not {"ask_human", "request_rework"} & set(tools)
 

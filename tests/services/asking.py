@@ -11,7 +11,7 @@ from cairn.core.states import ExecutionMode
 from cairn.documents import encode_json
 from cairn.ports import NeedsRework, Outcome, ProducedFile, Runner, WorkOrder
 from cairn.runners import Ctx
-from tests.services.house import House, step
+from tests.services.app import App, step
 
 
 @dataclass
@@ -35,9 +35,9 @@ class Asking:
 
 
 @contextmanager
-def asking(house: House) -> Generator[Asking]:
-    """Checkpoints of this house may ask for reworks meanwhile."""
-    runners = house.cairn.runners
+def asking(app: App) -> Generator[Asking]:
+    """Checkpoints of this app may ask for reworks meanwhile."""
+    runners = app.cairn.runners
     inner = runners[ExecutionMode.FUNCTION]
     runners[ExecutionMode.FUNCTION] = asking = Asking(inner)
     try:
@@ -50,11 +50,11 @@ def code(**more: Any) -> dict[str, Any]:
     return step("code", "write_code", **more)
 
 
-def writing(house: House) -> list[Any]:
+def writing(app: App) -> list[Any]:
     """`write_code` counts its versions; the answer is what it saw of why it was called."""
     seen: list[Any] = []
 
-    @house.does("write_code")
+    @app.does("write_code")
     async def write_code(ctx: Ctx) -> dict[str, int]:
         why = ctx.rework
         seen.append(why and (why.prompt, why.reason, why.requested_by, dict(why.artifacts)))

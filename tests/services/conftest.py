@@ -1,4 +1,4 @@
-"""A house for all tests of this folder, on each database: DBOS is one per process, and a test has its own pipelines."""
+"""An app for all tests of this folder, on each database: DBOS is one per process, and a test has its own pipelines."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ import pytest_asyncio
 
 from tests.databases import KINDS
 from tests.outward.servers import mail_server, web_server
-from tests.services.house import House, open_house
+from tests.services.app import App, open_app
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package", params=KINDS)
-async def shared_house(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[House]:
+async def shared_app(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
     with ExitStack() as stack:
         url: str | None = None
         if request.param == "postgresql":
@@ -24,17 +22,17 @@ async def shared_house(
         async with mail_server() as mail, web_server() as web:
             outside = {"smtp_host": "127.0.0.1", "smtp_port": mail.port, "smtp_tls": "none"}
             allowed = {"outward_allowed": ["127.0.0.1"]}
-            async with open_house(tmp_path_factory.mktemp("data"), url, **outside, **allowed) as opened:
+            async with open_app(tmp_path_factory.mktemp("data"), url, **outside, **allowed) as opened:
                 opened.mail, opened.web = mail, web
                 yield opened
                 assert opened.cairn.reading.verify(None, None).broken == []
 
 
 @pytest_asyncio.fixture(loop_scope="package")
-async def house(shared_house: House) -> AsyncIterator[House]:
-    """The house; after each test what always holds is looked at."""
-    shared_house.mail.mails.clear()
-    shared_house.mail.data = None
-    shared_house.minds.own = None
-    yield shared_house
-    await shared_house.check()
+async def app(shared_app: App) -> AsyncIterator[App]:
+    """The app; after each test what always holds is looked at."""
+    shared_app.mail.mails.clear()
+    shared_app.mail.data = None
+    shared_app.minds.own = None
+    yield shared_app
+    await shared_app.check()

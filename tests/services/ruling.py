@@ -13,39 +13,39 @@ from cairn.services.approvals.views import Approval
 from cairn.services.errors import InvalidInput
 from cairn.services.identity.users import UserSpec
 from cairn.services.rules.views import ApprovalExplanation
-from tests.services.house import House
+from tests.services.app import App
 
 REVIEWER = Actor("a reviewer", frozenset({"approver"}))
 
 
-async def rule(house: House, text: str, scope: str = GLOBAL) -> int:
+async def rule(app: App, text: str, scope: str = GLOBAL) -> int:
     """The revision that they have then."""
-    return (await house.cairn.rules.save(scope, dedent(text), by=ADMIN)).revision
+    return (await app.cairn.rules.save(scope, dedent(text), by=ADMIN)).revision
 
 
-async def second_approver(house: House) -> None:
+async def second_approver(app: App) -> None:
     """So that a rule can want two people."""
     with suppress(InvalidInput, CommandRefused):  # one test may have made it for the others
-        await house.cairn.accounts.users.create(UserSpec("reviewer", roles=("approver",)), by=ADMIN)
+        await app.cairn.accounts.users.create(UserSpec("reviewer", roles=("approver",)), by=ADMIN)
 
 
 @asynccontextmanager
-async def globally(house: House, text: str) -> AsyncGenerator[int]:
+async def globally(app: App, text: str) -> AsyncGenerator[int]:
     """Rules that hold for all pipelines, while a test is about them."""
     try:
-        yield await rule(house, text)
+        yield await rule(app, text)
     finally:
-        await rule(house, "")
+        await rule(app, "")
 
 
-def approvals(house: House, run_id: str) -> list[Approval]:
+def approvals(app: App, run_id: str) -> list[Approval]:
     """All of a run, in the order in which they were asked."""
     from cairn.core.states import ApprovalStatus
     from cairn.services.approvals.queries.lists import ApprovalFilter
 
     wanted = ApprovalFilter(tuple(ApprovalStatus), (), None, run_id, "age")
-    return house.cairn.reading.approvals(wanted, 500, None).items
+    return app.cairn.reading.approvals(wanted, 500, None).items
 
 
-def why(house: House, approval_id: str) -> ApprovalExplanation:
-    return house.cairn.rule_reading.explain(approval_id)
+def why(app: App, approval_id: str) -> ApprovalExplanation:
+    return app.cairn.rule_reading.explain(approval_id)

@@ -19,7 +19,7 @@ from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
 from tests.mentions import mentions
 from tests.outward.servers import answer, break_midway
-from tests.services.house import House, step
+from tests.services.app import App, step
 from tests.services.ruling import approvals, rule
 from tests.services.test_scripts import script
 
@@ -58,10 +58,10 @@ checkpoints:
 """
 
 
-def proposing(house: House, *actions: Json, then: Any = None) -> Json:
+def proposing(app: App, *actions: Json, then: Any = None) -> Json:
     """A checkpoint whose function proposes these, one after the other, and puts out what it is answered."""
 
-    @house.does("propose")
+    @app.does("propose")
     async def propose(ctx: Ctx) -> Json:
         answers = [dict(ctx.propose_action(**action)) for action in actions]
         if then is not None:
@@ -75,16 +75,16 @@ def mail_action(**more: Any) -> Json:
     return {"operation_type": "send_email", "parameters": {**REFUND, **more}, "risk_level": "high"}
 
 
-async def asked(house: House, run: str) -> ApprovalDetail:
+async def asked(app: App, run: str) -> ApprovalDetail:
     """The one that waits for people."""
-    found = await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
-    return house.cairn.reading.approval(found.approval_id, ADMIN)
+    found = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    return app.cairn.reading.approval(found.approval_id, ADMIN)
 
 
-def texts(house: House) -> list[tuple[str, str, str]]:
+def texts(app: App) -> list[tuple[str, str, str]]:
     """The mails that have arrived: to whom, subject, text."""
     found: list[tuple[str, str, str]] = []
-    for envelope in house.mail.mails:
+    for envelope in app.mail.mails:
         content = envelope.content
         assert isinstance(content, bytes)
         mail = message_from_bytes(content, policy=policy.default)
@@ -95,14 +95,14 @@ def texts(house: House) -> list[tuple[str, str, str]]:
 
 
 # ---- a refund ------------------------------------------------------------------------------------------
-async def test_a_refund_email_from_proposal_to_delivery(house: House) -> None:
+async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
     steps = [step("analyse"), script("refund", source=SCRIPT)]
     declared = {"send_email": {"risk_level": "medium"}}
-    pipeline = await house.pipeline(*steps, actions=declared)
-    revision = await rule(house, HELD, pipeline)
-    run = await house.start(pipeline)
+    pipeline = await app.pipeline(*steps, actions=declared)
+    revision = await rule(app, HELD, pipeline)
+    run = await app.start(pipeline)
 
-    detail = await asked(house, run)
+    detail = await asked(app, run)
     assert detail.action is not None
     assert (detail.kind, detail.rule, detail.rules_revision, detail.rule_scope) == (
         "action",
@@ -127,13 +127,13 @@ async def test_a_refund_email_from_proposal_to_delivery(house: House) -> None:
     ]
     assert detail.possible == ["approve", "modify", "revise", "reject"]
 
-    preview = house.cairn.corrections.preview(detail.approval_id, {"amount": 89.99})
+    preview = app.cairn.corrections.preview(detail.approval_id, {"amount": 89.99})
     change = ParameterChange(
         field="amount", path="/amount", original=99.99, modified=89.99, change_type="updated", difference=-10.0
     )
     assert (preview.diff, preview.validation.passed) == ([change], True)
 
-    await house.cairn.approvals.decide(
+    await app.cairn.approvals.decide(
         detail.approval_id,
         "approve",
         digest=detail.digest,
@@ -141,49 +141,49 @@ async def test_a_refund_email_from_proposal_to_delivery(house: House) -> None:
         modified_params={"amount": 89.99},
         by=ADMIN,
     )
-    await house.until_run(run, "completed")
-    assert texts(house) == [
+    await app.until_run(run, "completed")
+    assert texts(app) == [
         ("customer@example.com", "Refund Confirmation - Order #12345", "Your refund of $89.99 has been processed.")
     ]
-    output = house.output(run, "refund")
+    output = app.output(run, "refund")
     assert (output["decision"], output["modified"], output["outcome"]) == ("approved", True, "done")
     assert output["parameters"] == {**REFUND, "amount": 89.99}
 
-    (case,) = house.cairn.corrections.cases("send_email", pipeline, 10, None).items
+    (case,) = app.cairn.corrections.cases("send_email", pipeline, 10, None).items
     assert (case.original, case.modified, case.changes) == (REFUND, {**REFUND, "amount": 89.99}, [change])
     assert (case.by, case.feedback, case.approval_id) == ("admin", "Reduced by policy", detail.approval_id)
 
-    told = [event for event in house.events(run) if event.approval_id == detail.approval_id]
+    told = [event for event in app.events(run) if event.approval_id == detail.approval_id]
     assert [event.event_type for event in told] == ["approval_asked", "approval_approved", "action_done"]
     assert told[0].metadata["rule"] == "High-risk mail"
     assert told[1].metadata["decision"] == "modify"
-    after = house.cairn.reading.approval(detail.approval_id, ADMIN)
+    after = app.cairn.reading.approval(detail.approval_id, ADMIN)
     assert after.action is not None
     assert (after.action.parameters, after.action.approved_parameters) == (REFUND, {**REFUND, "amount": 89.99})
     assert after.action.result["to"] == ["customer@example.com"]
 
 
-async def test_similar_corrections_are_found(house: House) -> None:
+async def test_similar_corrections_are_found(app: App) -> None:
     for order, amount in ((1, 10), (2, 20)):
-        pipeline = await house.pipeline(proposing(house, mail_action(order=order)))
-        run = await house.start(pipeline)
-        detail = await asked(house, run)
-        await house.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": amount}, by=ADMIN)
-        await house.until_run(run, "completed")
-    found = house.cairn.corrections.similar("send_email", {**REFUND, "order": 1}, 1)
+        pipeline = await app.pipeline(proposing(app, mail_action(order=order)))
+        run = await app.start(pipeline)
+        detail = await asked(app, run)
+        await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": amount}, by=ADMIN)
+        await app.until_run(run, "completed")
+    found = app.cairn.corrections.similar("send_email", {**REFUND, "order": 1}, 1)
     assert [(case.original["order"], case.modified["amount"]) for case in found] == [(1, 10)]
-    rates = {rate.operation_type: rate for rate in house.cairn.corrections.rates().items}
+    rates = {rate.operation_type: rate for rate in app.cairn.corrections.rates().items}
     assert rates["send_email"].modified >= 2
     assert 0 < rates["send_email"].rate <= 1
 
 
 # ---- what is decided -----------------------------------------------------------------------------------
-async def test_a_low_risk_action_is_approved_automatically_and_recorded(house: House) -> None:
+async def test_a_low_risk_action_is_approved_automatically_and_recorded(app: App) -> None:
     action = {"operation_type": "note", "parameters": {"text": "hello"}}
-    pipeline = await house.pipeline(proposing(house, action), actions={"note": {"risk_level": "low"}})
-    run = await house.done(pipeline)
-    (answered,) = house.output(run, "act")["answers"]
-    (approval,) = approvals(house, run)
+    pipeline = await app.pipeline(proposing(app, action), actions={"note": {"risk_level": "low"}})
+    run = await app.done(pipeline)
+    (answered,) = app.output(run, "act")["answers"]
+    (approval,) = approvals(app, run)
     assert (approval.status, approval.decisions[0].by) == ("auto_approved", "rule:low risk")
     assert answered == {
         "decision": "approved",
@@ -195,178 +195,174 @@ async def test_a_low_risk_action_is_approved_automatically_and_recorded(house: H
     }
 
 
-async def test_several_actions_are_proposed_in_sequence(house: House) -> None:
-    pipeline = await house.pipeline(proposing(house, mail_action(amount=1), mail_action(amount=2)))
-    run = await house.start(pipeline)
+async def test_several_actions_are_proposed_in_sequence(app: App) -> None:
+    pipeline = await app.pipeline(proposing(app, mail_action(amount=1), mail_action(amount=2)))
+    run = await app.start(pipeline)
     for _ in range(2):
-        detail = await asked(house, run)
-        await house.cairn.approvals.decide(detail.approval_id, "approve", by=ADMIN)
-    await house.until_run(run, "completed")
-    assert [text for _, _, text in texts(house)] == [
+        detail = await asked(app, run)
+        await app.cairn.approvals.decide(detail.approval_id, "approve", by=ADMIN)
+    await app.until_run(run, "completed")
+    assert [text for _, _, text in texts(app)] == [
         "Your refund of $1 has been processed.",
         "Your refund of $2 has been processed.",
     ]
 
 
-async def test_a_revision_proposes_the_action_again_and_a_rejection_ends_it(house: House) -> None:
-    @house.does("propose")
+async def test_a_revision_proposes_the_action_again_and_a_rejection_ends_it(app: App) -> None:
+    @app.does("propose")
     async def propose(ctx: Ctx) -> Json:
         amount = 6 if ctx.feedback else 5
         return dict(ctx.propose_action(**mail_action(amount=amount)))
 
-    pipeline = await house.pipeline(step("act", "propose"))
-    run = await house.start(pipeline)
-    first = await asked(house, run)
-    await house.cairn.approvals.decide(first.approval_id, "revise", feedback="More.", by=ADMIN)
-    second = await house.until(
-        lambda: next((a for a in house.run(run).waiting_approvals if a.approval_id != first.approval_id), None)
+    pipeline = await app.pipeline(step("act", "propose"))
+    run = await app.start(pipeline)
+    first = await asked(app, run)
+    await app.cairn.approvals.decide(first.approval_id, "revise", feedback="More.", by=ADMIN)
+    second = await app.until(
+        lambda: next((a for a in app.run(run).waiting_approvals if a.approval_id != first.approval_id), None)
     )
-    detail = house.cairn.reading.approval(second.approval_id, ADMIN)
+    detail = app.cairn.reading.approval(second.approval_id, ADMIN)
     assert detail.action is not None
     assert detail.action.parameters["amount"] == 6
-    await house.cairn.approvals.decide(second.approval_id, "reject", feedback="No.", by=ADMIN)
-    await house.until_run(run, "failed")
-    assert texts(house) == []
+    await app.cairn.approvals.decide(second.approval_id, "reject", feedback="No.", by=ADMIN)
+    await app.until_run(run, "failed")
+    assert texts(app) == []
 
 
-async def test_invalid_parameters_are_reported_to_the_proposer(house: House) -> None:
-    pipeline = await house.pipeline(proposing(house, mail_action(to="nobody", body="{{ missing }}")))
-    run = await house.start(pipeline)
-    await house.until_execution(run, "act", "failed")
-    error = house.execution(run, "act").error_details.last_error
+async def test_invalid_parameters_are_reported_to_the_proposer(app: App) -> None:
+    pipeline = await app.pipeline(proposing(app, mail_action(to="nobody", body="{{ missing }}")))
+    run = await app.start(pipeline)
+    await app.until_execution(run, "act", "failed")
+    error = app.execution(run, "act").error_details.last_error
     assert error is not None
     assert error.error_type == "wrong_action"
     assert "/to: " in error.error_message
     assert error.error_message == mentions("/body: ", "{{ missing }}")
 
 
-async def test_an_invalid_modification_decides_nothing(house: House) -> None:
-    pipeline = await house.pipeline(proposing(house, mail_action()))
-    run = await house.start(pipeline)
-    detail = await asked(house, run)
+async def test_an_invalid_modification_decides_nothing(app: App) -> None:
+    pipeline = await app.pipeline(proposing(app, mail_action()))
+    run = await app.start(pipeline)
+    detail = await asked(app, run)
     with pytest.raises(InvalidInput) as wrong:
-        await house.cairn.approvals.decide(
+        await app.cairn.approvals.decide(
             detail.approval_id, "approve", modified_params={"amount": 0, "to": "nobody"}, by=ADMIN
         )
     assert sorted(path for path, _ in wrong.value.errors) == ["/modified_params/amount", "/modified_params/to"]
-    preview = house.cairn.corrections.preview(detail.approval_id, {"amount": 0})
+    preview = app.cairn.corrections.preview(detail.approval_id, {"amount": 0})
     assert (preview.validation.passed, [p.path for p in preview.validation.errors]) == (False, ["/amount"])
     with pytest.raises(InvalidInput):  # only an action has parameters, and only an approval takes others
-        await house.cairn.approvals.decide(
+        await app.cairn.approvals.decide(
             detail.approval_id, "reject", feedback="x", modified_params={"amount": 1}, by=ADMIN
         )
-    assert house.cairn.reading.approval(detail.approval_id).status == "pending"
-    await house.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 99.99}, by=ADMIN)
-    await house.until_run(run, "completed")
-    assert house.output(run, "act")["answers"][0]["modified"] is False  # it was the same
+    assert app.cairn.reading.approval(detail.approval_id).status == "pending"
+    await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 99.99}, by=ADMIN)
+    await app.until_run(run, "completed")
+    assert app.output(run, "act")["answers"][0]["modified"] is False  # it was the same
     with pytest.raises(CommandRefused):
-        await house.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 1}, by=ADMIN)
+        await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 1}, by=ADMIN)
 
 
 # ---- carrying out --------------------------------------------------------------------------------------
-async def test_an_action_that_was_certainly_not_executed_is_reported_to_the_proposer(house: House) -> None:
-    house.mail.data = "550 no such mailbox"
-    pipeline = await house.pipeline(proposing(house, mail_action()))
-    run = await house.start(pipeline)
-    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
-    await house.until_run(run, "completed")
-    (answered,) = house.output(run, "act")["answers"]
+async def test_an_action_that_was_certainly_not_executed_is_reported_to_the_proposer(app: App) -> None:
+    app.mail.data = "550 no such mailbox"
+    pipeline = await app.pipeline(proposing(app, mail_action()))
+    run = await app.start(pipeline)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    await app.until_run(run, "completed")
+    (answered,) = app.output(run, "act")["answers"]
     assert answered["outcome"] == "failed"
     assert "no such mailbox" in answered["result"]["error"]
-    assert "action_failed" in house.told(run)
+    assert "action_failed" in app.told(run)
 
 
 @pytest.mark.parametrize("said", ["accept", "retry"])
-async def test_an_unknown_action_outcome_is_escalated_and_resolved(house: House, said: str) -> None:
-    house.mail.data = "close"
-    pipeline = await house.pipeline(proposing(house, mail_action()))
-    run = await house.start(pipeline)
-    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
-    doubt = await house.until(
-        lambda: next((a for a in house.run(run).waiting_approvals if a.kind == "escalation"), None)
-    )
+async def test_an_unknown_action_outcome_is_escalated_and_resolved(app: App, said: str) -> None:
+    app.mail.data = "close"
+    pipeline = await app.pipeline(proposing(app, mail_action()))
+    run = await app.start(pipeline)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    doubt = await app.until(lambda: next((a for a in app.run(run).waiting_approvals if a.kind == "escalation"), None))
     assert doubt.reason == mentions("send_email")
-    assert "action_unknown" in house.told(run)
-    house.mail.data = None
-    await house.cairn.approvals.decide(doubt.approval_id, said, by=ADMIN)
-    await house.until_run(run, "completed")
-    (answered,) = house.output(run, "act")["answers"]
+    assert "action_unknown" in app.told(run)
+    app.mail.data = None
+    await app.cairn.approvals.decide(doubt.approval_id, said, by=ADMIN)
+    await app.until_run(run, "completed")
+    (answered,) = app.output(run, "act")["answers"]
     assert answered["outcome"] == "done"
-    assert len(house.mail.mails) == (2 if said == "retry" else 1)  # the first one did arrive
+    assert len(app.mail.mails) == (2 if said == "retry" else 1)  # the first one did arrive
     if said == "accept":
         assert answered["result"] == {"confirmed_by": "admin"}
 
 
-async def test_an_http_request_is_sent_once_with_its_idempotency_key(house: House) -> None:
-    house.web.pages["/refunds"] = answer(201, b'{"id": 7}', Content_Type="application/json")
-    url = f"http://127.0.0.1:{house.web.port}/refunds"
+async def test_an_http_request_is_sent_once_with_its_idempotency_key(app: App) -> None:
+    app.web.pages["/refunds"] = answer(201, b'{"id": 7}', Content_Type="application/json")
+    url = f"http://127.0.0.1:{app.web.port}/refunds"
     action = {
         "operation_type": "http_request",
         "parameters": {"url": url, "json": {"amount": 12}, "headers": {"X-Team": "support"}},
     }
-    pipeline = await house.pipeline(proposing(house, action))
-    run = await house.start(pipeline)
-    detail = await asked(house, run)
-    await house.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"json": {"amount": 9}}, by=ADMIN)
-    await house.until_run(run, "completed")
-    request = next(seen for seen in reversed(house.web.asked) if seen.path == "/refunds")
+    pipeline = await app.pipeline(proposing(app, action))
+    run = await app.start(pipeline)
+    detail = await asked(app, run)
+    await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"json": {"amount": 9}}, by=ADMIN)
+    await app.until_run(run, "completed")
+    request = next(seen for seen in reversed(app.web.asked) if seen.path == "/refunds")
     assert (request.method, request.body, request.headers["x-team"]) == ("POST", b'{"amount":9}', "support")
-    key = house.cairn.database.read(
+    key = app.cairn.database.read(
         lambda c: c.execute(
             sa.select(t.actions.c.idempotency_key).where(t.actions.c.approval_id == detail.approval_id)
         ).scalar_one()
     )
     assert request.headers["idempotency-key"] == key
-    assert house.output(run, "act")["answers"][0]["result"] == {"status": 201, "body": {"id": 7}}
+    assert app.output(run, "act")["answers"][0]["result"] == {"status": 201, "body": {"id": 7}}
 
 
-async def test_an_interrupted_http_request_has_an_unknown_outcome_and_can_be_failed(house: House) -> None:
-    house.web.pages["/gone"] = break_midway
-    action = {"operation_type": "http_request", "parameters": {"url": f"http://127.0.0.1:{house.web.port}/gone"}}
-    pipeline = await house.pipeline(proposing(house, action))
-    run = await house.start(pipeline)
-    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
-    doubt = await house.until(
-        lambda: next((a for a in house.run(run).waiting_approvals if a.kind == "escalation"), None)
-    )
-    await house.cairn.approvals.decide(doubt.approval_id, "fail", by=ADMIN)
-    await house.until_run(run, "paused")
-    await house.cairn.runs.cancel(run, by=ADMIN)
+async def test_an_interrupted_http_request_has_an_unknown_outcome_and_can_be_failed(app: App) -> None:
+    app.web.pages["/gone"] = break_midway
+    action = {"operation_type": "http_request", "parameters": {"url": f"http://127.0.0.1:{app.web.port}/gone"}}
+    pipeline = await app.pipeline(proposing(app, action))
+    run = await app.start(pipeline)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    doubt = await app.until(lambda: next((a for a in app.run(run).waiting_approvals if a.kind == "escalation"), None))
+    await app.cairn.approvals.decide(doubt.approval_id, "fail", by=ADMIN)
+    await app.until_run(run, "paused")
+    await app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_a_test_run_executes_no_actions(house: House) -> None:
-    pipeline = await house.pipeline(proposing(house, mail_action()))
-    run = await house.start(pipeline, test=True)
-    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
-    await house.until_run(run, "completed")
-    (answered,) = house.output(run, "act")["answers"]
+async def test_a_test_run_executes_no_actions(app: App) -> None:
+    pipeline = await app.pipeline(proposing(app, mail_action()))
+    run = await app.start(pipeline, test=True)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    await app.until_run(run, "completed")
+    (answered,) = app.output(run, "act")["answers"]
     assert (answered["outcome"], answered["result"]) == ("test", {"test": True})
-    assert texts(house) == []
+    assert texts(app) == []
 
 
-async def test_a_retry_does_not_repeat_an_executed_action(house: House) -> None:
+async def test_a_retry_does_not_repeat_an_executed_action(app: App) -> None:
     fails = [True]
 
     def then() -> None:
         if fails.pop() if fails else False:
             raise RuntimeError("after the mail")
 
-    act = proposing(house, mail_action(), then=then)
+    act = proposing(app, mail_action(), then=then)
     act["execution"]["retry_config"] = {"max_auto_retries": 1, "retry_delay_seconds": 0}
-    pipeline = await house.pipeline(act)
-    run = await house.start(pipeline)
-    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
-    await house.until_run(run, "completed")
-    assert len(house.mail.mails) == 1
-    assert house.execution(run, "act").attempt_number == 2
+    pipeline = await app.pipeline(act)
+    run = await app.start(pipeline)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    await app.until_run(run, "completed")
+    assert len(app.mail.mails) == 1
+    assert app.execution(run, "act").attempt_number == 2
 
 
-async def test_attachments_are_artifacts_of_the_run(house: House) -> None:
-    pipeline = await house.pipeline(step("report"), proposing(house, mail_action(attachments=["report.json"])))
-    run = await house.start(pipeline)
-    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
-    await house.until_run(run, "completed")
-    (envelope,) = house.mail.mails
+async def test_attachments_are_artifacts_of_the_run(app: App) -> None:
+    pipeline = await app.pipeline(step("report"), proposing(app, mail_action(attachments=["report.json"])))
+    run = await app.start(pipeline)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    await app.until_run(run, "completed")
+    (envelope,) = app.mail.mails
     assert isinstance(envelope.content, bytes)
     mail = message_from_bytes(envelope.content, policy=policy.default)
     (attached,) = mail.iter_attachments()
@@ -375,14 +371,14 @@ async def test_attachments_are_artifacts_of_the_run(house: House) -> None:
 
 
 # ---- at the same moment --------------------------------------------------------------------------------
-async def test_one_of_many_concurrent_modifications_counts(house: House) -> None:
-    pipeline = await house.pipeline(proposing(house, mail_action()))
-    run = await house.start(pipeline)
-    detail = await asked(house, run)
+async def test_one_of_many_concurrent_modifications_counts(app: App) -> None:
+    pipeline = await app.pipeline(proposing(app, mail_action()))
+    run = await app.start(pipeline)
+    detail = await asked(app, run)
 
     async def modify(amount: int) -> str:
         try:
-            await house.cairn.approvals.decide(
+            await app.cairn.approvals.decide(
                 detail.approval_id, "approve", digest=detail.digest, modified_params={"amount": amount}, by=ADMIN
             )
         except CommandRefused as refused:
@@ -391,8 +387,8 @@ async def test_one_of_many_concurrent_modifications_counts(house: House) -> None
 
     answers = await asyncio.gather(*(modify(amount) for amount in range(1, 21)))
     assert answers.count("counted") == 1
-    await house.until_run(run, "completed")
-    assert len(house.mail.mails) == 1
+    await app.until_run(run, "completed")
+    assert len(app.mail.mails) == 1
     winner = answers.index("counted") + 1
-    assert texts(house)[0][2] == f"Your refund of ${winner} has been processed."
-    assert len(house.cairn.corrections.cases(None, pipeline, 10, None).items) == 1
+    assert texts(app)[0][2] == f"Your refund of ${winner} has been processed."
+    assert len(app.cairn.corrections.cases(None, pipeline, 10, None).items) == 1

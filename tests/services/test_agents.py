@@ -20,7 +20,7 @@ from cairn.store import tables as t
 from tests.isolation import PATIENCE, limit
 from tests.mentions import mentions
 from tests.runners.agenting import Asked, FakeModels, Mind, Reply, Uses, hands_over
-from tests.services.house import House, retries, step, timeout
+from tests.services.app import App, retries, step, timeout
 from tests.services.test_scripts import script
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -38,17 +38,17 @@ def agent(key: str, *outputs: Any, agent: Json | None = None, **more: Any) -> Js
     return {"key": key, "prompt": f"Do {key}.", "execution": execution, "outputs": list(outputs), **more}
 
 
-def thinking(house: House, mind: Mind) -> FakeModels:
-    """From now on the models of the house say this."""
-    house.minds.own = models = FakeModels(mind)
+def thinking(app: App, mind: Mind) -> FakeModels:
+    """From now on the models of the app say this."""
+    app.minds.own = models = FakeModels(mind)
     return models
 
 
-async def test_an_agent_reads_works_and_its_result_is_promoted(house: House) -> None:
+async def test_an_agent_reads_works_and_its_result_is_promoted(app: App) -> None:
     """Previewed, streamed, staged, approved and promoted; the preview equals what was sent."""
     replies = [Uses("write_file", {"path": "artifacts_staging/design.md", "content": "# Design\n"}), "Written."]
-    models = thinking(house, lambda asked: replies[asked.answers])
-    pipeline = await house.pipeline(
+    models = thinking(app, lambda asked: replies[asked.answers])
+    pipeline = await app.pipeline(
         step("goals", parameters={"value": 7}),
         agent(
             "design",
@@ -59,29 +59,29 @@ async def test_an_agent_reads_works_and_its_result_is_promoted(house: House) -> 
         ),
         original_prompt="Make an app.",
     )
-    run = await house.start(pipeline, input={"ticket": 5})
-    waiting = await house.until_execution(run, "design", "waiting_approval_to_start")
-    before = house.cairn.reading.context(waiting.execution_id)
+    run = await app.start(pipeline, input={"ticket": 5})
+    waiting = await app.until_execution(run, "design", "waiting_approval_to_start")
+    before = app.cairn.reading.context(waiting.execution_id)
     assert [block.heading for block in before.blocks] == [
         "ORIGINAL PROMPT",
         "INPUT",
         "REFERENCED OUTPUT: Checkpoint 1 from v1",
     ]
     assert before.estimated_tokens == -(-len(before.text.encode()) // 4)
-    await house.decide(run, "design", "approve")
-    await house.until_execution(run, "design", "waiting_approval_to_complete")
+    await app.decide(run, "design", "approve")
+    await app.until_execution(run, "design", "waiting_approval_to_complete")
     first = models.asked[0]
     assert before.text == f"{first.system}\n\n{first.prompt}"
-    after = house.cairn.reading.context(waiting.execution_id)
+    after = app.cairn.reading.context(waiting.execution_id)
     assert after.model_copy(update={"stored": False}) == before
-    await house.decide(run, "design", "approve")
-    await house.until_run(run, "completed")
-    (artifact,) = house.execution(run, "design").artifacts_generated
-    assert (artifact.artifact_name, house.content(artifact)) == ("design", b"# Design\n")
-    assert "runs/v1/checkpoint_1_design/outputs/design_ID_v1.md" in house.names(pipeline)
+    await app.decide(run, "design", "approve")
+    await app.until_run(run, "completed")
+    (artifact,) = app.execution(run, "design").artifacts_generated
+    assert (artifact.artifact_name, app.content(artifact)) == ("design", b"# Design\n")
+    assert "runs/v1/checkpoint_1_design/outputs/design_ID_v1.md" in app.names(pipeline)
 
 
-async def test_a_revision_brings_the_feedback_and_what_was_made(house: House) -> None:
+async def test_a_revision_brings_the_feedback_and_what_was_made(app: App) -> None:
     """The same execution, the same workspace, the feedback in the prompt."""
 
     def mind(asked: Asked) -> Reply:
@@ -90,51 +90,51 @@ async def test_a_revision_brings_the_feedback_and_what_was_made(house: House) ->
             return [change, "Changed."][asked.answers]
         return [Uses("write_file", {"path": "text.md", "content": "A long text."}), "Written."][asked.answers]
 
-    models = thinking(house, mind)
+    models = thinking(app, mind)
     writer = agent("text", "text.md", agent={"tools": ["file_operations"]}, approve="complete")
-    run = await house.start(await house.pipeline(writer))
-    await house.decide(run, "text", "revise", "Shorter!")
-    await house.until(lambda: house.execution(run, "text").status == "waiting_approval_to_complete" or None)
-    await house.decide(run, "text", "approve")
-    await house.until_run(run, "completed")
-    assert house.content(house.execution(run, "text").artifacts_generated[0]) == b"A short text."
+    run = await app.start(await app.pipeline(writer))
+    await app.decide(run, "text", "revise", "Shorter!")
+    await app.until(lambda: app.execution(run, "text").status == "waiting_approval_to_complete" or None)
+    await app.decide(run, "text", "approve")
+    await app.until_run(run, "completed")
+    assert app.content(app.execution(run, "text").artifacts_generated[0]) == b"A short text."
     assert "=== REVISION FEEDBACK ===\n```text\nShorter!\n```" in models.asked[2].prompt
 
 
-async def test_a_result_that_fails_validation_is_tried_again_with_the_findings(house: House) -> None:
+async def test_a_result_that_fails_validation_is_tried_again_with_the_findings(app: App) -> None:
     """A malformed result is a validation failure that the next attempt can read."""
 
     def mind(asked: Asked) -> Reply:
         return hands_over({"n": 1 if "VALIDATION FINDINGS" in asked.prompt else "one"})
 
-    models = thinking(house, mind)
-    pipeline = await house.pipeline(agent("count", {"name": "count", "format": "json", "schema": COUNT}))
-    run = await house.done(pipeline)
-    execution = house.execution(run, "count")
-    assert (house.output(run, "count"), execution.attempt_number) == ({"n": 1}, 2)
-    assert "execution_revalidated" in house.told(run)
+    models = thinking(app, mind)
+    pipeline = await app.pipeline(agent("count", {"name": "count", "format": "json", "schema": COUNT}))
+    run = await app.done(pipeline)
+    execution = app.execution(run, "count")
+    assert (app.output(run, "count"), execution.attempt_number) == ({"n": 1}, 2)
+    assert "execution_revalidated" in app.told(run)
     assert len(models.asked) == 4
     assert models.asked[-1].prompt == mentions("count.json#/n", '"one"')
 
 
-async def test_faults_are_retried_where_that_may_help(house: House) -> None:
+async def test_faults_are_retried_where_that_may_help(app: App) -> None:
     left = [ModelError(ModelErrorKind.OVERLOAD, "Too busy."), "Now."]
-    thinking(house, lambda _: left.pop(0))
-    pipeline = await house.pipeline(agent("text", "text.md", execution=retries(2)))
-    assert house.execution(await house.done(pipeline), "text").attempt_number == 2
-    models = thinking(house, lambda _: ModelError(ModelErrorKind.AUTHENTICATION, "The key is wrong: set another."))
-    run = await house.start(pipeline)
-    await house.until_run(run, "paused")
-    failed = house.execution(run, "text")
+    thinking(app, lambda _: left.pop(0))
+    pipeline = await app.pipeline(agent("text", "text.md", execution=retries(2)))
+    assert app.execution(await app.done(pipeline), "text").attempt_number == 2
+    models = thinking(app, lambda _: ModelError(ModelErrorKind.AUTHENTICATION, "The key is wrong: set another."))
+    run = await app.start(pipeline)
+    await app.until_run(run, "paused")
+    failed = app.execution(run, "text")
     assert (failed.status, failed.attempt_number, len(models.asked)) == ("failed", 1, 1)
     assert failed.error_details.last_error is not None
     told = failed.error_details.last_error
     assert (told.error_type, told.error_message) == ("authentication", "The key is wrong: set another.")
-    await house.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, by=ADMIN)
 
 
 # ---- tools that wait for others ------------------------------------------------------------------------------
-async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(house: House) -> None:
+async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(app: App) -> None:
     """The tool pauses, a user changes the amount, and the agent continues with the new one."""
     mail = {"to": "a@example.com", "subject": "Refund", "body": "You get {{ amount }}.", "amount": 99.99}
     wrong = {"operation_type": "send_email", "parameters": {"to": "a@example.com"}, "reasoning": "Defective."}
@@ -143,15 +143,15 @@ async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(house
         right = {**wrong, "parameters": mail, "confidence": 0.87, "risk_level": "high"}
         return [Uses("propose_action", wrong), Uses("propose_action", right), "Refunded."][asked.answers]
 
-    models = thinking(house, mind)
-    pipeline = await house.pipeline(
+    models = thinking(app, mind)
+    pipeline = await app.pipeline(
         agent("refund", "note.md", agent={"tools": ["propose_action"]}),
         actions={"send_email": {"risk_level": "medium"}},
     )
-    run = await house.start(pipeline)
-    asked = await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
+    run = await app.start(pipeline)
+    asked = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
     assert models.asked[1].last == mentions("`subject`")
-    detail = house.cairn.reading.approval(asked.approval_id, ADMIN)
+    detail = app.cairn.reading.approval(asked.approval_id, ADMIN)
     assert detail.action is not None
     assert (detail.kind, detail.confidence, detail.risk_level, detail.action.reasoning) == (
         "action",
@@ -159,36 +159,36 @@ async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(house
         "high",
         "Defective.",
     )
-    assert house.execution(run, "refund").waiting_on == "action_approval"
-    await house.reopen()  # no worker is held, and a restart loses nothing
-    await house.cairn.approvals.decide(
+    assert app.execution(run, "refund").waiting_on == "action_approval"
+    await app.reopen()  # no worker is held, and a restart loses nothing
+    await app.cairn.approvals.decide(
         asked.approval_id, "approve", digest=asked.digest, modified_params={"amount": 89.99}, by=ADMIN
     )
-    await house.until_run(run, "completed")
-    assert len(house.mail.mails) == 1
+    await app.until_run(run, "completed")
+    assert len(app.mail.mails) == 1
     assert len(models.asked) == 3
     assert '"amount": 89.99' in models.asked[2].last
     assert '"outcome": "done"' in models.asked[2].last
     models.asked.clear()
-    await house.start(pipeline)
-    await house.until(lambda: len(models.asked) >= 1 or None)
+    await app.start(pipeline)
+    await app.until(lambda: len(models.asked) >= 1 or None)
     tool = models.asked[0].info.function_tools[0]
     assert tool.description is not None
     assert '"amount":89.99' in tool.description, "what people corrected is offered the next time"
 
 
-async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(house: House) -> None:
+async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(app: App) -> None:
     """As a form: answered, answered invalidly, declined."""
 
     def mind(asked: Asked) -> Reply:
         ask = {"question": "Which colour?", "options": ["blue", "red"]}
         return [Uses("ask_human", ask), Uses("ask_human", {"question": "Why?"}), asked.last][asked.answers]
 
-    models = thinking(house, mind)
-    pipeline = await house.pipeline(agent("paint", "note.md", agent={"tools": ["ask_human"]}))
-    run = await house.start(pipeline)
-    await house.until(lambda: house.execution(run, "paint").waiting_on == "question" or None)
-    waiting = house.execution(run, "paint")
+    models = thinking(app, mind)
+    pipeline = await app.pipeline(agent("paint", "note.md", agent={"tools": ["ask_human"]}))
+    run = await app.start(pipeline)
+    await app.until(lambda: app.execution(run, "paint").waiting_on == "question" or None)
+    waiting = app.execution(run, "paint")
     assert waiting.form is not None
     (field,) = waiting.form.fields
     assert (waiting.form.instructions, field.name, field.validation) == (
@@ -197,25 +197,23 @@ async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(house
         {"enum": ["blue", "red"]},
     )
     with pytest.raises(InvalidInput) as told:
-        await house.cairn.executions.submit(waiting.execution_id, {"answer": "green"}, by=ADMIN)
+        await app.cairn.executions.submit(waiting.execution_id, {"answer": "green"}, by=ADMIN)
     assert told.value.errors[0][0] == "/fields/answer"
-    await house.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, by=ADMIN)
-    asked = await house.until(
-        lambda: next((a for a in house.run(run).waiting_approvals if len(models.asked) == 2), None)
-    )
+    await app.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, by=ADMIN)
+    asked = await app.until(lambda: next((a for a in app.run(run).waiting_approvals if len(models.asked) == 2), None))
     assert models.asked[1].last == "admin answers:\n```text\nblue\n```"
-    assert house.execution(run, "paint").form is not None
-    await house.cairn.approvals.decide(asked.approval_id, "decline", feedback="Decide yourself.", by=ADMIN)
-    await house.until_run(run, "completed")
-    (note,) = house.execution(run, "paint").artifacts_generated
-    assert house.content(note) == b"Nobody answers this:\n```text\nDecide yourself.\n```"
+    assert app.execution(run, "paint").form is not None
+    await app.cairn.approvals.decide(asked.approval_id, "decline", feedback="Decide yourself.", by=ADMIN)
+    await app.until_run(run, "completed")
+    (note,) = app.execution(run, "paint").artifacts_generated
+    assert app.content(note) == b"Nobody answers this:\n```text\nDecide yourself.\n```"
     assert len(models.asked) == 3
 
 
-async def test_an_agent_sends_work_back_and_goes_on_with_what_came_of_it(house: House) -> None:
+async def test_an_agent_sends_work_back_and_goes_on_with_what_came_of_it(app: App) -> None:
     values = iter((2, 3))
 
-    @house.does("count_up")
+    @app.does("count_up")
     async def count_up(ctx: Ctx) -> Json:
         return {"n": next(values), "asked": ctx.rework.prompt if ctx.rework is not None else ""}
 
@@ -224,17 +222,17 @@ async def test_an_agent_sends_work_back_and_goes_on_with_what_came_of_it(house: 
     def mind(asked: Asked) -> Reply:
         return [Uses("request_rework", wish), asked.last][asked.answers]
 
-    thinking(house, mind)
-    pipeline = await house.pipeline(
+    thinking(app, mind)
+    pipeline = await app.pipeline(
         step("goals", "count_up"), agent("report", "note.md", agent={"tools": ["request_rework"]})
     )
-    run = await house.done(pipeline)
-    assert house.output(run, "goals") == {"n": 3, "asked": "Count again."}
-    note = house.content(house.execution(run, "report").artifacts_generated[0]).decode()
+    run = await app.done(pipeline)
+    assert app.output(run, "goals") == {"n": 3, "asked": "Count again."}
+    note = app.content(app.execution(run, "report").artifacts_generated[0]).decode()
     assert note == mentions("goals.json", '```text\n{"n":3,"asked":"Count again."}\n```')
 
 
-async def test_several_agents_discuss_in_a_run(house: House) -> None:
+async def test_several_agents_discuss_in_a_run(app: App) -> None:
     """The conversation is stored with its speakers; a restart in the middle loses nothing."""
     held = asyncio.Event()
     stopped = asyncio.Event()
@@ -245,22 +243,22 @@ async def test_several_agents_discuss_in_a_run(house: House) -> None:
             await asyncio.sleep(60)
         return f"{'Chair' if CHAIRS in asked.prompt else 'Member'} {len(asked.prompt)}"
 
-    models = thinking(house, mind)
+    models = thinking(app, mind)
     config = {
         "creation_mode": "predefined",
         "discussion_mode": "council",
         "agents": [{"name": "Analyst", "task_prompt": "Analyse."}, {"name": "Architect", "task_prompt": "Design."}],
     }
-    pipeline = await house.pipeline(agent("plan", "plan.md", config=config))
-    run = await house.start(pipeline)
+    pipeline = await app.pipeline(agent("plan", "plan.md", config=config))
+    run = await app.start(pipeline)
     await asyncio.wait_for(held.wait(), PATIENCE)
     assert len(models.asked) == 5
     stopped.set()
-    await house.reopen()
-    await house.until_run(run, "completed")
+    await app.reopen()
+    await app.until_run(run, "completed")
     assert len(models.asked) == 6, "only the turn that was broken off is held again"
     c = t.messages.c
-    rows = house.cairn.database.read(
+    rows = app.cairn.database.read(
         lambda connection: connection.execute(
             sa.select(c.turn, c.speaker).where(c.run_id == run, c.role == "assistant")
         ).all()
@@ -303,13 +301,13 @@ def kindly(on_failure: str, **more: Any) -> Json:
     return {"output": {"validation": validation}}
 
 
-async def test_a_judges_findings_lead_to_another_attempt_and_are_shown(house: House) -> None:
+async def test_a_judges_findings_lead_to_another_attempt_and_are_shown(app: App) -> None:
     """Findings have path, expected and actual values; the verdict is stored with its model."""
-    models = thinking(house, judging(RUDE, KIND))
-    run = await house.done(await house.pipeline(agent("text", "text.md", **kindly("retry"))))
+    models = thinking(app, judging(RUDE, KIND))
+    run = await app.done(await app.pipeline(agent("text", "text.md", **kindly("retry"))))
     assert "- text.md: Nobody likes that. Expected: please Here: now!" in models.asked[2].prompt
-    execution = house.execution(run, "text")
-    assert house.content(execution.artifacts_generated[0]) == b"Text 3."
+    execution = app.execution(run, "text")
+    assert app.content(execution.artifacts_generated[0]) == b"Text 3."
     assert [(one.attempt_number, one.by, one.passes, one.reason, one.model) for one in execution.validations] == [
         (1, "schema", True, "", None),
         (1, "custom", False, "Rude.", "fake:default"),
@@ -325,59 +323,59 @@ async def test_a_judges_findings_lead_to_another_attempt_and_are_shown(house: Ho
     }
 
 
-async def test_people_decide_about_what_a_judge_has_refused(house: House) -> None:
+async def test_people_decide_about_what_a_judge_has_refused(app: App) -> None:
     """With `ask_human` feedback goes into the prompt and acceptance completes; one limit applies to both."""
-    models = thinking(house, judging(RUDE, RUDE))
-    run = await house.start(await house.pipeline(agent("text", "text.md", **kindly("ask_human"))))
-    await house.decide(run, "text", "feedback", "Say please.")
-    await house.until(lambda: len(models.asked) == 4 or None)
+    models = thinking(app, judging(RUDE, RUDE))
+    run = await app.start(await app.pipeline(agent("text", "text.md", **kindly("ask_human"))))
+    await app.decide(run, "text", "feedback", "Say please.")
+    await app.until(lambda: len(models.asked) == 4 or None)
     assert "=== REVISION FEEDBACK ===\n```text\nSay please.\n```" in models.asked[2].prompt
-    await house.decide(run, "text", "accept")
-    await house.until_run(run, "completed")
-    assert house.content(house.execution(run, "text").artifacts_generated[0]) == b"Text 3."
+    await app.decide(run, "text", "accept")
+    await app.until_run(run, "completed")
+    assert app.content(app.execution(run, "text").artifacts_generated[0]) == b"Text 3."
 
 
-async def test_what_fails_validation_for_good_fails_the_checkpoint(house: House) -> None:
-    thinking(house, judging(RUDE, RUDE))
-    run = await house.start(await house.pipeline(agent("text", "text.md", **kindly("fail_checkpoint"))))
-    await house.until_run(run, "paused")
-    failed = house.execution(run, "text")
+async def test_what_fails_validation_for_good_fails_the_checkpoint(app: App) -> None:
+    thinking(app, judging(RUDE, RUDE))
+    run = await app.start(await app.pipeline(agent("text", "text.md", **kindly("fail_checkpoint"))))
+    await app.until_run(run, "paused")
+    failed = app.execution(run, "text")
     assert failed.error_details.last_error is not None
     assert failed.error_details.last_error.error_message == mentions("Rude.")
-    await house.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_results_of_functions_and_scripts_are_judged_too(house: House) -> None:
-    thinking(house, judging(KIND, RUDE, KIND))
-    pipeline = await house.pipeline(
+async def test_results_of_functions_and_scripts_are_judged_too(app: App) -> None:
+    thinking(app, judging(KIND, RUDE, KIND))
+    pipeline = await app.pipeline(
         step("count", **kindly("retry")),
         script("add", source="def main(ctx):\n    return {'sum': 3}\n", **kindly("retry")),
     )
-    run = await house.done(pipeline)
-    assert [one.passes for one in house.execution(run, "add").validations if one.by == "custom"] == [False, True]
+    run = await app.done(pipeline)
+    assert [one.passes for one in app.execution(run, "add").validations if one.by == "custom"] == [False, True]
 
 
-async def test_a_summary_is_made_once_and_shown_before(house: House) -> None:
+async def test_a_summary_is_made_once_and_shown_before(app: App) -> None:
     """Summaries are cached by content across runs; the preview shows when one is missing."""
 
-    @house.does("long")
+    @app.does("long")
     async def long(ctx: Ctx) -> Json:
         return {"text": "Requirement. " * 400}
 
     def mind(asked: Asked) -> Reply:
         return "It wants much." if asked.system.startswith(SUMMARISER) else "Done."
 
-    models = thinking(house, mind)
+    models = thinking(app, mind)
     reads = {"include_checkpoint_outputs": [{"checkpoint_id": "spec", "use_summarization": True}]}
-    pipeline = await house.pipeline(step("spec", "long"), agent("plan", "plan.md", inputs=reads, approve="start"))
+    pipeline = await app.pipeline(step("spec", "long"), agent("plan", "plan.md", inputs=reads, approve="start"))
 
     async def to_start() -> tuple[str, str]:
-        run = await house.start(pipeline)
-        waiting = await house.until_execution(run, "plan", "waiting_approval_to_start")
-        before = house.cairn.reading.context(waiting.execution_id).text
-        await house.decide(run, "plan", "approve")
-        await house.until_run(run, "completed")
-        return before, house.cairn.reading.context(waiting.execution_id).text
+        run = await app.start(pipeline)
+        waiting = await app.until_execution(run, "plan", "waiting_approval_to_start")
+        before = app.cairn.reading.context(waiting.execution_id).text
+        await app.decide(run, "plan", "approve")
+        await app.until_run(run, "completed")
+        return before, app.cairn.reading.context(waiting.execution_id).text
 
     before, after = await to_start()
     assert "It wants much." not in before
@@ -387,24 +385,24 @@ async def test_a_summary_is_made_once_and_shown_before(house: House) -> None:
 
 
 # ---- tools that the settings decide about --------------------------------------------------------------------
-async def test_tools_that_cannot_be_had_are_told_on_save_and_at_the_start(house: House) -> None:
+async def test_tools_that_cannot_be_had_are_told_on_save_and_at_the_start(app: App) -> None:
     """An unknown server is an error, a disabled search a warning and then a permanent error."""
     with pytest.raises(DefinitionError, match=r"['`]none['`]"):
-        await house.pipeline(agent("text", "text.md", agent={"tools": ["mcp:none"]}))
+        await app.pipeline(agent("text", "text.md", agent={"tools": ["mcp:none"]}))
     searching = agent("text", "text.md", agent={"tools": ["web_search"]}, execution=retries(2))
-    checked = house.cairn.pipelines.check({"pipeline_name": "P", "checkpoints": [searching]})
+    checked = app.cairn.pipelines.check({"pipeline_name": "P", "checkpoints": [searching]})
     assert [finding.message for finding in checked.warnings] == [mentions("web_search")]
-    models = thinking(house, lambda _: "unused")
-    run = await house.start(await house.pipeline(searching))
-    await house.until_run(run, "paused")
-    failed = house.execution(run, "text")
+    models = thinking(app, lambda _: "unused")
+    run = await app.start(await app.pipeline(searching))
+    await app.until_run(run, "paused")
+    failed = app.execution(run, "text")
     assert failed.error_details.last_error is not None
     assert (failed.error_details.last_error.error_type, failed.attempt_number) == ("tool_not_available", 1)
     assert models.asked == []
-    await house.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_an_agent_runs_code_and_makes_an_artifact_of_what_it_wrote(house: House) -> None:
+async def test_an_agent_runs_code_and_makes_an_artifact_of_what_it_wrote(app: App) -> None:
     """Code runs in the sandbox, and a file that it writes becomes an artifact."""
     code = (
         "import csv\nwith open('n.csv', 'w', newline='') as f:\n    csv.writer(f).writerows([['n'], [42]])\nprint('ok')"
@@ -414,16 +412,14 @@ async def test_an_agent_runs_code_and_makes_an_artifact_of_what_it_wrote(house: 
         Uses("copy_file", {"source": "workspace/n.csv", "target": "artifacts_staging/numbers.csv"}),
         "Done.",
     ]
-    models = thinking(house, lambda asked: replies[asked.answers])
-    pipeline = await house.pipeline(
-        agent("count", "numbers.csv", agent={"tools": ["code_execution", "file_operations"]})
-    )
-    run = await house.done(pipeline)
-    assert house.content(house.execution(run, "count").artifacts_generated[0]) == b"n\r\n42\r\n"
+    models = thinking(app, lambda asked: replies[asked.answers])
+    pipeline = await app.pipeline(agent("count", "numbers.csv", agent={"tools": ["code_execution", "file_operations"]}))
+    run = await app.done(pipeline)
+    assert app.content(app.execution(run, "count").artifacts_generated[0]) == b"n\r\n42\r\n"
     assert models.asked[1].last == "It ended well.\n\nIt printed:\n```text\nok\n```"
 
 
-async def test_cancelling_a_run_hangs_up_within_a_second(house: House) -> None:
+async def test_cancelling_a_run_hangs_up_within_a_second(app: App) -> None:
     """The connection to the provider is closed and processes of tools end."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
@@ -435,16 +431,16 @@ async def test_cancelling_a_run_hangs_up_within_a_second(house: House) -> None:
             ended.set()
         return ""
 
-    thinking(house, mind)
-    run = await house.start(await house.pipeline(agent("text", "text.md")))
+    thinking(app, mind)
+    run = await app.start(await app.pipeline(agent("text", "text.md")))
     await asyncio.wait_for(begun.wait(), PATIENCE)
     started = asyncio.get_running_loop().time()
-    await house.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, by=ADMIN)
     await asyncio.wait_for(ended.wait(), PATIENCE)
     assert asyncio.get_running_loop().time() - started < limit(1.0)
     begun.clear()
     ended.clear()
     slow = agent("text", "text.md", execution=timeout(0.3, "fail_run"))
-    run = await house.start(await house.pipeline(slow))
-    await house.until_run(run, "failed")
+    run = await app.start(await app.pipeline(slow))
+    await app.until_run(run, "failed")
     await asyncio.wait_for(ended.wait(), PATIENCE)

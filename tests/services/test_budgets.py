@@ -28,7 +28,7 @@ from cairn.store import tables as t
 from tests.isolation import PATIENCE
 from tests.mentions import mentions
 from tests.runners.agenting import FakeModels
-from tests.services.house import House, step
+from tests.services.app import App, step
 from tests.services.talking import AT, agents, answered, produced, talking
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -56,11 +56,11 @@ def usage(**given: Any) -> Usage:
     return Usage(**(plain | given))
 
 
-async def test_a_spent_budget_pauses_the_run_until_it_is_raised(house: House) -> None:
-    with talking(house.cairn, script(7)):
-        pipeline = await house.pipeline(step("talk"), budget={"max_cost_usd": 0.05})
-        run = await house.start(pipeline)
-        paused = await house.until_run(run, "paused")
+async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> None:
+    with talking(app.cairn, script(7)):
+        pipeline = await app.pipeline(step("talk"), budget={"max_cost_usd": 0.05})
+        run = await app.start(pipeline)
+        paused = await app.until_run(run, "paused")
         words = paused.over_budget or ""
         assert words == mentions("$0.0500")
         assert (paused.usage.calls, "resume" in paused.possible) == (5, False)
@@ -81,20 +81,20 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(house: House) ->
             ],
         )
         with pytest.raises(CommandRefused, match=r"\$0\.0500"):
-            await house.cairn.runs.resume(run, by=ADMIN)
-        await house.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.02")), by=ADMIN)
+            await app.cairn.runs.resume(run, by=ADMIN)
+        await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.02")), by=ADMIN)
         with pytest.raises(CommandRefused, match=r"\$0\.0200"):
-            await house.cairn.runs.resume(run, by=ADMIN)
-        await house.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.06")), by=ADMIN)
-        assert "resume" in house.run(run).possible
-        await house.cairn.runs.resume(run, by=ADMIN)
-        await house.until(lambda: house.run(run).usage.calls == 6)
-        assert (await house.until_run(run, "paused")).budget.own.max_cost_usd == 0.06
-        await house.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal(1)), by=ADMIN)
-        await house.cairn.runs.resume(run, by=ADMIN)
-        done = await house.until_run(run, "completed")
+            await app.cairn.runs.resume(run, by=ADMIN)
+        await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.06")), by=ADMIN)
+        assert "resume" in app.run(run).possible
+        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.until(lambda: app.run(run).usage.calls == 6)
+        assert (await app.until_run(run, "paused")).budget.own.max_cost_usd == 0.06
+        await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal(1)), by=ADMIN)
+        await app.cairn.runs.resume(run, by=ADMIN)
+        done = await app.until_run(run, "completed")
     assert (done.usage.calls, done.usage.cost_usd, done.over_budget) == (7, 0.07, None)
-    told = [e for e in house.told(run) if e.startswith("budget_")]
+    told = [e for e in app.told(run) if e.startswith("budget_")]
     assert told == [
         "budget_nearly_spent",
         "budget_spent",
@@ -104,25 +104,23 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(house: House) ->
         "budget_spent",
         "budget_changed",
     ]
-    assert house.execution(run, "talk").attempt_number == 1
+    assert app.execution(run, "talk").attempt_number == 1
 
 
 @pytest.mark.parametrize(("limit", "most"), [("max_calls", 2), ("max_tokens", 20)])
-async def test_the_definition_may_be_raised_instead_and_test_runs_count_too(
-    house: House, limit: str, most: int
-) -> None:
-    with talking(house.cairn, script(3)):
+async def test_the_definition_may_be_raised_instead_and_test_runs_count_too(app: App, limit: str, most: int) -> None:
+    with talking(app.cairn, script(3)):
         checkpoints = [step("talk")]
-        pipeline = await house.pipeline(*checkpoints, budget={limit: most})
-        run = await house.start(pipeline, test=True)
-        assert f"{most} {limit.removeprefix('max_')}" in ((await house.until_run(run, "paused")).over_budget or "")
-        await house.cairn.pipelines.update(pipeline, {"budget": {limit: most * 2}}, by=ADMIN)
-        await house.cairn.runs.resume(run, by=ADMIN)
-        await house.until_run(run, "completed")
+        pipeline = await app.pipeline(*checkpoints, budget={limit: most})
+        run = await app.start(pipeline, test=True)
+        assert f"{most} {limit.removeprefix('max_')}" in ((await app.until_run(run, "paused")).over_budget or "")
+        await app.cairn.pipelines.update(pipeline, {"budget": {limit: most * 2}}, by=ADMIN)
+        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.until_run(run, "completed")
 
 
 @pytest.mark.parametrize("how", ["of the run", "of the definition"])
-async def test_a_budget_that_comes_later_holds_from_the_next_call_on(house: House, how: str) -> None:
+async def test_a_budget_that_comes_later_holds_from_the_next_call_on(app: App, how: str) -> None:
     """That nothing bounds a run is remembered only until something does."""
     said, heard = asyncio.Event(), asyncio.Event()
 
@@ -136,45 +134,45 @@ async def test_a_budget_that_comes_later_holds_from_the_next_call_on(house: Hous
                 await asyncio.wait_for(heard.wait(), PATIENCE)
         return produced(work)
 
-    with talking(house.cairn, talk):
-        pipeline = await house.pipeline(step("talk"))
-        run = await house.start(pipeline)
+    with talking(app.cairn, talk):
+        pipeline = await app.pipeline(step("talk"))
+        run = await app.start(pipeline)
         await asyncio.wait_for(said.wait(), PATIENCE)
         if how == "of the run":
-            await house.cairn.runs.set_budget(run, Budget(max_calls=4), by=ADMIN)
+            await app.cairn.runs.set_budget(run, Budget(max_calls=4), by=ADMIN)
         else:
-            await house.cairn.pipelines.update(pipeline, {"budget": {"max_calls": 4}}, by=ADMIN)
+            await app.cairn.pipelines.update(pipeline, {"budget": {"max_calls": 4}}, by=ADMIN)
         heard.set()
-        paused = await house.until_run(run, "paused")
+        paused = await app.until_run(run, "paused")
         assert (paused.usage.calls, "4 calls" in (paused.over_budget or "")) == (4, True)
 
 
-async def test_a_month_bounds_all_runs_of_a_pipeline(house: House) -> None:
-    with talking(house.cairn, script(2)):
+async def test_a_month_bounds_all_runs_of_a_pipeline(app: App) -> None:
+    with talking(app.cairn, script(2)):
         budget = {"max_calls": 10, "per_month": {"max_calls": 3}}
-        pipeline = await house.pipeline(step("talk"), budget=budget)
-        with talking(house.cairn, script(1, at=AT)):
-            await house.done(pipeline)  # in another month
-        await house.done(pipeline)
-        run = await house.start(pipeline)
-        paused = await house.until_run(run, "paused")
+        pipeline = await app.pipeline(step("talk"), budget=budget)
+        with talking(app.cairn, script(1, at=AT)):
+            await app.done(pipeline)  # in another month
+        await app.done(pipeline)
+        run = await app.start(pipeline)
+        paused = await app.until_run(run, "paused")
         assert paused.over_budget == mentions("3 calls")
         assert [(bound.of, bound.used, bound.is_spent) for bound in paused.budget.bounds] == [
             ("run", 1.0, False),
             ("month", 3.0, True),
         ]
-        await house.cairn.runs.set_budget(run, Budget(max_calls=100), by=ADMIN)
+        await app.cairn.runs.set_budget(run, Budget(max_calls=100), by=ADMIN)
         with pytest.raises(CommandRefused, match="3 calls"):
-            await house.cairn.runs.resume(run, by=ADMIN)
+            await app.cairn.runs.resume(run, by=ADMIN)
         budget["per_month"] = {"max_calls": 4}
-        await house.cairn.pipelines.update(pipeline, {"budget": budget}, by=ADMIN)
-        await house.cairn.runs.resume(run, by=ADMIN)
-        await house.until_run(run, "completed")
-    month = house.cairn.reading.pipeline_costs(pipeline, CostQuery("day", 50, None)).bounds
+        await app.cairn.pipelines.update(pipeline, {"budget": budget}, by=ADMIN)
+        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.until_run(run, "completed")
+    month = app.cairn.reading.pipeline_costs(pipeline, CostQuery("day", 50, None)).bounds
     assert [(bound.of, bound.used) for bound in month] == [("month", 4.0)]
 
 
-async def test_cost_sums_equal_the_calls(house: House) -> None:
+async def test_cost_sums_equal_the_calls(app: App) -> None:
     """By call, execution, checkpoint, run, pipeline, model, purpose and day; unknown and simulated told apart."""
     given: list[dict[str, Any]] = [
         {"cost": CENT, "tokens": TokenUsage(100, 20, 40, 5)},
@@ -189,11 +187,11 @@ async def test_cost_sums_equal_the_calls(house: House) -> None:
             await conversation.keep(answered(number=number, at=at, **next(kinds)))
         return produced(work)
 
-    with talking(house.cairn, talk):
-        pipeline = await house.pipeline(step("talk"), step("talk_more"))
-        first, second = await house.done(pipeline), await house.done(pipeline, test=True)
-        await house.roll_back(first, 0)  # what is taken away was paid for all the same
-        await house.until_run(first, "completed")
+    with talking(app.cairn, talk):
+        pipeline = await app.pipeline(step("talk"), step("talk_more"))
+        first, second = await app.done(pipeline), await app.done(pipeline, test=True)
+        await app.roll_back(first, 0)  # what is taken away was paid for all the same
+        await app.until_run(first, "completed")
     each = usage(
         calls=6,
         input_tokens=414,
@@ -206,14 +204,14 @@ async def test_cost_sums_equal_the_calls(house: House) -> None:
         simulated_tokens=240,
         seconds=9.0,
     )
-    reading, plain = house.cairn.reading, each.model_dump()
+    reading, plain = app.cairn.reading, each.model_dump()
 
     def times(number: int) -> Usage:
         return Usage(**{name: round(value * number, 6) for name, value in plain.items()})
 
     executions = reading.executions(first, True, 50, None).items
     assert [e.usage for e in executions] == [each] * 3
-    assert (house.run(first).usage, house.run(second).usage) == (times(3), times(2))
+    assert (app.run(first).usage, app.run(second).usage) == (times(3), times(2))
     listed = {run.run_id: run.usage for run in reading.runs(RunFilter(include_tests=True), 500, None).items}
     assert (listed[first], listed[second]) == (times(3), times(2))
     for by, keys in {
@@ -246,42 +244,42 @@ async def test_cost_sums_equal_the_calls(house: House) -> None:
     assert [line.usage.cost_usd for line in dearest] == [0.06, 0.0, None]
 
 
-async def test_a_bill_outlives_a_test_run(house: House) -> None:
-    with talking(house.cairn, script(2)):
-        pipeline = await house.pipeline(step("talk"))
-        run = await house.done(pipeline, test=True)
-        await house.until_quiet()
-    engine = house.cairn.engine
-    retention = Retention(engine, house.cairn.folder_sync, house.cairn.jobs, Kept(tests=1))
-    await retention._remove_test(await _row(house, run))  # pyright: ignore[reportPrivateUsage]
-    (line,) = house.cairn.reading.pipeline_costs(pipeline, CostQuery("run", 50, None)).items
+async def test_a_bill_outlives_a_test_run(app: App) -> None:
+    with talking(app.cairn, script(2)):
+        pipeline = await app.pipeline(step("talk"))
+        run = await app.done(pipeline, test=True)
+        await app.until_quiet()
+    engine = app.cairn.engine
+    retention = Retention(engine, app.cairn.folder_sync, app.cairn.jobs, Kept(tests=1))
+    await retention._remove_test(await _row(app, run))  # pyright: ignore[reportPrivateUsage]
+    (line,) = app.cairn.reading.pipeline_costs(pipeline, CostQuery("run", 50, None)).items
     assert (line.key, line.name, line.usage.calls) == (run, mentions("test"), 2)
     said = sa.select(sa.func.count()).where(t.messages.c.run_id == run)
-    assert house.cairn.database.read(lambda c: c.execute(said).scalar_one()) == 0
+    assert app.cairn.database.read(lambda c: c.execute(said).scalar_one()) == 0
 
 
 @pytest.mark.parametrize("mode", ["sequential", "parallel"])
-async def test_agents_stop_at_a_budget_and_go_on_with_a_higher_one(house: House, mode: str) -> None:
+async def test_agents_stop_at_a_budget_and_go_on_with_a_higher_one(app: App, mode: str) -> None:
     """With the real runner, alone or in parallel; stored answers are not requested again."""
-    house.minds.own = models = FakeModels(lambda asked: f"Answer {asked.number}.")
+    app.minds.own = models = FakeModels(lambda asked: f"Answer {asked.number}.")
     team = agents("team", discussion_mode=mode, max_turns=2) | {"outputs": ["team.md"]}
-    run = await house.start(await house.pipeline(team, budget={"max_calls": 1}))
-    paused = await house.until_run(run, "paused")
+    run = await app.start(await app.pipeline(team, budget={"max_calls": 1}))
+    paused = await app.until_run(run, "paused")
     assert 1 <= paused.usage.calls == len(models.asked)
     assert paused.over_budget == mentions("1 call")
-    before = said(house, run)
-    await house.cairn.runs.set_budget(run, Budget(max_calls=100), by=ADMIN)
-    await house.cairn.runs.resume(run, by=ADMIN)
-    done = await house.until_run(run, "completed")
-    after = said(house, run)
+    before = said(app, run)
+    await app.cairn.runs.set_budget(run, Budget(max_calls=100), by=ADMIN)
+    await app.cairn.runs.resume(run, by=ADMIN)
+    done = await app.until_run(run, "completed")
+    after = said(app, run)
     assert after[: len(before)] == before
     answers = [message for message in after if message.model is not None]
     assert done.usage.calls == len(answers) == len(models.asked)
 
 
-def said(house: House, run: str) -> list[Message]:
-    execution = house.execution(run, "team").execution_id
-    return house.cairn.reading.messages(execution, MessageFilter(), ADMIN, 500, None).items
+def said(app: App, run: str) -> list[Message]:
+    execution = app.execution(run, "team").execution_id
+    return app.cairn.reading.messages(execution, MessageFilter(), ADMIN, 500, None).items
 
 
 async def test_money_is_told_in_few_digits() -> None:
@@ -299,7 +297,7 @@ def _check_sum(total: Usage, lines: list[Usage]) -> None:
         assert sum(line.model_dump()[name] or 0 for line in lines) == pytest.approx(value), name
 
 
-async def _row(house: House, run_id: str) -> Any:
+async def _row(app: App, run_id: str) -> Any:
     r = t.pipeline_runs.c
     query = sa.select(r.run_id, r.pipeline_id).where(r.run_id == run_id)
-    return await house.cairn.database.aread(lambda c: c.execute(query).one())
+    return await app.cairn.database.aread(lambda c: c.execute(query).one())

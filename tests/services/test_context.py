@@ -10,7 +10,7 @@ from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.mentions import mentions
-from tests.services.house import House, form, step
+from tests.services.app import App, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -20,126 +20,126 @@ def reads(*keys: str, previous: bool = False, **more: Any) -> dict[str, Any]:
     return {"inputs": {"include_previous_version": previous, "include_checkpoint_outputs": references}, **more}
 
 
-async def test_the_context_is_shown_before_and_stored_as_it_was_given(house: House) -> None:
+async def test_the_context_is_shown_before_and_stored_as_it_was_given(app: App) -> None:
     asked = {"system_prompt": "You are careful.", "task_prompt": "Design it."}
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("goals", parameters={"value": 7}),
         step(
             "design", "give_back", approve="start", instructions=asked, **reads("goals", input_mapping={"g": "goals"})
         ),
     )
-    run = await house.start(pipeline, input={"a": 1})
-    waiting = await house.until_execution(run, "design", "waiting_approval_to_start")
-    before = house.cairn.reading.context(waiting.execution_id)
+    run = await app.start(pipeline, input={"a": 1})
+    waiting = await app.until_execution(run, "design", "waiting_approval_to_start")
+    before = app.cairn.reading.context(waiting.execution_id)
     assert (before.stored, before.input, before.system_prompt) == (False, {"g": {"value": 7}}, "You are careful.")
     assert [(block.kind, block.heading, block.content) for block in before.blocks] == [
         ("checkpoint_output", "REFERENCED OUTPUT: Checkpoint 1 from v1", '{"value":7}')
     ]
     assert "=== REFERENCED OUTPUT: Checkpoint 1 from v1 ===" in before.text
     assert before.text.endswith("Design it.")
-    await house.decide(run, "design", "approve")
-    await house.until_run(run, "completed")
-    after = house.cairn.reading.context(waiting.execution_id)
+    await app.decide(run, "design", "approve")
+    await app.until_run(run, "completed")
+    after = app.cairn.reading.context(waiting.execution_id)
     assert after.model_copy(update={"stored": False}) == before
-    await house.roll_back(run, -1)  # whatever becomes of what it was given
-    await house.until(lambda: house.run(run).status != "completed")
-    assert house.cairn.reading.context(waiting.execution_id) == after
-    await house.cairn.runs.cancel(run, by=ADMIN)
+    await app.roll_back(run, -1)  # whatever becomes of what it was given
+    await app.until(lambda: app.run(run).status != "completed")
+    assert app.cairn.reading.context(waiting.execution_id) == after
+    await app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_the_previous_version_is_that_of_the_nearest_run_that_completed_it(house: House) -> None:
+async def test_the_previous_version_is_that_of_the_nearest_run_that_completed_it(app: App) -> None:
     """Test runs and archived runs are never previous versions."""
     seen: list[dict[str, Any]] = []
 
-    @house.does("look_back")
+    @app.does("look_back")
     async def look_back(ctx: Ctx) -> dict[str, Any]:
         seen.append(dict(ctx.previous))
         return {"run": len(seen)}
 
-    pipeline = await house.pipeline(step("goals", "look_back", **reads(previous=True)), form("more"))
+    pipeline = await app.pipeline(step("goals", "look_back", **reads(previous=True)), form("more"))
 
     async def to_form() -> str:
-        run = await house.start(pipeline)
-        await house.until_execution(run, "more", "in_progress")
+        run = await app.start(pipeline)
+        await app.until_execution(run, "more", "in_progress")
         return run
 
     first = await to_form()
-    await house.start(pipeline, start=False)  # v2 never completes it
+    await app.start(pipeline, start=False)  # v2 never completes it
     third = await to_form()
-    test = await house.start(pipeline, test=True)
-    await house.until_execution(test, "more", "in_progress")
+    test = await app.start(pipeline, test=True)
+    await app.until_execution(test, "more", "in_progress")
     fourth = await to_form()
     assert seen == [{}, {"goals": {"run": 1}}, {"goals": {"run": 2}}, {"goals": {"run": 2}}]
-    context = house.cairn.reading.context(house.execution(fourth, "goals").execution_id)
+    context = app.cairn.reading.context(app.execution(fourth, "goals").execution_id)
     assert (context.stored, [block.heading for block in context.blocks]) == (
         True,
         ["PREVIOUS VERSION: Checkpoint 1 from v3"],
     )
-    assert house.run(third).run_version == 3
+    assert app.run(third).run_version == 3
     for run in (first, third, test, fourth):
-        await house.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_a_reference_to_what_this_run_has_not_completed_fails_clearly(house: House) -> None:
+async def test_a_reference_to_what_this_run_has_not_completed_fails_clearly(app: App) -> None:
     """The run keeps its graph; later executions use the newest definition."""
-    pipeline = await house.pipeline(form("root"), form("late"), step("early", needs=["root"]))
-    run = await house.start(pipeline)
-    early = house.cairn.reading.pipeline(pipeline).checkpoints[2].checkpoint_id
+    pipeline = await app.pipeline(form("root"), form("late"), step("early", needs=["root"]))
+    run = await app.start(pipeline)
+    early = app.cairn.reading.pipeline(pipeline).checkpoints[2].checkpoint_id
     changes = {**reads("late"), "needs": ["root", "late"]}
-    await house.cairn.pipelines.update_checkpoint(early, changes, by=ADMIN)
-    await house.fill(run, "root", root="yes")
-    failed = await house.until_execution(run, "early", "failed")
+    await app.cairn.pipelines.update_checkpoint(early, changes, by=ADMIN)
+    await app.fill(run, "root", root="yes")
+    failed = await app.until_execution(run, "early", "failed")
     assert failed.error_details.last_error is not None
     assert (failed.error_details.last_error.error_type, failed.error_details.last_error.error_message) == (
         "missing_reference",
         mentions("early", "late", "include_checkpoint_outputs"),
     )
     with pytest.raises(CommandRefused, match=r"early.*\blate\b"):
-        house.cairn.reading.context(failed.execution_id)
-    await house.cairn.runs.cancel(run, by=ADMIN)
+        app.cairn.reading.context(failed.execution_id)
+    await app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_only_the_current_run_and_pass_are_referred_to(house: House) -> None:
+async def test_only_the_current_run_and_pass_are_referred_to(app: App) -> None:
     """The previous pass is a block of its own."""
     values = iter(range(100))
     seen: list[tuple[Any, list[str]]] = []
 
-    @house.does("count")
+    @app.does("count")
     async def count(ctx: Ctx) -> dict[str, int]:
         return {"n": next(values)}
 
-    @house.does("look")
+    @app.does("look")
     async def look(ctx: Ctx) -> dict[str, Any]:
         seen.append((dict(ctx.references["goals"]), sorted(ctx.inputs)))
         return {}
 
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("goals", "count"), step("design", "look", **reads("goals")), form("end", instructions={"task_prompt": "x"})
     )
-    first = await house.start(pipeline)
-    await house.until_execution(first, "end", "in_progress")
-    second = await house.start(pipeline)
-    await house.until_execution(second, "end", "in_progress")
-    await house.cairn.runs.restart(second, by=ADMIN)
-    await house.until_execution(second, "end", "in_progress")
+    first = await app.start(pipeline)
+    await app.until_execution(first, "end", "in_progress")
+    second = await app.start(pipeline)
+    await app.until_execution(second, "end", "in_progress")
+    await app.cairn.runs.restart(second, by=ADMIN)
+    await app.until_execution(second, "end", "in_progress")
     assert [references for references, _ in seen] == [{"goals": {"n": 0}}, {"goals": {"n": 1}}, {"goals": {"n": 2}}]
-    design = house.execution(second, "design").execution_id
-    blocks = house.cairn.reading.context(design).blocks
+    design = app.execution(second, "design").execution_id
+    blocks = app.cairn.reading.context(design).blocks
     assert [block.heading for block in blocks] == [
         "PREVIOUS PASS: Checkpoint 2 from v2, pass 1",
         "REFERENCED OUTPUT: Checkpoint 1 from v2",
     ]
     for run in (first, second):
-        await house.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_the_feedback_of_a_revision_is_part_of_it(house: House) -> None:
-    pipeline = await house.pipeline(step("goals", approve="complete", instructions={"task_prompt": "Write."}))
-    run = await house.start(pipeline)
-    await house.decide(run, "goals", "revise", "Shorter, please.")
-    await house.until(lambda: house.execution(run, "goals").revision_iteration == 1)
-    await house.until_execution(run, "goals", "waiting_approval_to_complete")
-    context = house.cairn.reading.context(house.execution(run, "goals").execution_id)
+async def test_the_feedback_of_a_revision_is_part_of_it(app: App) -> None:
+    pipeline = await app.pipeline(step("goals", approve="complete", instructions={"task_prompt": "Write."}))
+    run = await app.start(pipeline)
+    await app.decide(run, "goals", "revise", "Shorter, please.")
+    await app.until(lambda: app.execution(run, "goals").revision_iteration == 1)
+    await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    context = app.cairn.reading.context(app.execution(run, "goals").execution_id)
     assert [(block.kind, block.content) for block in context.blocks] == [("revision_feedback", "Shorter, please.")]
-    await house.decide(run, "goals", "approve")
-    await house.until_run(run, "completed")
+    await app.decide(run, "goals", "approve")
+    await app.until_run(run, "completed")

@@ -26,24 +26,24 @@ from cairn.ports.models import TokenUsage
 from cairn.services.actors import ADMIN
 from cairn.services.secrets import MASKED
 from cairn.store import tables as t
-from tests.services.house import House, retries, step
+from tests.services.app import App, retries, step
 from tests.services.talking import AT, USED, answered, asked, produced, talking
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-def calls(house: House, run_id: str) -> list[Any]:
+def calls(app: App, run_id: str) -> list[Any]:
     query = sa.select(t.model_calls).where(t.model_calls.c.run_id == run_id).order_by(t.model_calls.c.call_id)
-    return list(house.cairn.database.read(lambda c: c.execute(query).all()))
+    return list(app.cairn.database.read(lambda c: c.execute(query).all()))
 
 
-def scopes(house: House, run_id: str) -> list[tuple[str, str, int]]:
+def scopes(app: App, run_id: str) -> list[tuple[str, str, int]]:
     m = t.messages.c
     query = sa.select(m.scope, m.turn, m.number).where(m.run_id == run_id).order_by(m.message_id)
-    return [tuple(row) for row in house.cairn.database.read(lambda c: c.execute(query).all())]
+    return [tuple(row) for row in app.cairn.database.read(lambda c: c.execute(query).all())]
 
 
-async def test_stored_messages_are_read_back_complete(house: House) -> None:
+async def test_stored_messages_are_read_back_complete(app: App) -> None:
     first = asked(text="Wieviel? 🪨\0", message={"parts": [], "big": 2**80, "nan": float("nan"), "deep": [{"a": 1.5}]})
     tool = answered(
         number=2,
@@ -78,15 +78,15 @@ async def test_stored_messages_are_read_back_complete(house: House) -> None:
         heard.append(await conversation.said())
         return produced(work)
 
-    with talking(house.cairn, script):
-        run = await house.done(await house.pipeline(step("talk")))
+    with talking(app.cairn, script):
+        run = await app.done(await app.pipeline(step("talk")))
     plain = replace(
         first, text="Wieviel? 🪨\ufffd", message={"parts": [], "big": 2**80, "nan": None, "deep": [{"a": 1.5}]}
     )
     assert heard == [[plain, tool, result, last]]
     bill = [
         (row.turn, row.number, row.model, row.is_simulated, row.cost_nano_usd, row.day, row.called_at, row.seconds)
-        for row in calls(house, run)
+        for row in calls(app, run)
     ]
     assert bill == [
         ("work", 2, "fake:large", False, None, "2026-03-02", AT, 1.5),
@@ -94,11 +94,11 @@ async def test_stored_messages_are_read_back_complete(house: House) -> None:
     ]
     used = [
         (r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.checkpoint_key, r.is_test)
-        for r in calls(house, run)
+        for r in calls(app, run)
     ]
     assert used == [(100, 20, 40, 5, "talk", False)] * 2
     assert (USED, tool.tokens) == (TokenUsage(100, 20, 40, 5), USED)
-    tools = house.cairn.database.read(
+    tools = app.cairn.database.read(
         lambda c: c.execute(
             sa.select(t.messages.c.tools).where(t.messages.c.run_id == run).order_by(t.messages.c.message_id)
         ).scalars()
@@ -118,7 +118,7 @@ async def test_stored_messages_are_read_back_complete(house: House) -> None:
     ]
 
 
-async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(house: House) -> None:
+async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(app: App) -> None:
     """An automatic retry does not pay twice; a validation, a revision and a person's retry begin a new scope."""
     found: list[tuple[str, int]] = []
     outcomes: list[str] = ["fault", "unfit", "fault", "done", "give up", "done", "done"]
@@ -139,16 +139,16 @@ async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(ho
 
     validation = {"enabled": True, "validation_mode": "llm_schema", "max_validation_retries": 1}
     talk = step("talk", execution=retries(2), approve="complete", output={"validation": validation})
-    with talking(house.cairn, script):
-        run = await house.start(await house.pipeline(talk))
-        await house.decide(run, "talk", "revise", "once more")
+    with talking(app.cairn, script):
+        run = await app.start(await app.pipeline(talk))
+        await app.decide(run, "talk", "revise", "once more")
         outcomes.insert(1, "give up")
-        await house.until_execution(run, "talk", "failed")
+        await app.until_execution(run, "talk", "failed")
         outcomes[:] = ["done"]
-        failed = house.execution(run, "talk")
-        await house.cairn.executions.retry(failed.execution_id, by=ADMIN)
-        await house.decide(run, "talk", "approve")
-        await house.until_run(run, "completed")
+        failed = app.execution(run, "talk")
+        await app.cairn.executions.retry(failed.execution_id, by=ADMIN)
+        await app.decide(run, "talk", "approve")
+        await app.until_run(run, "completed")
     assert found == [
         ("fault", 0),
         ("unfit", 1),  # the same scope: the answer of before is there
@@ -158,7 +158,7 @@ async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(ho
         ("give up", 0),  # its validation
         ("done", 0),  # a person's retry
     ]
-    assert [scope for scope, _, _ in scopes(house, run)] == [
+    assert [scope for scope, _, _ in scopes(app, run)] == [
         "a1.r0.v0",
         "a1.r0.v0",
         "a1.r0.v1",
@@ -169,7 +169,7 @@ async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(ho
     ]
 
 
-async def test_what_comes_late_does_not_count_but_is_paid_for(house: House) -> None:
+async def test_what_comes_late_does_not_count_but_is_paid_for(app: App) -> None:
     """Another dispatch continues it, or it was stopped."""
     held: list[Conversation] = []
 
@@ -178,20 +178,20 @@ async def test_what_comes_late_does_not_count_but_is_paid_for(house: House) -> N
         await asyncio.Event().wait()
         return produced(work)
 
-    with talking(house.cairn, script):
-        run = await house.start(await house.pipeline(step("talk")))
-        await house.until(lambda: held or None)
+    with talking(app.cairn, script):
+        run = await app.start(await app.pipeline(step("talk")))
+        await app.until(lambda: held or None)
         await held[0].keep(answered(number=1))
-        await house.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, by=ADMIN)
     for _ in range(2):
         with pytest.raises(ConversationClosed):
             await held[0].keep(answered(number=2))
-    assert [number for _, _, number in scopes(house, run)] == [1]
-    assert [row.number for row in calls(house, run)] == [1, 2]
+    assert [number for _, _, number in scopes(app, run)] == [1]
+    assert [row.number for row in calls(app, run)] == [1, 2]
 
 
-async def test_secrets_are_not_stored_in_messages(house: House) -> None:
-    await house.cairn.secrets.put("door", "wide-open-sesame", ADMIN)
+async def test_secrets_are_not_stored_in_messages(app: App) -> None:
+    await app.cairn.secrets.put("door", "wide-open-sesame", ADMIN)
     said = answered(text="It is wide-open-sesame", message={"wide-open-sesame": ["x wide-open-sesame y"]})
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
@@ -200,12 +200,12 @@ async def test_secrets_are_not_stored_in_messages(house: House) -> None:
         assert (kept.text, kept.message) == (f"It is {MASKED}", {MASKED: [f"x {MASKED} y"]})
         return produced(work)
 
-    with talking(house.cairn, script):
-        await house.done(await house.pipeline(step("talk")))
-    await house.cairn.secrets.remove("door", ADMIN)
+    with talking(app.cairn, script):
+        await app.done(await app.pipeline(step("talk")))
+    await app.cairn.secrets.remove("door", ADMIN)
 
 
-async def test_work_continues_after_a_spent_budget_is_raised(house: House) -> None:
+async def test_work_continues_after_a_spent_budget_is_raised(app: App) -> None:
     dispatches: list[int] = []
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
@@ -215,11 +215,11 @@ async def test_work_continues_after_a_spent_budget_is_raised(house: House) -> No
             return OverBudget("The run's budget of 1 call is spent.")
         return produced(work)
 
-    with talking(house.cairn, script):
-        run = await house.start(await house.pipeline(step("talk")))
-        await house.until_run(run, "paused")
-        await house.cairn.runs.resume(run, by=ADMIN)
-        await house.until_run(run, "completed")
+    with talking(app.cairn, script):
+        run = await app.start(await app.pipeline(step("talk")))
+        await app.until_run(run, "paused")
+        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.until_run(run, "completed")
     assert dispatches == [0, 1]
-    (told,) = [event for event in house.events(run) if event.event_type == "pause_requested"]
+    (told,) = [event for event in app.events(run) if event.event_type == "pause_requested"]
     assert told.metadata["reason"] == "The run's budget of 1 call is spent."

@@ -14,7 +14,7 @@ from cairn.services.approvals.views import Approval
 from cairn.services.identity.directory import DirectoryEntry, UserIndex
 from cairn.services.identity.users import UserSpec
 from tests.mentions import mentions
-from tests.services.house import House, form, step
+from tests.services.app import App, form, step
 from tests.services.ruling import rule
 
 
@@ -74,32 +74,32 @@ def test_one_admin_alone_cannot_approve_their_own() -> None:
 
 
 @pytest.mark.asyncio(loop_scope="package")
-async def test_it_is_told_when_it_is_met_and_as_long_as_it_holds(house: House) -> None:
+async def test_it_is_told_when_it_is_met_and_as_long_as_it_holds(app: App) -> None:
     """People leave after the rule was saved: the approval says so in the queue, on its page and in its run."""
-    users = house.cairn.accounts.users
+    users = app.cairn.accounts.users
     for name in ("lone-one", "lone-two"):
         await users.create(UserSpec(name, roles=("approver",)), by=ADMIN)
-    pipeline = await house.pipeline(step("goals"), form("other"))
+    pipeline = await app.pipeline(step("goals"), form("other"))
     trigger = "{kind: completion, custom_field: {field: checkpoint.key, value: goals}}"
     action = "{require_approval_count: 2, approvers: [lone-one, lone-two]}"
-    await rule(house, f"checkpoints: [{{name: two, trigger: {trigger}, action: {action}}}]", pipeline)
-    run = await house.start(pipeline)
+    await rule(app, f"checkpoints: [{{name: two, trigger: {trigger}, action: {action}}}]", pipeline)
+    run = await app.start(pipeline)
 
     async def asked() -> Approval:
-        [one] = await house.until(lambda: house.run(run).waiting_approvals or None)
-        assert house.cairn.reading.approval(one.approval_id).warning == one.warning
+        [one] = await app.until(lambda: app.run(run).waiting_approvals or None)
+        assert app.cairn.reading.approval(one.approval_id).warning == one.warning
         return one
 
     assert (await asked()).warning is None
     await users.remove("lone-two", ADMIN)
     with pytest.raises(DefinitionError):
-        await rule(house, f"checkpoints: [{{name: two, trigger: {trigger}, action: {action}}}] # again", pipeline)
+        await rule(app, f"checkpoints: [{{name: two, trigger: {trigger}, action: {action}}}] # again", pipeline)
     assert (await asked()).warning == mentions("2", "1", "lone-one, lone-two")
     one = await asked()
-    await house.cairn.approvals.hand_over(one.approval_id, ["lone-one", "admin"], "", by=ADMIN)
+    await app.cairn.approvals.hand_over(one.approval_id, ["lone-one", "admin"], "", by=ADMIN)
     assert (await asked()).warning is None
-    await house.decide(run, "goals", "approve")
+    await app.decide(run, "goals", "approve")
     await users.remove("lone-one", ADMIN)
     assert (await asked()).warning == mentions("1", "lone-one, admin")
-    await house.cairn.runs.cancel(run, by=ADMIN)
-    assert house.cairn.reading.approval(one.approval_id).warning is None
+    await app.cairn.runs.cancel(run, by=ADMIN)
+    assert app.cairn.reading.approval(one.approval_id).warning is None

@@ -15,21 +15,21 @@ from cairn.services.errors import InvalidInput
 from cairn.store.errors import NotFound
 from tests.isolation import limit
 from tests.mentions import mentions
-from tests.services.house import House, form, step
+from tests.services.app import App, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_of_two_hundred_decisions_at_once_one_counts_and_the_others_are_told(house: House) -> None:
-    pipeline = await house.pipeline(step("goals", approve="complete"), step("design"))
-    run = await house.start(pipeline)
-    asked = await house.until(lambda: house.execution(run, "goals").approval)
+async def test_of_two_hundred_decisions_at_once_one_counts_and_the_others_are_told(app: App) -> None:
+    pipeline = await app.pipeline(step("goals", approve="complete"), step("design"))
+    run = await app.start(pipeline)
+    asked = await app.until(lambda: app.execution(run, "goals").approval)
     people = [Actor(f"person {n}", frozenset({"approver"})) for n in range(200)]
     words = ["approve", "revise", "reject"]
 
     async def decide(n: int) -> str:
         try:
-            await house.cairn.approvals.decide(
+            await app.cairn.approvals.decide(
                 asked.approval_id, words[n % 3], digest=asked.digest, feedback="why", by=people[n]
             )
         except CommandRefused as refused:
@@ -43,106 +43,106 @@ async def test_of_two_hundred_decisions_at_once_one_counts_and_the_others_are_to
         words[answers.index("counted") % 3]
     ]
     assert [answer for answer in answers if answer != "counted"] == [mentions(status, winner)] * 199
-    decided = house.cairn.reading.approval(asked.approval_id)
+    decided = app.cairn.reading.approval(asked.approval_id)
     assert ([d.by for d in decided.decisions], str(decided.status)) == ([winner], status)
-    assert house.told(run).count(f"approval_{status}") == 1
-    await house.until_quiet()
+    assert app.told(run).count(f"approval_{status}") == 1
+    await app.until_quiet()
     if status == "revision_requested":
-        await house.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_fifty_approved_at_once_all_go_on(house: House) -> None:
-    pipeline = await house.pipeline(step("goals", approve="complete"), step("design"))
-    runs = await asyncio.gather(*(house.start(pipeline) for _ in range(50)))
-    approvals = [await house.until(lambda run=run: house.execution(run, "goals").approval) for run in runs]
-    await asyncio.gather(*(house.cairn.approvals.decide(a.approval_id, "approve", by=ADMIN) for a in approvals))
+async def test_fifty_approved_at_once_all_go_on(app: App) -> None:
+    pipeline = await app.pipeline(step("goals", approve="complete"), step("design"))
+    runs = await asyncio.gather(*(app.start(pipeline) for _ in range(50)))
+    approvals = [await app.until(lambda run=run: app.execution(run, "goals").approval) for run in runs]
+    await asyncio.gather(*(app.cairn.approvals.decide(a.approval_id, "approve", by=ADMIN) for a in approvals))
     for run in runs:
-        await house.until_run(run, "completed")
-    assert {len(house.artifacts(run)) for run in runs} == {2}
+        await app.until_run(run, "completed")
+    assert {len(app.artifacts(run)) for run in runs} == {2}
 
 
-async def test_a_hundred_functions_at_once_do_not_keep_people_waiting(house: House) -> None:
+async def test_a_hundred_functions_at_once_do_not_keep_people_waiting(app: App) -> None:
     """The loop stays free, and so does the writer: a decision is answered in well under a second."""
 
-    @house.does("busy")
+    @app.does("busy")
     async def busy(ctx: Ctx) -> dict[str, int]:
         for n in range(20):
             ctx.progress(n / 20, "at work")
             await asyncio.sleep(0.02)
         return {"done": 1}
 
-    people = await house.start(await house.pipeline(step("asks", approve="complete")))
-    asked = await house.until(lambda: house.execution(people, "asks").approval)
-    pipeline = await house.pipeline(*(step(f"s{n}", "busy", stage="all") for n in range(100)))
-    run = await house.start(pipeline)
+    people = await app.start(await app.pipeline(step("asks", approve="complete")))
+    asked = await app.until(lambda: app.execution(people, "asks").approval)
+    pipeline = await app.pipeline(*(step(f"s{n}", "busy", stage="all") for n in range(100)))
+    run = await app.start(pipeline)
     began = asyncio.get_running_loop().time()
-    await house.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
+    await app.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
     assert asyncio.get_running_loop().time() - began < limit(5.0)  # a blocked loop or writer would take much longer
-    await house.until_run(run, "completed", seconds=40)
-    assert len(house.artifacts(run)) == 100
+    await app.until_run(run, "completed", seconds=40)
+    assert len(app.artifacts(run)) == 100
 
 
-async def test_the_doors_of_executions_and_approvals_are_the_same(house: House) -> None:
+async def test_the_doors_of_executions_and_approvals_are_the_same(app: App) -> None:
     """Rejecting a start refuses it; approve applies to the pending kind."""
-    pipeline = await house.pipeline(step("goals", approve="both"))
-    run = await house.start(pipeline)
-    execution = house.execution(run, "goals").execution_id
-    start = house.execution(run, "goals").approval
+    pipeline = await app.pipeline(step("goals", approve="both"))
+    run = await app.start(pipeline)
+    execution = app.execution(run, "goals").execution_id
+    start = app.execution(run, "goals").approval
     assert start is not None
-    await house.cairn.approvals.decide(start.approval_id, "reject", by=ADMIN)
-    assert house.statuses(run) == {"goals": "pending"}
-    await house.cairn.executions.start(execution, by=ADMIN)
+    await app.cairn.approvals.decide(start.approval_id, "reject", by=ADMIN)
+    assert app.statuses(run) == {"goals": "pending"}
+    await app.cairn.executions.start(execution, by=ADMIN)
     with pytest.raises(CommandRefused, match="waiting_approval_to_start") as refused:
-        await house.cairn.approvals.decide_pending(
+        await app.cairn.approvals.decide_pending(
             execution, "approve", kinds=frozenset({ApprovalKind.COMPLETION}), by=ADMIN
         )
     assert refused.value.possible == ("approve-start", "reject")
-    await house.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
-    await house.until_execution(run, "goals", "waiting_approval_to_complete")
-    await house.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
-    await house.until_run(run, "completed")
+    await app.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
+    await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    await app.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
+    await app.until_run(run, "completed")
     with pytest.raises(CommandRefused, match="completed"):
-        await house.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
+        await app.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
     with pytest.raises(NotFound):
-        await house.cairn.approvals.decide(str(uuid4()), "approve", by=ADMIN)
+        await app.cairn.approvals.decide(str(uuid4()), "approve", by=ADMIN)
     with pytest.raises(NotFound):
-        await house.cairn.approvals.decide_pending(str(uuid4()), "approve", by=ADMIN)
+        await app.cairn.approvals.decide_pending(str(uuid4()), "approve", by=ADMIN)
 
 
-async def test_what_is_taken_away_is_not_asked_any_more(house: House) -> None:
-    pipeline = await house.pipeline(step("first"), step("goals", approve="complete"))
-    run = await house.start(pipeline)
-    asked = (await house.until_execution(run, "goals", "waiting_approval_to_complete")).approval
+async def test_what_is_taken_away_is_not_asked_any_more(app: App) -> None:
+    pipeline = await app.pipeline(step("first"), step("goals", approve="complete"))
+    run = await app.start(pipeline)
+    asked = (await app.until_execution(run, "goals", "waiting_approval_to_complete")).approval
     assert asked is not None
-    await house.roll_back(run, -1)
-    assert house.cairn.reading.approval(asked.approval_id).status == "withdrawn"
+    await app.roll_back(run, -1)
+    assert app.cairn.reading.approval(asked.approval_id).status == "withdrawn"
     with pytest.raises(CommandRefused, match="withdrawn"):
-        await house.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
-    await house.decide(run, "goals", "approve")
-    await house.until_run(run, "completed")
+        await app.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
+    await app.decide(run, "goals", "approve")
+    await app.until_run(run, "completed")
 
 
-async def test_two_forms_handed_in_at_once(house: House) -> None:
-    pipeline = await house.pipeline(form("goals"))
-    run = await house.start(pipeline)
-    execution = house.execution(run, "goals").execution_id
+async def test_two_forms_handed_in_at_once(app: App) -> None:
+    pipeline = await app.pipeline(form("goals"))
+    run = await app.start(pipeline)
+    execution = app.execution(run, "goals").execution_id
     answers = await asyncio.gather(
-        *(house.cairn.executions.submit(execution, {"goals": f"goal {n}"}, by=ADMIN) for n in range(10)),
+        *(app.cairn.executions.submit(execution, {"goals": f"goal {n}"}, by=ADMIN) for n in range(10)),
         return_exceptions=True,
     )
     counted = [n for n, answer in enumerate(answers) if not isinstance(answer, BaseException)]
     assert len(counted) == 1
     assert all(isinstance(a, CommandRefused) for n, a in enumerate(answers) if n not in counted)
-    await house.until_run(run, "completed")
-    assert house.output(run, "goals") == {"goals": f"goal {counted[0]}"}
+    await app.until_run(run, "completed")
+    assert app.output(run, "goals") == {"goals": f"goal {counted[0]}"}
 
 
-async def test_an_answer_to_what_is_no_form_is_refused(house: House) -> None:
-    pipeline = await house.pipeline(step("goals", approve="start"))
-    run = await house.start(pipeline)
-    asked = house.execution(run, "goals").approval
+async def test_an_answer_to_what_is_no_form_is_refused(app: App) -> None:
+    pipeline = await app.pipeline(step("goals", approve="start"))
+    run = await app.start(pipeline)
+    asked = app.execution(run, "goals").approval
     assert asked is not None
     with pytest.raises(InvalidInput) as wrong:
-        await house.cairn.approvals.decide(asked.approval_id, "answer", fields={"x": 1}, by=ADMIN)
+        await app.cairn.approvals.decide(asked.approval_id, "answer", fields={"x": 1}, by=ADMIN)
     assert wrong.value.errors == (("/fields", mentions("'Goals'")),)
-    await house.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, by=ADMIN)

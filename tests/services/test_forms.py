@@ -18,7 +18,7 @@ from cairn.services.errors import InvalidInput, TooLarge
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from tests.mentions import mentions
-from tests.services.house import House, form, step
+from tests.services.app import App, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 MEGABYTE = 2**20
@@ -45,25 +45,25 @@ async def pieces(content: bytes, size: int = 64 * 1024) -> AsyncIterator[bytes]:
         yield content[start : start + size]
 
 
-async def upload(house: House, run: str, key: str, content: bytes, name: str = "plan.bin") -> StoredUpload:
-    execution = house.execution(run, key).execution_id
-    return await house.cairn.uploads.add(execution, name, "application/octet-stream", pieces(content), by=ADMIN)
+async def upload(app: App, run: str, key: str, content: bytes, name: str = "plan.bin") -> StoredUpload:
+    execution = app.execution(run, key).execution_id
+    return await app.cairn.uploads.add(execution, name, "application/octet-stream", pieces(content), by=ADMIN)
 
 
-async def test_every_type_of_field_arrives_as_it_was_entered(house: House) -> None:
-    pipeline = await house.pipeline(form("goals", *EVERY), step("next", "give_back"))
-    run = await house.start(pipeline)
-    await house.fill(run, "goals", **FILLED)
-    await house.until_run(run, "completed")
-    assert house.output(run, "goals") == {**FILLED, "mood": "calm"}
-    assert house.output(run, "next")["goals"] == {**FILLED, "mood": "calm"}
+async def test_every_type_of_field_arrives_as_it_was_entered(app: App) -> None:
+    pipeline = await app.pipeline(form("goals", *EVERY), step("next", "give_back"))
+    run = await app.start(pipeline)
+    await app.fill(run, "goals", **FILLED)
+    await app.until_run(run, "completed")
+    assert app.output(run, "goals") == {**FILLED, "mood": "calm"}
+    assert app.output(run, "next")["goals"] == {**FILLED, "mood": "calm"}
 
 
-async def test_what_is_wrong_is_told_for_each_field_and_nothing_is_taken(house: House) -> None:
-    pipeline = await house.pipeline(form("goals", *EVERY))
-    run = await house.start(pipeline)
+async def test_what_is_wrong_is_told_for_each_field_and_nothing_is_taken(app: App) -> None:
+    pipeline = await app.pipeline(form("goals", *EVERY))
+    run = await app.start(pipeline)
     with pytest.raises(InvalidInput) as wrong:
-        await house.fill(run, "goals", title=3, count="many", agreed="yes", code="abc", share=2, extra=1)
+        await app.fill(run, "goals", title=3, count="many", agreed="yes", code="abc", share=2, extra=1)
     assert sorted(path for path, _ in wrong.value.errors) == [
         "/fields/agreed",
         "/fields/code",
@@ -73,66 +73,66 @@ async def test_what_is_wrong_is_told_for_each_field_and_nothing_is_taken(house: 
         "/fields/story",
         "/fields/title",
     ]
-    assert house.statuses(run) == {"goals": "in_progress"}
-    await house.fill(run, "goals", **FILLED, code="ABC", share=0.5)
-    await house.until_run(run, "completed")
+    assert app.statuses(run) == {"goals": "in_progress"}
+    await app.fill(run, "goals", **FILLED, code="ABC", share=0.5)
+    await app.until_run(run, "completed")
 
 
 @pytest.mark.parametrize(("format", "shown"), [("json", b'"goals": "grow"'), ("md", b"# Goals")])
-async def test_a_form_becomes_an_artifact_of_either_format(house: House, format: str, shown: bytes) -> None:
-    pipeline = await house.pipeline(form("goals", outputs=[f"goals.{format}"]))
-    run = await house.start(pipeline)
-    await house.fill(run, "goals", goals="grow")
-    await house.until_run(run, "completed")
-    await house.until_quiet()
-    artifact = house.artifacts(run)[0]
+async def test_a_form_becomes_an_artifact_of_either_format(app: App, format: str, shown: bytes) -> None:
+    pipeline = await app.pipeline(form("goals", outputs=[f"goals.{format}"]))
+    run = await app.start(pipeline)
+    await app.fill(run, "goals", goals="grow")
+    await app.until_run(run, "completed")
+    await app.until_quiet()
+    artifact = app.artifacts(run)[0]
     assert artifact.format == format
-    assert (house.root(pipeline) / artifact.file_path).read_bytes() == house.content(artifact)
-    assert shown in house.content(artifact)
+    assert (app.root(pipeline) / artifact.file_path).read_bytes() == app.content(artifact)
+    assert shown in app.content(artifact)
 
 
-async def test_a_form_may_be_kept_as_metadata_alone(house: House) -> None:
-    pipeline = await house.pipeline(form("goals", outputs=[]), step("next", "give_back"))
-    run = await house.start(pipeline)
-    await house.fill(run, "goals", goals="grow")
-    await house.until_run(run, "completed")
-    assert house.execution(run, "goals").artifacts_generated == []
-    assert house.output(run, "next")["goals"] == {"goals": "grow"}
+async def test_a_form_may_be_kept_as_metadata_alone(app: App) -> None:
+    pipeline = await app.pipeline(form("goals", outputs=[]), step("next", "give_back"))
+    run = await app.start(pipeline)
+    await app.fill(run, "goals", goals="grow")
+    await app.until_run(run, "completed")
+    assert app.execution(run, "goals").artifacts_generated == []
+    assert app.output(run, "next")["goals"] == {"goals": "grow"}
 
 
-async def test_a_file_that_is_handed_in_becomes_an_artifact(house: House) -> None:
-    pipeline = await house.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
-    run = await house.start(pipeline)
+async def test_a_file_that_is_handed_in_becomes_an_artifact(app: App) -> None:
+    pipeline = await app.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
+    run = await app.start(pipeline)
     content = os.urandom(3 * MEGABYTE + 17)
-    up = await upload(house, run, "goals", content, "C:\\secret\\..\\plan.bin")
+    up = await upload(app, run, "goals", content, "C:\\secret\\..\\plan.bin")
     assert (up.filename, up.size_bytes, up.checksum) == ("plan.bin", len(content), hashlib.sha256(content).hexdigest())
     with pytest.raises(InvalidInput) as wrong:
-        await house.fill(run, "goals", plan="no-such-upload")
+        await app.fill(run, "goals", plan="no-such-upload")
     assert wrong.value.errors == (("/fields/plan", mentions("'no-such-upload'")),)
-    await house.fill(run, "goals", plan=up.upload_id)
-    await house.until_run(run, "completed")
-    await house.until_quiet()
-    files = {a.artifact_name: a for a in house.artifacts(run)}
+    await app.fill(run, "goals", plan=up.upload_id)
+    await app.until_run(run, "completed")
+    await app.until_quiet()
+    files = {a.artifact_name: a for a in app.artifacts(run)}
     assert files["plan"].checksum == up.checksum
-    assert (house.root(pipeline) / files["plan"].file_path).read_bytes() == content
+    assert (app.root(pipeline) / files["plan"].file_path).read_bytes() == content
     with pytest.raises(CommandRefused, match="completed"):
-        await upload(house, run, "goals", b"late")
+        await upload(app, run, "goals", b"late")
 
 
-async def test_files_belong_to_the_execution_they_were_handed_in_for(house: House) -> None:
-    pipeline = await house.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
-    first, second = await house.start(pipeline), await house.start(pipeline)
-    up = await upload(house, first, "goals", b"mine")
+async def test_files_belong_to_the_execution_they_were_handed_in_for(app: App) -> None:
+    pipeline = await app.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
+    first, second = await app.start(pipeline), await app.start(pipeline)
+    up = await upload(app, first, "goals", b"mine")
     with pytest.raises(InvalidInput):
-        await house.fill(second, "goals", plan=up.upload_id)
+        await app.fill(second, "goals", plan=up.upload_id)
     with pytest.raises(NotFound):
-        await house.cairn.uploads.add("nobody", "x", "text/plain", pieces(b"x"), by=ADMIN)
+        await app.cairn.uploads.add("nobody", "x", "text/plain", pieces(b"x"), by=ADMIN)
 
 
-async def test_a_hundred_megabytes_pass_without_being_held_in_memory(house: House) -> None:
+async def test_a_hundred_megabytes_pass_without_being_held_in_memory(app: App) -> None:
     """The limit is 100 MB; files are streamed in and out."""
-    pipeline = await house.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
-    run = await house.start(pipeline)
+    pipeline = await app.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
+    run = await app.start(pipeline)
     block = os.urandom(MEGABYTE)
     hashing = hashlib.sha256()
 
@@ -142,23 +142,23 @@ async def test_a_hundred_megabytes_pass_without_being_held_in_memory(house: Hous
             hashing.update(piece)
             yield piece
 
-    execution = house.execution(run, "goals").execution_id
+    execution = app.execution(run, "goals").execution_id
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    up = await house.cairn.uploads.add(execution, "big.bin", "application/octet-stream", stream(100), by=ADMIN)
+    up = await app.cairn.uploads.add(execution, "big.bin", "application/octet-stream", stream(100), by=ADMIN)
     assert (up.size_bytes, up.checksum) == (100 * MEGABYTE, hashing.hexdigest())
-    await house.fill(run, "goals", plan=up.upload_id)
-    await house.until_run(run, "completed")
-    await house.until_quiet()
+    await app.fill(run, "goals", plan=up.upload_id)
+    await app.until_run(run, "completed")
+    await app.until_quiet()
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    plan = next(a for a in house.artifacts(run) if a.artifact_name == "plan")
-    with (house.root(pipeline) / plan.file_path).open("rb") as file:
+    plan = next(a for a in app.artifacts(run) if a.artifact_name == "plan")
+    with (app.root(pipeline) / plan.file_path).open("rb") as file:
         assert hashlib.file_digest(file, "sha256").hexdigest() == up.checksum
     assert grown < 40, f"{grown:.0f} MB more than before"
 
 
-async def test_a_file_over_the_limit_is_refused_before_it_has_all_come(house: House) -> None:
-    pipeline = await house.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
-    run = await house.start(pipeline)
+async def test_a_file_over_the_limit_is_refused_before_it_has_all_come(app: App) -> None:
+    pipeline = await app.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
+    run = await app.start(pipeline)
     taken = 0
 
     async def endless() -> AsyncIterator[bytes]:
@@ -167,9 +167,9 @@ async def test_a_file_over_the_limit_is_refused_before_it_has_all_come(house: Ho
             taken += MEGABYTE
             yield bytes(MEGABYTE)
 
-    execution = house.execution(run, "goals").execution_id
+    execution = app.execution(run, "goals").execution_id
     with pytest.raises(TooLarge, match="104,857,600"):
-        await house.cairn.uploads.add(execution, "big.bin", "text/plain", endless(), by=ADMIN)
+        await app.cairn.uploads.add(execution, "big.bin", "text/plain", endless(), by=ADMIN)
     assert taken == 101 * MEGABYTE
     count = sa.select(sa.func.count()).select_from(t.uploads).where(t.uploads.c.execution_id == execution)
-    assert house.cairn.database.read(lambda c: c.execute(count).scalar_one()) == 0
+    assert app.cairn.database.read(lambda c: c.execute(count).scalar_one()) == 0

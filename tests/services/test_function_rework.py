@@ -9,26 +9,26 @@ import pytest
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.mentions import mentions
-from tests.services.house import House, retries, step
+from tests.services.app import App, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-def versions(house: House) -> None:
+def versions(app: App) -> None:
     """`write` puts out the next version each time it is sent back."""
 
-    @house.does("write")
+    @app.does("write")
     def write(ctx: Ctx) -> dict[str, Any]:
         before = 0 if ctx.rework is None else ctx.rework.artifacts["test"]["seen"]
         return {"version": before + 1}
 
 
-async def test_it_sees_what_it_saw_until_each_call_and_then_the_new_artifacts(house: House) -> None:
+async def test_it_sees_what_it_saw_until_each_call_and_then_the_new_artifacts(app: App) -> None:
     """In a thread of its own: what decides about a call is the same again."""
-    versions(house)
+    versions(app)
     seen: list[list[int]] = []
 
-    @house.does("examine")
+    @app.does("examine")
     def examine(ctx: Ctx) -> dict[str, Any]:
         looked: list[int] = []
         seen.append(looked)
@@ -41,20 +41,20 @@ async def test_it_sees_what_it_saw_until_each_call_and_then_the_new_artifacts(ho
         looked.append(version)
         return {"version": version, "answers": answers}
 
-    pipeline = await house.pipeline(step("code", "write"), step("test", "examine", outputs=["test.json"]))
-    run = await house.done(pipeline)
+    pipeline = await app.pipeline(step("code", "write"), step("test", "examine", outputs=["test.json"]))
+    run = await app.done(pipeline)
     assert seen == [[1], [1, 2], [1, 2, 3]]
-    assert house.output(run, "test") == {"seen": 2}  # what was staged last stands for what is returned
-    assert [e.checkpoint_key for e in house.executions(run)] == ["code", "test", "code", "code"]
-    prompts = [(e.regression_context or {}).get("prompt") for e in house.executions(run)]
+    assert app.output(run, "test") == {"seen": 2}  # what was staged last stands for what is returned
+    assert [e.checkpoint_key for e in app.executions(run)] == ["code", "test", "code", "code"]
+    prompts = [(e.regression_context or {}).get("prompt") for e in app.executions(run)]
     assert prompts == [None, None, "Make 2 of it.", "Make 3 of it."]
 
 
-async def test_a_coroutine_function_too_and_a_retry_keeps_its_answers(house: House) -> None:
-    versions(house)
+async def test_a_coroutine_function_too_and_a_retry_keeps_its_answers(app: App) -> None:
+    versions(app)
     tries: list[str] = []
 
-    @house.does("examine_once")
+    @app.does("examine_once")
     async def examine_once(ctx: Ctx) -> dict[str, Any]:
         ctx.stage("test", {"seen": ctx.inputs["code"]["version"]})
         answer = ctx.request_rework("code", "Again.")
@@ -64,26 +64,26 @@ async def test_a_coroutine_function_too_and_a_retry_keeps_its_answers(house: Hou
         ctx.stage("test", {"seen": 0, "version": ctx.inputs["code"]["version"]})
         return {}
 
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("code", "write"), step("test", "examine_once", execution=retries(1), outputs=["test.json"])
     )
-    run = await house.done(pipeline)
+    run = await app.done(pipeline)
     assert tries == ["completed", "completed"]
-    assert house.output(run, "test") == {"seen": 0, "version": 2}
-    assert house.told(run).count("rework_asked") == 1
+    assert app.output(run, "test") == {"seen": 0, "version": 2}
+    assert app.told(run).count("rework_asked") == 1
 
 
-async def test_one_that_does_not_repeat_itself_is_told_so(house: House) -> None:
-    versions(house)
+async def test_one_that_does_not_repeat_itself_is_told_so(app: App) -> None:
+    versions(app)
     prompts = iter(["First.", "Second."])
 
-    @house.does("fickle")
+    @app.does("fickle")
     async def fickle(ctx: Ctx) -> dict[str, Any]:
         ctx.stage("test", {"seen": 1})
         ctx.request_rework("code", next(prompts))
         return {}
 
-    @house.does("forgetful")
+    @app.does("forgetful")
     async def forgetful(ctx: Ctx) -> dict[str, Any]:
         if next(calls) == 0:
             ctx.stage("test", {"seen": 1})
@@ -100,21 +100,21 @@ async def test_one_that_does_not_repeat_itself_is_told_so(house: House) -> None:
         "forgetful": mentions("1", "request_rework(checkpoint='code', prompt='Once.', reason='')"),
     }
     for name, words in told.items():
-        pipeline = await house.pipeline(step("code", "write"), step("test", name, outputs=["test.json"]))
-        run = await house.start(pipeline)
-        await house.until_run(run, "paused")
-        error = house.execution(run, "test").error_details.last_error
+        pipeline = await app.pipeline(step("code", "write"), step("test", name, outputs=["test.json"]))
+        run = await app.start(pipeline)
+        await app.until_run(run, "paused")
+        error = app.execution(run, "test").error_details.last_error
         assert error is not None
         assert error.error_type == "not_repeated"
         assert error.error_message == words
-        await house.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_a_refused_rework_is_an_answer(house: House) -> None:
-    @house.does("hopeful")
+async def test_a_refused_rework_is_an_answer(app: App) -> None:
+    @app.does("hopeful")
     async def hopeful(ctx: Ctx) -> dict[str, Any]:
         answer = ctx.request_rework("nowhere", "Please.")
         return {"ended": answer.ended, "reason": answer.reason}
 
-    run = await house.done(await house.pipeline(step("code"), step("test", "hopeful")))
-    assert house.output(run, "test") == {"ended": "refused", "reason": mentions("'nowhere'")}
+    run = await app.done(await app.pipeline(step("code"), step("test", "hopeful")))
+    assert app.output(run, "test") == {"ended": "refused", "reason": mentions("'nowhere'")}

@@ -13,18 +13,18 @@ from cairn.services.actors import ADMIN
 from cairn.services.rework.service import ReworkSpec
 from cairn.services.runs.execution_views import Execution
 from tests.mentions import mentions
+from tests.services.app import App, form, step
 from tests.services.asking import asking
-from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-def rows(house: House, view: str, *columns: str, order: str, **where: str) -> list[dict[str, Any]]:
+def rows(app: App, view: str, *columns: str, order: str, **where: str) -> list[dict[str, Any]]:
     """Those of a view, whole or some columns."""
     named = ", ".join(columns) or "*"
     conditions = " AND ".join(f"{name} = :{name}" for name in where)
     query = sa.text(f"SELECT {named} FROM {view} WHERE {conditions} ORDER BY {order}")
-    return house.cairn.database.read(lambda c: [dict(row) for row in c.execute(query, where).mappings()])
+    return app.cairn.database.read(lambda c: [dict(row) for row in c.execute(query, where).mappings()])
 
 
 def mapped(key: str, *sources: str, **more: Any) -> dict[str, Any]:
@@ -41,15 +41,15 @@ def timeless(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-async def feedback_loop(house: House) -> tuple[str, str, dict[str, Execution]]:
+async def feedback_loop(app: App) -> tuple[str, str, dict[str, Execution]]:
     """Plan, dev, test, verify, where the test sends work back to dev. It stops before the last form is filled in."""
     versions = iter(range(1, 9))
 
-    @house.does("develop")
+    @app.does("develop")
     async def develop(ctx: Ctx) -> dict[str, Any]:
         return {"version": next(versions), "plan": ctx.inputs["plan"]}
 
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("plan"),
         step("dev", "develop", stage="build", input_mapping={"plan": "plan"}),
         mapped("test", "dev", stage="check"),
@@ -57,20 +57,20 @@ async def feedback_loop(house: House) -> tuple[str, str, dict[str, Execution]]:
         form("end"),
         pipeline_name="Clowder",
     )
-    with asking(house) as runner:
+    with asking(app) as runner:
         runner.ask("test", "dev", "Add test for password reset", "Missing test coverage", test={"missing": ["reset"]})
-        run = await house.start(pipeline, original_prompt="Add user authentication")
-        await house.until_execution(run, "end", "in_progress")
-    plan, dev, test, again, verify, end = house.executions(run)
+        run = await app.start(pipeline, original_prompt="Add user authentication")
+        await app.until_execution(run, "end", "in_progress")
+    plan, dev, test, again, verify, end = app.executions(run)
     jobs = {"plan": plan, "dev": dev, "test": test, "again": again, "verify": verify, "end": end}
     return pipeline, run, jobs
 
 
-async def test_the_views_tell_seed_2s_story(house: House) -> None:
+async def test_the_views_tell_seed_2s_story(app: App) -> None:
     """Whole rows, the same on both databases."""
-    pipeline, run, jobs = await feedback_loop(house)
+    pipeline, run, jobs = await feedback_loop(app)
     ids = {name: e.execution_id for name, e in jobs.items()}
-    assert timeless(rows(house, "active_pipelines", order="run_id", pipeline_id=pipeline)) == [
+    assert timeless(rows(app, "active_pipelines", order="run_id", pipeline_id=pipeline)) == [
         {
             "pipeline_id": pipeline,
             "pipeline_name": "Clowder",
@@ -87,7 +87,7 @@ async def test_the_views_tell_seed_2s_story(house: House) -> None:
             "cancelled_jobs": 0,
         }
     ]
-    summary = timeless(rows(house, "job_summary", order="created_at, checkpoint_position", pipeline_id=pipeline))
+    summary = timeless(rows(app, "job_summary", order="created_at, checkpoint_position", pipeline_id=pipeline))
     prompt = "Add user authentication"
     expected: list[tuple[str, str, str, int, str, int, int]] = [
         ("plan", "plan", prompt, 0, "completed", 1, 0),
@@ -121,7 +121,7 @@ async def test_the_views_tell_seed_2s_story(house: House) -> None:
         }
         for name, stage, own, position, status, produced, consumed in expected
     ]
-    chain = timeless(rows(house, "regression_chains", order="depth", root_job_id=ids["test"]))
+    chain = timeless(rows(app, "regression_chains", order="depth", root_job_id=ids["test"]))
     link = {"root_job_id": ids["test"], "pipeline_id": pipeline, "run_id": run, "status": "completed"}
     assert chain == [
         {
@@ -145,15 +145,15 @@ async def test_the_views_tell_seed_2s_story(house: House) -> None:
             "requested_by": "test",
         },
     ]
-    await house.cairn.runs.cancel(run, by=ADMIN)
-    assert rows(house, "active_pipelines", order="run_id", pipeline_id=pipeline) == []
+    await app.cairn.runs.cancel(run, by=ADMIN)
+    assert rows(app, "active_pipelines", order="run_id", pipeline_id=pipeline) == []
 
 
-async def test_artifacts_flow_from_producers_to_consumers(house: House) -> None:
+async def test_artifacts_flow_from_producers_to_consumers(app: App) -> None:
     """Dev → test → dev again → test → verify."""
-    pipeline, run, jobs = await feedback_loop(house)
+    pipeline, run, jobs = await feedback_loop(app)
     names = {e.execution_id: name for name, e in jobs.items()}
-    flow = rows(house, "artifact_flow", order="consumed_at, artifact_name", pipeline_id=pipeline)
+    flow = rows(app, "artifact_flow", order="consumed_at, artifact_name", pipeline_id=pipeline)
     told = {(names[row["producer_job_id"]], row["artifact_name"], names.get(row["consumer_job_id"])) for row in flow}
     assert told == {
         ("plan", "plan", "dev"),
@@ -184,7 +184,7 @@ async def test_artifacts_flow_from_producers_to_consumers(house: House) -> None:
         "consumer_checkpoint": "verify",
         "consumer_run_id": run,
     }
-    lineage = house.cairn.reading.lineage(run)
+    lineage = app.cairn.reading.lineage(run)
     assert {
         (names[one.producer_execution_id], one.artifact_name, names[one.consumer_execution_id]) for one in lineage.flow
     } == {edge for edge in told if edge[2] is not None}
@@ -217,48 +217,48 @@ async def test_artifacts_flow_from_producers_to_consumers(house: House) -> None:
             "archived_by": None,
         }
     ]
-    assert [e.stale_inputs for e in house.executions(run)] == [[]] * 6
-    await house.cairn.runs.cancel(run, by=ADMIN)
+    assert [e.stale_inputs for e in app.executions(run)] == [[]] * 6
+    await app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_only_what_was_wanted_counts_as_read(house: House) -> None:
+async def test_only_what_was_wanted_counts_as_read(app: App) -> None:
     """Reads through a mapping, a reference and the previous version; none for a checkpoint that reads nothing."""
 
-    @house.does("look_back")
+    @app.does("look_back")
     async def look_back(ctx: Ctx) -> dict[str, int]:
         return {"n": len(ctx.previous)}
 
     references = {"include_previous_version": True, "include_checkpoint_outputs": [{"checkpoint_id": "b"}]}
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("a"),
         step("b"),
         step("blind"),
         mapped("one", "a"),
         step("two", "look_back", inputs=references, input_mapping={"b": "b"}),
     )
-    await house.done(pipeline)
-    run = await house.done(pipeline)
-    read = {(one.producer_checkpoint, one.consumer_checkpoint) for one in house.cairn.reading.lineage(run).flow}
+    await app.done(pipeline)
+    run = await app.done(pipeline)
+    read = {(one.producer_checkpoint, one.consumer_checkpoint) for one in app.cairn.reading.lineage(run).flow}
     assert read == {("a", "one"), ("b", "two"), ("two", "two")}
 
 
-async def test_a_form_reads_what_it_shows_for_reference(house: House) -> None:
+async def test_a_form_reads_what_it_shows_for_reference(app: App) -> None:
     """Forms read too."""
     shown = {"include_checkpoint_outputs": [{"checkpoint_id": "a"}]}
-    pipeline = await house.pipeline(step("a"), form("ask", inputs=shown))
-    run = await house.start(pipeline)
-    await house.fill(run, "ask", ask="yes")
-    await house.until_run(run, "completed")
-    assert [(one.producer_checkpoint, one.consumer_checkpoint) for one in house.cairn.reading.lineage(run).flow] == [
+    pipeline = await app.pipeline(step("a"), form("ask", inputs=shown))
+    run = await app.start(pipeline)
+    await app.fill(run, "ask", ask="yes")
+    await app.until_run(run, "completed")
+    assert [(one.producer_checkpoint, one.consumer_checkpoint) for one in app.cairn.reading.lineage(run).flow] == [
         ("a", "ask")
     ]
 
 
-async def test_each_dispatch_reads_anew_and_depends_once(house: House) -> None:
+async def test_each_dispatch_reads_anew_and_depends_once(app: App) -> None:
     """Only the reads of the dispatch that made the result count."""
     calls: list[int] = []
 
-    @house.does("second_time")
+    @app.does("second_time")
     async def second_time(ctx: Ctx) -> Any:
         calls.append(len(ctx.inputs))
         if len(calls) == 1:
@@ -266,13 +266,13 @@ async def test_each_dispatch_reads_anew_and_depends_once(house: House) -> None:
         return {}
 
     again = {"retry_config": {"max_auto_retries": 1, "retry_delay_seconds": 0}}
-    pipeline = await house.pipeline(step("a"), step("b", "second_time", execution=again))
-    run = await house.done(pipeline)
-    a, b = house.executions(run)
+    pipeline = await app.pipeline(step("a"), step("b", "second_time", execution=again))
+    run = await app.done(pipeline)
+    a, b = app.executions(run)
     query = "SELECT dispatch_number FROM artifact_consumption WHERE execution_id = :id ORDER BY 1"
-    found = house.cairn.database.read(lambda c: list(c.execute(sa.text(query), {"id": b.execution_id}).scalars()))
+    found = app.cairn.database.read(lambda c: list(c.execute(sa.text(query), {"id": b.execution_id}).scalars()))
     assert found == [1, 2]
-    lineage = house.cairn.reading.lineage(run)
+    lineage = app.cairn.reading.lineage(run)
     assert len(lineage.flow) == 1
     assert [(one.execution_id, one.depends_on_execution_id) for one in lineage.dependencies] == [
         (b.execution_id, a.execution_id)
@@ -280,34 +280,34 @@ async def test_each_dispatch_reads_anew_and_depends_once(house: House) -> None:
 
 
 # ---- staleness ---------------------------------------------------------------------------------------------
-async def counted(house: House) -> tuple[str, str]:
+async def counted(app: App) -> tuple[str, str]:
     """`a` puts out another number each time; `b` reads it, `c` reads `b`, `d` reads nothing."""
     numbers = iter(range(1, 99))
 
-    @house.does("count")
+    @app.does("count")
     async def count(ctx: Ctx) -> dict[str, int]:
         return {"n": next(numbers)}
 
-    pipeline = await house.pipeline(step("a", "count"), mapped("b", "a"), mapped("c", "b"), step("d"))
-    return pipeline, await house.done(pipeline)
+    pipeline = await app.pipeline(step("a", "count"), mapped("b", "a"), mapped("c", "b"), step("d"))
+    return pipeline, await app.done(pipeline)
 
 
-def stale(house: House, run: str) -> list[str]:
-    return [item.key for item in house.run(run).trail if item.is_stale]
+def stale(app: App, run: str) -> list[str]:
+    return [item.key for item in app.run(run).trail if item.is_stale]
 
 
-async def test_stale_work_is_done_again_one_by_one(house: House) -> None:
+async def test_stale_work_is_done_again_one_by_one(app: App) -> None:
     """Without a parent, at the same position; only consumers of changed artifacts."""
-    _, run = await counted(house)
-    assert stale(house, run) == []
-    await house.cairn.reworks.ask(ReworkSpec(house.execution(run, "d").execution_id, "a"), by=ADMIN)
-    await house.until_run(run, "completed")
-    assert stale(house, run) == ["b"]
-    old = house.execution(run, "b")
+    _, run = await counted(app)
+    assert stale(app, run) == []
+    await app.cairn.reworks.ask(ReworkSpec(app.execution(run, "d").execution_id, "a"), by=ADMIN)
+    await app.until_run(run, "completed")
+    assert stale(app, run) == ["b"]
+    old = app.execution(run, "b")
     assert "rerun" in old.possible
-    asked = await house.cairn.reworks.rerun(old.execution_id, by=ADMIN)
-    await house.until_run(run, "completed")
-    new = house.cairn.reading.execution(asked.execution_id)
+    asked = await app.cairn.reworks.rerun(old.execution_id, by=ADMIN)
+    await app.until_run(run, "completed")
+    new = app.cairn.reading.execution(asked.execution_id)
     assert (new.checkpoint_key, new.parent_execution_id, new.superseded_by) == ("b", None, None)
     assert new.regression_context == {
         "reason": mentions(),
@@ -315,46 +315,44 @@ async def test_stale_work_is_done_again_one_by_one(house: House) -> None:
         "requested_by": "admin",
         "requested_by_execution_id": None,
     }
-    assert house.output(run, "b") == {"a": {"n": 2}}
-    assert stale(house, run) == ["c"]
+    assert app.output(run, "b") == {"a": {"n": 2}}
+    assert stale(app, run) == ["c"]
     with pytest.raises(CommandRefused):
-        await house.cairn.reworks.rerun(new.execution_id, by=ADMIN)
+        await app.cairn.reworks.rerun(new.execution_id, by=ADMIN)
     with pytest.raises(CommandRefused):
-        await house.cairn.reworks.rerun(old.execution_id, by=ADMIN)
-    await house.cairn.reworks.rerun(house.execution(run, "c").execution_id, by=ADMIN)
-    await house.until_run(run, "completed")
-    assert stale(house, run) == []
+        await app.cairn.reworks.rerun(old.execution_id, by=ADMIN)
+    await app.cairn.reworks.rerun(app.execution(run, "c").execution_id, by=ADMIN)
+    await app.until_run(run, "completed")
+    assert stale(app, run) == []
 
 
-async def test_the_same_bytes_again_leave_nothing_stale(house: House) -> None:
+async def test_the_same_bytes_again_leave_nothing_stale(app: App) -> None:
     """Only changed artifacts count."""
-    pipeline = await house.pipeline(step("a"), mapped("b", "a"))
-    run = await house.done(pipeline)
-    await house.cairn.reworks.ask(ReworkSpec(house.execution(run, "b").execution_id, "a"), by=ADMIN)
-    await house.until_run(run, "completed")
-    assert len(house.executions(run)) == 3
-    assert stale(house, run) == []
+    pipeline = await app.pipeline(step("a"), mapped("b", "a"))
+    run = await app.done(pipeline)
+    await app.cairn.reworks.ask(ReworkSpec(app.execution(run, "b").execution_id, "a"), by=ADMIN)
+    await app.until_run(run, "completed")
+    assert len(app.executions(run)) == 3
+    assert stale(app, run) == []
 
 
-async def test_what_read_from_an_archived_one_is_stale(house: House) -> None:
+async def test_what_read_from_an_archived_one_is_stale(app: App) -> None:
     """Later runs are not touched by a rollback in an earlier one."""
     numbers = iter(range(1, 99))
 
-    @house.does("count_on")
+    @app.does("count_on")
     async def count_on(ctx: Ctx) -> dict[str, int]:
         return {"n": next(numbers), "before": len(ctx.previous)}
 
-    pipeline = await house.pipeline(step("a", "count_on", inputs={"include_previous_version": True}), form("end"))
-    first = await house.start(pipeline)
-    await house.until_execution(first, "end", "in_progress")
-    second = await house.start(pipeline)
-    await house.until_execution(second, "end", "in_progress")
-    assert stale(house, second) == []
-    await house.cairn.pipelines.update_checkpoint(
-        house.execution(first, "a").checkpoint_id, {"approve": "start"}, by=ADMIN
-    )
-    await house.roll_back(first, -1)
-    (read,) = house.execution(second, "a").stale_inputs
+    pipeline = await app.pipeline(step("a", "count_on", inputs={"include_previous_version": True}), form("end"))
+    first = await app.start(pipeline)
+    await app.until_execution(first, "end", "in_progress")
+    second = await app.start(pipeline)
+    await app.until_execution(second, "end", "in_progress")
+    assert stale(app, second) == []
+    await app.cairn.pipelines.update_checkpoint(app.execution(first, "a").checkpoint_id, {"approve": "start"}, by=ADMIN)
+    await app.roll_back(first, -1)
+    (read,) = app.execution(second, "a").stale_inputs
     assert (read.checkpoint_name, read.replaced_by) == ("A", None)
     for run in (first, second):
-        await house.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, by=ADMIN)

@@ -17,10 +17,10 @@ from cairn.services.actors import ADMIN
 from cairn.services.secrets import MASKED, SecretStore
 from cairn.store import Database
 from cairn.store import tables as t
-from tests.services.house import House, step
+from tests.services.app import App, step
 from tests.services.household import Household
 
-pytestmark = pytest.mark.asyncio(loop_scope="package")  # the house is at home on one loop
+pytestmark = pytest.mark.asyncio(loop_scope="package")  # the app is at home on one loop
 
 VALUE = "wide-open-sesame"
 
@@ -59,39 +59,39 @@ async def test_the_servers_log_tells_no_secret(database: Database, tmp_path: Pat
         assert word not in told
 
 
-async def test_an_executions_log_tells_no_secret(house: House) -> None:
-    await house.cairn.secrets.put("door", VALUE, ADMIN)
-    run = await house.done(await house.pipeline(step("goals")))
-    execution = house.execution(run, "goals")
-    pipeline = house.run(run).pipeline_id
+async def test_an_executions_log_tells_no_secret(app: App) -> None:
+    await app.cairn.secrets.put("door", VALUE, ADMIN)
+    run = await app.done(await app.pipeline(step("goals")))
+    execution = app.execution(run, "goals")
+    pipeline = app.run(run).pipeline_id
     speaker: Any = SimpleNamespace(pipeline_id=pipeline, run_id=run, execution_id=execution.execution_id, dispatch=1)
-    house.cairn.logbook.say(speaker, "info", f"tried {VALUE}", {"with": [VALUE, 1], "deep": {"er": VALUE}})
-    await house.cairn.logbook.flush()
+    app.cairn.logbook.say(speaker, "info", f"tried {VALUE}", {"with": [VALUE, 1], "deep": {"er": VALUE}})
+    await app.cairn.logbook.flush()
     logs = t.execution_logs.c
-    row = await house.cairn.database.aread(
+    row = await app.cairn.database.aread(
         lambda c: c.execute(sa.select(logs.message, logs.details).where(logs.message.like("tried%"))).one()
     )
     assert (row.message, row.details) == (f"tried {MASKED}", {"with": [MASKED, 1], "deep": {"er": MASKED}})
-    await house.cairn.secrets.remove("door", ADMIN)
+    await app.cairn.secrets.remove("door", ADMIN)
 
 
-async def test_lines_that_cannot_be_written_take_no_others_with_them(house: House) -> None:
+async def test_lines_that_cannot_be_written_take_no_others_with_them(app: App) -> None:
     """Neither those of an execution that is gone, nor a value that no database holds."""
-    run = await house.done(await house.pipeline(step("goals")))
-    pipeline, execution = house.run(run).pipeline_id, house.execution(run, "goals").execution_id
+    run = await app.done(await app.pipeline(step("goals")))
+    pipeline, execution = app.run(run).pipeline_id, app.execution(run, "goals").execution_id
 
     def speaker(execution_id: str) -> Any:
         return SimpleNamespace(pipeline_id=pipeline, run_id=run, execution_id=execution_id, dispatch=1)
 
     for number, (broken, value) in enumerate((("gone", 1), (execution, object()))):
-        house.cairn.logbook.say(speaker(broken), "info", "lost", {"value": value})
-        house.cairn.logbook.say(speaker(execution), "info", f"kept {number}")
-        await house.cairn.logbook.flush()
-        assert house.cairn.logbook.is_empty
-    house.cairn.logbook.say(speaker(execution), "info", "kept last")
-    await house.cairn.logbook.flush()
+        app.cairn.logbook.say(speaker(broken), "info", "lost", {"value": value})
+        app.cairn.logbook.say(speaker(execution), "info", f"kept {number}")
+        await app.cairn.logbook.flush()
+        assert app.cairn.logbook.is_empty
+    app.cairn.logbook.say(speaker(execution), "info", "kept last")
+    await app.cairn.logbook.flush()
     logs = t.execution_logs.c
-    found = await house.cairn.database.aread(
+    found = await app.cairn.database.aread(
         lambda c: c.execute(sa.select(logs.message).where(logs.message.like("kept%"))).scalars().all()
     )
     assert "kept 0" in found

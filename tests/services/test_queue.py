@@ -9,7 +9,7 @@ from cairn.services.actors import ADMIN, Actor
 from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import Approval
 from tests.mentions import mentions
-from tests.services.house import House, form, step
+from tests.services.app import App, form, step
 from tests.services.ruling import rule, second_approver
 from tests.services.test_actions import REFUND, asked, mail_action, proposing
 from tests.services.test_asking import person
@@ -32,89 +32,89 @@ checkpoints:
 """
 
 
-def queue(house: House, run: str, by: Actor, *, mine: bool = False) -> list[Approval]:
+def queue(app: App, run: str, by: Actor, *, mine: bool = False) -> list[Approval]:
     answers_to = by.answers_to if mine and not by.is_admin else None
     wanted = ApprovalFilter(run_id=run, answers_to=answers_to, decided_by=by.name if mine else None)
-    return house.cairn.reading.approvals(wanted, 50, None, by).items
+    return app.cairn.reading.approvals(wanted, 50, None, by).items
 
 
-async def test_every_question_has_a_title(house: House) -> None:
+async def test_every_question_has_a_title(app: App) -> None:
     """One line each, the same in the queue, on its page, in its run and with its execution."""
-    pipeline = await house.pipeline(form("goals", approve="both"))
-    run = await house.start(pipeline)
+    pipeline = await app.pipeline(form("goals", approve="both"))
+    run = await app.start(pipeline)
     titles: list[str] = []
     for _ in range(3):
-        [one] = await house.until(lambda: house.run(run).waiting_approvals or None)
+        [one] = await app.until(lambda: app.run(run).waiting_approvals or None)
         titles.append(one.title)
-        [listed], detail = queue(house, run, ADMIN), house.cairn.reading.approval(one.approval_id, ADMIN)
+        [listed], detail = queue(app, run, ADMIN), app.cairn.reading.approval(one.approval_id, ADMIN)
         assert dict(listed) == {name: getattr(detail, name) for name in dict(listed)}
-        assert house.cairn.reading.run(run, ADMIN).waiting_approvals == [listed]
-        assert house.cairn.reading.execution(one.execution_id, ADMIN).approval == listed
+        assert app.cairn.reading.run(run, ADMIN).waiting_approvals == [listed]
+        assert app.cairn.reading.execution(one.execution_id, ADMIN).approval == listed
         if one.kind == "input":
-            await house.fill(run, "goals", goals="grow")
+            await app.fill(run, "goals", goals="grow")
         else:
-            await house.decide(run, "goals", "approve")
+            await app.decide(run, "goals", "approve")
     assert titles == ["Let Goals start", "Fill in Goals", "Approve Goals"]
 
 
-async def test_what_one_of_several_changed_stands_in_the_queue(house: House) -> None:
+async def test_what_one_of_several_changed_stands_in_the_queue(app: App) -> None:
     """The title and the current parameters; the proposed ones are stored."""
-    await second_approver(house)
-    pipeline = await house.pipeline(proposing(house, mail_action()))
-    await rule(house, FOUR_EYES, pipeline)
-    run = await house.start(pipeline)
-    detail = await asked(house, run)
+    await second_approver(app)
+    pipeline = await app.pipeline(proposing(app, mail_action()))
+    await rule(app, FOUR_EYES, pipeline)
+    run = await app.start(pipeline)
+    detail = await asked(app, run)
     assert (detail.title, detail.on_timeout, detail.escalate_to) == (SENT, OnExpiry.ESCALATE, ["admin"])
     assert detail.action is not None
     assert (detail.action.current_parameters, detail.action.approved_parameters) == (REFUND, None)
     assert [(s.checkpoint_id, s.checkpoint_name) for s in detail.steps] == [(detail.checkpoint_id, "Act")]
 
-    await house.cairn.approvals.decide(
+    await app.cairn.approvals.decide(
         detail.approval_id, "approve", modified_params={"subject": "Sorry"}, by=person("ann")
     )
-    [listed] = queue(house, run, ADMIN)
+    [listed] = queue(app, run, ADMIN)
     assert (listed.title, listed.given, listed.needed) == (mentions("“Sorry”", "customer@example.com"), 1, 2)
-    changed = await asked(house, run)
+    changed = await asked(app, run)
     assert changed.action is not None
     assert (changed.action.parameters, changed.action.approved_parameters) == (REFUND, None)
     assert changed.action.current_parameters == {**REFUND, "subject": "Sorry"}
 
-    await house.decide(run, "act", "approve", by=person("bob"))
-    await house.until_run(run, "completed")
-    decided = house.cairn.reading.approval(detail.approval_id, ADMIN).action
+    await app.decide(run, "act", "approve", by=person("bob"))
+    await app.until_run(run, "completed")
+    decided = app.cairn.reading.approval(detail.approval_id, ADMIN).action
     assert decided is not None
     assert decided.approved_parameters == decided.current_parameters == {**REFUND, "subject": "Sorry"}
 
 
-async def test_who_asks_is_told_whether_they_may_decide(house: House) -> None:
+async def test_who_asks_is_told_whether_they_may_decide(app: App) -> None:
     """By role and assignment; forms are open to editors."""
-    run = await house.start(await house.pipeline(form("goals", approve="complete")))
+    run = await app.start(await app.pipeline(form("goals", approve="complete")))
     narrow = Actor("decides", frozenset({"approver"}), scopes=frozenset({"read"}))
 
     def may() -> list[bool]:
-        return [queue(house, run, by)[0].may_decide for by in (VIEWER, EDITOR, APPROVER, ADMIN, narrow)]
+        return [queue(app, run, by)[0].may_decide for by in (VIEWER, EDITOR, APPROVER, ADMIN, narrow)]
 
     assert may() == [False, True, True, True, False]
-    await house.fill(run, "goals", goals="grow")
-    await house.until_execution(run, "goals", "waiting_approval_to_complete")
+    await app.fill(run, "goals", goals="grow")
+    await app.until_execution(run, "goals", "waiting_approval_to_complete")
     assert may() == [False, False, True, True, False]
-    [one] = house.run(run).waiting_approvals
+    [one] = app.run(run).waiting_approvals
     assert one.may_decide is False  # nobody has asked
-    await house.cairn.approvals.hand_over(one.approval_id, ["somebody"], "", by=ADMIN)
+    await app.cairn.approvals.hand_over(one.approval_id, ["somebody"], "", by=ADMIN)
     assert may() == [False, False, False, True, False]
-    await house.decide(run, "goals", "approve")
+    await app.decide(run, "goals", "approve")
 
 
-async def test_a_run_of_ones_own_is_not_in_ones_own_queue_where_the_rule_says_so(house: House) -> None:
+async def test_a_run_of_ones_own_is_not_in_ones_own_queue_where_the_rule_says_so(app: App) -> None:
     """Admins too."""
-    pipeline = await house.pipeline(*(step(key, approve="complete", stage="all") for key in ("goals", "other")))
+    pipeline = await app.pipeline(*(step(key, approve="complete", stage="all") for key in ("goals", "other")))
     ruled = "{kind: completion, custom_field: {field: checkpoint.key, value: goals}}"
     action = "{not_by_starter: true, approvers: [not_by_starter, approver]}"
-    await rule(house, f"checkpoints: [{{name: others, trigger: {ruled}, action: {action}}}]", pipeline)
-    run = await house.start(pipeline)
-    await house.until(lambda: len(house.run(run).waiting_approvals) == 2 or None)
+    await rule(app, f"checkpoints: [{{name: others, trigger: {ruled}, action: {action}}}]", pipeline)
+    run = await app.start(pipeline)
+    await app.until(lambda: len(app.run(run).waiting_approvals) == 2 or None)
     both = [("Approve Goals", False), ("Approve Other", True)]
-    assert sorted((a.title, a.may_decide) for a in queue(house, run, ADMIN)) == both
-    assert [a.title for a in queue(house, run, ADMIN, mine=True)] == ["Approve Other"]
-    assert sorted(a.title for a in queue(house, run, APPROVER, mine=True)) == ["Approve Goals", "Approve Other"]
-    await house.cairn.runs.cancel(run, by=ADMIN)
+    assert sorted((a.title, a.may_decide) for a in queue(app, run, ADMIN)) == both
+    assert [a.title for a in queue(app, run, ADMIN, mine=True)] == ["Approve Other"]
+    assert sorted(a.title for a in queue(app, run, APPROVER, mine=True)) == ["Approve Goals", "Approve Other"]
+    await app.cairn.runs.cancel(run, by=ADMIN)

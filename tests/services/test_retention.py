@@ -19,7 +19,7 @@ from cairn.services.retention import Retention, RetentionDays
 from cairn.store import blobs
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
-from tests.services.house import House, form, step
+from tests.services.app import App, form, step
 from tests.services.test_steering import Gate
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -35,131 +35,131 @@ class Later:
         return datetime.now(UTC) + self.by
 
 
-def retention(house: House, later: timedelta, **days: int) -> Retention:
-    """One that lives later than the house, whose own daily sweep keeps the right time."""
-    kept, engine = house.cairn.retention, copy(house.cairn.engine)
+def retention(app: App, later: timedelta, **days: int) -> Retention:
+    """One that lives later than the app, whose own daily sweep keeps the right time."""
+    kept, engine = app.cairn.retention, copy(app.cairn.engine)
     engine.clock = Later(later)
     return Retention(engine, kept._folder_sync, kept._jobs, replace(RetentionDays(), **days))  # pyright: ignore[reportPrivateUsage]
 
 
-def lane_jobs(house: House) -> Counter[str]:
+def lane_jobs(app: App) -> Counter[str]:
     """Jobs that drive runs on, by their status in the job engine."""
-    schema = "" if house.is_sqlite else "dbos."
+    schema = "" if app.is_sqlite else "dbos."
     query = sa.text(f"SELECT status FROM {schema}workflow_status WHERE queue_name LIKE 'lanes%'")
-    return Counter(house.cairn.database.read(lambda c: c.execute(query).scalars().all()))
+    return Counter(app.cairn.database.read(lambda c: c.execute(query).scalars().all()))
 
 
-async def test_failed_workspaces_go_after_their_time_with_an_event(house: House) -> None:
-    @house.does("fails")
+async def test_failed_workspaces_go_after_their_time_with_an_event(app: App) -> None:
+    @app.does("fails")
     async def fails(ctx: Ctx) -> None:
         raise ValueError("no")
 
-    pipeline = await house.pipeline(step("goals", "fails"))
-    run = await house.start(pipeline)
-    await house.until_run(run, "paused")
-    await house.until_quiet()
-    notes = house.root(pipeline) / ".errored/notes.txt"
+    pipeline = await app.pipeline(step("goals", "fails"))
+    run = await app.start(pipeline)
+    await app.until_run(run, "paused")
+    await app.until_quiet()
+    notes = app.root(pipeline) / ".errored/notes.txt"
     notes.write_text("mine")
-    await retention(house, timedelta(days=89)).sweep()
-    assert len(house.names(pipeline, ".errored")) == 5
-    await retention(house, timedelta(days=400), errored=0, archives=0).sweep()
-    assert len(house.names(pipeline, ".errored")) == 5
-    await retention(house, timedelta(days=91)).sweep()
-    assert house.names(pipeline, ".errored") == [".errored/notes.txt"]
-    told = house.events(pipeline_id=pipeline)[-1]
+    await retention(app, timedelta(days=89)).sweep()
+    assert len(app.names(pipeline, ".errored")) == 5
+    await retention(app, timedelta(days=400), errored=0, archives=0).sweep()
+    assert len(app.names(pipeline, ".errored")) == 5
+    await retention(app, timedelta(days=91)).sweep()
+    assert app.names(pipeline, ".errored") == [".errored/notes.txt"]
+    told = app.events(pipeline_id=pipeline)[-1]
     assert (told.event_type, told.actor, len(told.metadata["paths"])) == ("errored_discarded", "retention", 1)
 
 
-async def test_an_archive_that_is_gone_cannot_be_undone(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"), form("more"))
-    run = await house.start(pipeline)
-    await house.until_execution(run, "more", "in_progress")
-    rollback = await house.roll_back(run, -1)
-    await house.until_execution(run, "more", "in_progress")
-    await house.cairn.runs.cancel(run, by=ADMIN)
-    await house.cairn.pipelines.add_checkpoint(pipeline, step("end"), by=ADMIN)
-    kept = house.root(pipeline) / ".archived/drift_20200101T000000Z/mine.txt"
+async def test_an_archive_that_is_gone_cannot_be_undone(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"), form("more"))
+    run = await app.start(pipeline)
+    await app.until_execution(run, "more", "in_progress")
+    rollback = await app.roll_back(run, -1)
+    await app.until_execution(run, "more", "in_progress")
+    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.pipelines.add_checkpoint(pipeline, step("end"), by=ADMIN)
+    kept = app.root(pipeline) / ".archived/drift_20200101T000000Z/mine.txt"
     kept.parent.mkdir()
     kept.write_text("mine")
-    await retention(house, timedelta(days=364)).sweep()
-    assert len(list((house.root(pipeline) / ".archived").iterdir())) == 3
-    await retention(house, timedelta(days=366), errored=0).sweep()
-    assert [path.name for path in (house.root(pipeline) / ".archived").iterdir()] == ["drift_20200101T000000Z"]
+    await retention(app, timedelta(days=364)).sweep()
+    assert len(list((app.root(pipeline) / ".archived").iterdir())) == 3
+    await retention(app, timedelta(days=366), errored=0).sweep()
+    assert [path.name for path in (app.root(pipeline) / ".archived").iterdir()] == ["drift_20200101T000000Z"]
     assert kept.read_text() == "mine"
-    gone = house.rollback(rollback)
+    gone = app.rollback(rollback)
     assert (gone.can_undo, gone.archive_location) == (False, "")
     with pytest.raises(Gone):
-        await house.cairn.rollbacks.undo(rollback, by=ADMIN)
-    told = [e for e in house.events(run) if e.event_type == "archive_discarded"]
+        await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+    told = [e for e in app.events(run) if e.event_type == "archive_discarded"]
     assert [e.rollback_id for e in told] == [rollback]
-    assert house.cairn.reading.verify(None, run).valid
+    assert app.cairn.reading.verify(None, run).valid
 
 
-async def test_test_runs_go_after_seven_days_and_leave_their_trail(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"), form("more"))
-    done = await house.start(pipeline, test=True)
-    await house.fill(done, "more", more="yes")
-    await house.until_run(done, "completed")
-    open_one = await house.start(pipeline, test=True)
-    await house.until_execution(open_one, "more", "in_progress")
-    rolled = await house.roll_back(done, 0)
-    await house.until_execution(done, "more", "in_progress")
-    kept = await house.start(pipeline)
-    await house.until_execution(kept, "more", "in_progress")
-    await house.until_quiet()
-    await retention(house, timedelta(days=6)).sweep()
-    assert house.run(done).test
-    await retention(house, timedelta(days=8)).sweep()
+async def test_test_runs_go_after_seven_days_and_leave_their_trail(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"), form("more"))
+    done = await app.start(pipeline, test=True)
+    await app.fill(done, "more", more="yes")
+    await app.until_run(done, "completed")
+    open_one = await app.start(pipeline, test=True)
+    await app.until_execution(open_one, "more", "in_progress")
+    rolled = await app.roll_back(done, 0)
+    await app.until_execution(done, "more", "in_progress")
+    kept = await app.start(pipeline)
+    await app.until_execution(kept, "more", "in_progress")
+    await app.until_quiet()
+    await retention(app, timedelta(days=6)).sweep()
+    assert app.run(done).test
+    await retention(app, timedelta(days=8)).sweep()
     for run in (done, open_one):
         with pytest.raises(NotFound):
-            house.run(run)
-        assert house.cairn.reading.verify(None, None).valid
+            app.run(run)
+        assert app.cairn.reading.verify(None, None).valid
     with pytest.raises(NotFound):
-        house.rollback(rolled)
-    assert house.names(pipeline, "runs/test_") == []
-    assert house.run(kept).status == "in_progress"
-    told = [e for e in house.events(pipeline_id=pipeline) if e.event_type == "test_run_removed"]
+        app.rollback(rolled)
+    assert app.names(pipeline, "runs/test_") == []
+    assert app.run(kept).status == "in_progress"
+    told = [e for e in app.events(pipeline_id=pipeline) if e.event_type == "test_run_removed"]
     assert {e.metadata["run_id"] for e in told} == {done, open_one}
-    await house.cairn.runs.cancel(kept, by=ADMIN)
+    await app.cairn.runs.cancel(kept, by=ADMIN)
 
 
-async def test_everything_about_a_test_run_goes_with_it(house: House) -> None:
+async def test_everything_about_a_test_run_goes_with_it(app: App) -> None:
     """Whatever refers to it: what was proposed, said and decided, and what was sent back."""
 
-    @house.does("propose")
+    @app.does("propose")
     async def propose(ctx: Ctx) -> dict[str, Any]:
         return dict(ctx.propose_action("financial_transaction", {"amount": 1, "currency": "EUR"}, risk_level="high"))
 
-    @house.does("send_back")
+    @app.does("send_back")
     async def send_back(ctx: Ctx) -> dict[str, Any]:
         ctx.stage("check", {})
         ctx.request_rework("goals", "Once more.")
         return {}
 
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("goals"), step("act", "propose"), step("check", "send_back", outputs=["check.json"])
     )
-    run = await house.start(pipeline, test=True)
-    asked = await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
-    await house.cairn.comments.add(asked.approval_id, "why?", by=ADMIN)
-    await house.cairn.approvals.decide(asked.approval_id, "approve", modified_params={"amount": 2}, by=ADMIN)
-    await house.until_run(run, "completed")
-    await house.until_quiet()
-    await retention(house, timedelta(days=8)).sweep()
+    run = await app.start(pipeline, test=True)
+    asked = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    await app.cairn.comments.add(asked.approval_id, "why?", by=ADMIN)
+    await app.cairn.approvals.decide(asked.approval_id, "approve", modified_params={"amount": 2}, by=ADMIN)
+    await app.until_run(run, "completed")
+    await app.until_quiet()
+    await retention(app, timedelta(days=8)).sweep()
     with pytest.raises(NotFound):
-        house.run(run)
+        app.run(run)
 
 
-async def test_contents_sessions_and_keys_that_nobody_needs_are_swept(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"))
-    run = await house.done(pipeline, input={"kept": 1})
-    lost = await house.cairn.database.transact(lambda c: blobs.put(c, b"nobody refers to this"))
-    await retention(house, timedelta(hours=23)).sweep()
-    size = house.cairn.database.read(lambda c: blobs.size_of(c, lost))
+async def test_contents_sessions_and_keys_that_nobody_needs_are_swept(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"))
+    run = await app.done(pipeline, input={"kept": 1})
+    lost = await app.cairn.database.transact(lambda c: blobs.put(c, b"nobody refers to this"))
+    await retention(app, timedelta(hours=23)).sweep()
+    size = app.cairn.database.read(lambda c: blobs.size_of(c, lost))
     assert size is not None
     k, s = t.idempotency_keys, t.sessions
     old = datetime.now(UTC) - timedelta(days=3)
-    await house.cairn.database.transact(
+    await app.cairn.database.transact(
         lambda c: (
             c.execute(
                 sa.insert(k).values(
@@ -187,33 +187,33 @@ async def test_contents_sessions_and_keys_that_nobody_needs_are_swept(house: Hou
             ),
         )
     )
-    await retention(house, timedelta(hours=25)).sweep()
-    assert house.cairn.database.read(lambda c: blobs.size_of(c, lost)) is None
-    assert house.cairn.database.read(lambda c: c.execute(sa.select(k).where(k.c.key == "k")).first()) is None
-    assert house.cairn.database.read(lambda c: c.execute(sa.select(s).where(s.c.session_digest == "d")).first()) is None
-    assert house.cairn.reading.run_input(run) == b'{"kept":1}'
-    assert house.content(house.artifacts(run)[0]) == b'{"value":1}'
+    await retention(app, timedelta(hours=25)).sweep()
+    assert app.cairn.database.read(lambda c: blobs.size_of(c, lost)) is None
+    assert app.cairn.database.read(lambda c: c.execute(sa.select(k).where(k.c.key == "k")).first()) is None
+    assert app.cairn.database.read(lambda c: c.execute(sa.select(s).where(s.c.session_digest == "d")).first()) is None
+    assert app.cairn.reading.run_input(run) == b'{"kept":1}'
+    assert app.content(app.artifacts(run)[0]) == b'{"value":1}'
 
 
-async def test_jobs_that_are_over_do_not_pile_up(house: House) -> None:
-    gate, before = Gate(house), lane_jobs(house)["SUCCESS"]
-    pipeline = await house.pipeline(step("goals", "gate"))
-    runs = [await house.start(pipeline) for _ in range(3)]
-    await house.until(lambda: lane_jobs(house)["PENDING"] >= 3)  # the job engine has taken them up
+async def test_jobs_that_are_over_do_not_pile_up(app: App) -> None:
+    gate, before = Gate(app), lane_jobs(app)["SUCCESS"]
+    pipeline = await app.pipeline(step("goals", "gate"))
+    runs = [await app.start(pipeline) for _ in range(3)]
+    await app.until(lambda: lane_jobs(app)["PENDING"] >= 3)  # the job engine has taken them up
     gate.open.set()
     for run in runs:
-        await house.until_run(run, "completed")
-    await house.until(lambda: lane_jobs(house)["SUCCESS"] >= before + 3)
-    waiting = await house.start(await house.pipeline(form("more")))
-    await retention(house, timedelta(minutes=30)).sweep_jobs()
-    assert lane_jobs(house)["SUCCESS"] >= 3
-    await retention(house, timedelta(hours=2)).sweep_jobs()
-    assert lane_jobs(house)["SUCCESS"] == 0
-    await house.fill(waiting, "more", more="yes")
-    await house.until_run(waiting, "completed")
+        await app.until_run(run, "completed")
+    await app.until(lambda: lane_jobs(app)["SUCCESS"] >= before + 3)
+    waiting = await app.start(await app.pipeline(form("more")))
+    await retention(app, timedelta(minutes=30)).sweep_jobs()
+    assert lane_jobs(app)["SUCCESS"] >= 3
+    await retention(app, timedelta(hours=2)).sweep_jobs()
+    assert lane_jobs(app)["SUCCESS"] == 0
+    await app.fill(waiting, "more", more="yes")
+    await app.until_run(waiting, "completed")
 
 
-async def test_the_days_work_is_done_once_a_day(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_days_work_is_done_once_a_day(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[datetime] = []
 
     async def sweep(self: Retention) -> None:
@@ -222,18 +222,18 @@ async def test_the_days_work_is_done_once_a_day(house: House, monkeypatch: pytes
     monkeypatch.setattr(Retention, "sweep", sweep)
     start = timedelta(days=1000)
     for hours in (0, 1, 23, 25, 26, 50):
-        await retention(house, start + timedelta(hours=hours)).sweep_daily()
+        await retention(app, start + timedelta(hours=hours)).sweep_daily()
     assert len(done) == 3
 
 
-async def test_nothing_of_a_deleted_pipeline_is_touched(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"), form("more"))
-    run = await house.start(pipeline)
-    await house.until_execution(run, "more", "in_progress")
-    await house.roll_back(run, -1)
-    location = await house.cairn.pipelines.delete(pipeline, force=True, by=ADMIN)
-    before = sorted(path.name for path in (house.folder / "pipelines" / location).rglob("*"))
-    await retention(house, timedelta(days=1000)).sweep()
-    assert sorted(path.name for path in (house.folder / "pipelines" / location).rglob("*")) == before
+async def test_nothing_of_a_deleted_pipeline_is_touched(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"), form("more"))
+    run = await app.start(pipeline)
+    await app.until_execution(run, "more", "in_progress")
+    await app.roll_back(run, -1)
+    location = await app.cairn.pipelines.delete(pipeline, force=True, by=ADMIN)
+    before = sorted(path.name for path in (app.folder / "pipelines" / location).rglob("*"))
+    await retention(app, timedelta(days=1000)).sweep()
+    assert sorted(path.name for path in (app.folder / "pipelines" / location).rglob("*")) == before
     with pytest.raises(CommandRefused):
-        await house.roll_back(run, 0)
+        await app.roll_back(run, 0)

@@ -10,7 +10,7 @@ import pytest
 from cairn.core.errors import AlreadyApplied, CommandRefused, StaleCommand
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from tests.services.house import House, form, retries, step
+from tests.services.app import App, form, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -18,10 +18,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 class Flaky:
     """Fails so many times, and notes what each attempt saw."""
 
-    def __init__(self, house: House, name: str, failures: int) -> None:
+    def __init__(self, app: App, name: str, failures: int) -> None:
         self.failures = failures
         self.seen: list[tuple[int, str, list[str]]] = []
-        house.does(name)(self.attempt)
+        app.does(name)(self.attempt)
 
     async def attempt(self, ctx: Ctx) -> dict[str, int]:
         files = sorted(path.name for path in ctx.workspace.iterdir())
@@ -34,11 +34,11 @@ class Flaky:
         return {"attempt": ctx.attempt}
 
 
-async def test_attempts_keep_id_and_workspace_and_are_counted(house: House) -> None:
-    flaky = Flaky(house, "flaky", 2)
-    pipeline = await house.pipeline(step("goals", "flaky", execution=retries(2)))
-    run = await house.done(pipeline)
-    execution = house.execution(run, "goals")
+async def test_attempts_keep_id_and_workspace_and_are_counted(app: App) -> None:
+    flaky = Flaky(app, "flaky", 2)
+    pipeline = await app.pipeline(step("goals", "flaky", execution=retries(2)))
+    run = await app.done(pipeline)
+    execution = app.execution(run, "goals")
     folder = f"exec_{execution.execution_id}"
     assert flaky.seen == [
         (1, folder, []),
@@ -52,8 +52,8 @@ async def test_attempts_keep_id_and_workspace_and_are_counted(house: House) -> N
         (2, "failure 2", "ValueError"),
     ]
     assert all("in attempt" in e.stack_trace for e in execution.error_details.attempts)
-    assert house.output(run, "goals") == {"attempt": 3}
-    assert [e for e in house.told(run) if e.startswith("execution")] == [
+    assert app.output(run, "goals") == {"attempt": 3}
+    assert [e for e in app.told(run) if e.startswith("execution")] == [
         "execution_made",
         "execution_dispatched",
         "execution_retried",
@@ -66,38 +66,38 @@ async def test_attempts_keep_id_and_workspace_and_are_counted(house: House) -> N
     ]
 
 
-async def test_the_delay_is_waited_for(house: House) -> None:
-    Flaky(house, "flaky", 1)
-    pipeline = await house.pipeline(step("goals", "flaky", execution=retries(1, delay=1)))
-    run = await house.start(pipeline)
-    waiting = await house.until(lambda: house.execution(run, "goals").retry_due_at and house.execution(run, "goals"))
+async def test_the_delay_is_waited_for(app: App) -> None:
+    Flaky(app, "flaky", 1)
+    pipeline = await app.pipeline(step("goals", "flaky", execution=retries(1, delay=1)))
+    run = await app.start(pipeline)
+    waiting = await app.until(lambda: app.execution(run, "goals").retry_due_at and app.execution(run, "goals"))
     assert (waiting.status, waiting.waiting_on, waiting.attempt_number) == ("in_progress", "retry_delay", 2)
-    assert house.run(run).possible == ["pause", "cancel", "roll back", "restart"]
-    await house.until_run(run, "completed")
+    assert app.run(run).possible == ["pause", "cancel", "roll back", "restart"]
+    await app.until_run(run, "completed")
     waited, began = [
         event.timestamp
-        for event in house.events(run)
+        for event in app.events(run)
         if event.event_type in ("execution_waiting", "execution_dispatched")
     ][1:]
     assert 1.0 <= (began - waited).total_seconds() < 5.0
 
 
-async def test_when_none_is_left_the_workspace_and_the_error_are_kept(house: House) -> None:
+async def test_when_none_is_left_the_workspace_and_the_error_are_kept(app: App) -> None:
     """`.errored/` with `error_info.json`, `error_logs.txt` and `failed_artifacts/`."""
-    Flaky(house, "flaky", 9)
-    pipeline = await house.pipeline(step("goals", "flaky", execution=retries(1)))
-    run = await house.start(pipeline)
-    await house.until_run(run, "paused")
-    await house.until_quiet()
-    assert house.names(pipeline, ".errored") == [
+    Flaky(app, "flaky", 9)
+    pipeline = await app.pipeline(step("goals", "flaky", execution=retries(1)))
+    run = await app.start(pipeline)
+    await app.until_run(run, "paused")
+    await app.until_quiet()
+    assert app.names(pipeline, ".errored") == [
         ".errored/exec_UUID_TIME/error_info.json",
         ".errored/exec_UUID_TIME/error_logs.txt",
         ".errored/exec_UUID_TIME/failed_artifacts/",
         ".errored/exec_UUID_TIME/workspace/left_by_1",
         ".errored/exec_UUID_TIME/workspace/left_by_2",
     ]
-    assert house.workspaces(pipeline) == set()
-    folder = next((house.root(pipeline) / ".errored").iterdir())
+    assert app.workspaces(pipeline) == set()
+    folder = next((app.root(pipeline) / ".errored").iterdir())
     info = json.loads((folder / "error_info.json").read_text())
     assert {name: info[name] for name in info if name not in ("stack_trace", "execution_id")} == {
         "run_id": run,
@@ -116,23 +116,23 @@ async def test_when_none_is_left_the_workspace_and_the_error_are_kept(house: Hou
     assert [line.split(" ", 1)[1] for line in logs] == ["info attempt 1", "info attempt 2"]
 
 
-async def test_a_result_that_is_not_what_was_declared_is_kept_as_failed_artifact(house: House) -> None:
+async def test_a_result_that_is_not_what_was_declared_is_kept_as_failed_artifact(app: App) -> None:
     """An invalid result has its own retry limit, then `on_failure` applies."""
 
-    @house.does("undeclared")
+    @app.does("undeclared")
     async def undeclared(ctx: Ctx) -> None:
         ctx.stage("goals", {"fine": True})
         ctx.stage("surprise.txt", "not declared")
 
-    pipeline = await house.pipeline(step("goals", "undeclared", execution=retries(4)))
-    run = await house.start(pipeline)
-    await house.until_run(run, "paused")
-    failed = house.execution(run, "goals").error_details.last_error
+    pipeline = await app.pipeline(step("goals", "undeclared", execution=retries(4)))
+    run = await app.start(pipeline)
+    await app.until_run(run, "paused")
+    failed = app.execution(run, "goals").error_details.last_error
     assert failed is not None
     assert "surprise.txt: it is not declared; declared is goals.json" in failed.error_message
-    assert house.execution(run, "goals").attempt_number == 3  # max_validation_retries is 2
+    assert app.execution(run, "goals").attempt_number == 3  # max_validation_retries is 2
     kept = [".errored/exec_UUID_TIME/failed_artifacts/", ".errored/exec_UUID_TIME/workspace/"]
-    await house.until(lambda: house.names(pipeline, ".errored/")[2:] == kept)  # the files follow the commit
+    await app.until(lambda: app.names(pipeline, ".errored/")[2:] == kept)  # the files follow the commit
 
 
 @pytest.mark.parametrize(
@@ -143,45 +143,45 @@ async def test_a_result_that_is_not_what_was_declared_is_kept_as_failed_artifact
         ("rollback_checkpoint", "in_progress", {"first": "completed", "bad": "pending", "after": "upcoming"}),
     ],
 )
-async def test_each_on_failure(house: House, on_failure: str, status: str, statuses: dict[str, str]) -> None:
-    Flaky(house, "flaky", 1)
-    pipeline = await house.pipeline(
+async def test_each_on_failure(app: App, on_failure: str, status: str, statuses: dict[str, str]) -> None:
+    Flaky(app, "flaky", 1)
+    pipeline = await app.pipeline(
         step("first"), step("bad", "flaky", outputs=["goals.json"], execution=retries(0, 0, on_failure)), step("after")
     )
-    run = await house.start(pipeline)
-    await house.until(lambda: house.statuses(run) == statuses)
-    await house.until_quiet()
-    assert house.run(run).status == status
-    assert len(list((house.root(pipeline) / ".errored").iterdir())) == 1
+    run = await app.start(pipeline)
+    await app.until(lambda: app.statuses(run) == statuses)
+    await app.until_quiet()
+    assert app.run(run).status == status
+    assert len(list((app.root(pipeline) / ".errored").iterdir())) == 1
     if on_failure == "rollback_checkpoint":
-        made = house.run(run).rollback_history
-        rollback = house.rollback(made[0])
+        made = app.run(run).rollback_history
+        rollback = app.rollback(made[0])
         assert (rollback.triggered_by, rollback.target_checkpoint_position, rollback.rollback_type) == (
             "checkpoint_failure",
             0,
             "checkpoint_level",
         )
-        assert house.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
-        await house.cairn.executions.start(house.execution(run, "bad").execution_id, by=ADMIN)  # the redo waits
+        assert app.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
+        await app.cairn.executions.start(app.execution(run, "bad").execution_id, by=ADMIN)  # the redo waits
     else:
         with pytest.raises(CommandRefused, match=r"bad|failed"):
-            await house.cairn.runs.resume(run, by=ADMIN)
-        await house.cairn.executions.retry(house.execution(run, "bad").execution_id, by=ADMIN)
-    await house.until_run(run, "completed")
+            await app.cairn.runs.resume(run, by=ADMIN)
+        await app.cairn.executions.retry(app.execution(run, "bad").execution_id, by=ADMIN)
+    await app.until_run(run, "completed")
 
 
-async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(house: House) -> None:
+async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(app: App) -> None:
     """With the newest definition; `.errored/` stays."""
-    flaky = Flaky(house, "flaky", 3)
-    pipeline = await house.pipeline(step("goals", "flaky", execution=retries(1)))
-    run = await house.start(pipeline)
-    await house.until_run(run, "paused")
-    failed = house.execution(run, "goals")
+    flaky = Flaky(app, "flaky", 3)
+    pipeline = await app.pipeline(step("goals", "flaky", execution=retries(1)))
+    run = await app.start(pipeline)
+    await app.until_run(run, "paused")
+    failed = app.execution(run, "goals")
     assert (failed.attempt_number, failed.possible) == (2, ["retry", "cancel"])
     with pytest.raises(StaleCommand, match=r"\b2\b.*\b3\b"):
-        await house.cairn.executions.retry(failed.execution_id, attempt=3, by=ADMIN)
-    await house.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
-    await house.until_run(run, "completed")
+        await app.cairn.executions.retry(failed.execution_id, attempt=3, by=ADMIN)
+    await app.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
+    await app.until_run(run, "completed")
     assert [(attempt, files) for attempt, _, files in flaky.seen] == [
         (1, []),
         (2, ["left_by_1"]),
@@ -189,48 +189,48 @@ async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(house
         (4, ["left_by_3"]),
     ]
     with pytest.raises(AlreadyApplied, match=r"\b2\b"):
-        await house.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
-    assert len(list((house.root(pipeline) / ".errored").iterdir())) == 1
-    assert house.told(run).count("run_reopened") == 1
+        await app.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
+    assert len(list((app.root(pipeline) / ".errored").iterdir())) == 1
+    assert app.told(run).count("run_reopened") == 1
 
 
-async def test_two_failures_in_one_second_are_both_kept(house: House) -> None:
-    Flaky(house, "flaky", 2)
-    pipeline = await house.pipeline(step("goals", "flaky"))
-    run = await house.start(pipeline)
+async def test_two_failures_in_one_second_are_both_kept(app: App) -> None:
+    Flaky(app, "flaky", 2)
+    pipeline = await app.pipeline(step("goals", "flaky"))
+    run = await app.start(pipeline)
     for _ in range(2):
-        await house.until_run(run, "paused")
-        await house.until_quiet()
-        await house.cairn.executions.retry(house.execution(run, "goals").execution_id, by=ADMIN)
-    await house.until_run(run, "completed")
-    folders = sorted((house.root(pipeline) / ".errored").iterdir())
+        await app.until_run(run, "paused")
+        await app.until_quiet()
+        await app.cairn.executions.retry(app.execution(run, "goals").execution_id, by=ADMIN)
+    await app.until_run(run, "completed")
+    folders = sorted((app.root(pipeline) / ".errored").iterdir())
     assert [json.loads((folder / "error_info.json").read_text())["attempt_number"] for folder in folders] == [1, 2]
 
 
-async def test_a_failed_one_may_be_dismissed(house: House) -> None:
+async def test_a_failed_one_may_be_dismissed(app: App) -> None:
     """Its checkpoint waits for a manual start."""
-    Flaky(house, "flaky", 1)
-    pipeline = await house.pipeline(step("goals", "flaky"))
-    run = await house.start(pipeline)
-    await house.until_run(run, "paused")
-    await house.cairn.executions.cancel(house.execution(run, "goals").execution_id, by=ADMIN)
-    assert (house.run(run).status, house.statuses(run)) == ("paused", {"goals": "pending"})
-    await house.cairn.runs.resume(run, by=ADMIN)
-    await house.cairn.executions.start(house.execution(run, "goals").execution_id, by=ADMIN)
-    await house.until_run(run, "completed")
+    Flaky(app, "flaky", 1)
+    pipeline = await app.pipeline(step("goals", "flaky"))
+    run = await app.start(pipeline)
+    await app.until_run(run, "paused")
+    await app.cairn.executions.cancel(app.execution(run, "goals").execution_id, by=ADMIN)
+    assert (app.run(run).status, app.statuses(run)) == ("paused", {"goals": "pending"})
+    await app.cairn.runs.resume(run, by=ADMIN)
+    await app.cairn.executions.start(app.execution(run, "goals").execution_id, by=ADMIN)
+    await app.until_run(run, "completed")
 
 
-async def test_a_declined_form_goes_to_on_failure(house: House) -> None:
-    pipeline = await house.pipeline(form("goals", execution=retries(2, on_failure="fail_run")))
-    run = await house.start(pipeline)
-    await house.decide(run, "goals", "decline", "no idea")
-    await house.until_run(run, "failed")
-    failed = house.execution(run, "goals").error_details.last_error
+async def test_a_declined_form_goes_to_on_failure(app: App) -> None:
+    pipeline = await app.pipeline(form("goals", execution=retries(2, on_failure="fail_run")))
+    run = await app.start(pipeline)
+    await app.decide(run, "goals", "decline", "no idea")
+    await app.until_run(run, "failed")
+    failed = app.execution(run, "goals").error_details.last_error
     assert failed is not None
     assert (failed.error_type, failed.error_message) == ("declined", "Declined by admin. no idea")
 
 
-async def test_what_a_function_raises_may_be_anything(house: House) -> None:
+async def test_what_a_function_raises_may_be_anything(app: App) -> None:
     """Whatever it is, the execution fails, the worker goes on, and the message can be stored."""
 
     def raising(error: BaseException) -> Any:
@@ -244,9 +244,9 @@ async def test_what_a_function_raises_may_be_anything(house: House) -> None:
             raise RuntimeError("cannot even say what it is")
 
     for error in (SystemExit(3), Odd(), ValueError("nul \0 and half \ud800"), KeyError(), OSError(28, "No space left")):
-        house.does("odd")(raising(error))
-        run = await house.start(await house.pipeline(step("goals", "odd")))
-        await house.until_run(run, "paused")
-        failed = house.execution(run, "goals").error_details.last_error
+        app.does("odd")(raising(error))
+        run = await app.start(await app.pipeline(step("goals", "odd")))
+        await app.until_run(run, "paused")
+        failed = app.execution(run, "goals").error_details.last_error
         assert failed is not None
         assert failed.error_type == type(error).__qualname__

@@ -7,21 +7,21 @@ import pytest
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.mentions import mentions
+from tests.services.app import App, retries, step
 from tests.services.asking import asking, code, writing
-from tests.services.house import House, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_an_execution_sends_work_back_and_goes_on_with_the_new_artifacts(house: House) -> None:
+async def test_an_execution_sends_work_back_and_goes_on_with_the_new_artifacts(app: App) -> None:
     """A loop from test to code, with the findings of the test."""
-    seen = writing(house)
-    pipeline = await house.pipeline(code(), step("test", "give_back"), step("verify", "give_back"))
-    with asking(house) as runner:
+    seen = writing(app)
+    pipeline = await app.pipeline(code(), step("test", "give_back"), step("verify", "give_back"))
+    with asking(app) as runner:
         runner.ask("test", "code", "Add the tests.", "Coverage is low.", test={"missing": ["reset"]})
-        run = await house.done(pipeline, original_prompt="Sign in")
+        run = await app.done(pipeline, original_prompt="Sign in")
     assert seen == [None, ("Add the tests.", "Coverage is low.", "test", {"test": {"missing": ["reset"]}})]
-    first, asker, rework, verify = house.executions(run)
+    first, asker, rework, verify = app.executions(run)
     assert (rework.checkpoint_key, rework.status, rework.checkpoint_position) == ("code", "completed", 0)
     assert (rework.parent_execution_id, rework.regression_context) == (
         asker.execution_id,
@@ -34,23 +34,23 @@ async def test_an_execution_sends_work_back_and_goes_on_with_the_new_artifacts(h
     )
     assert (first.superseded_by, rework.superseded_by) == (rework.execution_id, None)
     assert (asker.dispatch_number, asker.attempt_number) == (2, 1)
-    assert house.output(run, "test") == {"input": None, "code": {"version": 2}}
-    assert house.output(run, "verify")["code"] == {"version": 2}
-    assert house.run(run).original_prompt == "Sign in"
+    assert app.output(run, "test") == {"input": None, "code": {"version": 2}}
+    assert app.output(run, "verify")["code"] == {"version": 2}
+    assert app.run(run).original_prompt == "Sign in"
     assert not any(e.stale_inputs for e in (asker, rework, verify))
 
 
-async def test_the_asker_is_told_all_of_it(house: House) -> None:
+async def test_the_asker_is_told_all_of_it(app: App) -> None:
     """The event carries how it ended and what came of it, whichever way."""
-    writing(house)
-    pipeline = await house.pipeline(code(), step("test"))
-    with asking(house) as runner:
+    writing(app)
+    pipeline = await app.pipeline(code(), step("test"))
+    with asking(app) as runner:
         runner.ask("test", "code", "Again.", "Why not.")
         runner.ask("test", "nowhere", "Again.")
-        run = await house.done(pipeline)
-    rework = house.execution(run, "code")
+        run = await app.done(pipeline)
+    rework = app.execution(run, "code")
     (made,) = rework.artifacts_generated
-    told = [event for event in house.events(run) if event.event_type == "rework_told"]
+    told = [event for event in app.events(run) if event.event_type == "rework_told"]
     assert [event.metadata for event in told] == [
         {
             "checkpoint": "code",
@@ -77,103 +77,103 @@ async def test_the_asker_is_told_all_of_it(house: House) -> None:
             "artifacts": [],
         },
     ]
-    assert {event.execution_id for event in told} == {house.execution(run, "test").execution_id}
+    assert {event.execution_id for event in told} == {app.execution(run, "test").execution_id}
     assert told[0].description == mentions("Test")
 
 
-async def test_a_rework_that_is_approved_later_is_told_with_its_artifacts(house: House) -> None:
+async def test_a_rework_that_is_approved_later_is_told_with_its_artifacts(app: App) -> None:
     """It needs an approval even when its output is the same."""
-    pipeline = await house.pipeline(step("code", approve="complete"), step("test"))
-    with asking(house) as runner:
+    pipeline = await app.pipeline(step("code", approve="complete"), step("test"))
+    with asking(app) as runner:
         runner.ask("test", "code")
-        run = await house.start(pipeline)
-        await house.decide(run, "code", "approve")
-        await house.until(lambda: len(house.executions(run)) == 3)
-        assert house.execution(run, "test").waiting_on == "rework"
-        await house.decide(run, "code", "approve")
-        await house.until_run(run, "completed")
-    (told,) = [event for event in house.events(run) if event.event_type == "rework_told"]
+        run = await app.start(pipeline)
+        await app.decide(run, "code", "approve")
+        await app.until(lambda: len(app.executions(run)) == 3)
+        assert app.execution(run, "test").waiting_on == "rework"
+        await app.decide(run, "code", "approve")
+        await app.until_run(run, "completed")
+    (told,) = [event for event in app.events(run) if event.event_type == "rework_told"]
     assert [made["name"] for made in told.metadata["artifacts"]] == ["code"]
 
 
-async def test_what_is_asked_beyond_the_limit_people_grant(house: House) -> None:
+async def test_what_is_asked_beyond_the_limit_people_grant(app: App) -> None:
     """Ten per run."""
-    writing(house)
-    pipeline = await house.pipeline(code(), step("test"))
-    with asking(house) as runner:
+    writing(app)
+    pipeline = await app.pipeline(code(), step("test"))
+    with asking(app) as runner:
         for _ in range(11):
             runner.ask("test", "code", "More.", "Never enough.")
-        run = await house.start(pipeline)
-        asked = await house.until(
-            lambda: next((a for a in house.run(run).waiting_approvals if a.kind == "escalation"), None)
+        run = await app.start(pipeline)
+        asked = await app.until(
+            lambda: next((a for a in app.run(run).waiting_approvals if a.kind == "escalation"), None)
         )
         assert asked.reason == mentions("10")
-        await house.decide(run, "test", "retry")
-        await house.until_run(run, "completed")
-    rework = house.execution(run, "code")
-    assert house.output(run, "code") == {"version": 12}
+        await app.decide(run, "test", "retry")
+        await app.until_run(run, "completed")
+    rework = app.execution(run, "code")
+    assert app.output(run, "code") == {"version": 12}
     assert rework.regression_context is not None
     assert (rework.regression_context["prompt"], rework.regression_context["reason"]) == ("More.", "Never enough.")
 
 
-async def test_a_failed_rework_follows_its_policy_and_may_be_dismissed(house: House) -> None:
+async def test_a_failed_rework_follows_its_policy_and_may_be_dismissed(app: App) -> None:
     """The requester waits, then continues and receives the reason."""
     tries: list[int] = []
 
-    @house.does("fragile")
+    @app.does("fragile")
     async def fragile(ctx: Ctx) -> dict[str, int]:
         tries.append(1)
         if ctx.rework is not None:
             raise ValueError("no idea")
         return {"n": len(tries)}
 
-    pipeline = await house.pipeline(step("code", "fragile", execution=retries(0)), step("test", "give_back"))
-    with asking(house) as runner:
+    pipeline = await app.pipeline(step("code", "fragile", execution=retries(0)), step("test", "give_back"))
+    with asking(app) as runner:
         runner.ask("test", "code", "Better.")
-        run = await house.start(pipeline)
-        await house.until_run(run, "paused")
-        rework = house.execution(run, "code")
-        assert (rework.status, house.execution(run, "test").waiting_on) == ("failed", "rework")
-        await house.cairn.executions.cancel(rework.execution_id, by=ADMIN)
-        await house.cairn.runs.resume(run, by=ADMIN)
-        await house.until_run(run, "completed")
-    (told,) = [event.metadata for event in house.events(run) if event.event_type == "rework_told"]
+        run = await app.start(pipeline)
+        await app.until_run(run, "paused")
+        rework = app.execution(run, "code")
+        assert (rework.status, app.execution(run, "test").waiting_on) == ("failed", "rework")
+        await app.cairn.executions.cancel(rework.execution_id, by=ADMIN)
+        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.until_run(run, "completed")
+    (told,) = [event.metadata for event in app.events(run) if event.event_type == "rework_told"]
     assert (told["ended"], told["reason"], told["artifacts"]) == ("failed", "no idea", [])
-    assert house.output(run, "test")["code"] == {"n": 1}
-    await house.until_quiet()
-    assert "superseded" not in str(house.names(pipeline))
+    assert app.output(run, "test")["code"] == {"n": 1}
+    await app.until_quiet()
+    assert "superseded" not in str(app.names(pipeline))
 
 
-async def test_the_context_of_a_rework_says_why(house: House) -> None:
+async def test_the_context_of_a_rework_says_why(app: App) -> None:
     """Shown before the start and stored with the execution."""
-    pipeline = await house.pipeline(step("code", approve="start"), step("test"))
-    with asking(house) as runner:
+    pipeline = await app.pipeline(step("code", approve="start"), step("test"))
+    with asking(app) as runner:
         runner.ask("test", "code", "Add the tests.", "Coverage is low.", test={"missing": 1})
-        run = await house.start(pipeline)
-        await house.decide(run, "code", "approve")
-        await house.until(lambda: len(house.executions(run)) == 3)
-        waiting = await house.until_execution(run, "code", "waiting_approval_to_start")
-        before = house.cairn.reading.context(waiting.execution_id)
+        run = await app.start(pipeline)
+        await app.decide(run, "code", "approve")
+        await app.until(lambda: len(app.executions(run)) == 3)
+        waiting = await app.until_execution(run, "code", "waiting_approval_to_start")
+        before = app.cairn.reading.context(waiting.execution_id)
         assert [(block.kind, block.heading, block.content) for block in before.blocks] == [
             ("rework", mentions("REWORK", "test", "reason"), "Coverage is low."),
             ("rework", mentions("REWORK", "test", "prompt"), "Add the tests."),
             ("rework", mentions("REWORK", "test"), '{"missing":1}'),
         ]
-        await house.decide(run, "code", "approve")
-        await house.until_run(run, "completed")
-    after = house.cairn.reading.context(waiting.execution_id)
+        await app.decide(run, "code", "approve")
+        await app.until_run(run, "completed")
+    after = app.cairn.reading.context(waiting.execution_id)
     assert after.model_copy(update={"stored": False}) == before
 
 
-async def test_refused_at_its_start_the_asker_goes_on_with_what_there_is(house: House) -> None:
-    pipeline = await house.pipeline(step("code", approve="start"), step("test"))
-    with asking(house) as runner:
+async def test_refused_at_its_start_the_asker_goes_on_with_what_there_is(app: App) -> None:
+    pipeline = await app.pipeline(step("code", approve="start"), step("test"))
+    with asking(app) as runner:
         runner.ask("test", "code")
-        run = await house.start(pipeline)
-        await house.decide(run, "code", "approve")
-        await house.until(lambda: len(house.executions(run)) == 3 and house.run(run).waiting_approvals)
-        await house.decide(run, "code", "refuse", "not now")
-        await house.until_run(run, "completed")
-    (told,) = [event.metadata for event in house.events(run) if event.event_type == "rework_told"]
+        run = await app.start(pipeline)
+        await app.decide(run, "code", "approve")
+        await app.until(lambda: len(app.executions(run)) == 3 and app.run(run).waiting_approvals)
+        await app.decide(run, "code", "refuse", "not now")
+        await app.until_run(run, "completed")
+    (told,) = [event.metadata for event in app.events(run) if event.event_type == "rework_told"]
     assert (told["ended"], told["reason"]) == ("refused", "not now")
-    assert [e.status for e in house.executions(run)] == ["completed", "completed", "cancelled"]
+    assert [e.status for e in app.executions(run)] == ["completed", "completed", "cancelled"]

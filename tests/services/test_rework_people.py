@@ -12,52 +12,52 @@ from cairn.services.errors import InvalidInput
 from cairn.services.rework.service import ReworkSpec
 from cairn.store.errors import NotFound
 from tests.mentions import mentions
+from tests.services.app import App, form, step
 from tests.services.asking import code, writing
-from tests.services.house import House, form, step
 
 ANN = Actor("ann", frozenset({"editor"}))
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_a_person_sends_back_what_a_result_was_made_from(house: House) -> None:
+async def test_a_person_sends_back_what_a_result_was_made_from(app: App) -> None:
     """For an execution waiting for approval: it waits and runs again with the new artifacts."""
-    seen = writing(house)
-    pipeline = await house.pipeline(code(), step("test", "give_back", approve="complete"))
-    run = await house.start(pipeline)
-    asker = await house.until_execution(run, "test", "waiting_approval_to_complete")
+    seen = writing(app)
+    pipeline = await app.pipeline(code(), step("test", "give_back", approve="complete"))
+    run = await app.start(pipeline)
+    asker = await app.until_execution(run, "test", "waiting_approval_to_complete")
     assert "rework" in asker.possible
     request = ReworkSpec(asker.execution_id, "code", "Make it short.", "It is too long.")
     command = uuid4()
-    asked = await house.cairn.reworks.ask(request, by=ANN, command_id=command)
-    again = await house.cairn.reworks.ask(request, by=ANN, command_id=command)
+    asked = await app.cairn.reworks.ask(request, by=ANN, command_id=command)
+    again = await app.cairn.reworks.ask(request, by=ANN, command_id=command)
     assert again == asked
-    await house.until(lambda: house.execution(run, "test").dispatch_number == 2)
-    await house.until_execution(run, "test", "waiting_approval_to_complete")
-    assert house.output(run, "test") == {"input": None, "code": {"version": 2}}
+    await app.until(lambda: app.execution(run, "test").dispatch_number == 2)
+    await app.until_execution(run, "test", "waiting_approval_to_complete")
+    assert app.output(run, "test") == {"input": None, "code": {"version": 2}}
     assert seen == [
         None,
         ("Make it short.", "It is too long.", "ann", {"test": {"input": None, "code": {"version": 1}}}),
     ]
-    rework = house.cairn.reading.execution(asked.execution_id)
+    rework = app.cairn.reading.execution(asked.execution_id)
     assert (rework.parent_execution_id, rework.checkpoint_key) == (asker.execution_id, "code")
-    await house.decide(run, "test", "approve")
-    await house.until_run(run, "completed")
-    assert len(house.executions(run)) == 3
+    await app.decide(run, "test", "approve")
+    await app.until_run(run, "completed")
+    assert len(app.executions(run)) == 3
 
 
-async def test_a_completed_run_reopens_until_the_rework_ends(house: House) -> None:
+async def test_a_completed_run_reopens_until_the_rework_ends(app: App) -> None:
     """The requester stays completed and becomes stale."""
-    writing(house)
-    pipeline = await house.pipeline(code(), step("test", "give_back"), form("end", needs=["code"]))
-    run = await house.start(pipeline)
-    await house.fill(run, "end", end="done")
-    await house.until_run(run, "completed")
-    asker = house.execution(run, "test")
-    asked = await house.cairn.reworks.ask(ReworkSpec(asker.execution_id, "code"), by=ADMIN)
-    await house.until_run(run, "completed")
-    first, rework = [e for e in house.executions(run) if e.checkpoint_key == "code"]
-    after = house.execution(run, "test")
+    writing(app)
+    pipeline = await app.pipeline(code(), step("test", "give_back"), form("end", needs=["code"]))
+    run = await app.start(pipeline)
+    await app.fill(run, "end", end="done")
+    await app.until_run(run, "completed")
+    asker = app.execution(run, "test")
+    asked = await app.cairn.reworks.ask(ReworkSpec(asker.execution_id, "code"), by=ADMIN)
+    await app.until_run(run, "completed")
+    first, rework = [e for e in app.executions(run) if e.checkpoint_key == "code"]
+    after = app.execution(run, "test")
     assert (after.execution_id, after.dispatch_number, rework.execution_id) == (
         asker.execution_id,
         1,
@@ -74,27 +74,27 @@ async def test_a_completed_run_reopens_until_the_rework_ends(house: House) -> No
             "replaced_by": rework.execution_id,
         }
     ]
-    assert {item.key: item.is_stale for item in house.run(run).trail} == {"code": False, "test": True, "end": False}
+    assert {item.key: item.is_stale for item in app.run(run).trail} == {"code": False, "test": True, "end": False}
     assert [a.stale for a in after.artifacts_generated] == [True]
-    assert "run_reopened" in house.told(run)
+    assert "run_reopened" in app.told(run)
 
 
-async def test_the_impact_is_shown_before(house: House) -> None:
+async def test_the_impact_is_shown_before(app: App) -> None:
     """Like a rollback's preview: nothing is touched."""
-    writing(house)
-    pipeline = await house.pipeline(
+    writing(app)
+    pipeline = await app.pipeline(
         code(),
         step("left", "give_back", needs=["code"]),
         step("right", "number", needs=["code"]),
         step("test", "give_back", approve="complete", input_mapping={"c": "code"}),
     )
-    run = await house.start(pipeline)
-    asker = await house.until_execution(run, "test", "waiting_approval_to_complete")
-    before = house.executions(run)
-    stands, left = before[0], house.execution(run, "left")
+    run = await app.start(pipeline)
+    asker = await app.until_execution(run, "test", "waiting_approval_to_complete")
+    before = app.executions(run)
+    stands, left = before[0], app.execution(run, "left")
     (made,) = stands.artifacts_generated
     request = ReworkSpec(asker.execution_id, stands.checkpoint_id, "Again.")
-    preview = house.cairn.reading.rework_preview(house.cairn.reworks, request, ADMIN)
+    preview = app.cairn.reading.rework_preview(app.cairn.reworks, request, ADMIN)
     assert asker.approval is not None
     assert preview.model_dump() == {
         "run_id": run,
@@ -130,34 +130,34 @@ async def test_the_impact_is_shown_before(house: House) -> None:
         "reworks": 0,
         "begins": "at once",
     }
-    assert house.executions(run) == before
-    await house.decide(run, "test", "approve")
-    await house.until_run(run, "completed")
-    after = house.cairn.reading.rework_preview(house.cairn.reworks, request, ADMIN)
+    assert app.executions(run) == before
+    await app.decide(run, "test", "approve")
+    await app.until_run(run, "completed")
+    after = app.cairn.reading.rework_preview(app.cairn.reworks, request, ADMIN)
     assert (after.reopens, after.asker_waits, after.withdrawn_approvals) == (True, False, [])
     assert [one.checkpoint_name for one in after.becomes_stale] == ["Left", "Test"]
 
 
-async def test_what_cannot_be_sent_back_is_told(house: House) -> None:
-    pipeline = await house.pipeline(form("root"), step("test"), form("end"))
-    run = await house.start(pipeline)
-    await house.fill(run, "root", root="x")
-    await house.until_execution(run, "end", "in_progress")
-    root, test, end = (house.execution(run, key) for key in ("root", "test", "end"))
+async def test_what_cannot_be_sent_back_is_told(app: App) -> None:
+    pipeline = await app.pipeline(form("root"), step("test"), form("end"))
+    run = await app.start(pipeline)
+    await app.fill(run, "root", root="x")
+    await app.until_execution(run, "end", "in_progress")
+    root, test, end = (app.execution(run, key) for key in ("root", "test", "end"))
     assert [("rework" in e.possible) for e in (root, test, end)] == [False, True, False]
 
     async def refused(execution_id: str, checkpoint: str, *error: type[Exception]) -> str:
         with pytest.raises(error) as told:
-            await house.cairn.reworks.ask(ReworkSpec(execution_id, checkpoint), by=ADMIN)
+            await app.cairn.reworks.ask(ReworkSpec(execution_id, checkpoint), by=ADMIN)
         return str(told.value)
 
     assert await refused(str(uuid4()), "root", NotFound) != ""
     with pytest.raises(InvalidInput) as wrong:
-        await house.cairn.reworks.ask(ReworkSpec(test.execution_id, "nowhere"), by=ADMIN)
+        await app.cairn.reworks.ask(ReworkSpec(test.execution_id, "nowhere"), by=ADMIN)
     assert wrong.value.errors == (("/checkpoint", mentions("'nowhere'", "root, test, end")),)
     assert await refused(test.execution_id, "test", CommandRefused)
     assert await refused(end.execution_id, "root", CommandRefused)
-    await house.cairn.reworks.ask(ReworkSpec(test.execution_id, "root"), by=ADMIN)
+    await app.cairn.reworks.ask(ReworkSpec(test.execution_id, "root"), by=ADMIN)
     assert await refused(test.execution_id, "root", CommandRefused) == mentions("'root'")
-    assert "rework" not in house.execution(run, "test").possible
-    await house.cairn.runs.cancel(run, by=ADMIN)
+    assert "rework" not in app.execution(run, "test").possible
+    await app.cairn.runs.cancel(run, by=ADMIN)

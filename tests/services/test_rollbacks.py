@@ -20,7 +20,7 @@ from cairn.services.rollbacks.views import Rollback, RollbackPreview
 from cairn.store import RunFacts
 from cairn.store.errors import NotFound
 from tests.mentions import mentions
-from tests.services.house import House, form, plain, retries, step
+from tests.services.app import App, form, plain, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -39,25 +39,25 @@ def same(preview: RollbackPreview, done: Rollback) -> bool:
     return True
 
 
-async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_rest(house: House) -> None:
-    pipeline = await house.pipeline(*(step(f"s{n}", parameters={"value": n}) for n in range(4)))
-    run = await house.done(pipeline)
-    await house.until_quiet()
-    (house.root(pipeline) / "runs/v1/checkpoint_2_s2/notes.txt").write_text("mine")
-    before = {a.artifact_name: a for a in house.artifacts(run)}
+async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_rest(app: App) -> None:
+    pipeline = await app.pipeline(*(step(f"s{n}", parameters={"value": n}) for n in range(4)))
+    run = await app.done(pipeline)
+    await app.until_quiet()
+    (app.root(pipeline) / "runs/v1/checkpoint_2_s2/notes.txt").write_text("mine")
+    before = {a.artifact_name: a for a in app.artifacts(run)}
     request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
-    preview = house.foresee(request)
+    preview = app.foresee(request)
     assert (preview.kept.checkpoints, preview.kept.artifacts, preview.size_bytes) == (2, 2, 22)
     assert (preview.then.checkpoint_name, preview.then.begins) == ("S2", "at once")
-    assert house.run(run).status == "completed"  # nothing has happened yet
-    rollback_id, warnings = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    assert app.run(run).status == "completed"  # nothing has happened yet
+    rollback_id, warnings = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
     assert warnings == []
-    await house.until_run(run, "completed")
-    await house.until_quiet()
-    done = house.rollback(rollback_id)
+    await app.until_run(run, "completed")
+    await app.until_quiet()
+    done = app.rollback(rollback_id)
     assert same(preview, done)
     assert (done.triggered_by, done.created_by, done.user_reason) == ("user_request", "admin", "wrong turn")
-    names = house.names(pipeline)
+    names = app.names(pipeline)
     assert [name for name in names if name.startswith((".archived", "runs/v1/c"))] == [
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_2/notes.txt",
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_2/outputs/s2_ID_v1.json",
@@ -68,7 +68,7 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
         "runs/v1/checkpoint_2_s2/outputs/s2_ID_v1.json",
         "runs/v1/checkpoint_3_s3/outputs/s3_ID_v1.json",
     ]
-    metadata = json.loads((house.root(pipeline) / done.archive_location / "rollback_metadata.json").read_text())
+    metadata = json.loads((app.root(pipeline) / done.archive_location / "rollback_metadata.json").read_text())
     assert (metadata["rollback_id"], metadata["user_reason"], metadata["target_checkpoint_position"]) == (
         rollback_id,
         "wrong turn",
@@ -76,9 +76,9 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
     )
     assert metadata["rolled_back_items"] == done.model_dump(mode="json")["rolled_back_items"]
     for name in ("s2", "s3"):
-        gone = house.cairn.reading.artifact(before[name].artifact_record_id)
-        assert (house.root(pipeline) / gone.file_path).read_bytes() == house.content(before[name])
-    kept = {a.artifact_name: a.artifact_record_id for a in house.artifacts(run)}
+        gone = app.cairn.reading.artifact(before[name].artifact_record_id)
+        assert (app.root(pipeline) / gone.file_path).read_bytes() == app.content(before[name])
+    kept = {a.artifact_name: a.artifact_record_id for a in app.artifacts(run)}
     assert {name: kept[name] == before[name].artifact_record_id for name in kept} == {
         "s0": True,
         "s1": True,
@@ -86,31 +86,31 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
         "s3": False,
     }
     # what was taken away is only shown when asked for.
-    assert (len(house.executions(run)), len(house.executions(run, archived=True))) == (4, 6)
+    assert (len(app.executions(run)), len(app.executions(run, archived=True))) == (4, 6)
 
 
-async def test_back_to_the_very_beginning(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"), step("design"))
-    run = await house.done(pipeline)
-    await house.roll_back(run, -1)
-    await house.until_run(run, "completed")
-    assert len(house.executions(run, archived=True)) == 4
-    await house.until_quiet()
-    assert len(house.names(pipeline, ".archived")) == 3
+async def test_back_to_the_very_beginning(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"), step("design"))
+    run = await app.done(pipeline)
+    await app.roll_back(run, -1)
+    await app.until_run(run, "completed")
+    assert len(app.executions(run, archived=True)) == 4
+    await app.until_quiet()
+    assert len(app.names(pipeline, ".archived")) == 3
 
 
-async def test_the_target_is_a_completed_checkpoint_of_this_run(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"), form("design"), step("end"))
-    run = await house.start(pipeline)
-    await house.until_execution(run, "design", "in_progress")
+async def test_the_target_is_a_completed_checkpoint_of_this_run(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"), form("design"), step("end"))
+    run = await app.start(pipeline)
+    await app.until_execution(run, "design", "in_progress")
     with pytest.raises(CommandRefused, match=r"\b1\b") as refused:
-        await house.roll_back(run, 1)
+        await app.roll_back(run, 1)
     assert refused.value.possible == (mentions("-1"), mentions("0"))
-    not_started = await house.start(pipeline, start=False)
+    not_started = await app.start(pipeline, start=False)
     with pytest.raises(CommandRefused):
-        await house.roll_back(not_started, -1)
-    goals = house.cairn.reading.pipeline(pipeline).checkpoints[0].checkpoint_id
-    preview = house.foresee(RollbackSpec("checkpoint_level", run, target_checkpoint_id=goals))
+        await app.roll_back(not_started, -1)
+    goals = app.cairn.reading.pipeline(pipeline).checkpoints[0].checkpoint_id
+    preview = app.foresee(RollbackSpec("checkpoint_level", run, target_checkpoint_id=goals))
     assert preview.target_checkpoint_position == 0
     for wrong, error in (
         (RollbackSpec("checkpoint_level", run), InvalidInput),
@@ -120,17 +120,17 @@ async def test_the_target_is_a_completed_checkpoint_of_this_run(house: House) ->
         (RollbackSpec("run_level", run, target_checkpoint_position=0), InvalidInput),
     ):
         with pytest.raises(error):
-            await house.cairn.rollbacks.roll_back(wrong, by=ADMIN)
+            await app.cairn.rollbacks.roll_back(wrong, by=ADMIN)
     for each in (run, not_started):
-        await house.cairn.runs.cancel(each, by=ADMIN)
+        await app.cairn.runs.cancel(each, by=ADMIN)
 
 
-async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(house: House) -> None:
+async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(app: App) -> None:
     """Also while executions run or wait; earlier ones continue."""
     begun: list[str] = []
     stopped = asyncio.Event()
 
-    @house.does("hang")
+    @app.does("hang")
     async def hang(ctx: Ctx) -> dict[str, int]:
         begun.append(ctx.workspace.parent.name)
         if len(begun) > 1:
@@ -141,132 +141,132 @@ async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(house: House) ->
             stopped.set()
         return {}
 
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("root"),
         step("slow", "hang", stage="both", approve="complete"),
         form("asks", stage="both"),
         step("last"),
     )
-    run = await house.start(pipeline)
-    await house.until(lambda: bool(begun))
-    open_ones = {e.checkpoint_key: e.execution_id for e in house.executions(run)}
+    run = await app.start(pipeline)
+    await app.until(lambda: bool(begun))
+    open_ones = {e.checkpoint_key: e.execution_id for e in app.executions(run)}
     request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
-    preview = house.foresee(request)
+    preview = app.foresee(request)
     assert {one.execution_id for one in preview.stopped} == {open_ones["slow"], open_ones["asks"]}
     assert [one.checkpoint_name for one in preview.withdrawn_approvals] == ["Asks"]
-    rollback_id, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    rollback_id, _ = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
     assert stopped.is_set()
-    assert same(preview, house.rollback(rollback_id))
-    now = {e.checkpoint_key: e.execution_id for e in house.executions(run)}
+    assert same(preview, app.rollback(rollback_id))
+    now = {e.checkpoint_key: e.execution_id for e in app.executions(run)}
     assert (now["root"], now["slow"] != open_ones["slow"]) == (open_ones["root"], True)
-    await house.fill(run, "asks", asks="yes")
-    await house.decide(run, "slow", "approve")
-    await house.until_run(run, "completed")
-    await house.until_quiet()
-    assert house.workspaces(pipeline) == set()
-    assert len(list((house.root(pipeline) / ".errored").iterdir())) == 2  # of what was stopped
+    await app.fill(run, "asks", asks="yes")
+    await app.decide(run, "slow", "approve")
+    await app.until_run(run, "completed")
+    await app.until_quiet()
+    assert app.workspaces(pipeline) == set()
+    assert len(list((app.root(pipeline) / ".errored").iterdir())) == 2  # of what was stopped
 
 
-async def test_failed_and_cancelled_ones_below_the_target_go_as_well(house: House) -> None:
+async def test_failed_and_cancelled_ones_below_the_target_go_as_well(app: App) -> None:
     """With nothing to archive it is refused, but a cancelled run is reopened."""
     failures = iter([True])
 
-    @house.does("once")
+    @app.does("once")
     async def once(ctx: Ctx) -> dict[str, int]:
         if next(failures, False):
             raise ValueError("no")
         return {}
 
-    pipeline = await house.pipeline(step("bad", "once", stage="both"), step("good", stage="both"), form("end"))
-    run = await house.start(pipeline)
-    await house.until_run(run, "paused")
-    await house.roll_back(run, 1)  # `good` stays, `bad` failed below it
-    assert [(e.checkpoint_key, str(e.status)) for e in house.executions(run, archived=True)][:2] == [
+    pipeline = await app.pipeline(step("bad", "once", stage="both"), step("good", stage="both"), form("end"))
+    run = await app.start(pipeline)
+    await app.until_run(run, "paused")
+    await app.roll_back(run, 1)  # `good` stays, `bad` failed below it
+    assert [(e.checkpoint_key, str(e.status)) for e in app.executions(run, archived=True)][:2] == [
         ("bad", "failed"),
         ("good", "completed"),
     ]
-    await house.until_execution(run, "end", "in_progress")
-    assert house.statuses(run) == {"bad": "completed", "good": "completed", "end": "in_progress"}
-    await house.fill(run, "end", end="yes")
-    await house.until_run(run, "completed")
+    await app.until_execution(run, "end", "in_progress")
+    assert app.statuses(run) == {"bad": "completed", "good": "completed", "end": "in_progress"}
+    await app.fill(run, "end", end="yes")
+    await app.until_run(run, "completed")
     with pytest.raises(CommandRefused):
-        await house.roll_back(run, 2)
-    await house.until_quiet()
+        await app.roll_back(run, 2)
+    await app.until_quiet()
     # The folder of one that failed is not that of the one that stands.
-    assert house.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
+    assert app.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
 
 
 @pytest.mark.parametrize("status", ["completed", "failed", "cancelled", "paused", "in_progress"])
-async def test_a_rollback_reopens_a_run_from_any_status(house: House, status: str) -> None:
+async def test_a_rollback_reopens_a_run_from_any_status(app: App, status: str) -> None:
     """The run is `in_progress` from any status, then `auto_advance` applies."""
     outcome = {"fails": status == "failed"}
 
-    @house.does("end")
+    @app.does("end")
     async def end(ctx: Ctx) -> dict[str, int]:
         if outcome["fails"]:
             raise ValueError("no")
         return {}
 
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("goals"),
         form("more"),
         step("end", "end", execution=retries(0, on_failure="fail_run")),
         advance=status != "paused",
     )
-    run = await house.start(pipeline)
+    run = await app.start(pipeline)
     if status == "paused":
-        more = await house.until_execution(run, "more", "pending")
-        await house.cairn.executions.start(more.execution_id, by=ADMIN)
-        await house.cairn.runs.pause(run, by=ADMIN)
-    await house.until_execution(run, "more", "in_progress")
+        more = await app.until_execution(run, "more", "pending")
+        await app.cairn.executions.start(more.execution_id, by=ADMIN)
+        await app.cairn.runs.pause(run, by=ADMIN)
+    await app.until_execution(run, "more", "in_progress")
     if status in ("completed", "failed"):
-        await house.fill(run, "more", more="yes")
+        await app.fill(run, "more", more="yes")
     elif status == "cancelled":
-        await house.cairn.runs.cancel(run, by=ADMIN)
-    await house.until_run(run, status)
+        await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.until_run(run, status)
     outcome["fails"] = False
-    await house.roll_back(run, 0)
-    now = house.run(run)
+    await app.roll_back(run, 0)
+    now = app.run(run)
     assert (str(now.status), now.completed_at, now.paused_at) == ("in_progress", None, None)
-    assert house.statuses(run)["more"] == ("pending" if status == "paused" else "in_progress")
-    assert house.told(run).count("rollback_made") == 1
-    await house.cairn.runs.cancel(run, by=ADMIN)
+    assert app.statuses(run)["more"] == ("pending" if status == "paused" else "in_progress")
+    assert app.told(run).count("rollback_made") == 1
+    await app.cairn.runs.cancel(run, by=ADMIN)
 
 
-async def test_what_asked_is_asked_again_where_the_rollback_begins(house: House) -> None:
+async def test_what_asked_is_asked_again_where_the_rollback_begins(app: App) -> None:
     """Whether the content is equal or not; approvals of later executions are reused."""
-    pipeline = await house.pipeline(*(step(f"s{n}", approve="complete") for n in range(3)))
-    run = await house.start(pipeline)
+    pipeline = await app.pipeline(*(step(f"s{n}", approve="complete") for n in range(3)))
+    run = await app.start(pipeline)
     for n in range(3):
-        await house.decide(run, f"s{n}", "approve")
-    await house.until_run(run, "completed")
-    await house.roll_back(run, 0)
-    await house.until_execution(run, "s1", "waiting_approval_to_complete")
-    await house.decide(run, "s1", "approve")
-    await house.until_run(run, "completed")
-    kept = [e.execution_id for e in house.events(run) if e.event_type == "approval_kept"]
-    assert kept == [house.execution(run, "s2").execution_id]
+        await app.decide(run, f"s{n}", "approve")
+    await app.until_run(run, "completed")
+    await app.roll_back(run, 0)
+    await app.until_execution(run, "s1", "waiting_approval_to_complete")
+    await app.decide(run, "s1", "approve")
+    await app.until_run(run, "completed")
+    kept = [e.execution_id for e in app.events(run) if e.event_type == "approval_kept"]
+    assert kept == [app.execution(run, "s2").execution_id]
 
 
 # ---- runs --------------------------------------------------------------------------------------------
-async def test_a_run_level_rollback_archives_the_later_runs_whole(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"), step("design"))
-    runs = [await house.done(pipeline) for _ in range(3)]
-    test = await house.done(pipeline, test=True)
-    await house.until_quiet()
+async def test_a_run_level_rollback_archives_the_later_runs_whole(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"), step("design"))
+    runs = [await app.done(pipeline) for _ in range(3)]
+    test = await app.done(pipeline, test=True)
+    await app.until_quiet()
     request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
-    preview = house.foresee(request)
+    preview = app.foresee(request)
     assert [(one.run_id, one.run_version) for one in preview.rolled_back_items.deleted_runs] == [
         (runs[1], 2),
         (runs[2], 3),
     ]
     assert [one.checkpoint_name for one in preview.rolled_back_items.deleted_checkpoint_executions] == ["Design"]
     assert len(preview.rolled_back_items.archived_artifacts) == 5
-    rollback_id, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
-    assert same(preview, house.rollback(rollback_id))
-    await house.until_run(runs[0], "completed")
-    await house.until_quiet()
-    assert [name for name in house.names(pipeline) if name.startswith((".archived", "runs"))] == [
+    rollback_id, _ = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    assert same(preview, app.rollback(rollback_id))
+    await app.until_run(runs[0], "completed")
+    await app.until_quiet()
+    assert [name for name in app.names(pipeline) if name.startswith((".archived", "runs"))] == [
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_1/outputs/design_ID_v1.json",
         ".archived/rollback_UUID_TIME/archived_data/v2/checkpoint_0_goals/outputs/goals_ID_v2.json",
         ".archived/rollback_UUID_TIME/archived_data/v2/checkpoint_1_design/outputs/design_ID_v2.json",
@@ -283,18 +283,18 @@ async def test_a_run_level_rollback_archives_the_later_runs_whole(house: House) 
         "runs/v1/checkpoint_1_design/outputs/design_ID_v1.json",
         "runs/v1/run_info.json",
     ]
-    assert house.disk(pipeline)["runs/latest"] == "-> v1"
-    assert house.run(test).status == "completed"
+    assert app.disk(pipeline)["runs/latest"] == "-> v1"
+    assert app.run(test).status == "completed"
     for run in runs[1:]:
-        assert house.run(run).archived_by == rollback_id
+        assert app.run(run).archived_by == rollback_id
         with pytest.raises(CommandRefused):
-            await house.cairn.runs.restart(run, by=ADMIN)
+            await app.cairn.runs.restart(run, by=ADMIN)
 
 
-async def test_later_runs_that_are_open_are_stopped(house: House) -> None:
+async def test_later_runs_that_are_open_are_stopped(app: App) -> None:
     stopped: list[str] = []
 
-    @house.does("hang")
+    @app.does("hang")
     async def hang(ctx: Ctx) -> dict[str, int]:
         if not ctx.inputs["input"]:
             return {}
@@ -304,34 +304,34 @@ async def test_later_runs_that_are_open_are_stopped(house: House) -> None:
             stopped.append(ctx.workspace.parent.name)
         return {}
 
-    pipeline = await house.pipeline(step("goals"), step("slow", "hang"))
-    first = await house.done(pipeline, input={})
-    later = [await house.start(pipeline, input={"hang": True}) for _ in range(2)]
+    pipeline = await app.pipeline(step("goals"), step("slow", "hang"))
+    first = await app.done(pipeline, input={})
+    later = [await app.start(pipeline, input={"hang": True}) for _ in range(2)]
     for run in later:
-        await house.until_execution(run, "slow", "in_progress")
-    await house.until(lambda: len(house.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
+        await app.until_execution(run, "slow", "in_progress")
+    await app.until(lambda: len(app.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
     request = RollbackSpec("run_level", first, target_run_id=first, target_checkpoint_position=1)
-    foreseen = {(one.execution_id, one.checkpoint_name) for one in house.foresee(request).stopped}
-    assert foreseen == {(house.execution(run, "slow").execution_id, "Slow") for run in later}
-    await house.cairn.rollbacks.roll_back(request, by=ADMIN)
-    assert sorted(stopped) == sorted(f"exec_{house.execution(run, 'slow').execution_id}" for run in later)
-    assert [str(house.run(run).status) for run in later] == ["cancelled", "cancelled"]
-    await house.until_run(first, "completed")
-    assert house.workspaces(pipeline) == set()
+    foreseen = {(one.execution_id, one.checkpoint_name) for one in app.foresee(request).stopped}
+    assert foreseen == {(app.execution(run, "slow").execution_id, "Slow") for run in later}
+    await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    assert sorted(stopped) == sorted(f"exec_{app.execution(run, 'slow').execution_id}" for run in later)
+    assert [str(app.run(run).status) for run in later] == ["cancelled", "cancelled"]
+    await app.until_run(first, "completed")
+    assert app.workspaces(pipeline) == set()
 
 
-async def test_a_run_level_rollback_stays_in_its_line(house: House) -> None:
+async def test_a_run_level_rollback_stays_in_its_line(app: App) -> None:
     """Runs of earlier definitions and other pipelines, test runs and later versions are no targets."""
-    pipeline = await house.pipeline(step("goals"))
-    old = await house.done(pipeline)
-    await house.cairn.pipelines.add_checkpoint(pipeline, step("design"), by=ADMIN)
-    first, second = await house.done(pipeline), await house.done(pipeline)
-    test = await house.done(pipeline, test=True)
-    other = await house.done(await house.pipeline(step("goals")))
+    pipeline = await app.pipeline(step("goals"))
+    old = await app.done(pipeline)
+    await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), by=ADMIN)
+    first, second = await app.done(pipeline), await app.done(pipeline)
+    test = await app.done(pipeline, test=True)
+    other = await app.done(await app.pipeline(step("goals")))
 
     def to(source: str, target: str) -> Any:
         request = RollbackSpec("run_level", source, target_run_id=target, target_checkpoint_position=0)
-        return house.cairn.rollbacks.roll_back(request, by=ADMIN)
+        return app.cairn.rollbacks.roll_back(request, by=ADMIN)
 
     with pytest.raises(CommandRefused):
         await to(second, old)
@@ -344,16 +344,16 @@ async def test_a_run_level_rollback_stays_in_its_line(house: House) -> None:
     assert wrong.value.errors == (("/target_run_id", mentions("v2", "v1")),)
     with pytest.raises(NotFound):
         await to(first, "nobody")
-    await house.roll_back(test, 0)  # within itself it can be rolled back
-    await house.until_run(test, "completed")
+    await app.roll_back(test, 0)  # within itself it can be rolled back
+    await app.until_run(test, "completed")
 
 
 async def test_a_run_that_another_process_begins_meanwhile_is_rolled_back_too(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is planned is checked in the transaction, and planned again where it no longer holds."""
-    pipeline = await house.pipeline(step("goals"))
-    first, second = await house.done(pipeline), await house.done(pipeline)
+    pipeline = await app.pipeline(step("goals"))
+    first, second = await app.done(pipeline), await app.done(pipeline)
     seen: list[list[str]] = []
 
     def later(connection: sa.Connection, target: RunFacts) -> list[str]:
@@ -363,19 +363,19 @@ async def test_a_run_that_another_process_begins_meanwhile_is_rolled_back_too(
     later_runs = service._later_runs  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(service, "_later_runs", later)
     request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
-    rollback, warnings = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    rollback, warnings = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
     assert (seen, warnings) == ([[], [second], [second], [second]], [])
-    assert [one.run_id for one in house.rollback(rollback).rolled_back_items.deleted_runs] == [second]
+    assert [one.run_id for one in app.rollback(rollback).rolled_back_items.deleted_runs] == [second]
 
 
 async def test_a_run_begun_by_another_process_is_cancelled_by_an_undo(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pipeline = await house.pipeline(form("goals"))
-    first, second = await house.start(pipeline), await house.start(pipeline)
+    pipeline = await app.pipeline(form("goals"))
+    first, second = await app.start(pipeline), await app.start(pipeline)
     request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=-1)
-    rollback, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
-    third = await house.start(pipeline)
+    rollback, _ = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    third = await app.start(pipeline)
     seen: list[list[str]] = []
 
     def newer(connection: sa.Connection, row: Any, own: Sequence[str]) -> list[str]:
@@ -384,6 +384,6 @@ async def test_a_run_begun_by_another_process_is_cancelled_by_an_undo(
 
     newer_runs = service._newer_runs  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(service, "_newer_runs", newer)
-    assert await house.cairn.rollbacks.undo(rollback, by=ADMIN) == []
+    assert await app.cairn.rollbacks.undo(rollback, by=ADMIN) == []
     assert seen == [[], [third], [third], [third]]
-    assert house.run(third).status == "cancelled"
+    assert app.run(third).status == "cancelled"

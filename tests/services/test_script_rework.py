@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.store import tables as t
-from tests.services.house import House, retries
+from tests.services.app import App, retries
 from tests.services.test_scripts import of_server, script
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -22,11 +22,11 @@ def main(ctx):
 """
 
 
-async def counting(house: House, test: dict[str, Any], **more: Any) -> str:
+async def counting(app: App, test: dict[str, Any], **more: Any) -> str:
     """dev puts out one more each time that it is done."""
     made: list[int] = []
 
-    @house.does("one_more")
+    @app.does("one_more")
     async def one_more(ctx: Any) -> dict[str, int]:
         made.append(1)
         return {"n": len(made)}
@@ -37,23 +37,23 @@ async def counting(house: House, test: dict[str, Any], **more: Any) -> str:
         "outputs": ["dev.json"],
         **more,
     }
-    return await house.pipeline(dev, test)
+    return await app.pipeline(dev, test)
 
 
 def wanting(n: int) -> dict[str, Any]:
     return script("test", source=TEST.format(wanted=n))
 
 
-async def test_a_script_sends_work_back_until_it_is_content(house: House) -> None:
-    pipeline = await counting(house, wanting(3))
-    run = await house.done(pipeline)
-    assert house.output(run, "test") == {"n": 3, "rounds": ["completed", "completed"]}
-    asker = house.execution(run, "test")
-    reworks = [e for e in house.executions(run) if e.parent_execution_id == asker.execution_id]
+async def test_a_script_sends_work_back_until_it_is_content(app: App) -> None:
+    pipeline = await counting(app, wanting(3))
+    run = await app.done(pipeline)
+    assert app.output(run, "test") == {"n": 3, "rounds": ["completed", "completed"]}
+    asker = app.execution(run, "test")
+    reworks = [e for e in app.executions(run) if e.parent_execution_id == asker.execution_id]
     assert [(e.checkpoint_key, e.status.value) for e in reworks] == [("dev", "completed")] * 2
     assert asker.attempt_number == 1
     c = t.execution_calls.c
-    rows = house.cairn.database.read(
+    rows = app.cairn.database.read(
         lambda conn: conn.execute(
             sa.select(c.number, c.kind, c.arguments).where(c.execution_id == asker.execution_id).order_by(c.number)
         ).all()
@@ -63,41 +63,41 @@ async def test_a_script_sends_work_back_until_it_is_content(house: House) -> Non
     ]
 
 
-async def test_while_it_waits_there_is_no_process_and_a_restart_changes_nothing(house: House) -> None:
-    pipeline = await counting(house, wanting(2), approve="complete")
-    run = await house.start(pipeline)
-    await house.decide(run, "dev", "approve")
-    await house.until(lambda: house.execution(run, "test").waiting_on == "rework" or None)
-    await house.until_quiet()
-    await house.until(lambda: of_server() == [] or None, 1.0)
-    await house.decide(run, "dev", "approve")
-    await house.until_run(run, "completed")
-    assert house.output(run, "test") == {"n": 2, "rounds": ["completed"]}
+async def test_while_it_waits_there_is_no_process_and_a_restart_changes_nothing(app: App) -> None:
+    pipeline = await counting(app, wanting(2), approve="complete")
+    run = await app.start(pipeline)
+    await app.decide(run, "dev", "approve")
+    await app.until(lambda: app.execution(run, "test").waiting_on == "rework" or None)
+    await app.until_quiet()
+    await app.until(lambda: of_server() == [] or None, 1.0)
+    await app.decide(run, "dev", "approve")
+    await app.until_run(run, "completed")
+    assert app.output(run, "test") == {"n": 2, "rounds": ["completed"]}
 
 
-async def test_a_rework_that_is_not_possible_is_told_and_the_script_goes_on(house: House) -> None:
+async def test_a_rework_that_is_not_possible_is_told_and_the_script_goes_on(app: App) -> None:
     source = "def main(ctx):\n    return dict(ctx.request_rework('nobody', 'do it', 'why'))\n"
-    pipeline = await house.pipeline(script("test", source=source))
-    run = await house.done(pipeline)
-    answer = house.output(run, "test")
+    pipeline = await app.pipeline(script("test", source=source))
+    run = await app.done(pipeline)
+    answer = app.output(run, "test")
     assert (answer["ended"], answer["artifacts"], answer["execution_id"]) == ("refused", [], None)
     assert "nobody" in answer["reason"]
 
 
-async def test_a_retry_keeps_the_calls_and_a_revision_begins_anew(house: House) -> None:
+async def test_a_retry_keeps_the_calls_and_a_revision_begins_anew(app: App) -> None:
     source = (
         "def main(ctx):\n"
         "    answer = ctx.request_rework('dev', f'round {ctx.revision}', 'why')\n"
         "    if ctx.attempt == 1:\n        raise RuntimeError('once')\n"
         "    return {'ended': answer.ended, 'n': ctx.inputs['dev']['n']}\n"
     )
-    pipeline = await counting(house, script("test", source=source, execution=retries(1), approve="complete"))
-    run = await house.start(pipeline)
-    await house.until_execution(run, "test", "waiting_approval_to_complete")
-    assert house.output(run, "test") == {"ended": "completed", "n": 2}
-    await house.decide(run, "test", "revise", "again")
-    await house.until(lambda: house.execution(run, "test").revision_iteration == 1)
-    await house.until_execution(run, "test", "waiting_approval_to_complete")
-    assert house.output(run, "test") == {"ended": "completed", "n": 3}
-    await house.decide(run, "test", "approve")
-    await house.until_run(run, "completed")
+    pipeline = await counting(app, script("test", source=source, execution=retries(1), approve="complete"))
+    run = await app.start(pipeline)
+    await app.until_execution(run, "test", "waiting_approval_to_complete")
+    assert app.output(run, "test") == {"ended": "completed", "n": 2}
+    await app.decide(run, "test", "revise", "again")
+    await app.until(lambda: app.execution(run, "test").revision_iteration == 1)
+    await app.until_execution(run, "test", "waiting_approval_to_complete")
+    assert app.output(run, "test") == {"ended": "completed", "n": 3}
+    await app.decide(run, "test", "approve")
+    await app.until_run(run, "completed")

@@ -18,7 +18,7 @@ from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from tests.mentions import mentions
-from tests.services.house import House, form, retries, step, timeout
+from tests.services.app import App, form, retries, step, timeout
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 ADD = "def main(ctx, left=1, right=2):\n    return {'sum': left + right}\n"
@@ -32,147 +32,145 @@ def script(key: str, path: str | None = None, source: str | None = None, **more:
     return {"key": key, "execution": execution, "outputs": more.pop("outputs", [f"{key}.json"]), **more}
 
 
-def lines(house: House, run: str, key: str) -> list[tuple[str, str]]:
-    execution, c = house.execution(run, key).execution_id, t.execution_logs.c
+def lines(app: App, run: str, key: str) -> list[tuple[str, str]]:
+    execution, c = app.execution(run, key).execution_id, t.execution_logs.c
     query = sa.select(c.level, c.message).where(c.execution_id == execution).order_by(c.log_id)
-    return [(row.level, row.message) for row in house.cairn.database.read(lambda conn: conn.execute(query).all())]
+    return [(row.level, row.message) for row in app.cairn.database.read(lambda conn: conn.execute(query).all())]
 
 
-async def test_a_script_by_path_and_one_by_source_run_with_their_parameters(house: House) -> None:
-    pipeline = await house.pipeline(
+async def test_a_script_by_path_and_one_by_source_run_with_their_parameters(app: App) -> None:
+    pipeline = await app.pipeline(
         script("add", "lib/add.py", config={"parameters": {"left": 40}}),
         script("twice", source="def main(ctx):\n    return {'twice': ctx.inputs['add']['sum'] * 2}\n"),
         scripts={"lib/add.py": ADD},
     )
-    run = await house.done(pipeline)
-    assert (house.output(run, "add"), house.output(run, "twice")) == ({"sum": 42}, {"twice": 84})
+    run = await app.done(pipeline)
+    assert (app.output(run, "add"), app.output(run, "twice")) == ({"sum": 42}, {"twice": 84})
 
 
-async def test_the_level_reached_is_told_in_the_log_and_by_the_api(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_level_reached_is_told_in_the_log_and_by_the_api(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is recorded before the execution completes. In CI nothing below bubblewrap passes."""
-    monkeypatch.setattr(house.cairn.logbook, "_later", Mock())  # the next batch is late
-    pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD})
-    run = await house.done(pipeline)
-    reached = house.cairn.sandbox.probe()
-    assert house.execution(run, "add").sandbox == reached.level.value
-    assert lines(house, run, "add")[0] == ("info", mentions(reached.level.value))
+    monkeypatch.setattr(app.cairn.logbook, "_later", Mock())  # the next batch is late
+    pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
+    run = await app.done(pipeline)
+    reached = app.cairn.sandbox.probe()
+    assert app.execution(run, "add").sandbox == reached.level.value
+    assert lines(app, run, "add")[0] == ("info", mentions(reached.level.value))
     if os.environ.get("CI"):
         assert reached.level is SandboxLevel.BUBBLEWRAP
 
 
-async def test_scripts_are_files_of_the_definition_and_drift_is_put_right(house: House) -> None:
-    pipeline = await house.pipeline(script("add", "lib/add.py"), scripts={"lib/add.py": ADD})
-    place = house.root(pipeline) / ".pipeline_system/definitions/scripts/lib/add.py"
+async def test_scripts_are_files_of_the_definition_and_drift_is_put_right(app: App) -> None:
+    pipeline = await app.pipeline(script("add", "lib/add.py"), scripts={"lib/add.py": ADD})
+    place = app.root(pipeline) / ".pipeline_system/definitions/scripts/lib/add.py"
     assert place.read_text() == ADD
     place.write_text("def main(ctx): return 'tampered'")
-    await house.mend()
+    await app.mend()
     assert place.read_text() == ADD
-    assert [p.read_text() for p in (house.root(pipeline) / ".archived").rglob("add.py")] == [
+    assert [p.read_text() for p in (app.root(pipeline) / ".archived").rglob("add.py")] == [
         "def main(ctx): return 'tampered'"
     ]
 
 
-async def test_a_changed_script_is_a_revision_and_revert_brings_the_old_one_back(house: House) -> None:
-    pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD})
-    write = house.cairn.pipelines.scripts.write
+async def test_a_changed_script_is_a_revision_and_revert_brings_the_old_one_back(app: App) -> None:
+    pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
+    write = app.cairn.pipelines.scripts.write
     other = ADD.replace("+", "-")
     shown, _ = await write(pipeline, "./add.py", other.encode(), by=ADMIN)
-    assert (shown.path, shown.used_by, house.cairn.reading.pipeline(pipeline).revision) == ("add.py", ["add"], 2)
+    assert (shown.path, shown.used_by, app.cairn.reading.pipeline(pipeline).revision) == ("add.py", ["add"], 2)
     await write(pipeline, "add.py", other.encode(), by=ADMIN)
-    assert house.cairn.reading.pipeline(pipeline).revision == 2, "the same text changes nothing"
-    assert house.output(await house.done(pipeline), "add") == {"sum": -1}
-    await house.cairn.pipelines.revert(pipeline, 1, by=ADMIN)
-    assert house.output(await house.done(pipeline), "add") == {"sum": 3}
-    place = house.root(pipeline) / ".pipeline_system/definitions/scripts/add.py"
+    assert app.cairn.reading.pipeline(pipeline).revision == 2, "the same text changes nothing"
+    assert app.output(await app.done(pipeline), "add") == {"sum": -1}
+    await app.cairn.pipelines.revert(pipeline, 1, by=ADMIN)
+    assert app.output(await app.done(pipeline), "add") == {"sum": 3}
+    place = app.root(pipeline) / ".pipeline_system/definitions/scripts/add.py"
     assert place.read_text() == ADD
-    assert not list((house.root(pipeline) / ".archived").rglob("add.py")), "an earlier script of its own gives way"
+    assert not list((app.root(pipeline) / ".archived").rglob("add.py")), "an earlier script of its own gives way"
 
 
-async def test_a_run_keeps_the_script_that_its_execution_was_made_with(house: House) -> None:
+async def test_a_run_keeps_the_script_that_its_execution_was_made_with(app: App) -> None:
     waits = script("add", approve="complete")
-    pipeline = await house.pipeline(waits, scripts={"add.py": ADD})
-    run = await house.start(pipeline)
-    await house.until_execution(run, "add", "waiting_approval_to_complete")
-    await house.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "-").encode(), by=ADMIN)
-    await house.decide(run, "add", "revise", "again")
-    await house.until(lambda: house.execution(run, "add").revision_iteration == 1)
-    await house.decide(run, "add", "approve")
-    await house.until_run(run, "completed")
-    assert house.output(run, "add") == {"sum": 3}
+    pipeline = await app.pipeline(waits, scripts={"add.py": ADD})
+    run = await app.start(pipeline)
+    await app.until_execution(run, "add", "waiting_approval_to_complete")
+    await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "-").encode(), by=ADMIN)
+    await app.decide(run, "add", "revise", "again")
+    await app.until(lambda: app.execution(run, "add").revision_iteration == 1)
+    await app.decide(run, "add", "approve")
+    await app.until_run(run, "completed")
+    assert app.output(run, "add") == {"sum": 3}
 
 
-async def test_the_definition_as_text_brings_its_scripts_along(house: House) -> None:
-    pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD})
-    assert "left + right" in house.cairn.reading.definition_text(pipeline, "json")[0]
-    text, _ = house.cairn.reading.definition_text(pipeline, "yaml")
+async def test_the_definition_as_text_brings_its_scripts_along(app: App) -> None:
+    pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
+    assert "left + right" in app.cairn.reading.definition_text(pipeline, "json")[0]
+    text, _ = app.cairn.reading.definition_text(pipeline, "yaml")
     document, _ = decode_yaml(text)
     assert isinstance(document, dict)
-    saved = await house.cairn.pipelines.update(pipeline, document, by=ADMIN)
+    saved = await app.cairn.pipelines.update(pipeline, document, by=ADMIN)
     assert not saved.changed
-    copied = await house.cairn.pipelines.create(document, by=ADMIN)
-    house.made.append(copied.pipeline_id)
-    assert house.output(await house.done(copied.pipeline_id), "add") == {"sum": 3}
+    copied = await app.cairn.pipelines.create(document, by=ADMIN)
+    app.made.append(copied.pipeline_id)
+    assert app.output(await app.done(copied.pipeline_id), "add") == {"sum": 3}
 
 
-async def test_differences_between_revisions_show_the_lines_of_scripts(house: House) -> None:
-    pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD})
-    await house.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "*").encode(), by=ADMIN)
-    assert "+        return {'sum': left * right}" in house.cairn.reading.diff(pipeline, 1, 2).text
+async def test_differences_between_revisions_show_the_lines_of_scripts(app: App) -> None:
+    pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
+    await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "*").encode(), by=ADMIN)
+    assert "+        return {'sum': left * right}" in app.cairn.reading.diff(pipeline, 1, 2).text
 
 
-async def test_a_missing_script_is_told_when_saved_and_refused_at_the_start(house: House) -> None:
-    pipeline = await house.pipeline(script("add"))
-    checked = house.cairn.pipelines.check({"pipeline_name": "P", "checkpoints": [script("add")]})
+async def test_a_missing_script_is_told_when_saved_and_refused_at_the_start(app: App) -> None:
+    pipeline = await app.pipeline(script("add"))
+    checked = app.cairn.pipelines.check({"pipeline_name": "P", "checkpoints": [script("add")]})
     assert [finding.message for finding in checked.warnings] == [mentions("'add.py'")]
     with pytest.raises(CommandRefused, match=r"add\.py"):
-        await house.start(pipeline)
-    await house.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.encode(), by=ADMIN)
-    await house.done(pipeline)
+        await app.start(pipeline)
+    await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.encode(), by=ADMIN)
+    await app.done(pipeline)
 
 
-async def test_a_script_that_is_used_cannot_be_removed_and_another_can(house: House) -> None:
-    pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD, "lib/more.py": "A = 1\n"})
-    scripts = house.cairn.pipelines.scripts
+async def test_a_script_that_is_used_cannot_be_removed_and_another_can(app: App) -> None:
+    pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD, "lib/more.py": "A = 1\n"})
+    scripts = app.cairn.pipelines.scripts
     with pytest.raises(CommandRefused, match=r"\badd\b"):
         await scripts.remove(pipeline, "add.py", by=ADMIN)
     await scripts.remove(pipeline, "lib/more.py", by=ADMIN)
     assert [one.path for one in scripts.list(pipeline).items] == ["add.py"]
     with pytest.raises(NotFound):
         scripts.read(pipeline, "lib/more.py")
-    assert not (house.root(pipeline) / ".pipeline_system/definitions/scripts/lib").exists()
-    assert list((house.root(pipeline) / ".archived").iterdir()) == []
+    assert not (app.root(pipeline) / ".pipeline_system/definitions/scripts/lib").exists()
+    assert list((app.root(pipeline) / ".archived").iterdir()) == []
 
 
 @pytest.mark.parametrize(
     "path", ["../x.py", "/etc/x.py", "a/../x.py", "a//x.py", "", "a\\b.py", ".cairn-new-x", "a" * 300]
 )
-async def test_a_path_that_leads_elsewhere_is_refused(house: House, path: str) -> None:
-    pipeline = await house.pipeline(step("only"))
+async def test_a_path_that_leads_elsewhere_is_refused(app: App, path: str) -> None:
+    pipeline = await app.pipeline(step("only"))
     with pytest.raises(InvalidInput):
-        await house.cairn.pipelines.scripts.write(pipeline, path, b"", by=ADMIN)
+        await app.cairn.pipelines.scripts.write(pipeline, path, b"", by=ADMIN)
 
 
-async def test_a_checksum_that_is_not_the_pipelines_own_is_refused(house: House) -> None:
-    other = await house.pipeline(script("add"), scripts={"add.py": ADD})
-    reference = house.cairn.reading.pipeline(other).model_extra or {}
+async def test_a_checksum_that_is_not_the_pipelines_own_is_refused(app: App) -> None:
+    other = await app.pipeline(script("add"), scripts={"add.py": ADD})
+    reference = app.cairn.reading.pipeline(other).model_extra or {}
     with pytest.raises(InvalidInput) as wrong:
-        await house.pipeline(script("add"), scripts=reference["scripts"])
+        await app.pipeline(script("add"), scripts=reference["scripts"])
     assert [path for path, _ in wrong.value.errors] == ["/scripts/add.py"]
 
 
-async def test_what_a_script_says_is_in_the_log_line_by_line(house: House) -> None:
+async def test_what_a_script_says_is_in_the_log_line_by_line(app: App) -> None:
     source = (
         "import sys\n"
         "def main(ctx):\n"
         "    print('one\\ntwo')\n    print('oh', file=sys.stderr)\n    ctx.log('said', 'warning', n=1)\n"
         "    ctx.progress(0.5, 'half')\n    return {}\n"
     )
-    pipeline = await house.pipeline(script("talk", source=source))
-    run = await house.done(pipeline)
-    await house.cairn.logbook.flush()
-    assert sorted(lines(house, run, "talk")[1:]) == [
+    pipeline = await app.pipeline(script("talk", source=source))
+    run = await app.done(pipeline)
+    await app.cairn.logbook.flush()
+    assert sorted(lines(app, run, "talk")[1:]) == [
         ("info", "one"),
         ("info", "two"),
         ("warning", "oh"),
@@ -180,12 +178,12 @@ async def test_what_a_script_says_is_in_the_log_line_by_line(house: House) -> No
     ]
 
 
-async def test_an_exception_fails_the_execution_with_the_users_own_lines(house: House) -> None:
+async def test_an_exception_fails_the_execution_with_the_users_own_lines(app: App) -> None:
     source = "def main(ctx):\n    inner()\n\ndef inner():\n    raise KeyError('amount')\n"
-    pipeline = await house.pipeline(script("breaks", source=source, execution=retries(1)))
-    run = await house.start(pipeline)
-    await house.until_run(run, "paused")
-    error = house.execution(run, "breaks").error_details.last_error
+    pipeline = await app.pipeline(script("breaks", source=source, execution=retries(1)))
+    run = await app.start(pipeline)
+    await app.until_run(run, "paused")
+    error = app.execution(run, "breaks").error_details.last_error
     assert error is not None
     assert (error.error_type, error.error_message) == ("KeyError", "'amount'")
     assert error.stack_trace == (
@@ -194,7 +192,7 @@ async def test_an_exception_fails_the_execution_with_the_users_own_lines(house: 
         "  File \"script_source.py\", line 5, in inner\n    raise KeyError('amount')\n"
         "KeyError: 'amount'\n"
     )
-    assert house.execution(run, "breaks").attempt_number == 2
+    assert app.execution(run, "breaks").attempt_number == 2
 
 
 # ---- people give the parameters --------------------------------------------------------------------
@@ -216,11 +214,11 @@ ASKING = {
 ECHO = "def main(ctx, **parameters):\n    return parameters\n"
 
 
-async def test_people_are_asked_for_the_parameters_by_a_plain_form(house: House) -> None:
-    pipeline = await house.pipeline(script("report", source=ECHO, config=ASKING))
-    run = await house.start(pipeline)
-    await house.until(lambda: house.execution(run, "report").waiting_on == "script_input" or None)
-    asked = house.execution(run, "report").form
+async def test_people_are_asked_for_the_parameters_by_a_plain_form(app: App) -> None:
+    pipeline = await app.pipeline(script("report", source=ECHO, config=ASKING))
+    run = await app.start(pipeline)
+    await app.until(lambda: app.execution(run, "report").waiting_on == "script_input" or None)
+    asked = app.execution(run, "report").form
     assert asked is not None
     assert asked.instructions == "What is the report about?"
     assert [(f.name, f.type, f.label, f.required, f.default) for f in asked.fields] == [
@@ -230,51 +228,51 @@ async def test_people_are_asked_for_the_parameters_by_a_plain_form(house: House)
         ("tags", "multiline_text", "tags (JSON)", False, None),
     ]
     with pytest.raises(InvalidInput) as wrong:
-        await house.fill(run, "report", region="Mars", rows=0.5, tags="[1")
+        await app.fill(run, "report", region="Mars", rows=0.5, tags="[1")
     assert sorted({path for path, _ in wrong.value.errors}) == ["/fields/region", "/fields/rows", "/fields/tags"]
-    await house.fill(run, "report", rows=3, tags='["a", "b"]')
-    await house.until_run(run, "completed")
-    assert house.output(run, "report") == {"region": "Europe", "rows": 3, "exact": False, "tags": ["a", "b"]}
+    await app.fill(run, "report", rows=3, tags='["a", "b"]')
+    await app.until_run(run, "completed")
+    assert app.output(run, "report") == {"region": "Europe", "rows": 3, "exact": False, "tags": ["a", "b"]}
 
 
-async def test_declined_input_ends_by_on_failure(house: House) -> None:
+async def test_declined_input_ends_by_on_failure(app: App) -> None:
     config = {"retry_config": {"on_failure": "fail_run"}}
-    pipeline = await house.pipeline(script("report", source=ECHO, config=ASKING, execution=config))
-    run = await house.start(pipeline)
-    await house.decide(run, "report", "decline", "nobody knows")
-    await house.until_run(run, "failed")
-    error = house.execution(run, "report").error_details.last_error
+    pipeline = await app.pipeline(script("report", source=ECHO, config=ASKING, execution=config))
+    run = await app.start(pipeline)
+    await app.decide(run, "report", "decline", "nobody knows")
+    await app.until_run(run, "failed")
+    error = app.execution(run, "report").error_details.last_error
     assert error is not None
     assert error.error_type == "declined"
 
 
 # ---- mixed ------------------------------------------------------------------------------------------
-async def test_forms_scripts_in_parallel_and_an_approval_make_one_pipeline(house: House) -> None:
+async def test_forms_scripts_in_parallel_and_an_approval_make_one_pipeline(app: App) -> None:
     count = "def main(ctx):\n    return {'n': len(ctx.inputs['ask']['ask'])}\n"
     join = "def main(ctx):\n    return {'all': ctx.inputs['left']['n'] + ctx.inputs['right']['n']}\n"
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         form("ask"),
         script("left", source=count, stage="both"),
         script("right", source=count, stage="both"),
         script("whole", source=join, approve="start"),
     )
-    run = await house.start(pipeline)
-    await house.fill(run, "ask", ask="four")
-    await house.decide(run, "whole", "approve")
-    await house.until_run(run, "completed")
-    assert house.output(run, "whole") == {"all": 8}
+    run = await app.start(pipeline)
+    await app.fill(run, "ask", ask="four")
+    await app.decide(run, "whole", "approve")
+    await app.until_run(run, "completed")
+    assert app.output(run, "whole") == {"all": 8}
 
 
-async def test_a_cancelled_script_leaves_no_process_and_its_workspace_is_kept_as_errored(house: House) -> None:
+async def test_a_cancelled_script_leaves_no_process_and_its_workspace_is_kept_as_errored(app: App) -> None:
     source = "import time\ndef main(ctx):\n    print('here', flush=True)\n    time.sleep(600)\n"
-    pipeline = await house.pipeline(script("sleep", source=source))
-    run = await house.start(pipeline)
-    await house.until(lambda: ("info", "here") in lines(house, run, "sleep") or None)
+    pipeline = await app.pipeline(script("sleep", source=source))
+    run = await app.start(pipeline)
+    await app.until(lambda: ("info", "here") in lines(app, run, "sleep") or None)
     marked = of_server()
     assert marked
-    await house.cairn.runs.cancel(run, by=ADMIN)
-    await house.until(lambda: of_server() == [] or None, 1.0)
-    assert house.statuses(run) == {"sleep": "cancelled"}
+    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.until(lambda: of_server() == [] or None, 1.0)
+    assert app.statuses(run) == {"sleep": "cancelled"}
 
 
 def of_server() -> list[int]:
@@ -301,23 +299,23 @@ def main(ctx):
 """
 
 
-async def test_a_script_that_runs_out_of_time_is_really_stopped(house: House) -> None:
+async def test_a_script_that_runs_out_of_time_is_really_stopped(app: App) -> None:
     """Without any mocked clock."""
-    pipeline = await house.pipeline(script("sleep", source=SLEEPS, execution=timeout(0.6, "fail_run")))
-    run = await house.start(pipeline)
-    await house.until_run(run, "failed")
-    await house.until(lambda: of_server() == [] or None)
-    assert house.execution(run, "sleep").attempt_number == 1
+    pipeline = await app.pipeline(script("sleep", source=SLEEPS, execution=timeout(0.6, "fail_run")))
+    run = await app.start(pipeline)
+    await app.until_run(run, "failed")
+    await app.until(lambda: of_server() == [] or None)
+    assert app.execution(run, "sleep").attempt_number == 1
 
 
-async def test_a_rollback_stops_the_script_that_it_takes_away(house: House) -> None:
-    pipeline = await house.pipeline(step("first"), script("sleep", source=SLEEPS))
-    run = await house.start(pipeline)
-    await house.until_execution(run, "sleep", "in_progress")
-    await house.until(lambda: ("info", "here") in lines(house, run, "sleep") or None)
+async def test_a_rollback_stops_the_script_that_it_takes_away(app: App) -> None:
+    pipeline = await app.pipeline(step("first"), script("sleep", source=SLEEPS))
+    run = await app.start(pipeline)
+    await app.until_execution(run, "sleep", "in_progress")
+    await app.until(lambda: ("info", "here") in lines(app, run, "sleep") or None)
     before = set(of_server())
     assert len(before) >= 3
-    await house.roll_back(run, 0)
-    await house.until(lambda: not before & set(of_server()) or None, 1.0)
-    await house.cairn.runs.cancel(run, by=ADMIN)
-    await house.until(lambda: of_server() == [] or None, 1.0)
+    await app.roll_back(run, 0)
+    await app.until(lambda: not before & set(of_server()) or None, 1.0)
+    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.until(lambda: of_server() == [] or None, 1.0)

@@ -8,7 +8,7 @@ import pytest
 
 from cairn.runners import Ctx
 from tests.isolation import PATIENCE
-from tests.services.house import House, retries, step
+from tests.services.app import App, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -16,9 +16,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 class Meeting:
     """Functions that go on only when so many are there at the same time."""
 
-    def __init__(self, house: House, name: str, count: int) -> None:
+    def __init__(self, app: App, name: str, count: int) -> None:
         self._barrier = asyncio.Barrier(count)
-        house.does(name)(self.come)
+        app.does(name)(self.come)
 
     async def come(self, ctx: Ctx) -> dict[str, str]:
         async with asyncio.timeout(PATIENCE):
@@ -26,93 +26,93 @@ class Meeting:
         return {"met": "yes"}
 
 
-async def test_members_of_a_stage_are_at_work_at_the_same_time(house: House) -> None:
-    Meeting(house, "meet", 3)
-    pipeline = await house.pipeline(
+async def test_members_of_a_stage_are_at_work_at_the_same_time(app: App) -> None:
+    Meeting(app, "meet", 3)
+    pipeline = await app.pipeline(
         step("first"),
         *(step(f"side_{n}", "meet", stage="side") for n in range(3)),
         step("last", "give_back"),
     )
-    run = await house.done(pipeline)
-    assert sorted(house.output(run, "last")) == ["first", "input", "side_0", "side_1", "side_2"]
-    made = [event.metadata["checkpoint"] for event in house.events(run) if event.event_type == "execution_made"]
+    run = await app.done(pipeline)
+    assert sorted(app.output(run, "last")) == ["first", "input", "side_0", "side_1", "side_2"]
+    made = [event.metadata["checkpoint"] for event in app.events(run) if event.event_type == "execution_made"]
     assert made == ["first", "side_0", "side_1", "side_2", "last"]
 
 
-async def test_one_that_needs_little_overtakes_the_stages_before_it(house: House) -> None:
+async def test_one_that_needs_little_overtakes_the_stages_before_it(app: App) -> None:
     """GitLab's `needs`: `fast` starts when `root` is complete, while `slow` is still at work."""
     go = asyncio.Event()
 
-    @house.does("wait_for_go")
+    @app.does("wait_for_go")
     async def wait_for_go(ctx: Ctx) -> dict[str, str]:
         async with asyncio.timeout(PATIENCE):
             await go.wait()
         return {}
 
-    @house.does("say_go")
+    @app.does("say_go")
     async def say_go(ctx: Ctx) -> dict[str, str]:
         go.set()
         return {}
 
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("root"),
         step("slow", "wait_for_go"),
         step("fast", "say_go", needs=["root"]),
         step("end"),
     )
-    run = await house.done(pipeline)
-    done = [event.metadata["checkpoint"] for event in house.events(run) if event.event_type == "execution_completed"]
+    run = await app.done(pipeline)
+    done = [event.metadata["checkpoint"] for event in app.events(run) if event.event_type == "execution_completed"]
     assert done == ["root", "fast", "slow", "end"]
 
 
-async def test_workspaces_of_a_stage_stay_until_one_that_follows_starts(house: House) -> None:
-    pipeline = await house.pipeline(
+async def test_workspaces_of_a_stage_stay_until_one_that_follows_starts(app: App) -> None:
+    pipeline = await app.pipeline(
         step("left", stage="both"), step("right", stage="both", approve="complete"), step("last", approve="start")
     )
-    run = await house.start(pipeline)
-    left = (await house.until_execution(run, "left", "completed")).execution_id
-    right = (await house.until_execution(run, "right", "waiting_approval_to_complete")).execution_id
-    await house.until_quiet()
-    assert house.workspaces(pipeline) == {left, right}
-    await house.decide(run, "right", "approve")
-    last = (await house.until_execution(run, "last", "waiting_approval_to_start")).execution_id
-    assert house.workspaces(pipeline) == {left, right, last}
-    await house.decide(run, "last", "approve")
-    await house.until_run(run, "completed")
-    await house.until_quiet()
-    assert house.workspaces(pipeline) == set()
+    run = await app.start(pipeline)
+    left = (await app.until_execution(run, "left", "completed")).execution_id
+    right = (await app.until_execution(run, "right", "waiting_approval_to_complete")).execution_id
+    await app.until_quiet()
+    assert app.workspaces(pipeline) == {left, right}
+    await app.decide(run, "right", "approve")
+    last = (await app.until_execution(run, "last", "waiting_approval_to_start")).execution_id
+    assert app.workspaces(pipeline) == {left, right, last}
+    await app.decide(run, "last", "approve")
+    await app.until_run(run, "completed")
+    await app.until_quiet()
+    assert app.workspaces(pipeline) == set()
 
 
-async def test_a_failing_one_lets_its_siblings_finish_before_the_run_pauses(house: House) -> None:
+async def test_a_failing_one_lets_its_siblings_finish_before_the_run_pauses(app: App) -> None:
     """`pause_pipeline`."""
     go = asyncio.Event()
 
-    @house.does("wait_for_go")
+    @app.does("wait_for_go")
     async def wait_for_go(ctx: Ctx) -> dict[str, str]:
         async with asyncio.timeout(PATIENCE):
             await go.wait()
         return {}
 
-    @house.does("broken")
+    @app.does("broken")
     async def broken(ctx: Ctx) -> None:
         raise ValueError("no")
 
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("good", "wait_for_go", stage="both"), step("bad", "broken", stage="both"), step("after")
     )
-    run = await house.start(pipeline)
-    await house.until_execution(run, "bad", "failed")
-    assert (house.run(run).status, house.run(run).pause_requested) == ("in_progress", True)
+    run = await app.start(pipeline)
+    await app.until_execution(run, "bad", "failed")
+    assert (app.run(run).status, app.run(run).pause_requested) == ("in_progress", True)
     go.set()
-    await house.until_run(run, "paused")
-    assert house.statuses(run) == {"good": "completed", "bad": "failed", "after": "upcoming"}
+    await app.until_run(run, "paused")
+    assert app.statuses(run) == {"good": "completed", "bad": "failed", "after": "upcoming"}
 
 
-async def test_failing_the_run_stops_the_siblings(house: House) -> None:
+async def test_failing_the_run_stops_the_siblings(app: App) -> None:
     """`fail_run`: what is open is stopped and cancelled."""
     at_work, stopped = asyncio.Event(), asyncio.Event()
 
-    @house.does("hang")
+    @app.does("hang")
     async def hang(ctx: Ctx) -> None:
         at_work.set()
         try:
@@ -120,19 +120,19 @@ async def test_failing_the_run_stops_the_siblings(house: House) -> None:
         finally:
             stopped.set()
 
-    @house.does("broken")
+    @app.does("broken")
     async def broken(ctx: Ctx) -> None:
         await at_work.wait()
         raise ValueError("no")
 
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("good", "hang", stage="both"),
         step("bad", "broken", stage="both", execution=retries(0, on_failure="fail_run")),
     )
-    run = await house.start(pipeline)
-    await house.until_run(run, "failed")
-    await house.until_quiet()
+    run = await app.start(pipeline)
+    await app.until_run(run, "failed")
+    await app.until_quiet()
     assert stopped.is_set()
-    assert house.statuses(run) == {"good": "cancelled", "bad": "failed"}
-    assert house.workspaces(pipeline) == set()
-    assert len(list((house.root(pipeline) / ".errored").iterdir())) == 2
+    assert app.statuses(run) == {"good": "cancelled", "bad": "failed"}
+    assert app.workspaces(pipeline) == set()
+    assert len(list((app.root(pipeline) / ".errored").iterdir())) == 2

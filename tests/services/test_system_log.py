@@ -11,63 +11,63 @@ from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.folders.system_log import SystemLog
 from tests.mentions import mentions
-from tests.services.house import House, step
+from tests.services.app import App, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z (INFO|ERROR)( v\d+| test)? (\w+): (.*) \[(.*)\] #(\d+)")
 
 
-def lines(house: House, pipeline: str, name: str = "system.log") -> list[tuple[str, ...]]:
-    file: Path = house.root(pipeline) / ".pipeline_system/logs" / name
+def lines(app: App, pipeline: str, name: str = "system.log") -> list[tuple[str, ...]]:
+    file: Path = app.root(pipeline) / ".pipeline_system/logs" / name
     found = [LINE.fullmatch(line) for line in file.read_text().splitlines()]
     return [match.groups() for match in found if match is not None]
 
 
-async def test_every_event_is_a_line(house: House) -> None:
-    @house.does("fails")
+async def test_every_event_is_a_line(app: App) -> None:
+    @app.does("fails")
     async def fails(ctx: Ctx) -> None:
         raise ValueError("one\ntwo")
 
-    pipeline = await house.pipeline(step("goals", "fails"))
-    run = await house.start(pipeline)
-    await house.until_run(run, "paused")
-    await house.until_quiet()
-    await house.cairn.system_log.follow()
-    told = [event.event_type for event in house.events(pipeline_id=pipeline)]
-    written = lines(house, pipeline)
+    pipeline = await app.pipeline(step("goals", "fails"))
+    run = await app.start(pipeline)
+    await app.until_run(run, "paused")
+    await app.until_quiet()
+    await app.cairn.system_log.follow()
+    told = [event.event_type for event in app.events(pipeline_id=pipeline)]
+    written = lines(app, pipeline)
     assert [line[2] for line in written] == told
     assert written[0][:5] == ("INFO", None, "pipeline_created", mentions(), "admin")
     failed = next(line for line in written if line[2] == "execution_failed")
     assert failed[:5] == ("ERROR", " v1", "execution_failed", mentions("Goals", "one two"), "worker")
-    await house.cairn.system_log.follow()
-    assert lines(house, pipeline) == written
+    await app.cairn.system_log.follow()
+    assert lines(app, pipeline) == written
 
 
-async def test_after_a_start_it_goes_on_where_it_was(house: House) -> None:
+async def test_after_a_start_it_goes_on_where_it_was(app: App) -> None:
     """Also when the process was killed before it could note how far it was."""
-    pipeline = await house.pipeline(step("goals"))
-    await house.done(pipeline)
-    await house.until_quiet()
-    await house.cairn.system_log.follow()
-    before = lines(house, pipeline)
-    tree = house.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
-    next_one = SystemLog(house.cairn.database, tree, max_bytes=10**6, backups=2)
+    pipeline = await app.pipeline(step("goals"))
+    await app.done(pipeline)
+    await app.until_quiet()
+    await app.cairn.system_log.follow()
+    before = lines(app, pipeline)
+    tree = app.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
+    next_one = SystemLog(app.cairn.database, tree, max_bytes=10**6, backups=2)
     await next_one.follow()
-    assert lines(house, pipeline) == before
+    assert lines(app, pipeline) == before
     await next_one.note()
-    await house.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, by=ADMIN)
-    third = SystemLog(house.cairn.database, tree, max_bytes=10**6, backups=2)
+    await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, by=ADMIN)
+    third = SystemLog(app.cairn.database, tree, max_bytes=10**6, backups=2)
     await third.follow()
-    assert lines(house, pipeline)[: len(before)] == before
-    assert [line[2] for line in lines(house, pipeline)[len(before) :]] == ["pipeline_updated"]
+    assert lines(app, pipeline)[: len(before)] == before
+    assert [line[2] for line in lines(app, pipeline)[len(before) :]] == ["pipeline_updated"]
 
 
-async def test_large_ones_are_rotated(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"))
-    tree = house.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
+async def test_large_ones_are_rotated(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"))
+    tree = app.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
     for n in range(6):
         assert tree.append_log(pipeline, "other.log", f"{n}".encode() * 600, max_bytes=1000, backups=2)
-    logs = house.root(pipeline) / ".pipeline_system/logs"
+    logs = app.root(pipeline) / ".pipeline_system/logs"
     assert {path.name: path.read_text()[0] for path in logs.glob("other*")} == {
         "other.log": "5",
         "other.log.1": "4",
@@ -75,23 +75,23 @@ async def test_large_ones_are_rotated(house: House) -> None:
     }
 
 
-async def test_a_deleted_pipeline_is_not_brought_back_by_its_log(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"))
-    await house.cairn.system_log.follow()
-    location = await house.cairn.pipelines.delete(pipeline, by=ADMIN)
-    await house.cairn.system_log.follow()
-    assert not house.root(pipeline).exists()
-    assert (house.folder / "pipelines" / location / ".pipeline_system/logs/system.log").is_file()
+async def test_a_deleted_pipeline_is_not_brought_back_by_its_log(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"))
+    await app.cairn.system_log.follow()
+    location = await app.cairn.pipelines.delete(pipeline, by=ADMIN)
+    await app.cairn.system_log.follow()
+    assert not app.root(pipeline).exists()
+    assert (app.folder / "pipelines" / location / ".pipeline_system/logs/system.log").is_file()
 
 
-async def test_a_link_in_its_place_is_not_followed(house: House, tmp_path: Path) -> None:
-    pipeline = await house.pipeline(step("goals"))
+async def test_a_link_in_its_place_is_not_followed(app: App, tmp_path: Path) -> None:
+    pipeline = await app.pipeline(step("goals"))
     outside = tmp_path / "outside"
     outside.write_text("untouched")
-    log = house.root(pipeline) / ".pipeline_system/logs/system.log"
+    log = app.root(pipeline) / ".pipeline_system/logs/system.log"
     log.unlink(missing_ok=True)
     log.symlink_to(outside)
-    await house.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, by=ADMIN)
-    await house.cairn.system_log.follow()
+    await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, by=ADMIN)
+    await app.cairn.system_log.follow()
     assert outside.read_text() == "untouched"
     log.unlink()

@@ -14,7 +14,7 @@ from cairn.services.actors import ADMIN
 from cairn.services.dispatch.runner_slots import RunnerSlots
 from tests.isolation import PATIENCE, limit
 from tests.mentions import mentions
-from tests.services.house import House, form, retries, step, timeout
+from tests.services.app import App, form, retries, step, timeout
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 class Hanging:
     """Hangs until it is stopped, and tells that it was."""
 
-    def __init__(self, house: House, name: str = "hang") -> None:
+    def __init__(self, app: App, name: str = "hang") -> None:
         self.begun, self.stopped, self.lasted = 0, 0, 0.0
-        house.does(name)(self.hang)
+        app.does(name)(self.hang)
 
     async def hang(self, ctx: Ctx) -> None:
         self.begun += 1
@@ -44,50 +44,50 @@ class Hanging:
         ("rollback_checkpoint", "in_progress", {"first": "completed", "slow": "pending"}),
     ],
 )
-async def test_each_on_timeout(house: House, on_timeout: str, status: str, statuses: dict[str, str]) -> None:
+async def test_each_on_timeout(app: App, on_timeout: str, status: str, statuses: dict[str, str]) -> None:
     """The function is cancelled; a timeout is not retried."""
-    hanging = Hanging(house)
+    hanging = Hanging(app)
     execution = {**timeout(0.3, on_timeout), **retries(3)}
-    pipeline = await house.pipeline(step("first"), step("slow", "hang", execution=execution))
-    run = await house.start(pipeline)
-    await house.until(lambda: house.statuses(run) == statuses)
-    await house.until_quiet()
-    assert (hanging.begun, hanging.stopped, house.run(run).status) == (1, 1, status)
-    failed = next(e for e in house.executions(run, archived=True) if e.checkpoint_key == "slow")
+    pipeline = await app.pipeline(step("first"), step("slow", "hang", execution=execution))
+    run = await app.start(pipeline)
+    await app.until(lambda: app.statuses(run) == statuses)
+    await app.until_quiet()
+    assert (hanging.begun, hanging.stopped, app.run(run).status) == (1, 1, status)
+    failed = next(e for e in app.executions(run, archived=True) if e.checkpoint_key == "slow")
     assert failed.error_details.last_error is not None
     assert (failed.error_details.last_error.error_type, failed.attempt_number) == ("timeout", 1)
     assert failed.error_details.last_error.error_message == mentions("0.3")
     assert 0.3 <= failed.worked_seconds < 5.0
-    assert len(list((house.root(pipeline) / ".errored").iterdir())) == 1
+    assert len(list((app.root(pipeline) / ".errored").iterdir())) == 1
     assert (failed.archived_by is not None) == (on_timeout == "rollback_checkpoint")
 
 
-async def test_waiting_for_a_place_is_no_work(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_waiting_for_a_place_is_no_work(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Waiting for a free slot does not count towards the timeout."""
     places = RunnerSlots(1, 1, 1)
-    monkeypatch.setattr(house.cairn.lanes, "_places", places)
-    hanging = Hanging(house)
+    monkeypatch.setattr(app.cairn.lanes, "_places", places)
+    hanging = Hanging(app)
     place = places.of(ExecutionMode.FUNCTION)
     await place.acquire()
-    pipeline = await house.pipeline(
+    pipeline = await app.pipeline(
         step("quick", stage="all", execution=timeout(0.3, "fail_run")),
         step("slow", "hang", stage="all", execution=timeout(0.3, "pause_pipeline")),
     )
-    run = await house.start(pipeline)
+    run = await app.start(pipeline)
     await asyncio.sleep(1.5)  # the time that passes is what is tried
-    assert house.statuses(run) == {"quick": "in_progress", "slow": "in_progress"}
+    assert app.statuses(run) == {"quick": "in_progress", "slow": "in_progress"}
     place.release()
-    await house.until(lambda: house.statuses(run) == {"quick": "completed", "slow": "failed"})
-    await house.until_quiet()
+    await app.until(lambda: app.statuses(run) == {"quick": "completed", "slow": "failed"})
+    await app.until_quiet()
     assert (hanging.begun, hanging.stopped) == (1, 1)
     assert 0.2 < hanging.lasted < 1.2  # being told what to do is part of its time
 
 
-async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(house: House) -> None:
+async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(app: App) -> None:
     let_go = threading.Event()
     after: list[str] = []
 
-    @house.does("block")
+    @app.does("block")
     def block(ctx: Ctx) -> dict[str, int]:
         let_go.wait(10)
         try:
@@ -96,85 +96,85 @@ async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(house: Hou
             after.append(str(error))
         return {"late": 1}
 
-    pipeline = await house.pipeline(step("slow", "block", execution=timeout(1.5, "fail_run")))
-    with house.cairn.hub.subscribe() as news:
-        run = await house.start(pipeline)
+    pipeline = await app.pipeline(step("slow", "block", execution=timeout(1.5, "fail_run")))
+    with app.cairn.hub.subscribe() as news:
+        run = await app.start(pipeline)
         async with asyncio.timeout(PATIENCE):
             async for change in news:  # told when what it was at has been stopped
                 if (change.run_id, change.event_type) == (run, "run_failed"):
                     break
     let_go.set()
-    await house.until(lambda: bool(after))
+    await app.until(lambda: bool(after))
     assert after == [mentions()]
-    assert house.artifacts(run) == []
-    assert house.told(run)[-1] == "run_failed"
+    assert app.artifacts(run) == []
+    assert app.told(run)[-1] == "run_failed"
 
 
-async def test_time_is_counted_while_a_runner_works_and_not_while_people_are_waited_for(house: House) -> None:
+async def test_time_is_counted_while_a_runner_works_and_not_while_people_are_waited_for(app: App) -> None:
     """Per attempt, over all its dispatches."""
 
-    @house.does("nap")
+    @app.does("nap")
     async def nap(ctx: Ctx) -> dict[str, int]:
         await asyncio.sleep(0.05)
         return {"revision": ctx.revision}
 
-    pipeline = await house.pipeline(step("slow", "nap", approve="complete", execution=timeout(1.5)))
-    run = await house.start(pipeline)
-    await house.until_execution(run, "slow", "waiting_approval_to_complete")
+    pipeline = await app.pipeline(step("slow", "nap", approve="complete", execution=timeout(1.5)))
+    run = await app.start(pipeline)
+    await app.until_execution(run, "slow", "waiting_approval_to_complete")
     await asyncio.sleep(1.6)
-    await house.decide(run, "slow", "revise", "again")
-    await house.until(lambda: house.execution(run, "slow").revision_iteration == 1)
-    await house.until_execution(run, "slow", "waiting_approval_to_complete")
+    await app.decide(run, "slow", "revise", "again")
+    await app.until(lambda: app.execution(run, "slow").revision_iteration == 1)
+    await app.until_execution(run, "slow", "waiting_approval_to_complete")
     await asyncio.sleep(1.6)
-    await house.decide(run, "slow", "approve")
-    await house.until_run(run, "completed")
+    await app.decide(run, "slow", "approve")
+    await app.until_run(run, "completed")
 
 
-async def test_a_form_has_no_timeout_while_it_waits(house: House) -> None:
-    pipeline = await house.pipeline(form("goals", execution=timeout(1.2)))
-    run = await house.start(pipeline)
+async def test_a_form_has_no_timeout_while_it_waits(app: App) -> None:
+    pipeline = await app.pipeline(form("goals", execution=timeout(1.2)))
+    run = await app.start(pipeline)
     await asyncio.sleep(1.3)
-    assert house.statuses(run) == {"goals": "in_progress"}
-    await house.fill(run, "goals", goals="grow")
-    await house.until_run(run, "completed")
+    assert app.statuses(run) == {"goals": "in_progress"}
+    await app.fill(run, "goals", goals="grow")
+    await app.until_run(run, "completed")
 
 
-async def test_a_runs_time_used_up_fails_what_works_and_cancels_the_rest(house: House) -> None:
-    hanging = Hanging(house)
-    pipeline = await house.pipeline(
+async def test_a_runs_time_used_up_fails_what_works_and_cancels_the_rest(app: App) -> None:
+    hanging = Hanging(app)
+    pipeline = await app.pipeline(
         step("slow", "hang", stage="both"),
         form("asks", stage="both"),
         config={"timeout_config": {"enabled": True, "timeout_minutes": 0.4 / 60}},
     )
-    run = await house.start(pipeline)
-    await house.until_run(run, "failed")
-    await house.until_quiet()
-    assert (hanging.stopped, house.statuses(run)) == (1, {"slow": "failed", "asks": "cancelled"})
-    failed = house.execution(run, "slow").error_details.last_error
+    run = await app.start(pipeline)
+    await app.until_run(run, "failed")
+    await app.until_quiet()
+    assert (hanging.stopped, app.statuses(run)) == (1, {"slow": "failed", "asks": "cancelled"})
+    failed = app.execution(run, "slow").error_details.last_error
     assert failed is not None
     assert failed.error_message == mentions("0.4")
-    assert house.workspaces(pipeline) == set()
+    assert app.workspaces(pipeline) == set()
 
 
-async def test_a_timer_that_is_over_changes_nothing(house: House) -> None:
+async def test_a_timer_that_is_over_changes_nothing(app: App) -> None:
     """The durable one comes after the one on time, and finds it done."""
-    pipeline = await house.pipeline(step("quick", execution=timeout(0.5)), form("goals"))
-    run = await house.start(pipeline)
-    await house.until_execution(run, "goals", "in_progress")
-    told = house.told(run)
+    pipeline = await app.pipeline(step("quick", execution=timeout(0.5)), form("goals"))
+    run = await app.start(pipeline)
+    await app.until_execution(run, "goals", "in_progress")
+    told = app.told(run)
     await asyncio.sleep(1.0)
-    assert house.told(run) == told
-    await house.cairn.runs.cancel(run, by=ADMIN)
+    assert app.told(run) == told
+    await app.cairn.runs.cancel(run, by=ADMIN)
 
 
 async def test_one_that_does_not_let_itself_be_stopped_holds_nobody_up_for_long(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run goes on; what the function still does is dropped."""
     monkeypatch.setattr("cairn.services.dispatch.lanes.STOP_SECONDS", 0.2)
     let_go = asyncio.Event()
 
-    @house.does("stubborn")
+    @app.does("stubborn")
     async def stubborn(ctx: Ctx) -> dict[str, int]:
         while not let_go.is_set():
             try:
@@ -183,11 +183,11 @@ async def test_one_that_does_not_let_itself_be_stopped_holds_nobody_up_for_long(
                 continue
         return {"late": 1}
 
-    pipeline = await house.pipeline(step("slow", "stubborn", execution=timeout(0.2, "fail_run")))
-    run = await house.start(pipeline)
+    pipeline = await app.pipeline(step("slow", "stubborn", execution=timeout(0.2, "fail_run")))
+    run = await app.start(pipeline)
     began = time.monotonic()
-    await house.until_run(run, "failed")
+    await app.until_run(run, "failed")
     assert time.monotonic() - began < limit(10.0)
     let_go.set()
-    await house.until_quiet()
-    assert house.artifacts(run) == []
+    await app.until_quiet()
+    assert app.artifacts(run) == []

@@ -13,47 +13,46 @@ from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.runs.service import RunService
 from cairn.store.errors import NotFound
 from tests.mentions import mentions
-from tests.services.house import House, form, step
+from tests.services.app import App, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_versions_count_on_and_are_never_given_again(house: House) -> None:
+async def test_versions_count_on_and_are_never_given_again(app: App) -> None:
     """After a rollback from v3 to v1 the next run is v4, based on v1."""
-    pipeline = await house.pipeline(step("goals"), step("design"))
-    runs = [await house.done(pipeline) for _ in range(3)]
+    pipeline = await app.pipeline(step("goals"), step("design"))
+    runs = [await app.done(pipeline) for _ in range(3)]
     assert [
-        (house.run(run).run_version, house.run(run).previous_run_id, house.run(run).extends_from_run_version)
-        for run in runs
+        (app.run(run).run_version, app.run(run).previous_run_id, app.run(run).extends_from_run_version) for run in runs
     ] == [(1, None, None), (2, runs[0], 1), (3, runs[1], 2)]
     request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
-    await house.cairn.rollbacks.roll_back(request, by=ADMIN)
-    await house.until_run(runs[0], "completed")
-    await house.until_quiet()
-    assert house.disk(pipeline)["runs/latest"] == "-> v1"
-    fourth = house.run(await house.done(pipeline))
+    await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    await app.until_run(runs[0], "completed")
+    await app.until_quiet()
+    assert app.disk(pipeline)["runs/latest"] == "-> v1"
+    fourth = app.run(await app.done(pipeline))
     assert (fourth.run_version, fourth.previous_run_id, fourth.extends_from_run_version) == (4, runs[0], 1)
-    await house.until_quiet()
-    assert house.disk(pipeline)["runs/latest"] == "-> v4"
+    await app.until_quiet()
+    assert app.disk(pipeline)["runs/latest"] == "-> v4"
 
 
-async def test_many_started_at_once_take_each_its_own_number(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"))
-    runs = await asyncio.gather(*(house.start(pipeline) for _ in range(20)))
+async def test_many_started_at_once_take_each_its_own_number(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"))
+    runs = await asyncio.gather(*(app.start(pipeline) for _ in range(20)))
     for run in runs:
-        await house.until_run(run, "completed")
-    await house.until_quiet()
-    assert sorted(house.run(run).run_version or 0 for run in runs) == list(range(1, 21))
-    assert house.disk(pipeline)["runs/latest"] == "-> v20"
-    links = {house.run(run).run_version: house.run(run).extends_from_run_version for run in runs}
+        await app.until_run(run, "completed")
+    await app.until_quiet()
+    assert sorted(app.run(run).run_version or 0 for run in runs) == list(range(1, 21))
+    assert app.disk(pipeline)["runs/latest"] == "-> v20"
+    links = {app.run(run).run_version: app.run(run).extends_from_run_version for run in runs}
     assert links == {1: None, **{n: n - 1 for n in range(2, 21)}}
 
 
-async def test_the_first_event_says_what_the_run_is_made_from(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"))
-    first = await house.done(pipeline)
-    run = await house.done(pipeline, input={"a": 1})
-    made = house.events(run)[0]
+async def test_the_first_event_says_what_the_run_is_made_from(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"))
+    first = await app.done(pipeline)
+    run = await app.done(pipeline, input={"a": 1})
+    made = app.events(run)[0]
     assert (made.event_type, made.actor, made.seq, made.description) == (
         "run_created",
         "admin",
@@ -68,70 +67,70 @@ async def test_the_first_event_says_what_the_run_is_made_from(house: House) -> N
         "input_checksum": made.metadata["input_checksum"],
         "test": False,
     }
-    assert house.cairn.reading.content(made.metadata["input_checksum"])
-    assert house.told(run)[1] == "run_started"
+    assert app.cairn.reading.content(made.metadata["input_checksum"])
+    assert app.told(run)[1] == "run_started"
 
 
-async def test_a_run_may_be_made_without_starting(house: House) -> None:
-    pipeline = await house.pipeline(step("goals"))
-    run = await house.start(pipeline, start=False)
-    assert (house.run(run).status, house.told(run)) == ("not_started", ["run_created"])
-    assert json.loads(house.disk(pipeline)["runs/v1/run_info.json"])["status"] == "not_started"
-    await house.cairn.runs.begin(run, by=ADMIN)
-    await house.until_run(run, "completed")
+async def test_a_run_may_be_made_without_starting(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"))
+    run = await app.start(pipeline, start=False)
+    assert (app.run(run).status, app.told(run)) == ("not_started", ["run_created"])
+    assert json.loads(app.disk(pipeline)["runs/v1/run_info.json"])["status"] == "not_started"
+    await app.cairn.runs.begin(run, by=ADMIN)
+    await app.until_run(run, "completed")
     with pytest.raises(CommandRefused, match="completed"):
-        await house.cairn.runs.begin(run, by=ADMIN)
+        await app.cairn.runs.begin(run, by=ADMIN)
 
 
-async def test_the_prompt_is_the_runs_own(house: House) -> None:
+async def test_the_prompt_is_the_runs_own(app: App) -> None:
     """Given at the start or taken from the pipeline; it never changes."""
-    pipeline = await house.pipeline(form("goals"), original_prompt="Think")
-    own, given = await house.start(pipeline), await house.start(pipeline, original_prompt="Think big")
-    await house.cairn.pipelines.update(pipeline, {"original_prompt": "Think small"}, by=ADMIN)
-    assert (house.run(own).original_prompt, house.run(given).original_prompt) == ("Think", "Think big")
-    again = await house.cairn.runs.retry(given, by=ADMIN)
-    assert house.run(again.run_id).original_prompt == "Think big"
+    pipeline = await app.pipeline(form("goals"), original_prompt="Think")
+    own, given = await app.start(pipeline), await app.start(pipeline, original_prompt="Think big")
+    await app.cairn.pipelines.update(pipeline, {"original_prompt": "Think small"}, by=ADMIN)
+    assert (app.run(own).original_prompt, app.run(given).original_prompt) == ("Think", "Think big")
+    again = await app.cairn.runs.retry(given, by=ADMIN)
+    assert app.run(again.run_id).original_prompt == "Think big"
 
 
-async def test_a_run_done_again_takes_the_same_input(house: House) -> None:
-    pipeline = await house.pipeline(step("goals", "give_back"))
-    run = await house.done(pipeline, input={"n": 2**70})
-    again = await house.cairn.runs.retry(run, by=ADMIN)
-    await house.until_run(again.run_id, "completed")
-    assert (house.run(again.run_id).run_version, house.output(again.run_id, "goals")) == (2, {"input": {"n": 2**70}})
+async def test_a_run_done_again_takes_the_same_input(app: App) -> None:
+    pipeline = await app.pipeline(step("goals", "give_back"))
+    run = await app.done(pipeline, input={"n": 2**70})
+    again = await app.cairn.runs.retry(run, by=ADMIN)
+    await app.until_run(again.run_id, "completed")
+    assert (app.run(again.run_id).run_version, app.output(again.run_id, "goals")) == (2, {"input": {"n": 2**70}})
 
 
-async def test_without_auto_advance_the_next_one_waits_for_a_start(house: House) -> None:
+async def test_without_auto_advance_the_next_one_waits_for_a_start(app: App) -> None:
     """Starting a run starts its first checkpoint."""
-    pipeline = await house.pipeline(step("goals"), step("design"), advance=False)
-    run = await house.start(pipeline)
-    waiting = await house.until_execution(run, "design", "pending")
-    assert house.statuses(run) == {"goals": "completed", "design": "pending"}
+    pipeline = await app.pipeline(step("goals"), step("design"), advance=False)
+    run = await app.start(pipeline)
+    waiting = await app.until_execution(run, "design", "pending")
+    assert app.statuses(run) == {"goals": "completed", "design": "pending"}
     with pytest.raises(CommandRefused, match="pending"):
-        await house.cairn.approvals.decide_pending(waiting.execution_id, "approve", by=ADMIN)
-    started, _ = await house.cairn.executions.start_checkpoint(run, "design", by=ADMIN)
+        await app.cairn.approvals.decide_pending(waiting.execution_id, "approve", by=ADMIN)
+    started, _ = await app.cairn.executions.start_checkpoint(run, "design", by=ADMIN)
     assert started == waiting.execution_id
-    await house.until_run(run, "completed")
+    await app.until_run(run, "completed")
     with pytest.raises(CommandRefused, match="completed"):
-        await house.cairn.executions.start(waiting.execution_id, by=ADMIN)
+        await app.cairn.executions.start(waiting.execution_id, by=ADMIN)
     with pytest.raises(NotFound):
-        await house.cairn.executions.start_checkpoint(run, "nothing", by=ADMIN)
+        await app.cairn.executions.start_checkpoint(run, "nothing", by=ADMIN)
 
 
-async def test_the_approval_to_start_is_the_start(house: House) -> None:
+async def test_the_approval_to_start_is_the_start(app: App) -> None:
     """A refused start is pending again, and asks again at the next start."""
-    pipeline = await house.pipeline(step("goals", approve="both"))
-    run = await house.start(pipeline)
-    assert house.statuses(run) == {"goals": "waiting_approval_to_start"}
-    await house.decide(run, "goals", "refuse", "not now")
-    assert house.statuses(run) == {"goals": "pending"}
-    await house.cairn.executions.start(house.execution(run, "goals").execution_id, by=ADMIN)
-    assert house.statuses(run) == {"goals": "waiting_approval_to_start"}
-    await house.decide(run, "goals", "approve")
-    await house.until_execution(run, "goals", "waiting_approval_to_complete")
-    await house.decide(run, "goals", "approve")
-    await house.until_run(run, "completed")
-    told = [e for e in house.told(run) if e.startswith(("execution", "approval"))]
+    pipeline = await app.pipeline(step("goals", approve="both"))
+    run = await app.start(pipeline)
+    assert app.statuses(run) == {"goals": "waiting_approval_to_start"}
+    await app.decide(run, "goals", "refuse", "not now")
+    assert app.statuses(run) == {"goals": "pending"}
+    await app.cairn.executions.start(app.execution(run, "goals").execution_id, by=ADMIN)
+    assert app.statuses(run) == {"goals": "waiting_approval_to_start"}
+    await app.decide(run, "goals", "approve")
+    await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    await app.decide(run, "goals", "approve")
+    await app.until_run(run, "completed")
+    told = [e for e in app.told(run) if e.startswith(("execution", "approval"))]
     assert told == [
         "execution_made",
         "execution_start_asked",
@@ -149,15 +148,13 @@ async def test_the_approval_to_start_is_the_start(house: House) -> None:
     ]
 
 
-async def test_a_pipeline_that_cannot_be_run_says_why(house: House) -> None:
-    empty = await house.pipeline()
+async def test_a_pipeline_that_cannot_be_run_says_why(app: App) -> None:
+    empty = await app.pipeline()
     with pytest.raises(CommandRefused):
-        await house.start(empty)
+        await app.start(empty)
     agent = {"key": "think", "checkpoint_name": "Think", "prompt": "think", "outputs": ["thought.md"]}
-    modest = RunService(
-        house.cairn.engine, house.cairn.folder_sync, modes=frozenset({"function"}), max_payload_bytes=1000
-    )
+    modest = RunService(app.cairn.engine, app.cairn.folder_sync, modes=frozenset({"function"}), max_payload_bytes=1000)
     with pytest.raises(CommandRefused, match=r"agentic.*Think"):
-        await modest.start(await house.pipeline(agent), by=ADMIN)
+        await modest.start(await app.pipeline(agent), by=ADMIN)
     with pytest.raises(NotFound):
-        await house.start("00000000-0000-0000-0000-000000000000")
+        await app.start("00000000-0000-0000-0000-000000000000")

@@ -1,4 +1,4 @@
-"""A house for each test: these stop it and start it again."""
+"""An app for each test: these stop it and start it again."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from tests.services.house import House, open_house
+from tests.services.app import App, open_app
 
 
 @pytest_asyncio.fixture
-async def house(database_url: str, database_kind: str, tmp_path: Path) -> AsyncIterator[House]:
+async def app(database_url: str, database_kind: str, tmp_path: Path) -> AsyncIterator[App]:
     """On a database of its own, of each kind."""
     url = database_url if database_kind == "postgresql" else None
-    async with open_house(tmp_path / "data", url) as opened:
+    async with open_app(tmp_path / "data", url) as opened:
         yield opened
         await opened.check()

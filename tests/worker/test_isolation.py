@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.isolation import within
-from tests.services.house import House, step
+from tests.services.app import App, step
 
 
 async def test_a_test_without_end_is_cancelled_and_cleans_up() -> None:
@@ -26,30 +26,30 @@ async def test_a_test_without_end_is_cancelled_and_cleans_up() -> None:
     assert cleaned == ["up"]
 
 
-async def test_a_house_starts_where_another_was_left_open(tmp_path: Path) -> None:
-    left, house = House(tmp_path / "left"), House(tmp_path / "next")
+async def test_a_server_starts_where_another_was_left_open(tmp_path: Path) -> None:
+    left, app = App(tmp_path / "left"), App(tmp_path / "next")
     await left.open()
-    await house.open()
+    await app.open()
     try:
-        await house.done(await house.pipeline(step("goals")))
-        await house.check()
+        await app.done(await app.pipeline(step("goals")))
+        await app.check()
     finally:
-        await house.close()
+        await app.close()
         await left.close()
 
 
-async def test_a_run_that_hangs_ends_with_its_test(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    @house.does("hangs")
+async def test_a_run_that_hangs_ends_with_its_test(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    @app.does("hangs")
     async def hangs(ctx: object) -> None:
         await asyncio.Event().wait()
 
-    run = await house.start(await house.pipeline(step("goals", "hangs")))
-    await house.until_execution(run, "goals", "in_progress")
-    monkeypatch.setattr("tests.services.house.PATIENCE", 0.05)
+    run = await app.start(await app.pipeline(step("goals", "hangs")))
+    await app.until_execution(run, "goals", "in_progress")
+    monkeypatch.setattr("tests.services.app.PATIENCE", 0.05)
     with pytest.raises(TimeoutError):
-        await house.check()
+        await app.check()
     monkeypatch.undo()
-    assert house.run(run).status == "cancelled"
+    assert app.run(run).status == "cancelled"
 
 
 def test_ctrl_c_is_heard_also_in_the_background() -> None:

@@ -15,17 +15,17 @@ from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.isolation import PATIENCE, limit
 from tests.mentions import mentions
-from tests.services.house import House, form, retries, step, timeout
+from tests.services.app import App, form, retries, step, timeout
 
 
 class Works:
     """A function that hangs until it is let go, and counts."""
 
-    def __init__(self, house: House, name: str = "work") -> None:
+    def __init__(self, app: App, name: str = "work") -> None:
         self.begun: list[str] = []
         self.stopped = 0
         self.go = asyncio.Event()
-        house.does(name)(self.work)
+        app.does(name)(self.work)
 
     async def work(self, ctx: Ctx) -> dict[str, int]:
         self.begun.append(ctx.workspace.parent.name)
@@ -37,128 +37,128 @@ class Works:
         return {"calls": len(self.begun)}
 
 
-async def test_work_in_progress_goes_on_after_a_stop(house: House) -> None:
-    works = Works(house)
-    pipeline = await house.pipeline(step("first"), step("slow", "work"), step("last"))
-    run = await house.start(pipeline)
-    await house.until(lambda: len(works.begun) == 1)
-    before = house.execution(run, "slow")
-    await house.reopen()
+async def test_work_in_progress_goes_on_after_a_stop(app: App) -> None:
+    works = Works(app)
+    pipeline = await app.pipeline(step("first"), step("slow", "work"), step("last"))
+    run = await app.start(pipeline)
+    await app.until(lambda: len(works.begun) == 1)
+    before = app.execution(run, "slow")
+    await app.reopen()
     assert works.stopped == 1
-    await house.until(lambda: len(works.begun) == 2)
+    await app.until(lambda: len(works.begun) == 2)
     works.go.set()
-    await house.until_run(run, "completed")
-    after = house.execution(run, "slow")
+    await app.until_run(run, "completed")
+    after = app.execution(run, "slow")
     assert (after.execution_id, after.dispatch_number, after.attempt_number) == (before.execution_id, 2, 1)
-    counts = Counter(house.told(run))
+    counts = Counter(app.told(run))
     assert (counts["execution_interrupted"], counts["execution_completed"], counts["execution_made"]) == (1, 3, 3)
     assert len(set(works.begun)) == 1
 
 
-async def test_many_lanes_go_on_after_a_stop(house: House) -> None:
-    works = Works(house)
-    pipeline = await house.pipeline(*(step(f"s{n}", "work", stage="all") for n in range(12)), step("last"))
-    run = await house.start(pipeline)
-    await house.until(lambda: len(works.begun) == 12)
+async def test_many_lanes_go_on_after_a_stop(app: App) -> None:
+    works = Works(app)
+    pipeline = await app.pipeline(*(step(f"s{n}", "work", stage="all") for n in range(12)), step("last"))
+    run = await app.start(pipeline)
+    await app.until(lambda: len(works.begun) == 12)
     began = asyncio.get_running_loop().time()
-    await house.close()
+    await app.close()
     assert asyncio.get_running_loop().time() - began < limit(5.0)
     works.go.set()
-    await house.open()
-    await house.until_run(run, "completed")
-    assert Counter(house.told(run))["execution_completed"] == 13
-    assert len(house.artifacts(run)) == 13
+    await app.open()
+    await app.until_run(run, "completed")
+    assert Counter(app.told(run))["execution_completed"] == 13
+    assert len(app.artifacts(run)) == 13
 
 
-async def test_a_worker_that_dies_too_often_is_a_fault(house: House) -> None:
+async def test_a_worker_that_dies_too_often_is_a_fault(app: App) -> None:
     """An attempt is dispatched again up to three times."""
-    works = Works(house)
-    pipeline = await house.pipeline(step("slow", "work", execution=retries(0, on_failure="fail_run")))
-    run = await house.start(pipeline)
+    works = Works(app)
+    pipeline = await app.pipeline(step("slow", "work", execution=retries(0, on_failure="fail_run")))
+    run = await app.start(pipeline)
     for died in range(1, 5):
-        await house.until(lambda died=died: len(works.begun) == died)
-        await house.reopen()
-    await house.until_run(run, "failed")
-    failed = house.execution(run, "slow")
+        await app.until(lambda died=died: len(works.begun) == died)
+        await app.reopen()
+    await app.until_run(run, "failed")
+    failed = app.execution(run, "slow")
     assert failed.error_details.last_error is not None
     assert failed.error_details.last_error.error_type == "interrupted"
     assert failed.error_details.last_error.error_message == mentions("4")
     assert len(works.begun) == 4
 
 
-async def test_what_waits_for_people_waits_on(house: House) -> None:
-    pipeline = await house.pipeline(form("goals"), step("design", approve="complete"), step("end"))
-    run = await house.start(pipeline)
-    await house.reopen()
-    await house.fill(run, "goals", goals="grow")
-    await house.until_execution(run, "design", "waiting_approval_to_complete")
-    await house.reopen()
-    await house.decide(run, "design", "approve")
-    await house.until_run(run, "completed")
-    assert "execution_interrupted" not in house.told(run)
+async def test_what_waits_for_people_waits_on(app: App) -> None:
+    pipeline = await app.pipeline(form("goals"), step("design", approve="complete"), step("end"))
+    run = await app.start(pipeline)
+    await app.reopen()
+    await app.fill(run, "goals", goals="grow")
+    await app.until_execution(run, "design", "waiting_approval_to_complete")
+    await app.reopen()
+    await app.decide(run, "design", "approve")
+    await app.until_run(run, "completed")
+    assert "execution_interrupted" not in app.told(run)
 
 
-async def test_a_pause_stays(house: House) -> None:
-    works = Works(house)
-    pipeline = await house.pipeline(step("slow", "work"), step("after"))
-    run = await house.start(pipeline)
-    await house.until(lambda: len(works.begun) == 1)
-    await house.cairn.runs.pause(run, by=ADMIN)
+async def test_a_pause_stays(app: App) -> None:
+    works = Works(app)
+    pipeline = await app.pipeline(step("slow", "work"), step("after"))
+    run = await app.start(pipeline)
+    await app.until(lambda: len(works.begun) == 1)
+    await app.cairn.runs.pause(run, by=ADMIN)
     works.go.set()
-    await house.reopen()
-    await house.until_run(run, "paused")
-    await house.cairn.runs.resume(run, by=ADMIN)
-    await house.until_run(run, "completed")
+    await app.reopen()
+    await app.until_run(run, "paused")
+    await app.cairn.runs.resume(run, by=ADMIN)
+    await app.until_run(run, "completed")
 
 
-async def test_a_retry_that_fell_due_meanwhile_comes_soon_after_the_start_and_once(house: House) -> None:
+async def test_a_retry_that_fell_due_meanwhile_comes_soon_after_the_start_and_once(app: App) -> None:
     calls: list[int] = []
 
-    @house.does("flaky")
+    @app.does("flaky")
     async def flaky(ctx: Ctx) -> dict[str, int]:
         calls.append(ctx.attempt)
         if len(calls) == 1:
             raise ValueError("no")
         return {}
 
-    pipeline = await house.pipeline(step("goals", "flaky", execution=retries(1, delay=1)))
-    run = await house.start(pipeline)
-    await house.until(lambda: bool(house.execution(run, "goals").retry_due_at))
-    await house.close()
+    pipeline = await app.pipeline(step("goals", "flaky", execution=retries(1, delay=1)))
+    run = await app.start(pipeline)
+    await app.until(lambda: bool(app.execution(run, "goals").retry_due_at))
+    await app.close()
     await asyncio.sleep(1.1)
-    await house.open()
-    await house.until_run(run, "completed")
+    await app.open()
+    await app.until_run(run, "completed")
     assert calls == [1, 2]
-    assert Counter(house.told(run))["execution_dispatched"] == 2
+    assert Counter(app.told(run))["execution_dispatched"] == 2
 
 
-async def test_a_timeout_holds_after_a_stop(house: House) -> None:
+async def test_a_timeout_holds_after_a_stop(app: App) -> None:
     """Downtime does not count towards a timeout; the next dispatch is timed."""
-    works = Works(house)
-    pipeline = await house.pipeline(
+    works = Works(app)
+    pipeline = await app.pipeline(
         step("slow", "work", execution=timeout(1.5, "fail_run")),
         config={"timeout_config": {"enabled": True, "timeout_minutes": 3 / 60}},
     )
-    run = await house.start(pipeline)
-    await house.until(lambda: len(works.begun) == 1)
+    run = await app.start(pipeline)
+    await app.until(lambda: len(works.begun) == 1)
     await asyncio.sleep(0.4)
-    await house.close()
+    await app.close()
     await asyncio.sleep(2.0)  # longer than both: what fell due meanwhile is not held against it
-    await house.open()
-    await house.until(lambda: len(works.begun) == 2)
-    await house.until_run(run, "failed")
-    failed = house.execution(run, "slow")
+    await app.open()
+    await app.until(lambda: len(works.begun) == 2)
+    await app.until_run(run, "failed")
+    failed = app.execution(run, "slow")
     assert failed.error_details.last_error is not None
     assert failed.error_details.last_error.error_type == "timeout"
     assert 1.5 <= failed.worked_seconds < 2.4
-    assert Counter(house.told(run))["execution_failed"] == 1
-    await house.until(lambda: works.stopped == 2)
+    assert Counter(app.told(run))["execution_failed"] == 1
+    await app.until(lambda: works.stopped == 2)
 
 
-async def test_work_that_nobody_drives_is_adopted(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_work_that_nobody_drives_is_adopted(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lane that broke off, for whatever reason, after its job had joined it."""
     broken = [True]
-    conclude = house.cairn.lanes._conclude  # pyright: ignore[reportPrivateUsage]
+    conclude = app.cairn.lanes._conclude  # pyright: ignore[reportPrivateUsage]
 
     async def once(*args: Any) -> Any:
         if broken:
@@ -173,33 +173,33 @@ async def test_work_that_nobody_drives_is_adopted(house: House, monkeypatch: pyt
         joined.set()
         await join(job, run_id, own=own)
 
-    @house.does("work")
+    @app.does("work")
     async def work(ctx: Ctx) -> dict[str, int]:
         await asyncio.wait_for(joined.wait(), PATIENCE)
         return {}
 
     monkeypatch.setattr(JobHandlers, "lane", lane)
 
-    monkeypatch.setattr(house.cairn.lanes, "_conclude", once)
-    pipeline = await house.pipeline(step("goals", "work"), step("design"))
-    run = await house.start(pipeline)
-    await house.until(lambda: not broken)
-    await house.until_quiet()
-    assert house.statuses(run) == {"goals": "in_progress", "design": "upcoming"}
+    monkeypatch.setattr(app.cairn.lanes, "_conclude", once)
+    pipeline = await app.pipeline(step("goals", "work"), step("design"))
+    run = await app.start(pipeline)
+    await app.until(lambda: not broken)
+    await app.until_quiet()
+    assert app.statuses(run) == {"goals": "in_progress", "design": "upcoming"}
     for _ in range(100):
-        await house.cairn.orphans.resume_orphans()
-        if house.execution(run, "goals").dispatch_number == 2:
+        await app.cairn.orphans.resume_orphans()
+        if app.execution(run, "goals").dispatch_number == 2:
             break
         await asyncio.sleep(0.05)
-    await house.until_run(run, "completed")
-    assert Counter(house.told(run))["execution_interrupted"] == 1
+    await app.until_run(run, "completed")
+    assert Counter(app.told(run))["execution_interrupted"] == 1
 
 
 async def test_a_lane_that_broke_off_before_its_job_was_polled_is_taken_up_by_it(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = [True]
-    conclude = house.cairn.lanes._conclude  # pyright: ignore[reportPrivateUsage]
+    conclude = app.cairn.lanes._conclude  # pyright: ignore[reportPrivateUsage]
 
     async def once(*args: Any) -> Any:
         if broken:
@@ -207,37 +207,37 @@ async def test_a_lane_that_broke_off_before_its_job_was_polled_is_taken_up_by_it
             raise RuntimeError("a fault of ours")
         return await conclude(*args)
 
-    monkeypatch.setattr(house.cairn.lanes, "_conclude", once)
-    run = await house.start(await house.pipeline(step("goals"), step("design")))
-    await house.until_run(run, "completed")
-    assert "execution_interrupted" not in house.told(run)
+    monkeypatch.setattr(app.cairn.lanes, "_conclude", once)
+    run = await app.start(await app.pipeline(step("goals"), step("design")))
+    await app.until_run(run, "completed")
+    assert "execution_interrupted" not in app.told(run)
 
 
-async def test_a_job_that_is_polled_joins_the_lane_that_was_woken(house: House) -> None:
+async def test_a_job_that_is_polled_joins_the_lane_that_was_woken(app: App) -> None:
     """Nothing is driven twice, and a job whose lane is over ends at once."""
     calls: list[str] = []
 
-    @house.does("nap")
+    @app.does("nap")
     async def nap(ctx: Ctx) -> dict[str, int]:
         calls.append(ctx.workspace.parent.name)
         await asyncio.sleep(0.3)  # the queue is looked at every 0.05 s
         return {}
 
-    pipeline = await house.pipeline(step("a", "nap", stage="both"), step("b", "nap", stage="both"), step("c", "nap"))
-    runs = [await house.start(pipeline) for _ in range(3)]
+    pipeline = await app.pipeline(step("a", "nap", stage="both"), step("b", "nap", stage="both"), step("c", "nap"))
+    runs = [await app.start(pipeline) for _ in range(3)]
     for run in runs:
-        await house.until_run(run, "completed")
-        assert "execution_interrupted" not in house.told(run)
+        await app.until_run(run, "completed")
+        assert "execution_interrupted" not in app.told(run)
     assert len(calls) == len(set(calls)) == 9
 
 
-async def test_the_database_may_be_away_for_a_while(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_database_may_be_away_for_a_while(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """The result of a runner is kept until it can be saved."""
-    transact = house.cairn.database.transact
+    transact = app.cairn.database.transact
     away = [0]
     calls: list[int] = []
 
-    @house.does("work")
+    @app.does("work")
     async def work(ctx: Ctx) -> dict[str, int]:
         calls.append(1)
         away[0] = 6
@@ -249,41 +249,41 @@ async def test_the_database_may_be_away_for_a_while(house: House, monkeypatch: p
             raise OperationalError("COMMIT", {}, Exception("the database does not answer"))
         return await transact(change)
 
-    monkeypatch.setattr(house.cairn.database, "transact", sometimes)
+    monkeypatch.setattr(app.cairn.database, "transact", sometimes)
     monkeypatch.setattr("cairn.services.engine.retry.FIRST_WAIT", 0.01)
-    pipeline = await house.pipeline(step("goals", "work"), step("design", "work"))
-    run = await house.start(pipeline)
-    await house.until_run(run, "completed")
-    assert (calls, house.output(run, "design")) == ([1, 1], {"done": 2})
+    pipeline = await app.pipeline(step("goals", "work"), step("design", "work"))
+    run = await app.start(pipeline)
+    await app.until_run(run, "completed")
+    assert (calls, app.output(run, "design")) == ([1, 1], {"done": 2})
 
 
-async def test_nothing_is_held_that_nobody_needs(house: House) -> None:
+async def test_nothing_is_held_that_nobody_needs(app: App) -> None:
     """Lanes, runners, reminders, locks and tasks are let go of."""
-    pipeline = await house.pipeline(step("a", stage="both", execution=timeout(60)), step("b", stage="both"), step("c"))
-    for run in [await house.start(pipeline) for _ in range(10)]:
-        await house.until_run(run, "completed")
-    await house.until_quiet()
-    lanes, engine = house.cairn.lanes, house.cairn.engine
+    pipeline = await app.pipeline(step("a", stage="both", execution=timeout(60)), step("b", stage="both"), step("c"))
+    for run in [await app.start(pipeline) for _ in range(10)]:
+        await app.until_run(run, "completed")
+    await app.until_quiet()
+    lanes, engine = app.cairn.lanes, app.cairn.engine
     assert (len(lanes._lanes), len(lanes._running)) == (0, 0)  # pyright: ignore[reportPrivateUsage]
-    assert not house.cairn.telling.courier._tasks  # pyright: ignore[reportPrivateUsage]
-    assert len(house.worker._tasks) == 8  # pyright: ignore[reportPrivateUsage] # the loops
+    assert not app.cairn.telling.courier._tasks  # pyright: ignore[reportPrivateUsage]
+    assert len(app.worker._tasks) == 8  # pyright: ignore[reportPrivateUsage] # the loops
     assert len(engine._under_way) == 0  # pyright: ignore[reportPrivateUsage]
     gc.collect()
     assert len(engine._locks._locks) == 0  # pyright: ignore[reportPrivateUsage]
 
 
-async def test_a_stop_lets_what_is_being_saved_be_saved(house: House) -> None:
+async def test_a_stop_lets_what_is_being_saved_be_saved(app: App) -> None:
     """Commands that are under way end with their files; the next start finds nothing to mend."""
-    pipeline = await house.pipeline(*(step(f"s{n}") for n in range(5)))
-    started = [asyncio.ensure_future(house.start(pipeline)) for _ in range(5)]
+    pipeline = await app.pipeline(*(step(f"s{n}") for n in range(5)))
+    started = [asyncio.ensure_future(app.start(pipeline)) for _ in range(5)]
     await asyncio.sleep(0.05)
-    await house.close()
+    await app.close()
     await asyncio.gather(*started, return_exceptions=True)
-    await house.open()
-    report = await house.cairn.keeper.mend_all()
+    await app.open()
+    report = await app.cairn.keeper.mend_all()
     assert report.is_clean, report
-    for run in house.cairn.reading.pipeline_runs(pipeline, _all(), 50, None).items:
-        await house.until_run(run.run_id, "completed")
+    for run in app.cairn.reading.pipeline_runs(pipeline, _all(), 50, None).items:
+        await app.until_run(run.run_id, "completed")
 
 
 def _all() -> Any:

@@ -69,7 +69,7 @@ Need = Literal["checks", "reads", "saves", "works"]
 
 
 def online(need: Need = "reads") -> Callable[[Command], Callable[..., None]]:
-    """A command that talks to a server or opens the folder: gets a desk, and the options that say where.
+    """A command that talks to a server or opens the folder: gets a ctx, and the options that say where.
 
     Where there is no server, one that `checks` can do without data, one that `saves` may make the folder, and one that
     `works` has a worker beside it. Those that read have none: what it begins would be cut off when they end.
@@ -77,7 +77,7 @@ def online(need: Need = "reads") -> Callable[[Command], Callable[..., None]]:
 
     def decorate(command: Command) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True).parameters
-        given = [parameter for name, parameter in own.items() if name != "desk"]
+        given = [parameter for name, parameter in own.items() if name != "ctx"]
         added = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
             for name, annotation in _OPTIONS.items()
@@ -88,7 +88,7 @@ def online(need: Need = "reads") -> Callable[[Command], Callable[..., None]]:
         def run(**options: Any) -> None:
             where = [options.pop(name) for name in ("data_dir", "server", "token")]
             screen = Output(as_json=options.pop("as_json"))
-            carry_out(at_desk(screen, server_location.find(*where), need, lambda desk: command(desk=desk, **options)))
+            carry_out(with_context(screen, server_location.find(*where), need, lambda ctx: command(ctx=ctx, **options)))
 
         ordered = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in given]
         setattr(run, "__signature__", inspect.Signature([*ordered, *added]))  # noqa: B010 - no attribute of the type
@@ -152,7 +152,7 @@ def discard_output() -> None:
     os.close(nowhere)
 
 
-async def at_desk(
+async def with_context(
     screen: Output, place: server_location.ServerLocation, need: Need, act: Callable[[CliContext], Awaitable[None]]
 ) -> None:
     async with connected(place, need) as (client, embedded):

@@ -83,7 +83,7 @@ class Ctx:
     feedback: tuple[str, ...]  # of revisions asked for, oldest first
     attempt: int
     revision: int
-    _desk: CtxServices = field(repr=False)
+    _services: CtxServices = field(repr=False)
     rework: ReworkNote | None = None  # where the work was sent back
 
     @property
@@ -107,7 +107,7 @@ class Ctx:
         A str or bytes is the file as it is; anything else is a JSON value, for artifacts of format json.
         The name is a declared artifact's, with or without its format: `report`, `report.md`.
         """
-        self._desk.stage(name, content)
+        self._services.stage(name, content)
 
     def request_rework(self, checkpoint: str, prompt: str, reason: str = "") -> CallResult:
         """Send work back to an earlier checkpoint and wait until that is done.
@@ -116,7 +116,7 @@ class Ctx:
         before, and gets as the answer how the rework ended: `ended`, `reason`, `execution_id`, `artifacts`. From
         then on `inputs` and `references` are the new ones.
         """
-        return self._desk.request_rework(checkpoint, prompt, reason)
+        return self._services.request_rework(checkpoint, prompt, reason)
 
     def propose_action(
         self,
@@ -134,18 +134,18 @@ class Ctx:
         the action out.
         """
         arguments = checked(operation_type, parameters, reasoning, confidence, risk_level, supporting_data)
-        return self._desk.propose_action(arguments)
+        return self._services.propose_action(arguments)
 
     def log(self, message: str, level: Level = "info", **details: Any) -> None:
         """Write a line into the execution's log."""
         if level not in LEVELS:
             raise ValueError(f"a log line is {', '.join(LEVELS)}; it cannot be {level!r}")
-        self._desk.log(level, str(message), {key: _loggable(value) for key, value in details.items()} or None)
+        self._services.log(level, str(message), {key: _loggable(value) for key, value in details.items()} or None)
 
     def progress(self, fraction: float | None, text: str | None = None) -> None:
         """Say how far it is, from 0 to 1 (None: nobody can tell), and with what."""
         shown = None if fraction is None or math.isnan(fraction) else min(max(float(fraction), 0.0), 1.0)
-        self._desk.progress(shown, text)
+        self._services.progress(shown, text)
 
 
 def _loggable(value: Any) -> Any:

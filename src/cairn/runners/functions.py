@@ -101,17 +101,17 @@ class FunctionRunner:
         parameters = copy.deepcopy(config.parameters) if config.parameters else config.parameters
         try:
             if registered.is_async:
-                desk = CtxServices(
+                services = CtxServices(
                     staging.put, work.log, work.progress, recorded.request_rework, recorded.propose_action
                 )
-                returned = await registered.function(ctx_of(work, recorded, desk), **parameters)
+                returned = await registered.function(ctx_of(work, recorded, services), **parameters)
             else:
                 line = CallThread()
                 put, ask = line.guard(staging.put), line.guard(recorded.request_rework)
-                desk = CtxServices(
+                services = CtxServices(
                     put, line.post(work.log), line.post(work.progress), ask, line.guard(recorded.propose_action)
                 )
-                ctx = ctx_of(work, recorded, desk)
+                ctx = ctx_of(work, recorded, services)
                 returned, error = await line.run(partial(registered.function, ctx, **parameters))
                 if error is not None:
                     return _come_to(error, registered.function, recorded, staging)
@@ -137,9 +137,9 @@ def _come_to(error: BaseException, function: Function, recorded: RecordedCalls, 
     return Errored(error.fault if isinstance(error, CallMismatch) else fault_of(error, function))
 
 
-def ctx_of(work: WorkOrder, material: WorkInputs, desk: CtxServices) -> Ctx:
+def ctx_of(work: WorkOrder, material: WorkInputs, services: CtxServices) -> Ctx:
     rework = ReworkNote.of(work.rework) if work.rework is not None else None
-    return Ctx(material, work.workspace, work.feedback, work.attempt, work.revision, desk, rework)
+    return Ctx(material, work.workspace, work.feedback, work.attempt, work.revision, services, rework)
 
 
 def _is_cancelled() -> bool:

@@ -6,36 +6,36 @@ from time import thread_time
 
 from cairn.core.available_commands import for_execution
 from cairn.core.states import ExecutionState, RunStatus
-from tests.core.desk import Desk, plan_of
+from tests.core.harness import Harness, plan_of
 
 KEYS = tuple(f"c{number}" for number in range(200))
 ENOUGH = 40.0  # milliseconds for all of them; it takes a tenth of that, and took seven times as much
 
 
-def finished() -> Desk:
-    desk = Desk(plan_of(*KEYS))
-    while desk.run.status is RunStatus.IN_PROGRESS:
-        desk.finish(next(e.key for e in desk.run.open if e.state is ExecutionState.WORKING))
-    return desk
+def finished() -> Harness:
+    harness = Harness(plan_of(*KEYS))
+    while harness.run.status is RunStatus.IN_PROGRESS:
+        harness.finish(next(e.key for e in harness.run.open if e.state is ExecutionState.WORKING))
+    return harness
 
 
 def test_every_execution_of_a_long_run() -> None:
-    desk = finished()
-    executions = list(desk.run.executions.values())
+    harness = finished()
+    executions = list(harness.run.executions.values())
     taken: list[float] = []
     found: list[list[str]] = []
     for _ in range(5):  # the machine may stand still for a moment
         begun = thread_time()
-        found = [for_execution(desk.run, e, desk.at) for e in executions]
+        found = [for_execution(harness.run, e, harness.at) for e in executions]
         taken.append((thread_time() - begun) * 1000)
     assert min(taken) < ENOUGH
     assert found == [[], *([["rework"]] * 199)]  # nothing stands before the first
 
 
 def test_only_what_is_complete_can_be_sent_back() -> None:
-    desk = Desk(plan_of("a", "b", "c"))
-    desk.finish("a")
-    (b,) = desk.run.open
-    assert for_execution(desk.run, b, desk.at) == ["cancel"]  # nobody looks at it yet
-    desk.finish("b")
-    assert "rework" in for_execution(desk.run, desk.run.executions[b.id], desk.at)
+    harness = Harness(plan_of("a", "b", "c"))
+    harness.finish("a")
+    (b,) = harness.run.open
+    assert for_execution(harness.run, b, harness.at) == ["cancel"]  # nobody looks at it yet
+    harness.finish("b")
+    assert "rework" in for_execution(harness.run, harness.run.executions[b.id], harness.at)

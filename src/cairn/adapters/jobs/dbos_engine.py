@@ -59,8 +59,8 @@ class DbosJobs:
         self._log_level = log_level
         self.process = ""  # changes with every start: tells its jobs from those of others
         self._client: DBOSClient | None = None
-        self._lane_desk: EnqueueStatements | None = None
-        self._notice_desk: EnqueueStatements | None = None
+        self._lane_statements: EnqueueStatements | None = None
+        self._notice_statements: EnqueueStatements | None = None
         schema = "" if engine.dialect.name == "sqlite" else "dbos."
         status: sa.BindParameter[Any] = sa.bindparam("open", list(UNFINISHED), expanding=True)
         self._open = sa.text(
@@ -85,7 +85,7 @@ class DbosJobs:
 
     # ---- in the caller's transaction -----------------------------------------------------------------
     def enqueue_lane(self, connection: sa.Connection, job: str, run_id: str) -> None:
-        _started(self._lane_desk).enqueue(connection, job, run_id, self.process)
+        _started(self._lane_statements).enqueue(connection, job, run_id, self.process)
 
     def end_lane(self, connection: sa.Connection, job: str) -> None:
         """Most lanes are over before the engine has come to take them up: it need not."""
@@ -98,7 +98,7 @@ class DbosJobs:
 
     def enqueue_notice(self, connection: sa.Connection, notice: str, after: float = 0.0) -> None:
         if after <= 0:
-            _started(self._notice_desk).enqueue(connection, f"notice:{notice}", notice)
+            _started(self._notice_statements).enqueue(connection, f"notice:{notice}", notice)
             return
         options: Any = {
             "workflow_name": "notice",
@@ -148,15 +148,15 @@ class DbosJobs:
         for queue in queues:
             await DBOS.register_queue_async(queue, polling_interval_sec=self._poll)
         self._client = DBOSClient(system_database_engine=self._engine, application_name=APPLICATION)
-        self._lane_desk = await self._desk("lane", self._lanes)
-        self._notice_desk = await self._desk("notice", self._notices)
+        self._lane_statements = await self._statements("lane", self._lanes)
+        self._notice_statements = await self._statements("notice", self._notices)
 
-    async def _desk(self, job: str, queue: str) -> EnqueueStatements:
+    async def _statements(self, job: str, queue: str) -> EnqueueStatements:
         from cairn.adapters.jobs.dbos_statements import EnqueueStatements
 
-        desk = EnqueueStatements(self.client, {"workflow_name": job, "queue_name": queue})
-        await asyncio.to_thread(desk.learn, self._engine)
-        return desk
+        statements = EnqueueStatements(self.client, {"workflow_name": job, "queue_name": queue})
+        await asyncio.to_thread(statements.learn, self._engine)
+        return statements
 
     async def stop(self) -> None:
         from dbos import DBOS
@@ -169,7 +169,7 @@ class DbosJobs:
         asyncio.get_running_loop().set_default_executor(threads)
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
         asyncio.get_running_loop().set_default_executor(threads)  # a job that came meanwhile may have changed it back
-        self._client = self._lane_desk = self._notice_desk = None
+        self._client = self._lane_statements = self._notice_statements = None
 
     def sweep(self, before: datetime) -> int:
         """Remove jobs that have been over since before that time; the answer is how many."""

@@ -14,7 +14,7 @@ from cairn.cli.prompts import ask_hidden
 @users_app.command("display-name")
 @online("saves")
 async def display_name(
-    desk: CliContext,
+    ctx: CliContext,
     shown_as: Annotated[
         str, typer.Argument(metavar="TEXT", help="Your display name. If empty, your user name is shown.")
     ],
@@ -23,18 +23,18 @@ async def display_name(
 
     Example: cairn users display-name "A reviewer"
     """
-    session = await desk.client.update_me(shown_as)
-    desk.show(session, lambda one: desk.screen.line(f"{one['actor']}: shown as {one['display_name']}"))
+    session = await ctx.client.update_me(shown_as)
+    ctx.show(session, lambda one: ctx.screen.line(f"{one['actor']}: shown as {one['display_name']}"))
 
 
 @users_app.command("password")
 @online("saves")
-async def password(desk: CliContext) -> None:
+async def password(ctx: CliContext) -> None:
     """Set your password and end your other sessions. On your own machine you are admin.
 
     Example: cairn users password
     """
-    session = await desk.client.get_session()
+    session = await ctx.client.get_session()
     current = ask_hidden("Current password") if session["has_password"] else ""
-    await desk.client.change_password(current, ask_hidden("New password", twice=True))
-    desk.show({"user": session["actor"]}, lambda one: desk.screen.line(f"{one['user']}: new password"))
+    await ctx.client.change_password(current, ask_hidden("New password", twice=True))
+    ctx.show({"user": session["actor"]}, lambda one: ctx.screen.line(f"{one['user']}: new password"))

@@ -23,7 +23,7 @@ AgentName = Annotated[str, typer.Argument(metavar="NAME", help="Name as listed."
 @agents_app.command("list")
 @online("checks")
 async def list_agents(
-    desk: CliContext,
+    ctx: CliContext,
     search: Annotated[str, typer.Argument(metavar="WORDS", help="Filter by words.")] = "",
     limit: Limit = 100,
 ) -> None:
@@ -31,10 +31,10 @@ async def list_agents(
 
     Example: cairn agents list ticket
     """
-    found = await desk.client.list_agents(search=search, most=limit)
+    found = await ctx.client.list_agents(search=search, most=limit)
     rows = [(one["name"], one["title"], _from(one), one["used_count"] or "", _about(one)) for one in found["items"]]
     heads = ("name", "title", "from", "used by", "description")
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="There is no such agent."))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="There is no such agent."))
 
 
 def _from(agent: Answer) -> str:
@@ -47,44 +47,44 @@ def _about(agent: Answer) -> str:
 
 @agents_app.command("show")
 @online("checks")
-async def show_agent(desk: CliContext, name: AgentName) -> None:
+async def show_agent(ctx: CliContext, name: AgentName) -> None:
     """Print an agent as YAML, ready to edit and apply.
 
     Example: cairn agents show tester > tester.yaml
     """
-    shown, text = await desk.client.get_agent(name)
-    desk.show(shown, lambda _: desk.screen.raw(text))
+    shown, text = await ctx.client.get_agent(name)
+    ctx.show(shown, lambda _: ctx.screen.raw(text))
 
 
 @agents_app.command("history")
 @online("checks")
-async def list_agent_revisions(desk: CliContext, name: AgentName, limit: Limit = 50) -> None:
+async def list_agent_revisions(ctx: CliContext, name: AgentName, limit: Limit = 50) -> None:
     """List an agent's revisions, newest first, with author and time.
 
     Example: cairn agents history tester
     """
-    found = await desk.client.list_agent_revisions(name, most=limit)
+    found = await ctx.client.list_agent_revisions(name, most=limit)
     rows = [
         (one["revision"], moment(one["changed_at"]), one["changed_by"], "saved" if one["document"] else "removed")
         for one in found["items"]
     ]
     heads, none = ("revision", "when", "who", ""), f"{name} is as it came with Cairn."
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty=none))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty=none))
 
 
 @agents_app.command("apply")
 @online("saves")
 async def apply_agents(
-    desk: CliContext,
+    ctx: CliContext,
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Agents in YAML or JSON. Use - for stdin.")],
 ) -> None:
     """Create or update agents from files. Applying the same file again changes nothing.
 
     Example: cairn agents apply tester.yaml
     """
-    answers = [await _apply(desk, source) for name in files for source in _sources(name)]
-    if desk.screen.as_json:
-        desk.screen.answer(answers)
+    answers = [await _apply(ctx, source) for name in files for source in _sources(name)]
+    if ctx.screen.as_json:
+        ctx.screen.answer(answers)
 
 
 def _sources(name: str) -> Iterator[DefinitionSource]:
@@ -92,17 +92,17 @@ def _sources(name: str) -> Iterator[DefinitionSource]:
         yield DefinitionSource(file, read_bytes(file), JSON if file.endswith(".json") else YAML)
 
 
-async def _apply(desk: CliContext, source: DefinitionSource) -> Answer:
+async def _apply(ctx: CliContext, source: DefinitionSource) -> Answer:
     try:
-        saved = await desk.client.put_agent(_name_in(source), source.text, source.media_type)
+        saved = await ctx.client.put_agent(_name_in(source), source.text, source.media_type)
     except ProblemResponse as problem:
         if not problem.errors:
             raise
         raise CommandFailed(problem.code, problem.message, map(source.placed, problem.errors)) from None
-    if not desk.screen.as_json:
+    if not ctx.screen.as_json:
         for warning in saved["warnings"]:
             tell(f"warning: {warning}")
-        desk.screen.line(f"{saved['name']}: revision {saved['revision']}, {moment(saved['updated_at'])}")
+        ctx.screen.line(f"{saved['name']}: revision {saved['revision']}, {moment(saved['updated_at'])}")
     return saved
 
 
@@ -122,10 +122,10 @@ def _name_in(source: DefinitionSource) -> str:
 
 @agents_app.command("remove")
 @online("saves")
-async def remove_agent(desk: CliContext, name: AgentName) -> None:
+async def remove_agent(ctx: CliContext, name: AgentName) -> None:
     """Remove a saved agent. Refused while pipelines use it, unless a built-in agent has the same name.
 
     Example: cairn agents remove tester
     """
-    await desk.client.remove_agent(name)
+    await ctx.client.remove_agent(name)
     tell(f"{name} is removed.")

@@ -25,7 +25,7 @@ approvals_app = group("Manage approvals.")
 @approvals_app.command("list")
 @online()
 async def list_approvals(
-    desk: CliContext,
+    ctx: CliContext,
     status: Annotated[list[str] | None, typer.Option("--status", help="Filter by status. Default: pending.")] = None,
     kind: Annotated[list[str] | None, typer.Option("--kind", help="Filter by kind: start, completion, input…")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
@@ -39,7 +39,7 @@ async def list_approvals(
     Example: cairn approvals list --mine --sort deadline
     """
     wanted = ApprovalListOptions(status or (), kind or (), mine, sort)
-    await list_waiting(desk, wanted, pipeline, run, limit)
+    await list_waiting(ctx, wanted, pipeline, run, limit)
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,15 @@ class ApprovalListOptions:
 
 
 async def list_waiting(
-    desk: CliContext, wanted: ApprovalListOptions, pipeline: str | None, run: str | None, limit: int
+    ctx: CliContext, wanted: ApprovalListOptions, pipeline: str | None, run: str | None, limit: int
 ) -> None:
-    found = await desk.client.list_approvals(
+    found = await ctx.client.list_approvals(
         status=wanted.status,
         kind=wanted.kind,
         mine=wanted.mine,
         sort=wanted.sort,
-        pipeline_id=(await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
-        run_id=await desk.naming.run(run) if run else None,
+        pipeline_id=(await ctx.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+        run_id=await ctx.naming.run(run) if run else None,
         most=limit,
     )
     rows = [
@@ -78,21 +78,21 @@ async def list_waiting(
         for one in found["items"]
     ]
     heads = ("id", "kind", "asks", "risk", "status", "run", "asked", "until")
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="Nothing waits."))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="Nothing waits."))
 
 
 @approvals_app.command("show")
 @online()
-async def show_approval(desk: CliContext, name: ApprovalName) -> None:
+async def show_approval(ctx: CliContext, name: ApprovalName) -> None:
     """Show an approval with everything needed to decide it.
 
     Example: cairn approvals show "Release notes@v1/notes"
     """
-    desk.show(await desk.naming.approval(name), lambda found: _show(desk, found))
+    ctx.show(await ctx.naming.approval(name), lambda found: _show(ctx, found))
 
 
-def _show(desk: CliContext, approval: Answer) -> None:
-    desk.screen.facts(
+def _show(ctx: CliContext, approval: Answer) -> None:
+    ctx.screen.facts(
         [
             ("approval", approval["approval_id"]),
             ("asks", approval["title"]),
@@ -112,18 +112,18 @@ def _show(desk: CliContext, approval: Answer) -> None:
         ]
     )
     for vote in approval["decisions"]:
-        desk.screen.line(f"{moment(vote['at'])}  {vote['by']}: {vote['decision']} {vote['feedback']}".rstrip())
+        ctx.screen.line(f"{moment(vote['at'])}  {vote['by']}: {vote['decision']} {vote['feedback']}".rstrip())
     for comment in approval["comments"]:
-        desk.screen.line(f"{moment(comment['at'])}  {comment['by']} says: {comment['text']}")
+        ctx.screen.line(f"{moment(comment['at'])}  {comment['by']} says: {comment['text']}")
     if approval["action"]:
-        desk.screen.line()
-        _show_action(desk, approval["action"])
+        ctx.screen.line()
+        _show_action(ctx, approval["action"])
     if approval["artifacts"]:
-        desk.screen.line()
-        show_artifacts(desk.screen, approval["artifacts"])
+        ctx.screen.line()
+        show_artifacts(ctx.screen, approval["artifacts"])
     if approval["form"] and approval["kind"] == "input":
-        desk.screen.line()
-        show_form(desk.screen, approval["form"])
+        ctx.screen.line()
+        show_form(ctx.screen, approval["form"])
 
 
 def _then(approval: Answer) -> str:
@@ -135,9 +135,9 @@ def _then(approval: Answer) -> str:
     }.get(approval["on_timeout"] or "", "")
 
 
-def _show_action(desk: CliContext, action: Answer) -> None:
+def _show_action(ctx: CliContext, action: Answer) -> None:
     sure = action["confidence"]
-    desk.screen.facts(
+    ctx.screen.facts(
         [
             ("action", action["operation_type"]),
             ("risk", action["risk_level"]),
@@ -148,13 +148,13 @@ def _show_action(desk: CliContext, action: Answer) -> None:
         ]
     )
     for name, value in action["current_parameters"].items():
-        desk.screen.line(f"  {name}: {as_text(value)}")
+        ctx.screen.line(f"  {name}: {as_text(value)}")
 
 
 @approvals_app.command("assign")
 @online("works")
 async def assign(
-    desk: CliContext,
+    ctx: CliContext,
     name: ApprovalName,
     to: Annotated[list[str], typer.Argument(help="Users, email addresses, roles or groups.")],
     reason: Annotated[str, typer.Option("--reason", "-m", help="Reason.")] = "",
@@ -163,29 +163,29 @@ async def assign(
 
     Example: cairn approvals assign "Refund@v1/refund" finance --reason "They know the account"
     """
-    approval = await desk.naming.approval(name)
-    handed = await desk.client.assign_approval(approval["approval_id"], to, reason=reason)
-    desk.show(handed, lambda found: desk.screen.line(f"It is put to {', '.join(found['asked_of'])} now."))
+    approval = await ctx.naming.approval(name)
+    handed = await ctx.client.assign_approval(approval["approval_id"], to, reason=reason)
+    ctx.show(handed, lambda found: ctx.screen.line(f"It is put to {', '.join(found['asked_of'])} now."))
 
 
 @approvals_app.command("comment")
 @online("works")
 async def comment(
-    desk: CliContext, name: ApprovalName, text: Annotated[str, typer.Argument(help="Text of the comment.")]
+    ctx: CliContext, name: ApprovalName, text: Annotated[str, typer.Argument(help="Text of the comment.")]
 ) -> None:
     """Add a comment to an approval without deciding it.
 
     Example: cairn approvals comment "Refund@v1/refund" "Verified with the policy"
     """
-    approval = await desk.naming.approval(name)
-    said = await desk.client.add_comment(approval["approval_id"], text)
-    desk.show(said, lambda found: desk.screen.line(f"{len(found['comments'])} comments."))
+    approval = await ctx.naming.approval(name)
+    said = await ctx.client.add_comment(approval["approval_id"], text)
+    ctx.show(said, lambda found: ctx.screen.line(f"{len(found['comments'])} comments."))
 
 
 @approvals_app.command("batch")
 @online("works")
 async def batch(
-    desk: CliContext,
+    ctx: CliContext,
     decision: Annotated[str, typer.Argument(help="approve, revise or reject.")],
     names: Annotated[list[str], typer.Argument(metavar="APPROVAL…", help="Approvals by id or unique prefix.")],
     words: Annotated[
@@ -196,17 +196,17 @@ async def batch(
 
     Example: cairn approvals batch approve 3f2a 9c41
     """
-    asked = [await desk.naming.approval(name) for name in names]
+    asked = [await ctx.naming.approval(name) for name in names]
     items = [{"approval_id": one["approval_id"], "digest": one["digest"]} for one in asked]
-    done = await desk.client.decide_batch(items, decision, words=words)
+    done = await ctx.client.decide_batch(items, decision, words=words)
 
     def tell(found: Answer) -> None:
-        desk.screen.line(f"{found['decided']} decided, {found['refused']} refused.")
+        ctx.screen.line(f"{found['decided']} decided, {found['refused']} refused.")
         for one in found["items"]:
             if one["error"]:
-                desk.screen.line(f"{short(one['approval_id'])}: {one['error']}")
+                ctx.screen.line(f"{short(one['approval_id'])}: {one['error']}")
 
-    desk.show(done, tell)
+    ctx.show(done, tell)
     if done["refused"]:
         raise CommandFailed(ExitCode.REFUSED, "Not all of them could be decided.")
 
@@ -214,7 +214,7 @@ async def batch(
 @approvals_app.command("corrections")
 @online()
 async def corrections(
-    desk: CliContext,
+    ctx: CliContext,
     operation: Annotated[str | None, typer.Option("--operation", help="Filter by operation type.")] = None,
     limit: Limit = 50,
 ) -> None:
@@ -222,25 +222,25 @@ async def corrections(
 
     Example: cairn approvals corrections --operation send_email
     """
-    rates = await desk.client.get_modification_rates()
-    found = await desk.client.list_learning_cases(operation_type=operation, most=limit)
+    rates = await ctx.client.get_modification_rates()
+    found = await ctx.client.list_learning_cases(operation_type=operation, most=limit)
 
     def tell(_: Answer) -> None:
         for rate in rates["items"]:
-            desk.screen.line(f"{rate['operation_type']}: {rate['modified']} of {rate['approved']} were corrected")
+            ctx.screen.line(f"{rate['operation_type']}: {rate['modified']} of {rate['approved']} were corrected")
         rows = [
             (moment(one["at"]), one["operation_type"], one["by"], ", ".join(c["field"] for c in one["changes"]))
             for one in found["items"]
         ]
-        desk.screen.table(("when", "operation", "by", "fields"), rows, empty="Nothing was corrected.")
+        ctx.screen.table(("when", "operation", "by", "fields"), rows, empty="Nothing was corrected.")
 
-    desk.show({**found, "rates": rates["items"]}, tell)
+    ctx.show({**found, "rates": rates["items"]}, tell)
 
 
 @approvals_app.command("decide")
 @online("works")
 async def decide(
-    desk: CliContext,
+    ctx: CliContext,
     name: ApprovalName,
     decision: Annotated[str, typer.Argument(help="One of the decisions listed by `approvals show`.")],
     words: Annotated[
@@ -252,13 +252,13 @@ async def decide(
 
     Example: cairn approvals decide "Release notes@v1/notes" approve
     """
-    approval = await desk.naming.approval(name)
+    approval = await ctx.naming.approval(name)
     if approval["possible"] and decision not in approval["possible"]:
         raise CommandFailed(
             ExitCode.REFUSED, f"{decision!r} is not possible here: {', '.join(approval['possible'])} are."
         )
     fields = None if data is None else as_object(read_json(data, "--data"), "--data")
-    await desk.client.decide_approval(
+    await ctx.client.decide_approval(
         approval["approval_id"], decision, digest=approval["digest"], words=words, fields=fields
     )
-    await execution_told(desk, approval["execution_id"])
+    await execution_told(ctx, approval["execution_id"])

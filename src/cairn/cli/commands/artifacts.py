@@ -32,7 +32,7 @@ ArtifactName = Annotated[
 @artifacts_app.command("list")
 @online()
 async def list_artifacts(
-    desk: CliContext,
+    ctx: CliContext,
     name: Annotated[str | None, typer.Argument(metavar="RUN|RUN/KEY", help="Filter by pipeline.")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
     limit: Limit = 50,
@@ -41,20 +41,20 @@ async def list_artifacts(
 
     Example: cairn artifacts list "Text report@v1"
     """
-    target = await desk.naming.target(name) if name else {}
-    found = await desk.client.list_artifacts(
+    target = await ctx.naming.target(name) if name else {}
+    found = await ctx.client.list_artifacts(
         run_id=target.get("run_id"),
         execution_id=target.get("execution_id"),
-        pipeline_id=(await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+        pipeline_id=(await ctx.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
         most=limit,
     )
-    desk.show(found, lambda page: show_artifacts(desk.screen, page["items"]))
+    ctx.show(found, lambda page: show_artifacts(ctx.screen, page["items"]))
 
 
 @artifacts_app.command("show")
 @online()
 async def show_artifact(
-    desk: CliContext,
+    ctx: CliContext,
     name: ArtifactName,
     facts: Annotated[bool, typer.Option("--facts", help="Print metadata instead of the content.")] = False,
 ) -> None:
@@ -62,28 +62,28 @@ async def show_artifact(
 
     Example: cairn artifacts show "Text report@v1/report"
     """
-    found = await desk.naming.artifact(name)
-    artifact = await desk.client.get_artifact(found["artifact_record_id"])
-    if desk.screen.as_json:
-        desk.screen.answer(artifact)
+    found = await ctx.naming.artifact(name)
+    artifact = await ctx.client.get_artifact(found["artifact_record_id"])
+    if ctx.screen.as_json:
+        ctx.screen.answer(artifact)
     elif facts:
-        desk.screen.facts((key.replace("_", " "), value) for key, value in artifact.items())
+        ctx.screen.facts((key.replace("_", " "), value) for key, value in artifact.items())
     else:
-        await _print(desk, artifact)
+        await _print(ctx, artifact)
 
 
-async def _print(desk: CliContext, artifact: Answer) -> None:
+async def _print(ctx: CliContext, artifact: Answer) -> None:
     """Byte for byte into a pipe; on a terminal as text, without what would steer it."""
-    async with aclosing(desk.client.get_artifact_content(artifact["artifact_record_id"])) as pieces:
-        if not desk.screen.is_terminal:
-            desk.screen.out.flush()
+    async with aclosing(ctx.client.get_artifact_content(artifact["artifact_record_id"])) as pieces:
+        if not ctx.screen.is_terminal:
+            ctx.screen.out.flush()
             async for piece in pieces:
                 sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()
             return
         content = b"".join([piece async for piece in pieces])
     try:
-        desk.screen.raw(content.decode())
+        ctx.screen.raw(content.decode())
     except UnicodeDecodeError:
         raise CommandFailed(
             ExitCode.REFUSED, f"{file_name(artifact)} is not text: use `cairn artifacts download`."
@@ -93,7 +93,7 @@ async def _print(desk: CliContext, artifact: Answer) -> None:
 @artifacts_app.command("download")
 @online()
 async def download(
-    desk: CliContext,
+    ctx: CliContext,
     name: ArtifactName,
     to: Annotated[Path | None, typer.Option("--to", "-o", help="File or folder. Use - for stdout.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
@@ -102,17 +102,17 @@ async def download(
 
     Example: cairn artifacts download "Text report@v1/report" --to report.md
     """
-    artifact = await desk.naming.artifact(name)
+    artifact = await ctx.naming.artifact(name)
     if str(to) == "-":
-        async with aclosing(desk.client.download_artifact(artifact["artifact_record_id"])) as pieces:
+        async with aclosing(ctx.client.download_artifact(artifact["artifact_record_id"])) as pieces:
             async for piece in pieces:
                 sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
     plain_name = "".join(c if c.isprintable() and c not in "/\\\0" else "_" for c in file_name(artifact))
     file = to / plain_name if to is not None and to.is_dir() else to or Path(plain_name)
-    await save(desk.client.download_artifact(artifact["artifact_record_id"]), file, overwrite=overwrite)
-    desk.show({"file": str(file), **artifact}, lambda _: desk.screen.line(f"{file}  {size(artifact['size_bytes'])}"))
+    await save(ctx.client.download_artifact(artifact["artifact_record_id"]), file, overwrite=overwrite)
+    ctx.show({"file": str(file), **artifact}, lambda _: ctx.screen.line(f"{file}  {size(artifact['size_bytes'])}"))
 
 
 def _is_there(file: Path) -> bool:
@@ -142,7 +142,7 @@ async def save(content: AsyncGenerator[bytes], file: Path, *, overwrite: bool) -
 # ---- logs and contexts ----------------------------------------------------------------------------------
 @online()
 async def logs(
-    desk: CliContext,
+    ctx: CliContext,
     name: ExecutionName,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow while the execution is running.")] = False,
     level: Annotated[
@@ -158,30 +158,30 @@ async def logs(
 
     Example: cairn logs "Text report@v1/write_report" -f
     """
-    target = await desk.naming.target(name)
+    target = await ctx.naming.target(name)
     if to is not None:
         if "execution_id" not in target:
             raise CommandFailed(ExitCode.USAGE, "Name one execution, as run/key, to save its log.")
-        await save(desk.client.download_logs(target["execution_id"]), to, overwrite=True)
+        await save(ctx.client.download_logs(target["execution_id"]), to, overwrite=True)
         return
     if follow:
-        await _follow(desk, target, level or [])
+        await _follow(ctx, target, level or [])
         return
     wanted = [target]
     if "execution_id" not in target:
-        wanted = (await desk.client.list_run_executions(target["run_id"]))["items"]
+        wanted = (await ctx.client.list_run_executions(target["run_id"]))["items"]
     items: list[Answer] = []
     for execution in wanted:
-        found = await desk.client.list_logs(execution["execution_id"], level=level or (), search=search, most=limit)
+        found = await ctx.client.list_logs(execution["execution_id"], level=level or (), search=search, most=limit)
         items += found["items"]
-        if not desk.screen.as_json:
+        if not ctx.screen.as_json:
             for line in found["items"]:
-                _tell(desk, line, execution["checkpoint_key"])
-    if desk.screen.as_json:
-        desk.screen.answer({"items": items, "next_cursor": None})
+                _tell(ctx, line, execution["checkpoint_key"])
+    if ctx.screen.as_json:
+        ctx.screen.answer({"items": items, "next_cursor": None})
 
 
-async def _follow(desk: CliContext, target: Answer, level: list[str]) -> None:
+async def _follow(ctx: CliContext, target: Answer, level: list[str]) -> None:
     run_id, execution_id = target["run_id"], target.get("execution_id")
     keys: dict[str, str] = {}
 
@@ -193,40 +193,40 @@ async def _follow(desk: CliContext, target: Answer, level: list[str]) -> None:
         if message.kind != "log" or execution_id not in (None, line["execution_id"]):
             return
         if not level or line["level"] in level:
-            _tell(desk, line, keys.get(line["execution_id"], ""), as_item=True)
+            _tell(ctx, line, keys.get(line["execution_id"], ""), as_item=True)
 
-    see(await desk.client.get_run(run_id))
-    await follow_to(desk.client, run_id, is_at_rest, tell_line, see)
+    see(await ctx.client.get_run(run_id))
+    await follow_to(ctx.client, run_id, is_at_rest, tell_line, see)
 
 
-def _tell(desk: CliContext, line: Answer, key: str, *, as_item: bool = False) -> None:
-    if desk.screen.as_json:
+def _tell(ctx: CliContext, line: Answer, key: str, *, as_item: bool = False) -> None:
+    if ctx.screen.as_json:
         if as_item:
-            desk.screen.item(line)
+            ctx.screen.item(line)
         return
     style = {"error": "red", "warning": "yellow", "debug": "dim"}.get(line["level"])
     for text in str(line["message"]).splitlines() or [""]:
-        desk.screen.line(f"{moment(line['timestamp'])}  {key}  {line['level']:<7}  {text}", style)
-    desk.screen.out.flush()
+        ctx.screen.line(f"{moment(line['timestamp'])}  {key}  {line['level']:<7}  {text}", style)
+    ctx.screen.out.flush()
 
 
 @online()
-async def context(desk: CliContext, name: ExecutionName) -> None:
+async def context(ctx: CliContext, name: ExecutionName) -> None:
     """Show the context that an execution received, or would receive if it started now.
 
     Example: cairn context "Release notes@v2/notes"
     """
-    execution = await desk.naming.execution(name)
-    found = await desk.client.get_context(execution["execution_id"])
-    if not desk.screen.as_json and not found["stored"]:
+    execution = await ctx.naming.execution(name)
+    found = await ctx.client.get_context(execution["execution_id"])
+    if not ctx.screen.as_json and not found["stored"]:
         tell("A preview: it has not been started with this.")
-    desk.show(found, lambda one: desk.screen.raw(f"{one['text'].rstrip()}\n" if one["text"] else ""))
+    ctx.show(found, lambda one: ctx.screen.raw(f"{one['text'].rstrip()}\n" if one["text"] else ""))
 
 
 # ---- the trail --------------------------------------------------------------------------------------------
 @online()
 async def events(
-    desk: CliContext,
+    ctx: CliContext,
     name: Annotated[str | None, typer.Argument(metavar="RUN|RUN/KEY", help="Filter by pipeline.")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
     globally: Annotated[bool, typer.Option("--global", help="Only events that belong to no pipeline.")] = False,
@@ -239,10 +239,10 @@ async def events(
 
     Example: cairn events "Text report@v1" --limit 10
     """
-    target = await desk.naming.target(name) if name else {}
+    target = await ctx.naming.target(name) if name else {}
     execution_id = target.get("execution_id")
-    found = await desk.client.list_events(
-        pipeline_id=(await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+    found = await ctx.client.list_events(
+        pipeline_id=(await ctx.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
         run_id=None if execution_id else target.get("run_id"),
         execution_id=execution_id,
         scope="global" if globally else None,
@@ -253,13 +253,13 @@ async def events(
     )
     rows = [(moment(e["timestamp"]), e["event_type"], e["actor"], e["description"]) for e in found["items"]]
     heads = ("when", "event", "who", "what")
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="Nothing has happened."))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="Nothing has happened."))
 
 
 @audit_app.command("verify")
 @online()
 async def verify(
-    desk: CliContext,
+    ctx: CliContext,
     run: Annotated[str | None, typer.Option("--run", help="Only this run.")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only this pipeline and its runs.")] = None,
 ) -> None:
@@ -267,18 +267,18 @@ async def verify(
 
     Example: cairn audit verify
     """
-    found = await desk.client.verify_events(
-        run_id=await desk.naming.run(run) if run else None,
-        pipeline_id=(await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+    found = await ctx.client.verify_events(
+        run_id=await ctx.naming.run(run) if run else None,
+        pipeline_id=(await ctx.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
     )
-    desk.show(found, lambda one: _show_verdict(desk, one))
+    ctx.show(found, lambda one: _show_verdict(ctx, one))
     if not found["valid"]:
         raise CommandFailed(ExitCode.REFUSED)
 
 
-def _show_verdict(desk: CliContext, verdict: Answer) -> None:
+def _show_verdict(ctx: CliContext, verdict: Answer) -> None:
     for link in verdict["broken"]:
-        desk.screen.line(f"{link['chain']} at {link['seq']}: {link['reason']}", "red")
+        ctx.screen.line(f"{link['chain']} at {link['seq']}: {link['reason']}", "red")
     told = "as it was written" if verdict["valid"] else "changed"
     style = "green" if verdict["valid"] else "red"
-    desk.screen.line(f"The trail is {told}: {verdict['events']} events in {verdict['chains']} chains.", style)
+    ctx.screen.line(f"The trail is {told}: {verdict['events']} events in {verdict['chains']} chains.", style)

@@ -21,7 +21,7 @@ Turn = tuple[str, int]  # its name, and the number of the message in it
 
 @online()
 async def conversation(
-    desk: CliContext,
+    ctx: CliContext,
     name: ExecutionName,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow the conversation.")] = False,
     scope: Annotated[
@@ -32,14 +32,14 @@ async def conversation(
 
     Example: cairn conversation "Text report@v1/write_report" -f
     """
-    execution = await desk.naming.execution(name)
-    told = ConversationPrinter(desk.screen)
+    execution = await ctx.naming.execution(name)
+    told = ConversationPrinter(ctx.screen)
     if follow:
-        await _follow(desk, execution, told, scope)
+        await _follow(ctx, execution, told, scope)
         return
-    found = await desk.client.list_messages(execution["execution_id"], scope=scope)
-    if desk.screen.as_json:
-        desk.screen.answer(found)
+    found = await ctx.client.list_messages(execution["execution_id"], scope=scope)
+    if ctx.screen.as_json:
+        ctx.screen.answer(found)
         return
     if found["is_hidden"] and not found["items"]:
         tell(HIDDEN)
@@ -47,7 +47,7 @@ async def conversation(
         told.whole(message)
 
 
-async def _follow(desk: CliContext, execution: Answer, told: ConversationPrinter, scope: str | None) -> None:
+async def _follow(ctx: CliContext, execution: Answer, told: ConversationPrinter, scope: str | None) -> None:
     def tell_message(message: StreamMessage) -> None:
         data: Any = message.data
         if message.kind not in ("piece", "message") or data["execution_id"] != execution["execution_id"]:
@@ -59,7 +59,7 @@ async def _follow(desk: CliContext, execution: Answer, told: ConversationPrinter
         elif scope != "current" or data["is_current"]:
             told.whole(data)
 
-    await follow_to(desk.client, execution["run_id"], is_at_rest, tell_message)
+    await follow_to(ctx.client, execution["run_id"], is_at_rest, tell_message)
 
 
 class ConversationPrinter:

@@ -17,7 +17,7 @@ from cairn.cli.rendering import cost
 
 @online()
 async def costs(
-    desk: CliContext,
+    ctx: CliContext,
     name: Annotated[str | None, typer.Argument(metavar="RUN", help="Filter by run.")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
     by: Annotated[
@@ -38,21 +38,21 @@ async def costs(
 
     Example: cairn costs --pipeline "Text report" --by run
     """
-    client = desk.client
+    client = ctx.client
     if name is not None:
-        run_id = await desk.naming.run(name)
+        run_id = await ctx.naming.run(name)
         found = await client.get_run_costs(run_id, by=by or "execution", most=limit)
     elif pipeline is not None:
-        own = (await desk.naming.pipeline(pipeline))["pipeline_id"]
+        own = (await ctx.naming.pipeline(pipeline))["pipeline_id"]
         found = await client.get_pipeline_costs(own, by=by or "day", since=since, until=until, most=limit)
     else:
         found = await client.get_costs(by=by or "day", since=since, until=until, most=limit)
-    desk.show(found, lambda page: _show(desk.screen, page))
+    ctx.show(found, lambda page: _show(ctx.screen, page))
 
 
 @online("works")
 async def budget(
-    desk: CliContext,
+    ctx: CliContext,
     run: RunName,
     max_cost_usd: Annotated[float | None, typer.Option("--max-cost-usd", help="Maximum cost in US dollars.")] = None,
     max_tokens: Annotated[
@@ -66,20 +66,20 @@ async def budget(
 
     Example: cairn budget "Text report@v1" --max-cost-usd 5 --resume
     """
-    run_id = await desk.naming.run(run)
+    run_id = await ctx.naming.run(run)
     given = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens, "max_calls": max_calls}
     named = {limit: value for limit, value in given.items() if value is not None}
     if named and reset:
         raise CommandFailed(ExitCode.USAGE, "Give limits, or --reset.")
     if named or reset:
-        before: Answer = {} if reset else (await desk.client.get_run(run_id))["budget"]["own"]
-        await desk.client.set_budget(run_id, {name: value for name, value in before.items() if value} | named)
+        before: Answer = {} if reset else (await ctx.client.get_run(run_id))["budget"]["own"]
+        await ctx.client.set_budget(run_id, {name: value for name, value in before.items() if value} | named)
     if resume:
-        await desk.client.resume_run(run_id)
-        await run_told(desk, run_id)
+        await ctx.client.resume_run(run_id)
+        await run_told(ctx, run_id)
         return
-    found = await desk.client.get_run(run_id)
-    desk.show(found["budget"], lambda held: _show_budget(desk.screen, held))
+    found = await ctx.client.get_run(run_id)
+    ctx.show(found["budget"], lambda held: _show_budget(ctx.screen, held))
 
 
 def _show(screen: Output, page: Answer) -> None:

@@ -33,7 +33,7 @@ def _asks(execution: Answer) -> bool:
 
 @online("works")
 async def submit(
-    desk: CliContext,
+    ctx: CliContext,
     name: ExecutionName,
     data: Annotated[
         str | None,
@@ -51,7 +51,7 @@ async def submit(
     Example: cairn submit "Release notes@v1/notes" --data '{"text": "Runs can be rolled back."}'
     """
     wanted = "waits for a form"
-    execution = await desk.naming.execution(name, lambda e: "submit" in e["possible"], wanted)
+    execution = await ctx.naming.execution(name, lambda e: "submit" in e["possible"], wanted)
     if execution["form"] is None or "submit" not in execution["possible"]:
         raise CommandFailed(ExitCode.REFUSED, f"{execution['checkpoint_name']} does not wait for a form.")
     types = {each["name"]: each["type"] for each in execution["form"]["fields"]}
@@ -63,16 +63,16 @@ async def submit(
                 ExitCode.USAGE, "There is no terminal to ask on: give the answers with --data or --field."
             )
         answers = prompts.ask_all(execution["form"], answers, prompts.prompt)
-    await _submit(desk, execution, answers, asks=data is None and not field)
-    await execution_told(desk, execution["execution_id"])
+    await _submit(ctx, execution, answers, asks=data is None and not field)
+    await execution_told(ctx, execution["execution_id"])
 
 
-async def _submit(desk: CliContext, execution: Answer, answers: dict[str, Any], *, asks: bool) -> None:
+async def _submit(ctx: CliContext, execution: Answer, answers: dict[str, Any], *, asks: bool) -> None:
     digest = execution["approval"]["digest"] if execution["approval"] else None
     while True:
-        fields = await prompts.with_uploads(desk.client, execution, answers)
+        fields = await prompts.with_uploads(ctx.client, execution, answers)
         try:
-            await desk.client.submit_form(execution["execution_id"], fields, digest=digest)
+            await ctx.client.submit_form(execution["execution_id"], fields, digest=digest)
         except ProblemResponse as problem:
             again = prompts.ask_again(execution["form"], answers, problem, prompts.prompt) if asks else None
             if again is None:
@@ -93,7 +93,7 @@ def _field(given: str, types: dict[str, str]) -> tuple[str, Any]:
 
 @online("works")
 async def approve(
-    desk: CliContext,
+    ctx: CliContext,
     name: ApprovalName,
     feedback: Feedback = "",
     change: Annotated[
@@ -107,20 +107,20 @@ async def approve(
     Example: cairn approve "Refund@v1/refund" --set amount=89.99 --feedback "By policy"
     """
     if not change:
-        return await _decide(desk, name, "approve", feedback)
-    approval = await _asked(desk, name)
+        return await _decide(ctx, name, "approve", feedback)
+    approval = await _asked(ctx, name)
     proposed: Answer = approval["action"]["current_parameters"] if approval["action"] else {}
     changed = dict(_parameter(one, proposed) for one in change)
-    preview = await desk.client.preview_modification(approval["approval_id"], changed)
+    preview = await ctx.client.preview_modification(approval["approval_id"], changed)
     if dry_run or not preview["validation"]["passed"]:
-        desk.show(preview, lambda found: show_changes(desk, found))
+        ctx.show(preview, lambda found: show_changes(ctx, found))
         if not preview["validation"]["passed"]:
             raise CommandFailed(ExitCode.REFUSED, "These parameters do not fit: nothing is decided.")
         return None
-    await desk.client.decide_approval(
+    await ctx.client.decide_approval(
         approval["approval_id"], "approve", digest=approval["digest"], words=feedback, modified_params=changed
     )
-    return await execution_told(desk, approval["execution_id"])
+    return await execution_told(ctx, approval["execution_id"])
 
 
 def _parameter(given: str, proposed: Answer) -> tuple[str, Any]:
@@ -138,13 +138,13 @@ def _parameter(given: str, proposed: Answer) -> tuple[str, Any]:
         return name, value
 
 
-def show_changes(desk: CliContext, preview: Answer) -> None:
+def show_changes(ctx: CliContext, preview: Answer) -> None:
     rows = [
         (one["field"], one["change_type"], _short(one["original"]), _short(one["modified"])) for one in preview["diff"]
     ]
-    desk.screen.table(("field", "change", "original", "modified"), rows, empty="Nothing changes.")
+    ctx.screen.table(("field", "change", "original", "modified"), rows, empty="Nothing changes.")
     for error in preview["validation"]["errors"]:
-        desk.screen.line(f"{error['path'] or 'parameters'}: {error['message']}")
+        ctx.screen.line(f"{error['path'] or 'parameters'}: {error['message']}")
 
 
 def _short(value: Any) -> str:
@@ -153,40 +153,40 @@ def _short(value: Any) -> str:
 
 
 @online("works")
-async def revise(desk: CliContext, name: ApprovalName, feedback: Feedback = "") -> None:
+async def revise(ctx: CliContext, name: ApprovalName, feedback: Feedback = "") -> None:
     """Send work back with feedback. If it waits to start, refuse the start.
 
     Example: cairn revise "Release notes@v1/notes" --feedback "Name the month."
     """
-    approval = await _asked(desk, name)
+    approval = await _asked(ctx, name)
     decision = "refuse" if approval["kind"] == "start" else "revise"
     if decision == "revise" and not feedback:
         raise CommandFailed(ExitCode.USAGE, "Say what has to change: --feedback.")
-    await _decide(desk, approval["approval_id"], decision, feedback)
+    await _decide(ctx, approval["approval_id"], decision, feedback)
 
 
 @online("works")
 async def reject(
-    desk: CliContext, name: ApprovalName, reason: Annotated[str, typer.Option("--reason", "-m", help="Reason.")] = ""
+    ctx: CliContext, name: ApprovalName, reason: Annotated[str, typer.Option("--reason", "-m", help="Reason.")] = ""
 ) -> None:
     """Reject a result, so that the execution and its run fail. A start is refused instead.
 
     Example: cairn reject "Release notes@v1/notes" --reason "Not wanted any more."
     """
-    approval = await _asked(desk, name)
+    approval = await _asked(ctx, name)
     if not reason and approval["kind"] != "start":
         raise CommandFailed(ExitCode.USAGE, "Say why: --reason.")
-    await _decide(desk, approval["approval_id"], "refuse" if approval["kind"] == "start" else "reject", reason)
+    await _decide(ctx, approval["approval_id"], "refuse" if approval["kind"] == "start" else "reject", reason)
 
 
-async def _asked(desk: CliContext, name: str) -> Answer:
-    approval = await desk.naming.approval(name, _asks)
+async def _asked(ctx: CliContext, name: str) -> Answer:
+    approval = await ctx.naming.approval(name, _asks)
     if approval["kind"] == "input":
         raise CommandFailed(ExitCode.REFUSED, f"{approval['checkpoint_name']} waits for a form: use `cairn submit`.")
     return approval
 
 
-async def _decide(desk: CliContext, name: str, decision: str, words: str) -> None:
-    approval = await _asked(desk, name)
-    await desk.client.decide_approval(approval["approval_id"], decision, digest=approval["digest"], words=words)
-    await execution_told(desk, approval["execution_id"])
+async def _decide(ctx: CliContext, name: str, decision: str, words: str) -> None:
+    approval = await _asked(ctx, name)
+    await ctx.client.decide_approval(approval["approval_id"], decision, digest=approval["digest"], words=words)
+    await execution_told(ctx, approval["execution_id"])

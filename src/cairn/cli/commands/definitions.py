@@ -22,35 +22,35 @@ Files = Annotated[
 
 
 @online("checks")
-async def validate(desk: CliContext, files: Files) -> None:
+async def validate(ctx: CliContext, files: Files) -> None:
     """Check definitions without saving them. Errors name the file, line and column.
 
     Example: cairn validate pipeline.yaml
     """
     answers: list[Answer] = []
     for source in collect(files):
-        found = await desk.client.validate_definition(source.text, source.media_type)
+        found = await ctx.client.validate_definition(source.text, source.media_type)
         answers.append({"file": source.file, **found})
-        if not desk.screen.as_json:
-            _tell_findings(desk, source, found)
-    if desk.screen.as_json:
-        desk.screen.answer(answers)
+        if not ctx.screen.as_json:
+            _tell_findings(ctx, source, found)
+    if ctx.screen.as_json:
+        ctx.screen.answer(answers)
     if not all(answer["valid"] for answer in answers):
         raise CommandFailed(ExitCode.REFUSED)
 
 
-def _tell_findings(desk: CliContext, source: DefinitionSource, found: Answer) -> None:
+def _tell_findings(ctx: CliContext, source: DefinitionSource, found: Answer) -> None:
     for fault in found["errors"]:
-        desk.screen.line(source.placed(fault), "red")
+        ctx.screen.line(source.placed(fault), "red")
     for warning in found["warnings"]:
-        desk.screen.line(source.placed({**warning, "message": f"warning: {warning['message']}"}), "yellow")
+        ctx.screen.line(source.placed({**warning, "message": f"warning: {warning['message']}"}), "yellow")
     if found["valid"]:
-        desk.screen.line(f"{source.file}: valid", "green")
+        ctx.screen.line(f"{source.file}: valid", "green")
 
 
 @online("saves")
 async def apply(
-    desk: CliContext,
+    ctx: CliContext,
     files: Annotated[
         list[str] | None,
         typer.Argument(metavar="FILE...", help="Definition files, or folders that contain them. Use - for stdin."),
@@ -71,30 +71,30 @@ async def apply(
     if template is not None:
         from cairn.documents import encode_json
 
-        made = await desk.client.create_pipeline(encode_json({"template": template}), "application/json")
-        answers = [_applied(desk, made, "created")]
+        made = await ctx.client.create_pipeline(encode_json({"template": template}), "application/json")
+        answers = [_applied(ctx, made, "created")]
     else:
-        answers = [await save(desk, source, force=force) for source in collect(files or [])]
-    if desk.screen.as_json:
-        desk.screen.answer(answers)
+        answers = [await save(ctx, source, force=force) for source in collect(files or [])]
+    if ctx.screen.as_json:
+        ctx.screen.answer(answers)
 
 
-async def save(desk: CliContext, source: DefinitionSource, *, force: bool = False) -> Answer:
+async def save(ctx: CliContext, source: DefinitionSource, *, force: bool = False) -> Answer:
     """Create or change the pipeline of that name."""
-    known = await _known(desk, source)
+    known = await _known(ctx, source)
     try:
         if known is None:
-            return _applied(desk, await desk.client.create_pipeline(source.text, source.media_type), "created")
-        saved = await desk.client.replace_definition(known["pipeline_id"], source.text, source.media_type, force=force)
+            return _applied(ctx, await ctx.client.create_pipeline(source.text, source.media_type), "created")
+        saved = await ctx.client.replace_definition(known["pipeline_id"], source.text, source.media_type, force=force)
     except ProblemResponse as problem:
         raise _placed(source, problem) from None
-    return _applied(desk, saved, "changed" if saved["revision"] != known["revision"] else "unchanged")
+    return _applied(ctx, saved, "changed" if saved["revision"] != known["revision"] else "unchanged")
 
 
-async def _known(desk: CliContext, source: DefinitionSource) -> Answer | None:
+async def _known(ctx: CliContext, source: DefinitionSource) -> Answer | None:
     if source.pipeline_name is None:
         return None
-    listed = (await desk.client.list_pipelines(search=source.pipeline_name))["items"]
+    listed = (await ctx.client.list_pipelines(search=source.pipeline_name))["items"]
     same = [found for found in listed if found["pipeline_name"] == source.pipeline_name]
     if len(same) > 1:
         told = (f"{found['pipeline_id']}  revision {found['revision']}" for found in same)
@@ -104,10 +104,10 @@ async def _known(desk: CliContext, source: DefinitionSource) -> Answer | None:
     return same[0] if same else None
 
 
-def _applied(desk: CliContext, pipeline: Answer, done: str) -> Answer:
-    if not desk.screen.as_json:
+def _applied(ctx: CliContext, pipeline: Answer, done: str) -> Answer:
+    if not ctx.screen.as_json:
         version = f"revision {pipeline['revision']}, definition version {pipeline['pipeline_definition_version']}"
-        desk.screen.line(f"{pipeline['pipeline_name']}: {done} ({version})", "green" if done != "unchanged" else None)
+        ctx.screen.line(f"{pipeline['pipeline_name']}: {done} ({version})", "green" if done != "unchanged" else None)
         for warning in pipeline["warnings"]:
             tell(f"warning: {warning['message']}")
     return {"applied": done, **pipeline}
@@ -121,7 +121,7 @@ def _placed(source: DefinitionSource, problem: ProblemResponse) -> CommandFailed
 
 @online()
 async def diff(
-    desk: CliContext,
+    ctx: CliContext,
     what: Annotated[str, typer.Argument(metavar="FILE|PIPELINE", help="A definition file or a pipeline.")],
     before: Annotated[int | None, typer.Option("--from", min=1, help="Revision of the pipeline.")] = None,
     after: Annotated[int | None, typer.Option("--to", min=1, help="Revision. Default: the newest.")] = None,
@@ -131,23 +131,23 @@ async def diff(
     Example: cairn diff pipeline.yaml
     """
     if before is None and after is None:
-        found = await _compare(desk, read(what))
+        found = await _compare(ctx, read(what))
     else:
-        pipeline = await desk.naming.pipeline(what)
+        pipeline = await ctx.naming.pipeline(what)
         newest = pipeline["revision"]
         last = after or newest
-        found = await desk.client.diff_revisions(pipeline["pipeline_id"], before or max(1, last - 1), last)
-    desk.show(found, lambda told: show_diff(desk.screen, told["text"]))
+        found = await ctx.client.diff_revisions(pipeline["pipeline_id"], before or max(1, last - 1), last)
+    ctx.show(found, lambda told: show_diff(ctx.screen, told["text"]))
 
 
-async def _compare(desk: CliContext, source: DefinitionSource) -> Answer:
-    known = await _known(desk, source)
+async def _compare(ctx: CliContext, source: DefinitionSource) -> Answer:
+    known = await _known(ctx, source)
     if known is None:
-        checked = await desk.client.validate_definition(source.text, source.media_type)
+        checked = await ctx.client.validate_definition(source.text, source.media_type)
         if not checked["valid"]:
             raise CommandFailed(ExitCode.REFUSED, f"{source.file} cannot work.", map(source.placed, checked["errors"]))
         raise UnknownReference("pipeline", source.pipeline_name or "", "Applying the file would make it.")
     try:
-        return await desk.client.compare_definition(known["pipeline_id"], source.text, source.media_type)
+        return await ctx.client.compare_definition(known["pipeline_id"], source.text, source.media_type)
     except ProblemResponse as problem:
         raise _placed(source, problem) from None

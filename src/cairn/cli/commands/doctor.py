@@ -8,7 +8,7 @@ import typer
 
 from cairn.cli import server_location
 from cairn.cli.client import Answer
-from cairn.cli.context import AsJson, CliContext, DataDir, Server, Token, at_desk, carry_out
+from cairn.cli.context import AsJson, CliContext, DataDir, Server, Token, carry_out, with_context
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import STYLES, Output
 
@@ -34,8 +34,8 @@ def doctor(
 
 
 async def _examine(screen: Output, place: server_location.ServerLocation, *, repair: bool) -> None:
-    async def ask(desk: CliContext) -> None:
-        _tell(screen, await (desk.client.repair() if repair else desk.client.get_diagnosis()))
+    async def ask(ctx: CliContext) -> None:
+        _tell(screen, await (ctx.client.repair() if repair else ctx.client.get_diagnosis()))
 
     if place.address is None:
         from cairn.cli.preflight import beforehand  # the store's parts take half a second to import
@@ -43,7 +43,7 @@ async def _examine(screen: Output, place: server_location.ServerLocation, *, rep
         if unwell := beforehand(place.folder, repair=repair):
             _tell(screen, unwell)
             return
-    await at_desk(screen, place, "reads", ask)
+    await with_context(screen, place, "reads", ask)
 
 
 def _tell(screen: Output, diagnosis: Answer) -> None:

@@ -19,7 +19,7 @@ forms_app = group("List and show pending forms.")
 @forms_app.command("list")
 @online()
 async def list_forms(
-    desk: CliContext,
+    ctx: CliContext,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
     limit: Limit = 50,
 ) -> None:
@@ -27,17 +27,17 @@ async def list_forms(
 
     Example: cairn forms list
     """
-    await list_waiting(desk, ApprovalListOptions(kind=("input",)), pipeline, None, limit)
+    await list_waiting(ctx, ApprovalListOptions(kind=("input",)), pipeline, None, limit)
 
 
 @forms_app.command("show")
 @online()
-async def show_form_of(desk: CliContext, name: ExecutionName) -> None:
+async def show_form_of(ctx: CliContext, name: ExecutionName) -> None:
     """Show the fields of a form and earlier answers.
 
     Example: cairn forms show "Release notes@v1/notes"
     """
-    execution = await desk.naming.execution(name, lambda e: e["form"] is not None, "has a form")
+    execution = await ctx.naming.execution(name, lambda e: e["form"] is not None, "has a form")
     if execution["form"] is None:
         raise CommandFailed(ExitCode.REFUSED, f"{execution['checkpoint_name']} has no form.")
-    desk.show(execution["form"], lambda form: show_form(desk.screen, form))
+    ctx.show(execution["form"], lambda form: show_form(ctx.screen, form))

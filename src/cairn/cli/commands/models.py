@@ -17,7 +17,7 @@ models_app = group("List and test models.")
 @models_app.command("list")
 @online("checks")
 async def list_models(
-    desk: CliContext,
+    ctx: CliContext,
     every: Annotated[
         bool, typer.Option("--all", help="Include providers that are not installed or have no key.")
     ] = False,
@@ -26,11 +26,11 @@ async def list_models(
 
     Example: cairn models list --all
     """
-    desk.show(await desk.client.list_models(), lambda found: _list(desk, found, every=every))
+    ctx.show(await ctx.client.list_models(), lambda found: _list(ctx, found, every=every))
 
 
-def _list(desk: CliContext, found: Answer, *, every: bool) -> None:
-    screen = desk.screen
+def _list(ctx: CliContext, found: Answer, *, every: bool) -> None:
+    screen = ctx.screen
     simulated = " (simulated: no provider is asked)" if found["is_simulated"] else ""
     screen.line(f"default: {found['default']}{simulated}")
     if found["fallbacks"]:
@@ -57,7 +57,7 @@ def _key(one: Answer) -> str:
 @models_app.command("test")
 @online("checks")
 async def try_model(
-    desk: CliContext,
+    ctx: CliContext,
     name: Annotated[
         str | None, typer.Argument(metavar="MODEL", help="provider:model. Default: the default model.")
     ] = None,
@@ -66,17 +66,17 @@ async def try_model(
 
     Example: cairn models test anthropic:claude-sonnet-5-5
     """
-    tried = await desk.client.test_model(name)
-    desk.show(tried, lambda one: _tried(desk, one))
+    tried = await ctx.client.test_model(name)
+    ctx.show(tried, lambda one: _tried(ctx, one))
     if not tried["works"]:
         raise typer.Exit(ExitCode.REFUSED)
 
 
-def _tried(desk: CliContext, tried: Answer) -> None:
+def _tried(ctx: CliContext, tried: Answer) -> None:
     if not tried["works"]:
-        desk.screen.line(f"{tried['message']} ({tried['fault']}, after {tried['seconds']:.1f} s)")
+        ctx.screen.line(f"{tried['message']} ({tried['fault']}, after {tried['seconds']:.1f} s)")
         return
     cost = f"${tried['cost_usd']:.6f}" if tried["cost_usd"] is not None else "price not known"
     used = f"{tried['input_tokens']} tokens in, {tried['output_tokens']} out, {cost}"
     simulated = ", simulated" if tried["is_simulated"] else ""
-    desk.screen.line(f"{tried['model']} answers in {tried['seconds']:.1f} s: {tried['answer']!r} ({used}{simulated})")
+    ctx.screen.line(f"{tried['model']} answers in {tried['seconds']:.1f} s: {tried['answer']!r} ({used}{simulated})")

@@ -33,34 +33,34 @@ Details = Annotated[bool | None, typer.Option("--details/--no-details", help="In
 
 @channels_app.command("list")
 @online()
-async def list_channels(desk: CliContext) -> None:
+async def list_channels(ctx: CliContext) -> None:
     """List the channels.
 
     Example: cairn channels list
     """
-    found = await desk.client.list_channels()
+    found = await ctx.client.list_channels()
     rows = [
         (one["name"], one["kind"], one["host"] or "-", one["fallback"] or "-", "yes" if one["is_enabled"] else "no")
         for one in found["items"]
     ]
     titles = ("name", "kind", "leads to", "fallback", "in use")
-    desk.show(found, lambda _: desk.screen.table(titles, rows, empty="There are no channels: add one."))
+    ctx.show(found, lambda _: ctx.screen.table(titles, rows, empty="There are no channels: add one."))
 
 
 @channels_app.command("show")
 @online()
-async def show_channel(desk: CliContext, name: ChannelName) -> None:
+async def show_channel(ctx: CliContext, name: ChannelName) -> None:
     """Show a channel. Its address and key stay secret.
 
     Example: cairn channels show Operations
     """
-    desk.show(await _find(desk, name), lambda one: _facts(desk, one))
+    ctx.show(await _find(ctx, name), lambda one: _facts(ctx, one))
 
 
 @channels_app.command("add")
 @online("saves")
 async def add_channel(  # noqa: PLR0913, PLR0917 - an option for each thing that can be said
-    desk: CliContext,
+    ctx: CliContext,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the channel.")],
     kind: Annotated[str, typer.Option("--kind", help="Kind: teams, slack, email, webhook or apprise.")],
     url: Url = None,
@@ -75,16 +75,16 @@ async def add_channel(  # noqa: PLR0913, PLR0917 - an option for each thing that
     Example: cairn channels add Operations --kind teams --url @address.txt --fallback Mail
     """
     given = _given(None, url, signing_key, notices, recipient, fallback, details)
-    made = await desk.client.create_channel({"name": name, "kind": kind, **given})
-    desk.show(made, lambda one: _facts(desk, one))
-    if made["signing_key"] is not None and not desk.screen.as_json:
-        desk.screen.line("The signing key is not shown again.")
+    made = await ctx.client.create_channel({"name": name, "kind": kind, **given})
+    ctx.show(made, lambda one: _facts(ctx, one))
+    if made["signing_key"] is not None and not ctx.screen.as_json:
+        ctx.screen.line("The signing key is not shown again.")
 
 
 @channels_app.command("change")
 @online("saves")
 async def change_channel(  # noqa: PLR0913, PLR0917
-    desk: CliContext,
+    ctx: CliContext,
     name: ChannelName,
     new_name: Annotated[str | None, typer.Option("--name", help="New name.")] = None,
     url: Url = None,
@@ -102,25 +102,25 @@ async def change_channel(  # noqa: PLR0913, PLR0917
     given = _given(new_name, url, signing_key, notices, recipient, fallback, details)
     if enabled is not None:
         given["is_enabled"] = enabled
-    changed = await desk.client.update_channel((await _find(desk, name))["channel_id"], given)
-    desk.show(changed, lambda one: _facts(desk, one))
+    changed = await ctx.client.update_channel((await _find(ctx, name))["channel_id"], given)
+    ctx.show(changed, lambda one: _facts(ctx, one))
 
 
 @channels_app.command("remove")
 @online("saves")
-async def remove_channel(desk: CliContext, name: ChannelName) -> None:
+async def remove_channel(ctx: CliContext, name: ChannelName) -> None:
     """Remove a channel with its address and key.
 
     Example: cairn channels remove Operations
     """
-    removed = await desk.client.delete_channel((await _find(desk, name))["channel_id"])
-    desk.show(removed, lambda one: desk.screen.line(f"{one['name']}: removed"))
+    removed = await ctx.client.delete_channel((await _find(ctx, name))["channel_id"])
+    ctx.show(removed, lambda one: ctx.screen.line(f"{one['name']}: removed"))
 
 
 @channels_app.command("test")
 @online()
 async def try_channel(
-    desk: CliContext,
+    ctx: CliContext,
     name: ChannelName,
     recipient: Annotated[str | None, typer.Option("--to", help="Recipient of the test, for email channels.")] = None,
 ) -> None:
@@ -128,8 +128,8 @@ async def try_channel(
 
     Example: cairn channels test Operations
     """
-    tried = await desk.client.test_channel((await _find(desk, name))["channel_id"], recipient)
-    desk.show(tried, lambda one: desk.screen.line(f"{one['channel']}: {one['status']}  {one['told']}"))
+    tried = await ctx.client.test_channel((await _find(ctx, name))["channel_id"], recipient)
+    ctx.show(tried, lambda one: ctx.screen.line(f"{one['channel']}: {one['status']}  {one['told']}"))
     if tried["status"] != "sent":
         raise typer.Exit(ExitCode.REFUSED)
 
@@ -137,7 +137,7 @@ async def try_channel(
 @deliveries_app.command("list")
 @online()
 async def list_deliveries(
-    desk: CliContext,
+    ctx: CliContext,
     channel: Annotated[str | None, typer.Option("--channel", help="Filter by channel.")] = None,
     status: Annotated[
         list[str] | None, typer.Option("--status", help="Filter by status: waiting, sent, failed…")
@@ -148,30 +148,30 @@ async def list_deliveries(
 
     Example: cairn deliveries list --status failed
     """
-    channel_id = (await _find(desk, channel))["channel_id"] if channel is not None else None
-    found = await desk.client.list_deliveries(channel_id=channel_id, status=status or (), most=limit)
+    channel_id = (await _find(ctx, channel))["channel_id"] if channel is not None else None
+    found = await ctx.client.list_deliveries(channel_id=channel_id, status=status or (), most=limit)
     rows = [
         (moment(one["made_at"]), one["kind"], one["channel"], one["recipient"] or "-", one["status"], one["told"])
         for one in found["items"]
     ]
     titles = ("when", "what", "channel", "to", "status", "told")
-    desk.show(found, lambda _: desk.screen.table(titles, rows, empty="Nothing was sent."))
+    ctx.show(found, lambda _: ctx.screen.table(titles, rows, empty="Nothing was sent."))
 
 
 @preferences_app.command("list")
 @online()
-async def show_preferences(desk: CliContext) -> None:
+async def show_preferences(ctx: CliContext) -> None:
     """Show your notification preferences.
 
     Example: cairn preferences
     """
-    desk.show(await desk.client.get_preferences(), lambda one: _wishes(desk, one))
+    ctx.show(await ctx.client.get_preferences(), lambda one: _wishes(ctx, one))
 
 
 @preferences_app.command("set")
 @online("saves")
 async def set_preferences(
-    desk: CliContext,
+    ctx: CliContext,
     channel: Annotated[
         list[str] | None, typer.Option("--channel", help="Channel that may reach you. Repeatable. Default: all.")
     ] = None,
@@ -190,24 +190,22 @@ async def set_preferences(
         start, _, end = quiet.partition("-")
         hours = {"start": start, "end": end, "time_zone": time_zone}
     wanted = {"channels": channel or None, "kinds": kind or None, "quiet": hours}
-    desk.show(await desk.client.set_preferences(wanted), lambda one: _wishes(desk, one))
+    ctx.show(await ctx.client.set_preferences(wanted), lambda one: _wishes(ctx, one))
 
 
 @deliveries_app.command("show")
 @online()
-async def show_delivery(
-    desk: CliContext, delivery_id: Annotated[str, typer.Argument(help="Id of a delivery.")]
-) -> None:
+async def show_delivery(ctx: CliContext, delivery_id: Annotated[str, typer.Argument(help="Id of a delivery.")]) -> None:
     """Show what was sent, and each attempt.
 
     Example: cairn deliveries show 7f9c…
     """
-    desk.show(await desk.client.get_delivery(delivery_id), lambda one: _delivery(desk, one))
+    ctx.show(await ctx.client.get_delivery(delivery_id), lambda one: _delivery(ctx, one))
 
 
-def _delivery(desk: CliContext, delivery: Answer) -> None:
+def _delivery(ctx: CliContext, delivery: Answer) -> None:
     told: Answer = delivery["content"] or {}
-    desk.screen.facts(
+    ctx.screen.facts(
         [
             ("what", told.get("title", delivery["kind"])),
             ("channel", f"{delivery['channel']} ({delivery['channel_kind']})"),
@@ -220,14 +218,14 @@ def _delivery(desk: CliContext, delivery: Answer) -> None:
         (one["number"], moment(one["began_at"]), one["outcome"] or "under way", one["told"])
         for one in delivery["history"]
     ]
-    desk.screen.table(("try", "when", "outcome", "told"), rows, empty="It was not tried.")
+    ctx.screen.table(("try", "when", "outcome", "told"), rows, empty="It was not tried.")
 
 
-async def _find(desk: CliContext, name: str) -> Answer:
-    found = (await desk.client.list_channels())["items"]
+async def _find(ctx: CliContext, name: str) -> Answer:
+    found = (await ctx.client.list_channels())["items"]
     for one in found:
         if name in (one["channel_id"], one["name"]):
-            return await desk.client.get_channel(one["channel_id"])
+            return await ctx.client.get_channel(one["channel_id"])
     raise CommandFailed(ExitCode.NOT_FOUND, f"There is no channel {name}: `cairn channels` lists them.")
 
 
@@ -259,15 +257,15 @@ def _secret(given: str | None) -> str | None:
     return read_bytes(given[1:]).decode(errors="replace").strip()
 
 
-def _facts(desk: CliContext, channel: Answer) -> None:
+def _facts(ctx: CliContext, channel: Answer) -> None:
     shown = {key: ", ".join(value) if isinstance(value, list) else value for key, value in channel.items()}  # pyright: ignore[reportUnknownArgumentType]
-    desk.screen.facts((key.replace("_", " "), value) for key, value in shown.items() if value not in (None, ""))
+    ctx.screen.facts((key.replace("_", " "), value) for key, value in shown.items() if value not in (None, ""))
 
 
-def _wishes(desk: CliContext, wishes: Answer) -> None:
+def _wishes(ctx: CliContext, wishes: Answer) -> None:
     quiet = wishes["quiet"]
     hours = f"{quiet['start']}-{quiet['end']} {quiet['time_zone']}" if quiet else "none"
-    desk.screen.facts(
+    ctx.screen.facts(
         [
             ("channels", ", ".join(wishes["channels"]) if wishes["channels"] is not None else "all"),
             ("kinds", ", ".join(wishes["kinds"]) if wishes["kinds"] is not None else "everything"),

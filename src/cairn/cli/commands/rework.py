@@ -23,7 +23,7 @@ def _may_ask(execution: Answer) -> bool:
 
 @online("works")
 async def rework(
-    desk: CliContext,
+    ctx: CliContext,
     name: ExecutionName,
     to: Annotated[str, typer.Option("--to", help="Key of the earlier checkpoint to send back.")],
     prompt: Annotated[str, typer.Option("--prompt", "-p", help="Instructions for the rework.")] = "",
@@ -37,21 +37,19 @@ async def rework(
 
     Example: cairn rework "Build and check@v1/test" --to plan --prompt "Leave the cache out." --reason "Too slow"
     """
-    asker = await desk.naming.execution(name, _may_ask, "awaits approval: name the execution as run/key")
+    asker = await ctx.naming.execution(name, _may_ask, "awaits approval: name the execution as run/key")
     wanted = {"checkpoint": to, "prompt": prompt, "reason": reason}
     if plan:
-        desk.show(
-            await desk.client.preview_rework(asker["execution_id"], wanted), lambda found: _show_plan(desk, found)
-        )
+        ctx.show(await ctx.client.preview_rework(asker["execution_id"], wanted), lambda found: _show_plan(ctx, found))
         return
     if not prompt and not reason:
         raise CommandFailed(ExitCode.USAGE, "Say what is to be done now, or why: --prompt, --reason.")
-    made = await desk.client.ask_rework(asker["execution_id"], wanted)
-    await execution_told(desk, made["execution_id"])
+    made = await ctx.client.ask_rework(asker["execution_id"], wanted)
+    await execution_told(ctx, made["execution_id"])
 
 
-def _show_plan(desk: CliContext, plan: Answer) -> None:
-    say = desk.screen.line
+def _show_plan(ctx: CliContext, plan: Answer) -> None:
+    say = ctx.screen.line
     say(f"{plan['checkpoint_name']} would be done again: it begins {plan['begins']}")
     for artifact in plan["replaced"]:
         say(f"would replace {artifact['file_path'] or artifact['artifact_name']}")
@@ -67,32 +65,32 @@ def _show_plan(desk: CliContext, plan: Answer) -> None:
 
 
 @online("works")
-async def rerun(desk: CliContext, name: ExecutionName, reason: Reason = "") -> None:
+async def rerun(ctx: CliContext, name: ExecutionName, reason: Reason = "") -> None:
     """Run a stale execution again. A new execution replaces it.
 
     Example: cairn rerun "Build and check@v1/test"
     """
-    execution = await desk.naming.execution(name, lambda e: bool(e.get("stale")), "is stale")
-    made = await desk.client.rerun_execution(execution["execution_id"], reason=reason)
-    await execution_told(desk, made["execution_id"])
+    execution = await ctx.naming.execution(name, lambda e: bool(e.get("stale")), "is stale")
+    made = await ctx.client.rerun_execution(execution["execution_id"], reason=reason)
+    await execution_told(ctx, made["execution_id"])
 
 
 @online()
-async def lineage(desk: CliContext, run: RunName) -> None:
+async def lineage(ctx: CliContext, run: RunName) -> None:
     """Show which execution read which artifact, what is stale, and what was sent back.
 
     Example: cairn lineage "Build and check@v1"
     """
-    found = await desk.client.get_lineage(await desk.naming.run(run))
-    desk.show(found, lambda one: _show(desk, one))
+    found = await ctx.client.get_lineage(await ctx.naming.run(run))
+    ctx.show(found, lambda one: _show(ctx, one))
 
 
-def _show(desk: CliContext, found: Answer) -> None:
+def _show(ctx: CliContext, found: Answer) -> None:
     flow = [
         (one["artifact_name"], one["producer_checkpoint"], one["consumer_checkpoint"], "stale" if one["stale"] else "")
         for one in found["flow"]
     ]
-    desk.screen.table(("artifact", "made by", "read by", ""), flow, empty="Nothing has been read yet.")
+    ctx.screen.table(("artifact", "made by", "read by", ""), flow, empty="Nothing has been read yet.")
     if found["reworks"]:
         rows = [
             (
@@ -106,5 +104,5 @@ def _show(desk: CliContext, found: Answer) -> None:
             )
             for one in found["reworks"]
         ]
-        desk.screen.line()
-        desk.screen.table(("rework", "checkpoint", "status", "depth", "asked by", "reason", "when"), rows)
+        ctx.screen.line()
+        ctx.screen.table(("rework", "checkpoint", "status", "depth", "asked by", "reason", "when"), rows)

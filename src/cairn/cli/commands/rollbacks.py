@@ -24,7 +24,7 @@ RollbackName = Annotated[str, typer.Argument(metavar="ROLLBACK", help="Id of a r
 
 @online("works")
 async def rollback(
-    desk: CliContext,
+    ctx: CliContext,
     run: RunName,
     to: Annotated[
         str | None,
@@ -40,27 +40,27 @@ async def rollback(
 
     Example: cairn rollback "Text report@v2" --to-run "Text report@v1" --plan
     """
-    wanted = await _wanted(desk, run, to, to_run, reason)
+    wanted = await _wanted(ctx, run, to, to_run, reason)
     if plan:
-        desk.show(await desk.client.preview_rollback(wanted), lambda found: _show_plan(desk, found))
+        ctx.show(await ctx.client.preview_rollback(wanted), lambda found: _show_plan(ctx, found))
         return
-    made = await desk.client.make_rollback({**wanted, "rollback_id": str(uuid4())})
+    made = await ctx.client.make_rollback({**wanted, "rollback_id": str(uuid4())})
     kept_run = made["target_run_id"] or made["source_run_id"]
-    after = await desk.settled(kept_run)
-    if desk.screen.as_json:
-        desk.screen.answer(made)
+    after = await ctx.settled(kept_run)
+    if ctx.screen.as_json:
+        ctx.screen.answer(made)
         return
-    desk.screen.line(f"rollback {made['rollback_id']}: {_counted(made)} archived")
-    tell_run(desk, after)
+    ctx.screen.line(f"rollback {made['rollback_id']}: {_counted(made)} archived")
+    tell_run(ctx, after)
     warn(made)
 
 
-async def _wanted(desk: CliContext, run: str, to: str | None, to_run: str | None, reason: str | None) -> dict[str, Any]:
-    source = await desk.naming.run(run)
-    target = await desk.naming.run(to_run) if to_run else None
+async def _wanted(ctx: CliContext, run: str, to: str | None, to_run: str | None, reason: str | None) -> dict[str, Any]:
+    source = await ctx.naming.run(run)
+    target = await ctx.naming.run(to_run) if to_run else None
     if to is None and target is None:
         raise CommandFailed(ExitCode.USAGE, "Say how far: --to KEY, --to start, or --to-run RUN.")
-    found = await desk.client.get_run(target or source)
+    found = await ctx.client.get_run(target or source)
     wanted: dict[str, Any] = {
         "rollback_type": "run_level" if target else "checkpoint_level",
         "source_run_id": source,
@@ -94,40 +94,40 @@ def _counted(made: Answer) -> str:
     return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in parts)
 
 
-def _show_plan(desk: CliContext, plan: Answer) -> None:
+def _show_plan(ctx: CliContext, plan: Answer) -> None:
     items, then = plan["rolled_back_items"], plan["then"]
-    desk.screen.line(f"would archive {_counted(plan)} ({size(plan['size_bytes'])})")
+    ctx.screen.line(f"would archive {_counted(plan)} ({size(plan['size_bytes'])})")
     for run in items["deleted_runs"]:
-        desk.screen.line(f"  run v{run['run_version']}")
+        ctx.screen.line(f"  run v{run['run_version']}")
     for execution in items["deleted_checkpoint_executions"]:
-        desk.screen.line(f"  {execution['checkpoint_name']} ({execution['status']})")
+        ctx.screen.line(f"  {execution['checkpoint_name']} ({execution['status']})")
     for stopped in plan["stopped"]:
-        desk.screen.line(f"would stop {stopped['checkpoint_name']}")
+        ctx.screen.line(f"would stop {stopped['checkpoint_name']}")
     for withdrawn in plan["withdrawn_approvals"]:
-        desk.screen.line(f"would withdraw the approval of {withdrawn['checkpoint_name']} ({withdrawn['kind']})")
+        ctx.screen.line(f"would withdraw the approval of {withdrawn['checkpoint_name']} ({withdrawn['kind']})")
     kept = plan["kept"]
-    desk.screen.line(f"would keep {kept['checkpoints']} checkpoints, {kept['artifacts']} artifacts")
-    desk.screen.line(f"then {then['checkpoint_name'] or 'the run'}: {then['begins']}")
+    ctx.screen.line(f"would keep {kept['checkpoints']} checkpoints, {kept['artifacts']} artifacts")
+    ctx.screen.line(f"then {then['checkpoint_name'] or 'the run'}: {then['begins']}")
     warn(plan)
 
 
 @online("works")
-async def undo(desk: CliContext, name: RollbackName) -> None:
+async def undo(ctx: CliContext, name: RollbackName) -> None:
     """Undo a rollback, unless newer work has taken its place.
 
     Example: cairn undo 1f0c93d2
     """
-    found = await desk.naming.rollback(name)
-    undone = await desk.client.undo_rollback(found["rollback_id"])
-    await desk.settled(undone["source_run_id"])
-    desk.show(undone, lambda one: desk.screen.line(f"rollback {one['rollback_id']}: undone, {_counted(one)} back"))
+    found = await ctx.naming.rollback(name)
+    undone = await ctx.client.undo_rollback(found["rollback_id"])
+    await ctx.settled(undone["source_run_id"])
+    ctx.show(undone, lambda one: ctx.screen.line(f"rollback {one['rollback_id']}: undone, {_counted(one)} back"))
     warn(undone)
 
 
 @rollbacks_app.command("list")
 @online()
 async def list_rollbacks(
-    desk: CliContext,
+    ctx: CliContext,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
     run: Annotated[str | None, typer.Option("--run", help="Filter by run.")] = None,
     limit: Limit = 50,
@@ -136,9 +136,9 @@ async def list_rollbacks(
 
     Example: cairn rollbacks
     """
-    found = await desk.client.list_rollbacks(
-        pipeline_id=(await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
-        run_id=await desk.naming.run(run) if run else None,
+    found = await ctx.client.list_rollbacks(
+        pipeline_id=(await ctx.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+        run_id=await ctx.naming.run(run) if run else None,
         most=limit,
     )
     rows = [
@@ -154,22 +154,22 @@ async def list_rollbacks(
         for one in found["items"]
     ]
     heads = ("id", "kind", "from", "archived", "", "when", "who")
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="There are no rollbacks."))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="There are no rollbacks."))
 
 
 @rollbacks_app.command("show")
 @online()
-async def show_rollback(desk: CliContext, name: RollbackName) -> None:
+async def show_rollback(ctx: CliContext, name: RollbackName) -> None:
     """Show what a rollback removed, and whether it can be undone.
 
     Example: cairn rollbacks show 1f0c93d2
     """
-    found = await desk.client.get_rollback((await desk.naming.rollback(name))["rollback_id"])
-    desk.show(found, lambda one: _show(desk, one))
+    found = await ctx.client.get_rollback((await ctx.naming.rollback(name))["rollback_id"])
+    ctx.show(found, lambda one: _show(ctx, one))
 
 
-def _show(desk: CliContext, made: Answer) -> None:
-    desk.screen.facts(
+def _show(ctx: CliContext, made: Answer) -> None:
+    ctx.screen.facts(
         [
             ("rollback", made["rollback_id"]),
             ("kind", made["rollback_type"]),

@@ -21,31 +21,31 @@ OUTCOMES = {"asks": "yellow", "approves": "green"}
 
 @rules_app.command("explain")
 @online()
-async def explain(desk: CliContext, name: ApprovalName) -> None:
+async def explain(ctx: CliContext, name: ApprovalName) -> None:
     """Explain which rule required or gave an approval, and why the others did not apply.
 
     Example: cairn rules explain "Refunds@v1/pay"
     """
-    approval_id = (await desk.naming.approval(name))["approval_id"]
-    told = await desk.client.explain_approval(approval_id)
-    desk.show(told, lambda one: _show_explanation(desk, one))
+    approval_id = (await ctx.naming.approval(name))["approval_id"]
+    told = await ctx.client.explain_approval(approval_id)
+    ctx.show(told, lambda one: _show_explanation(ctx, one))
 
 
-def _show_explanation(desk: CliContext, told: Answer) -> None:
-    desk.screen.line(told["reason"])
+def _show_explanation(ctx: CliContext, told: Answer) -> None:
+    ctx.screen.line(told["reason"])
     for one in told["considered"]:
         whose = "" if one["scope"] == "global" else " (of the pipeline)"
-        desk.screen.line()
-        desk.screen.line(f"{one['rule']}{whose}: {one['outcome']}", OUTCOMES.get(one["outcome"]))
+        ctx.screen.line()
+        ctx.screen.line(f"{one['rule']}{whose}: {one['outcome']}", OUTCOMES.get(one["outcome"]))
         for condition in one["conditions"]:
             mark = "holds" if condition["holds"] else "does not hold"
-            desk.screen.line(f"  {condition['field']} {condition['wanted']}: {condition['actual']}, {mark}")
+            ctx.screen.line(f"  {condition['field']} {condition['wanted']}: {condition['actual']}, {mark}")
 
 
 @rules_app.command("backtest")
 @online()
 async def backtest(
-    desk: CliContext,
+    ctx: CliContext,
     file: RulesFile,
     pipeline: OfPipeline = None,
     since: Annotated[
@@ -59,18 +59,18 @@ async def backtest(
     Example: cairn rules backtest rules.yaml
     """
     source = read_rules(file)
-    scope = None if pipeline is None else (await desk.naming.pipeline(pipeline))["pipeline_id"]
+    scope = None if pipeline is None else (await ctx.naming.pipeline(pipeline))["pipeline_id"]
     try:
-        found = await desk.client.backtest_rules(source.text, pipeline_id=scope, since=since, limit=limit)
+        found = await ctx.client.backtest_rules(source.text, pipeline_id=scope, since=since, limit=limit)
     except ProblemResponse as problem:
         if not problem.errors:
             raise
         raise CommandFailed(problem.code, problem.message, map(source.placed, problem.errors)) from None
-    desk.show(found, lambda one: _show_backtest(desk, one))
+    ctx.show(found, lambda one: _show_backtest(ctx, one))
 
 
-def _show_backtest(desk: CliContext, found: Answer) -> None:
-    desk.screen.facts(
+def _show_backtest(ctx: CliContext, found: Answer) -> None:
+    ctx.screen.facts(
         [
             ("decisions of people", found["decisions"]),
             ("between", f"{moment(found['since'])} and {moment(found['until'])}" if found["since"] else None),
@@ -81,23 +81,23 @@ def _show_backtest(desk: CliContext, found: Answer) -> None:
         ]
     )
     if found["rules"]:
-        desk.screen.line()
+        ctx.screen.line()
         rows = [(one["rule"], one["approved"], share(one["false_approve"]), one["asked"]) for one in found["rules"]]
-        desk.screen.table(("rule", "approves", "people disagreed", "asks"), rows)
+        ctx.screen.table(("rule", "approves", "people disagreed", "asks"), rows)
     if found["disagreements"]:
-        desk.screen.line()
+        ctx.screen.line()
         rows = [
             (short(one["approval_id"]), one["pipeline_name"], one["rule"], one["decision"], one["by"], one["feedback"])
             for one in found["disagreements"]
         ]
-        desk.screen.table(("approval", "pipeline", "rule", "people", "by", "words"), rows)
+        ctx.screen.table(("approval", "pipeline", "rule", "people", "by", "words"), rows)
 
 
 # ---- all at once ------------------------------------------------------------------------------------------
 @rules_app.command("stop")
 @online("saves")
 async def stop(
-    desk: CliContext,
+    ctx: CliContext,
     reason: Annotated[str, typer.Option("--reason", "-m", help="Reason, recorded in the audit log.")] = "",
 ) -> None:
     """Stop all automatic approvals, so that people are asked instead. A new reason replaces the first.
@@ -106,49 +106,49 @@ async def stop(
     """
     if not reason.strip():
         raise CommandFailed(ExitCode.USAGE, "Say why: --reason.")
-    desk.show(await desk.client.set_emergency_stop(True, reason), lambda one: _show_stop(desk, one))
+    ctx.show(await ctx.client.set_emergency_stop(True, reason), lambda one: _show_stop(ctx, one))
 
 
 @rules_app.command("resume")
 @online("saves")
 async def resume(
-    desk: CliContext,
+    ctx: CliContext,
     reason: Annotated[str, typer.Option("--reason", "-m", help="Reason, recorded in the audit log.")] = "",
 ) -> None:
     """Lift the emergency stop.
 
     Example: cairn rules resume
     """
-    desk.show(await desk.client.set_emergency_stop(False, reason), lambda one: _show_stop(desk, one))
+    ctx.show(await ctx.client.set_emergency_stop(False, reason), lambda one: _show_stop(ctx, one))
 
 
-def _show_stop(desk: CliContext, stop: Answer) -> None:
+def _show_stop(ctx: CliContext, stop: Answer) -> None:
     if stop["stopped"]:
-        desk.screen.line(f"Every automatic approval is stopped, by {stop['by']}: {stop['reason']}", "red")
+        ctx.screen.line(f"Every automatic approval is stopped, by {stop['by']}: {stop['reason']}", "red")
     else:
-        desk.screen.line("Automatic approvals go on.", "green")
+        ctx.screen.line("Automatic approvals go on.", "green")
 
 
 @rules_app.command("stops")
 @online()
-async def stops(desk: CliContext, limit: Limit = 50) -> None:
+async def stops(ctx: CliContext, limit: Limit = 50) -> None:
     """List every emergency stop and its end.
 
     Example: cairn rules stops
     """
-    found = await desk.client.list_emergency_stops(most=limit)
+    found = await ctx.client.list_emergency_stops(most=limit)
     rows = [
         (moment(one["at"]), "stopped" if one["stopped"] else "goes on", one["by"], one["reason"])
         for one in found["items"]
     ]
-    desk.show(found, lambda _: desk.screen.table(("when", "", "by", "why"), rows, empty="Nothing was ever stopped."))
+    ctx.show(found, lambda _: ctx.screen.table(("when", "", "by", "why"), rows, empty="Nothing was ever stopped."))
 
 
 # ---- samples ----------------------------------------------------------------------------------------------
 @rules_app.command("audits")
 @online()
 async def audits(
-    desk: CliContext,
+    ctx: CliContext,
     pipeline: OfPipeline = None,
     every: Annotated[bool, typer.Option("--all", help="Include reviewed approvals.")] = False,
     limit: Limit = 50,
@@ -157,8 +157,8 @@ async def audits(
 
     Example: cairn rules audits
     """
-    scope = None if pipeline is None else (await desk.naming.pipeline(pipeline))["pipeline_id"]
-    found = await desk.client.list_audits(reviewed=None if every else False, pipeline_id=scope, most=limit)
+    scope = None if pipeline is None else (await ctx.naming.pipeline(pipeline))["pipeline_id"]
+    found = await ctx.client.list_audits(reviewed=None if every else False, pipeline_id=scope, most=limit)
     rows = [
         (
             one["approval_id"],
@@ -171,13 +171,13 @@ async def audits(
         for one in found["items"]
     ]
     heads = ("id", "pipeline", "checkpoint", "approved", "rule", "people")
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="There is none to look at."))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="There is none to look at."))
 
 
 @rules_app.command("review")
 @online("saves")
 async def review(
-    desk: CliContext,
+    ctx: CliContext,
     approval: Annotated[str, typer.Argument(metavar="APPROVAL", help="Id of the approval, from `rules audits`.")],
     agrees: Annotated[
         bool, typer.Option("--agree/--disagree", help="Whether the approval was right.", show_default=False)
@@ -188,8 +188,8 @@ async def review(
 
     Example: cairn rules review 0b9f1c2a-5d3e-4f6a-8b7c-1d2e3f4a5b6c --agree
     """
-    said = await desk.client.review_audit(approval, agrees=agrees, comment=comment)
-    desk.show(said, lambda one: desk.screen.line(f"{one['rule']}: {_said(one['review'])}"))
+    said = await ctx.client.review_audit(approval, agrees=agrees, comment=comment)
+    ctx.show(said, lambda one: ctx.screen.line(f"{one['rule']}: {_said(one['review'])}"))
 
 
 def _said(review: Answer | None) -> str:

@@ -28,20 +28,20 @@ Version = Annotated[int | None, typer.Option("--version", min=1, help="Version t
 @rules_app.command("list")
 @online()
 async def list_rules(
-    desk: CliContext, days: Annotated[int, typer.Option("--days", min=1, help="Number of days to count.")] = 90
+    ctx: CliContext, days: Annotated[int, typer.Option("--days", min=1, help="Number of days to count.")] = 90
 ) -> None:
     """List active rules, what they did, and how people judged them.
 
     Example: cairn rules
     """
-    found = await desk.client.get_autonomy(days=days)
-    stop = await desk.client.get_emergency_stop()
-    desk.show({**found, "emergency_stop": stop}, lambda _: _show_rules(desk, found, stop))
+    found = await ctx.client.get_autonomy(days=days)
+    stop = await ctx.client.get_emergency_stop()
+    ctx.show({**found, "emergency_stop": stop}, lambda _: _show_rules(ctx, found, stop))
 
 
-def _show_rules(desk: CliContext, found: Answer, stop: Answer) -> None:
+def _show_rules(ctx: CliContext, found: Answer, stop: Answer) -> None:
     if stop["stopped"]:
-        desk.screen.line(f"Every automatic approval is stopped, by {stop['by']}: {stop['reason']}", "red")
+        ctx.screen.line(f"Every automatic approval is stopped, by {stop['by']}: {stop['reason']}", "red")
     rows = [
         (
             one["rule"],
@@ -56,7 +56,7 @@ def _show_rules(desk: CliContext, found: Answer, stop: Answer) -> None:
         for one in found["rules"]
     ]
     heads = ("rule", "of", "mode", "approved", "asked", "people disagreed", "wrong in shadow", "corrected")
-    desk.screen.table(heads, rows, empty="There are no rules: checkpoints ask as their settings say.")
+    ctx.screen.table(heads, rows, empty="There are no rules: checkpoints ask as their settings say.")
 
 
 def share(of: Answer) -> str:
@@ -68,20 +68,20 @@ def share(of: Answer) -> str:
 
 @rules_app.command("show")
 @online()
-async def show_rules(desk: CliContext, pipeline: OfPipeline = None, version: Version = None) -> None:
+async def show_rules(ctx: CliContext, pipeline: OfPipeline = None, version: Version = None) -> None:
     """Print the active rules as written, or an earlier version.
 
     Example: cairn rules show
     """
-    scope = await _scope(desk, pipeline)
-    client = desk.client
+    scope = await _scope(ctx, pipeline)
+    client = ctx.client
     if version is not None:
         shown = await (
             client.get_rule_version(version) if scope is None else client.get_pipeline_rule_version(scope, version)
         )
     else:
         shown = await (client.get_rules() if scope is None else client.get_pipeline_rules(scope))
-    desk.show(shown, lambda one: desk.screen.raw(one["text"]))
+    ctx.show(shown, lambda one: ctx.screen.raw(one["text"]))
     watched: Answer = shown.get("file") or {"path": "", "faults": []}
     for fault in watched["faults"]:
         tell(DefinitionSource(watched["path"], b"", YAML).placed(fault))
@@ -89,31 +89,31 @@ async def show_rules(desk: CliContext, pipeline: OfPipeline = None, version: Ver
 
 @rules_app.command("check")
 @online("checks")
-async def check_rules(desk: CliContext, file: RulesFile) -> None:
+async def check_rules(ctx: CliContext, file: RulesFile) -> None:
     """Check rules without saving them. Errors name the file, line and column.
 
     Example: cairn rules check rules.yaml
     """
     source = read_rules(file)
-    found = await desk.client.check_rules(source.text)
-    desk.show({"file": file, **found}, lambda _: _show_check(desk, source, found))
+    found = await ctx.client.check_rules(source.text)
+    ctx.show({"file": file, **found}, lambda _: _show_check(ctx, source, found))
     if not found["valid"]:
         raise CommandFailed(ExitCode.REFUSED)
 
 
-def _show_check(desk: CliContext, source: DefinitionSource, found: Answer) -> None:
+def _show_check(ctx: CliContext, source: DefinitionSource, found: Answer) -> None:
     for fault in found["errors"]:
-        desk.screen.line(source.placed(fault), "red")
+        ctx.screen.line(source.placed(fault), "red")
     for warning in found["warnings"]:
-        desk.screen.line(source.placed({**warning, "message": f"warning: {warning['message']}"}), "yellow")
+        ctx.screen.line(source.placed({**warning, "message": f"warning: {warning['message']}"}), "yellow")
     if found["valid"]:
-        desk.screen.line(f"{source.file}: valid ({_count(found['rules'])})", "green")
+        ctx.screen.line(f"{source.file}: valid ({_count(found['rules'])})", "green")
 
 
 @rules_app.command("apply")
 @online("saves")
 async def apply_rules(
-    desk: CliContext,
+    ctx: CliContext,
     file: RulesFile,
     pipeline: OfPipeline = None,
     comment: Annotated[str, typer.Option("--comment", "-m", help="Reason, stored with the version.")] = "",
@@ -122,19 +122,19 @@ async def apply_rules(
 
     Example: cairn rules apply rules.yaml -m "Small refunds by themselves"
     """
-    source, scope = read_rules(file), await _scope(desk, pipeline)
+    source, scope = read_rules(file), await _scope(ctx, pipeline)
     try:
         if scope is None:
-            saved = await desk.client.put_rules(source.text, comment=comment)
+            saved = await ctx.client.put_rules(source.text, comment=comment)
         else:
-            saved = await desk.client.put_pipeline_rules(scope, source.text, comment=comment)
+            saved = await ctx.client.put_pipeline_rules(scope, source.text, comment=comment)
     except ProblemResponse as problem:
         if not problem.errors:
             raise
         raise CommandFailed(problem.code, problem.message, map(source.placed, problem.errors)) from None
     whose = pipeline or "global rules"
-    desk.show(
-        saved, lambda one: desk.screen.line(f"{whose}: revision {one['revision']} ({_count(one['rules'])})", "green")
+    ctx.show(
+        saved, lambda one: ctx.screen.line(f"{whose}: revision {one['revision']} ({_count(one['rules'])})", "green")
     )
     for warning in saved["warnings"]:
         tell(source.placed({**warning, "message": f"warning: {warning['message']}"}))
@@ -143,37 +143,37 @@ async def apply_rules(
 @rules_app.command("remove")
 @online("saves")
 async def remove_rules(
-    desk: CliContext, pipeline: Annotated[str, typer.Option("--pipeline", help="Pipeline whose rules to remove.")]
+    ctx: CliContext, pipeline: Annotated[str, typer.Option("--pipeline", help="Pipeline whose rules to remove.")]
 ) -> None:
     """Remove the rules of a pipeline. Their versions are kept.
 
     Example: cairn rules remove --pipeline "Sales report"
     """
-    scope = (await desk.naming.pipeline(pipeline))["pipeline_id"]
-    gone = await desk.client.delete_pipeline_rules(scope)
-    desk.show(gone, lambda one: desk.screen.line(f"{pipeline}: no rules, revision {one['revision']}"))
+    scope = (await ctx.naming.pipeline(pipeline))["pipeline_id"]
+    gone = await ctx.client.delete_pipeline_rules(scope)
+    ctx.show(gone, lambda one: ctx.screen.line(f"{pipeline}: no rules, revision {one['revision']}"))
 
 
 @rules_app.command("versions")
 @online()
-async def list_versions(desk: CliContext, pipeline: OfPipeline = None, limit: Limit = 50) -> None:
+async def list_versions(ctx: CliContext, pipeline: OfPipeline = None, limit: Limit = 50) -> None:
     """List all versions of the rules, with author, time and reason.
 
     Example: cairn rules versions
     """
-    scope = await _scope(desk, pipeline)
+    scope = await _scope(ctx, pipeline)
     if scope is None:
-        found = await desk.client.list_rule_versions(most=limit)
+        found = await ctx.client.list_rule_versions(most=limit)
     else:
-        found = await desk.client.list_pipeline_rule_versions(scope, most=limit)
+        found = await ctx.client.list_pipeline_rule_versions(scope, most=limit)
     rows = [(one["revision"], moment(one["created_at"]), one["author"], one["comment"]) for one in found["items"]]
-    desk.show(found, lambda _: desk.screen.table(("revision", "saved", "by", "why"), rows, empty="None was saved."))
+    ctx.show(found, lambda _: ctx.screen.table(("revision", "saved", "by", "why"), rows, empty="None was saved."))
 
 
 @rules_app.command("diff")
 @online()
 async def diff_versions(
-    desk: CliContext,
+    ctx: CliContext,
     before: Annotated[int, typer.Option("--from", min=1, help="First version.")],
     after: Annotated[int, typer.Option("--to", min=1, help="Second version.")],
     pipeline: OfPipeline = None,
@@ -182,12 +182,12 @@ async def diff_versions(
 
     Example: cairn rules diff --from 1 --to 2
     """
-    scope = await _scope(desk, pipeline)
+    scope = await _scope(ctx, pipeline)
     if scope is None:
-        found = await desk.client.diff_rule_versions(before, after)
+        found = await ctx.client.diff_rule_versions(before, after)
     else:
-        found = await desk.client.diff_pipeline_rule_versions(scope, before, after)
-    desk.show(found, lambda one: show_diff(desk.screen, one["text"]))
+        found = await ctx.client.diff_pipeline_rule_versions(scope, before, after)
+    ctx.show(found, lambda one: show_diff(ctx.screen, one["text"]))
 
 
 @rules_app.command("schema")
@@ -206,8 +206,8 @@ def read_rules(file: str) -> DefinitionSource:
     return DefinitionSource(file, read_bytes(file), YAML)
 
 
-async def _scope(desk: CliContext, pipeline: str | None) -> str | None:
-    return None if pipeline is None else (await desk.naming.pipeline(pipeline))["pipeline_id"]
+async def _scope(ctx: CliContext, pipeline: str | None) -> str | None:
+    return None if pipeline is None else (await ctx.naming.pipeline(pipeline))["pipeline_id"]
 
 
 def _count(rules: list[Answer]) -> str:

@@ -23,7 +23,7 @@ Input = Annotated[str | None, typer.Option("--input", "-i", help="Run input as J
 
 @online("works")
 async def run(
-    desk: CliContext,
+    ctx: CliContext,
     what: Annotated[
         str,
         typer.Argument(
@@ -48,36 +48,36 @@ async def run(
     Example: cairn run "Text report" --input '{"text": "A cairn marks the way."}'
     """
     value = None if given is None else read_json(given, "--input")
-    pipeline = await _pipeline(desk, what)
-    begun = await desk.client.create_run(
+    pipeline = await _pipeline(ctx, what)
+    begun = await ctx.client.create_run(
         pipeline["pipeline_id"], input=value, original_prompt=prompt, start=not no_start, test=test
     )
     for warning in begun["warnings"]:
         tell(f"warning: {warning}")
-    if not desk.screen.as_json:
-        desk.screen.line(f"{title(begun)}  {begun['run_id']}")
-        desk.screen.out.flush()
+    if not ctx.screen.as_json:
+        ctx.screen.line(f"{title(begun)}  {begun['run_id']}")
+        ctx.screen.out.flush()
     if detach or no_start:
-        settled = await desk.settled(begun["run_id"])
-        desk.show(settled, lambda _: None)
+        settled = await ctx.settled(begun["run_id"])
+        ctx.show(settled, lambda _: None)
         return
-    note_embedded(desk.embedded is not None)
-    ended = await follow(desk.client, desk.screen, begun["run_id"])
-    desk.show(ended, lambda _: None)
-    raise CommandFailed(outcome(desk.screen, ended))
+    note_embedded(ctx.embedded is not None)
+    ended = await follow(ctx.client, ctx.screen, begun["run_id"])
+    ctx.show(ended, lambda _: None)
+    raise CommandFailed(outcome(ctx.screen, ended))
 
 
-async def _pipeline(desk: CliContext, what: str) -> Answer:
+async def _pipeline(ctx: CliContext, what: str) -> Answer:
     if is_file(what):
         from cairn.cli.commands.definitions import save
 
-        return await save(desk, read(what))
-    return await desk.naming.pipeline(what)
+        return await save(ctx, read(what))
+    return await ctx.naming.pipeline(what)
 
 
 @online()
 async def runs(
-    desk: CliContext,
+    ctx: CliContext,
     pipeline: Annotated[
         str | None, typer.Argument(metavar="PIPELINE", help="Filter by pipeline.", autocompletion=complete_pipelines)
     ] = None,
@@ -94,13 +94,13 @@ async def runs(
     Example: cairn runs "Text report" --status in_progress
     """
     shown: dict[str, Any] = {"include_archived": archived, "include_tests": tests, "most": limit}
-    pipeline_id = (await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None
+    pipeline_id = (await ctx.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None
     if pipeline_id is not None and not status:
-        found = await desk.client.list_pipeline_runs(pipeline_id, definition_version=definition_version, **shown)
+        found = await ctx.client.list_pipeline_runs(pipeline_id, definition_version=definition_version, **shown)
     else:
-        found = await desk.client.list_runs(pipeline_id=pipeline_id, status=status or (), **shown)
+        found = await ctx.client.list_runs(pipeline_id=pipeline_id, status=status or (), **shown)
     heads = ("id", "pipeline", "version", "status", "progress", "waits", "started")
-    desk.show(found, lambda page: desk.screen.table(heads, map(_row, page["items"]), empty="There are no runs."))
+    ctx.show(found, lambda page: ctx.screen.table(heads, map(_row, page["items"]), empty="There are no runs."))
 
 
 def _row(run: Answer) -> tuple[object, ...]:
@@ -112,7 +112,7 @@ def _row(run: Answer) -> tuple[object, ...]:
 
 @online()
 async def show(
-    desk: CliContext,
+    ctx: CliContext,
     name: Annotated[str, typer.Argument(metavar="RUN|RUN/KEY", help="A run or one of its executions.")],
     input: Annotated[bool, typer.Option("--input", help="Print the run's input as given.")] = False,
 ) -> None:
@@ -121,18 +121,18 @@ async def show(
     Example: cairn show "Text report@v1"
     """
     if input:
-        desk.screen.raw(f"{(await desk.client.get_run_input(await desk.naming.run(name))).decode()}\n")
+        ctx.screen.raw(f"{(await ctx.client.get_run_input(await ctx.naming.run(name))).decode()}\n")
         return
-    found = await desk.naming.target(name)
+    found = await ctx.naming.target(name)
     if "execution_id" in found:
-        desk.show(found, lambda one: show_execution(desk.screen, one))
+        ctx.show(found, lambda one: show_execution(ctx.screen, one))
     else:
-        desk.show(await desk.client.get_run(found["run_id"]), lambda one: show_run(desk.screen, one))
+        ctx.show(await ctx.client.get_run(found["run_id"]), lambda one: show_run(ctx.screen, one))
 
 
 @online()
 async def executions(
-    desk: CliContext,
+    ctx: CliContext,
     run: RunName,
     archived: Annotated[bool, typer.Option("--archived", help="Include runs archived by a rollback.")] = False,
 ) -> None:
@@ -140,7 +140,7 @@ async def executions(
 
     Example: cairn executions "Text report@v1"
     """
-    found = await desk.client.list_run_executions(await desk.naming.run(run), include_archived=archived)
+    found = await ctx.client.list_run_executions(await ctx.naming.run(run), include_archived=archived)
     rows = [
         (
             short(e["execution_id"]),
@@ -154,12 +154,12 @@ async def executions(
         for e in found["items"]
     ]
     heads = ("id", "key", "status", "attempt", "revision", "pass", "started")
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="There are no executions yet."))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="There are no executions yet."))
 
 
 @online("works")
 async def watch(
-    desk: CliContext,
+    ctx: CliContext,
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="A run. Default: changes of everything.")] = None,
     to_end: Annotated[bool, typer.Option("--to-end", help="Keep waiting while the run waits for people.")] = False,
 ) -> None:
@@ -170,15 +170,15 @@ async def watch(
     Example: cairn watch "Text report@v1"
     """
     if run is None:
-        async for change in desk.client.stream_changes():
+        async for change in ctx.client.stream_changes():
             told = " ".join(
                 str(change.data[name]) for name in ("event_type", "pipeline_id", "run_id") if change.data[name]
             )
-            desk.screen.item(change.data) if desk.screen.as_json else desk.screen.line(told)
-            desk.screen.out.flush()
+            ctx.screen.item(change.data) if ctx.screen.as_json else ctx.screen.line(told)
+            ctx.screen.out.flush()
         return
-    run_id = await desk.naming.run(run)
-    if desk.screen.as_json:
-        raise CommandFailed(outcome(desk.screen, await tell_messages(desk.client, desk.screen, run_id, to_end=to_end)))
-    note_embedded(desk.embedded is not None)
-    raise CommandFailed(outcome(desk.screen, await follow(desk.client, desk.screen, run_id, to_end=to_end)))
+    run_id = await ctx.naming.run(run)
+    if ctx.screen.as_json:
+        raise CommandFailed(outcome(ctx.screen, await tell_messages(ctx.client, ctx.screen, run_id, to_end=to_end)))
+    note_embedded(ctx.embedded is not None)
+    raise CommandFailed(outcome(ctx.screen, await follow(ctx.client, ctx.screen, run_id, to_end=to_end)))

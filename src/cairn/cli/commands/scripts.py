@@ -19,33 +19,33 @@ ScriptPath = Annotated[str, typer.Argument(metavar="PATH", help="Path in the scr
 
 @scripts_app.command("list")
 @online()
-async def list_scripts(desk: CliContext, name: PipelineName) -> None:
+async def list_scripts(ctx: CliContext, name: PipelineName) -> None:
     """List the script files of a pipeline and the checkpoints that use them.
 
     Example: cairn scripts list "Sales report"
     """
-    found = await desk.client.list_scripts((await desk.naming.pipeline(name))["pipeline_id"])
+    found = await ctx.client.list_scripts((await ctx.naming.pipeline(name))["pipeline_id"])
     rows = [(one["path"], size(one["size_bytes"]), ", ".join(one["used_by"])) for one in found["items"]]
     empty = "It has no scripts."
-    desk.show(found, lambda _: desk.screen.table(("path", "size", "used by"), rows, empty=empty))
+    ctx.show(found, lambda _: ctx.screen.table(("path", "size", "used by"), rows, empty=empty))
 
 
 @scripts_app.command("show")
 @online()
-async def show_script(desk: CliContext, name: PipelineName, path: ScriptPath) -> None:
+async def show_script(ctx: CliContext, name: PipelineName, path: ScriptPath) -> None:
     """Print a script.
 
     Example: cairn scripts show "Sales report" check.py
     """
-    pipeline_id = (await desk.naming.pipeline(name))["pipeline_id"]
-    text = await desk.client.get_script(pipeline_id, path)
-    desk.show({"path": path, "text": text}, lambda one: desk.screen.raw(one["text"]))
+    pipeline_id = (await ctx.naming.pipeline(name))["pipeline_id"]
+    text = await ctx.client.get_script(pipeline_id, path)
+    ctx.show({"path": path, "text": text}, lambda one: ctx.screen.raw(one["text"]))
 
 
 @scripts_app.command("put")
 @online("saves")
 async def put_script(
-    desk: CliContext,
+    ctx: CliContext,
     name: PipelineName,
     file: Annotated[str, typer.Argument(metavar="FILE", help="File to read. Use - for stdin.")],
     path: Annotated[
@@ -56,19 +56,19 @@ async def put_script(
 
     Example: cairn scripts put "Sales report" scripts/check.py
     """
-    pipeline_id = (await desk.naming.pipeline(name))["pipeline_id"]
-    saved = await desk.client.put_script(pipeline_id, path or Path(file).name, read_bytes(file))
-    desk.show(saved, lambda one: desk.screen.line(f"{one['path']}: revision {one['revision']}"))
+    pipeline_id = (await ctx.naming.pipeline(name))["pipeline_id"]
+    saved = await ctx.client.put_script(pipeline_id, path or Path(file).name, read_bytes(file))
+    ctx.show(saved, lambda one: ctx.screen.line(f"{one['path']}: revision {one['revision']}"))
     warn(saved)
 
 
 @scripts_app.command("delete")
 @online("saves")
-async def delete_script(desk: CliContext, name: PipelineName, path: ScriptPath) -> None:
+async def delete_script(ctx: CliContext, name: PipelineName, path: ScriptPath) -> None:
     """Remove a script that no checkpoint uses. Earlier revisions keep it.
 
     Example: cairn scripts delete "Sales report" check.py
     """
-    pipeline_id = (await desk.naming.pipeline(name))["pipeline_id"]
-    removed = await desk.client.delete_script(pipeline_id, path)
-    desk.show(removed, lambda one: desk.screen.line(f"{one['path']}: removed, revision {one['revision']}"))
+    pipeline_id = (await ctx.naming.pipeline(name))["pipeline_id"]
+    removed = await ctx.client.delete_script(pipeline_id, path)
+    ctx.show(removed, lambda one: ctx.screen.line(f"{one['path']}: removed, revision {one['revision']}"))

@@ -55,24 +55,24 @@ def version(as_json: AsJson = False) -> None:
 
 
 @online()
-async def status(desk: CliContext) -> None:
+async def status(ctx: CliContext) -> None:
     """Show the server, your identity and its health.
 
     Example: cairn status
     """
-    health = await desk.client.get_health()
-    session = await desk.client.get_session()
+    health = await ctx.client.get_health()
+    session = await ctx.client.get_session()
     drift = health["drift"]
-    told = {**session, "address": None if desk.embedded else desk.shown, **health}
+    told = {**session, "address": None if ctx.embedded else ctx.shown, **health}
     facts = [
-        ("server", desk.shown if desk.embedded is None else "none: the folder was opened for this command"),
+        ("server", ctx.shown if ctx.embedded is None else "none: the folder was opened for this command"),
         ("version", health["version"]),
         ("database", health["database"]),
         ("data", session["data_dir"]),
         ("you are", f"{session['actor']} ({', '.join(session['roles'])})"),
         ("drift", f"{drift['repaired']} repaired, {drift['moved_aside']} moved aside" if drift else None),
     ]
-    desk.show(told, lambda _: desk.screen.facts(facts))
+    ctx.show(told, lambda _: ctx.screen.facts(facts))
 
 
 @config_app.command("show")

@@ -27,15 +27,15 @@ SecretName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the sec
 # ---- tokens ----------------------------------------------------------------------------------------------
 @tokens_app.command("list")
 @online()
-async def list_tokens(desk: CliContext, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
+async def list_tokens(ctx: CliContext, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
     """List tokens, newest first, without their values. Only admins see those of others.
 
     Example: cairn tokens list
     """
-    if await _is_on_own(desk, user):
-        found = await desk.client.list_own_tokens(over=over, most=limit)
+    if await _is_on_own(ctx, user):
+        found = await ctx.client.list_own_tokens(over=over, most=limit)
     else:
-        found = await desk.client.list_tokens(user=user, over=over, most=limit)
+        found = await ctx.client.list_tokens(user=user, over=over, most=limit)
     rows = [
         (
             one["token_id"],
@@ -49,13 +49,13 @@ async def list_tokens(desk: CliContext, user: OfUser = None, over: Over = False,
         for one in found["items"]
     ]
     heads = ("id", "user", "for", "scopes", "ends", "last used", "state")
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="No tokens."))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="No tokens."))
 
 
 @tokens_app.command("create")
 @online("saves")
 async def create_token(
-    desk: CliContext,
+    ctx: CliContext,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Purpose of the token.")],
     user: OfUser = None,
     scopes: Annotated[
@@ -69,60 +69,60 @@ async def create_token(
     Example: cairn tokens create "nightly import" --user importer --scope run --days 365
     """
     wanted: dict[str, Any] = {"name": name, "scopes": scopes or None, "valid_days": days or None}
-    if await _is_on_own(desk, user):
+    if await _is_on_own(ctx, user):
         if days == 0:
             raise CommandFailed(ExitCode.USAGE, "A token of your own has an end: say --days, 365 at most.")
-        made = await desk.client.create_own_token(wanted)
+        made = await ctx.client.create_own_token(wanted)
     else:
-        made = await desk.client.create_token({**wanted, "user": user})
-    if not desk.screen.as_json:
+        made = await ctx.client.create_token({**wanted, "user": user})
+    if not ctx.screen.as_json:
         tell(f"A token of {made['user']}; it is not shown again.")
-    desk.show(made, lambda one: desk.screen.line(one["token"]))
+    ctx.show(made, lambda one: ctx.screen.line(one["token"]))
 
 
 @tokens_app.command("revoke")
 @online("saves")
 async def revoke_token(
-    desk: CliContext,
+    ctx: CliContext,
     token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token, as listed.")],
 ) -> None:
     """Revoke a token and end the sessions opened with it. Only admins can revoke those of others.
 
     Example: cairn tokens revoke 0b9c9a3e-3f5e-5d3c-8a54-0e5e2a0f9d11
     """
-    if await _is_on_own(desk):
-        revoked = await desk.client.revoke_own_token(token_id)
+    if await _is_on_own(ctx):
+        revoked = await ctx.client.revoke_own_token(token_id)
     else:
-        revoked = await desk.client.revoke_token(token_id)
-    desk.show(revoked, lambda one: desk.screen.line(f"{one['name']}: revoked"))
+        revoked = await ctx.client.revoke_token(token_id)
+    ctx.show(revoked, lambda one: ctx.screen.line(f"{one['name']}: revoked"))
 
 
-async def _is_on_own(desk: CliContext, user: str | None = None) -> bool:
+async def _is_on_own(ctx: CliContext, user: str | None = None) -> bool:
     """Whether it is about the tokens of who asks: others' are for admins."""
-    return user is None and "admin" not in (await desk.client.get_session())["roles"]
+    return user is None and "admin" not in (await ctx.client.get_session())["roles"]
 
 
 # ---- sessions --------------------------------------------------------------------------------------------
 @sessions_app.command("list")
 @online()
-async def list_sessions(desk: CliContext, user: OfUser = None, limit: Limit = 50) -> None:
+async def list_sessions(ctx: CliContext, user: OfUser = None, limit: Limit = 50) -> None:
     """List open sessions, newest first.
 
     Example: cairn sessions list --user reviewer
     """
-    found = await desk.client.list_sessions(user=user, most=limit)
+    found = await ctx.client.list_sessions(user=user, most=limit)
     rows = [
         (one["session_id"], one["user"], one["signed_in_with"], one["address"], moment(one["created_at"]))
         for one in found["items"]
     ]
     heads = ("id", "user", "signed in with", "from", "since")
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="No sessions."))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="No sessions."))
 
 
 @sessions_app.command("end")
 @online("saves")
 async def end_sessions(
-    desk: CliContext,
+    ctx: CliContext,
     session_id: Annotated[
         str | None, typer.Argument(metavar="ID", help="Id of one session. Default: all sessions.")
     ] = None,
@@ -133,47 +133,47 @@ async def end_sessions(
     Example: cairn sessions end --user reviewer
     """
     if session_id is not None:
-        await desk.client.end_session(session_id)
+        await ctx.client.end_session(session_id)
         ended: Answer = {"count": 1}
     else:
-        ended = await desk.client.end_sessions(user=user)
-    desk.show(ended, lambda one: desk.screen.line(f"{one['count']} ended"))
+        ended = await ctx.client.end_sessions(user=user)
+    ctx.show(ended, lambda one: ctx.screen.line(f"{one['count']} ended"))
 
 
 # ---- delegations -----------------------------------------------------------------------------------------
 @delegations_app.command("list")
 @online()
-async def list_delegations(desk: CliContext, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
+async def list_delegations(ctx: CliContext, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
     """List current and future delegations.
 
     Example: cairn delegations list
     """
-    found = await desk.client.list_delegations(user=user, over=over, most=limit)
+    found = await ctx.client.list_delegations(user=user, over=over, most=limit)
     rows = [
         (one["delegation_id"], one["from_user"], one["to_user"], moment(one["starts_at"]), moment(one["until"]))
         for one in found["items"]
     ]
     heads = ("id", "away", "decides", "from", "until")
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="Everybody decides for themselves."))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="Everybody decides for themselves."))
 
 
 @delegations_app.command("show")
 @online()
 async def show_delegation(
-    desk: CliContext, delegation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the delegation.")]
+    ctx: CliContext, delegation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the delegation.")]
 ) -> None:
     """Show a delegation.
 
     Example: cairn delegations show 0b9c9a3e-3f5e-5d3c-8a54-0e5e2a0f9d11
     """
-    found = await desk.client.get_delegation(delegation_id)
-    desk.show(found, lambda one: desk.screen.facts((name.replace("_", " "), value) for name, value in one.items()))
+    found = await ctx.client.get_delegation(delegation_id)
+    ctx.show(found, lambda one: ctx.screen.facts((name.replace("_", " "), value) for name, value in one.items()))
 
 
 @delegations_app.command("add")
 @online("saves")
 async def add_delegation(
-    desk: CliContext,
+    ctx: CliContext,
     to_user: Annotated[str, typer.Argument(metavar="USER", help="User who decides in the meantime.")],
     until: Annotated[str, typer.Option("--until", help="End time, such as 2026-03-16T09:30:00Z.")],
     starts_at: Annotated[str | None, typer.Option("--from", help="Start time. Default: now.")] = None,
@@ -185,45 +185,45 @@ async def add_delegation(
     Example: cairn delegations add second-reviewer --user reviewer --until 2030-03-16T09:30:00Z
     """
     wanted: dict[str, Any] = {"to_user": to_user, "until": until, "starts_at": starts_at, "reason": reason}
-    made = await desk.client.create_delegation({**wanted, "from_user": user})
+    made = await ctx.client.create_delegation({**wanted, "from_user": user})
     told = "{to_user} decides for {from_user}"
-    desk.show(made, lambda one: desk.screen.line(f"{told.format(**one)} until {moment(one['until'])}"))
+    ctx.show(made, lambda one: ctx.screen.line(f"{told.format(**one)} until {moment(one['until'])}"))
 
 
 @delegations_app.command("end")
 @online("saves")
 async def end_delegation(
-    desk: CliContext, delegation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the delegation.")]
+    ctx: CliContext, delegation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the delegation.")]
 ) -> None:
     """End a delegation early.
 
     Example: cairn delegations end 0b9c9a3e-3f5e-5d3c-8a54-0e5e2a0f9d11
     """
-    ended = await desk.client.end_delegation(delegation_id)
+    ended = await ctx.client.end_delegation(delegation_id)
     told = "{to_user} no longer decides for {from_user}"
-    desk.show(ended, lambda one: desk.screen.line(told.format(**one)))
+    ctx.show(ended, lambda one: ctx.screen.line(told.format(**one)))
 
 
 # ---- secrets ---------------------------------------------------------------------------------------------
 @secrets_app.command("list")
 @online()
-async def list_secrets(desk: CliContext, limit: Limit = 50) -> None:
+async def list_secrets(ctx: CliContext, limit: Limit = 50) -> None:
     """List secrets by name, without their values.
 
     Example: cairn secrets list
     """
-    found = await desk.client.list_secrets(most=limit)
+    found = await ctx.client.list_secrets(most=limit)
     rows = [
         (one["name"], one["changed_by"], moment(one["changed_at"]), "" if one["is_readable"] else "its key is missing")
         for one in found["items"]
     ]
-    desk.show(found, lambda _: desk.screen.table(("name", "changed by", "when", "remark"), rows, empty="No secrets."))
+    ctx.show(found, lambda _: ctx.screen.table(("name", "changed by", "when", "remark"), rows, empty="No secrets."))
 
 
 @secrets_app.command("put")
 @online("saves")
 async def put_secret(
-    desk: CliContext,
+    ctx: CliContext,
     name: SecretName,
     file: Annotated[str | None, typer.Option("--file", help="File to read the value from. Use - for stdin.")] = None,
 ) -> None:
@@ -238,26 +238,26 @@ async def put_secret(
             value = read_bytes(file).decode().removesuffix("\n")
         except UnicodeDecodeError:
             raise CommandFailed(ExitCode.USAGE, f"{file} is not text.") from None
-    desk.show(await desk.client.put_secret(name, value), lambda one: desk.screen.line(f"{one['name']}: stored"))
+    ctx.show(await ctx.client.put_secret(name, value), lambda one: ctx.screen.line(f"{one['name']}: stored"))
 
 
 @secrets_app.command("remove")
 @online("saves")
-async def remove_secret(desk: CliContext, name: SecretName) -> None:
+async def remove_secret(ctx: CliContext, name: SecretName) -> None:
     """Remove a secret. Whatever uses it fails from then on.
 
     Example: cairn secrets remove smtp-password
     """
-    await desk.client.remove_secret(name)
-    desk.show({"name": name}, lambda one: desk.screen.line(f"{one['name']}: removed"))
+    await ctx.client.remove_secret(name)
+    ctx.show({"name": name}, lambda one: ctx.screen.line(f"{one['name']}: removed"))
 
 
 @secrets_app.command("rotate")
 @online("saves")
-async def rotate_secrets(desk: CliContext) -> None:
+async def rotate_secrets(ctx: CliContext) -> None:
     """Re-encrypt all secrets with a new key, or with the newest key in CAIRN_SECRET_KEY.
 
     Example: cairn secrets rotate
     """
-    done = await desk.client.rotate_secrets()
-    desk.show(done, lambda one: desk.screen.line(f"{one['count']} secrets are encrypted anew"))
+    done = await ctx.client.rotate_secrets()
+    ctx.show(done, lambda one: ctx.screen.line(f"{one['count']} secrets are encrypted anew"))

@@ -30,7 +30,7 @@ Members = Annotated[list[str] | None, typer.Option("--member", help="Member. Rep
 @users_app.command("list")
 @online()
 async def list_users(
-    desk: CliContext,
+    ctx: CliContext,
     search: Annotated[str, typer.Option("--search", help="Filter by text in the name or address.")] = "",
     removed: Annotated[bool, typer.Option("--removed", help="Include removed users.")] = False,
     limit: Limit = 50,
@@ -39,7 +39,7 @@ async def list_users(
 
     Example: cairn users list --search example.com
     """
-    found = await desk.client.list_users(search=search, removed=removed, most=limit)
+    found = await ctx.client.list_users(search=search, removed=removed, most=limit)
     heads = ("name", "shown as", "email", "roles", "groups", "last signed in")
     rows = [
         (
@@ -52,13 +52,13 @@ async def list_users(
         )
         for user in found["items"]
     ]
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="Nobody."))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="Nobody."))
 
 
 @users_app.command("names")
 @online()
 async def names(
-    desk: CliContext,
+    ctx: CliContext,
     search: Annotated[str, typer.Option("--search", help="Filter by text in the name or address.")] = "",
     limit: Limit = 50,
 ) -> None:
@@ -66,28 +66,28 @@ async def names(
 
     Example: cairn users names
     """
-    found = await desk.client.list_people(search=search, most=limit)
+    found = await ctx.client.list_people(search=search, most=limit)
     rows = [
         (one["name"], one["display_name"], ", ".join(one["groups"]), "yes" if one["may_decide"] else "")
         for one in found["items"]
     ]
-    desk.show(found, lambda _: desk.screen.table(("name", "shown as", "groups", "may decide"), rows, empty="Nobody."))
+    ctx.show(found, lambda _: ctx.screen.table(("name", "shown as", "groups", "may decide"), rows, empty="Nobody."))
 
 
 @users_app.command("show")
 @online()
-async def show_user(desk: CliContext, name: UserName) -> None:
+async def show_user(ctx: CliContext, name: UserName) -> None:
     """Show a user.
 
     Example: cairn users show reviewer
     """
-    desk.show(await desk.client.get_user(name), lambda user: _facts(desk, user))
+    ctx.show(await ctx.client.get_user(name), lambda user: _facts(ctx, user))
 
 
 @users_app.command("add")
 @online("saves")
 async def add_user(
-    desk: CliContext,
+    ctx: CliContext,
     name: UserName,
     roles: Roles = None,
     email: Email = None,
@@ -99,13 +99,13 @@ async def add_user(
     Example: cairn users add importer --role editor
     """
     wanted = {"name": name, **_given(display_name, email, roles, groups)}
-    desk.show(await desk.client.create_user(wanted), lambda user: _facts(desk, user))
+    ctx.show(await ctx.client.create_user(wanted), lambda user: _facts(ctx, user))
 
 
 @users_app.command("invite")
 @online("saves")
 async def invite(
-    desk: CliContext,
+    ctx: CliContext,
     name: UserName,
     roles: Roles = None,
     email: Email = None,
@@ -118,17 +118,17 @@ async def invite(
     Example: cairn users invite reviewer --email reviewer@example.com --role approver
     """
     wanted = {"name": name, "valid_hours": hours, **_given(display_name, email, roles, groups)}
-    made = await desk.client.create_invitation(wanted)
-    if not desk.screen.as_json:
+    made = await ctx.client.create_invitation(wanted)
+    if not ctx.screen.as_json:
         until = moment(made["expires_at"])
         tell(f"Send this to {name}, behind the address of the server. It works once, until {until}.")
-    desk.show(made, lambda one: desk.screen.line(one["path"]))
+    ctx.show(made, lambda one: ctx.screen.line(one["path"]))
 
 
 @users_app.command("invitations")
 @online()
 async def invitations(
-    desk: CliContext,
+    ctx: CliContext,
     over: Annotated[bool, typer.Option("--all", help="Include ended ones.")] = False,
     revoke: Annotated[str | None, typer.Option("--revoke", metavar="ID", help="Revoke this invitation first.")] = None,
     limit: Limit = 50,
@@ -138,20 +138,20 @@ async def invitations(
     Example: cairn users invitations
     """
     if revoke is not None:
-        await desk.client.revoke_invitation(revoke)
-    found = await desk.client.list_invitations(over=over, most=limit)
+        await ctx.client.revoke_invitation(revoke)
+    found = await ctx.client.list_invitations(over=over, most=limit)
     rows = [
         (one["invitation_id"], one["user"], moment(one["expires_at"]), one["created_by"], _state(one))
         for one in found["items"]
     ]
     heads = ("id", "for", "until", "by", "state")
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="Nobody is invited."))
+    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="Nobody is invited."))
 
 
 @users_app.command("change")
 @online("saves")
 async def change_user(
-    desk: CliContext,
+    ctx: CliContext,
     name: UserName,
     roles: Roles = None,
     email: Email = None,
@@ -167,27 +167,27 @@ async def change_user(
     wanted = _given(display_name, email, roles, groups)
     wanted |= {"roles": []} if no_roles else {}
     wanted |= {"groups": []} if no_groups else {}
-    desk.show(await desk.client.update_user(name, wanted), lambda user: _facts(desk, user))
+    ctx.show(await ctx.client.update_user(name, wanted), lambda user: _facts(ctx, user))
 
 
 @users_app.command("remove")
 @online("saves")
-async def remove_user(desk: CliContext, name: UserName) -> None:
+async def remove_user(ctx: CliContext, name: UserName) -> None:
     """Remove a user and end all sessions and tokens. The name stays reserved.
 
     Example: cairn users remove reviewer
     """
-    desk.show(await desk.client.remove_user(name), lambda user: desk.screen.line(f"{user['name']}: removed"))
+    ctx.show(await ctx.client.remove_user(name), lambda user: ctx.screen.line(f"{user['name']}: removed"))
 
 
 @users_app.command("restore")
 @online("saves")
-async def restore_user(desk: CliContext, name: UserName) -> None:
+async def restore_user(ctx: CliContext, name: UserName) -> None:
     """Restore a removed user.
 
     Example: cairn users restore reviewer
     """
-    desk.show(await desk.client.restore_user(name), lambda user: desk.screen.line(f"{user['name']}: back"))
+    ctx.show(await ctx.client.restore_user(name), lambda user: ctx.screen.line(f"{user['name']}: back"))
 
 
 def _given(
@@ -197,9 +197,9 @@ def _given(
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _facts(desk: CliContext, user: Answer) -> None:
+def _facts(ctx: CliContext, user: Answer) -> None:
     shown = {**user, "roles": ", ".join(user["roles"]), "groups": ", ".join(user["groups"])}
-    desk.screen.facts((name.replace("_", " "), value) for name, value in shown.items())
+    ctx.screen.facts((name.replace("_", " "), value) for name, value in shown.items())
 
 
 def _state(invitation: Answer) -> str:
@@ -211,43 +211,41 @@ def _state(invitation: Answer) -> str:
 # ---- groups ----------------------------------------------------------------------------------------------
 @groups_app.command("list")
 @online()
-async def list_groups(desk: CliContext, limit: Limit = 50) -> None:
+async def list_groups(ctx: CliContext, limit: Limit = 50) -> None:
     """List groups by name.
 
     Example: cairn groups list
     """
-    found = await desk.client.list_groups(most=limit)
+    found = await ctx.client.list_groups(most=limit)
     rows = [(one["name"], one["description"], ", ".join(one["members"])) for one in found["items"]]
-    desk.show(found, lambda _: desk.screen.table(("name", "description", "members"), rows, empty="No groups."))
+    ctx.show(found, lambda _: ctx.screen.table(("name", "description", "members"), rows, empty="No groups."))
 
 
 @groups_app.command("show")
 @online()
-async def show_group(desk: CliContext, name: GroupName) -> None:
+async def show_group(ctx: CliContext, name: GroupName) -> None:
     """Show a group.
 
     Example: cairn groups show finance
     """
-    desk.show(await desk.client.get_group(name), lambda one: _group_facts(desk, one))
+    ctx.show(await ctx.client.get_group(name), lambda one: _group_facts(ctx, one))
 
 
 @groups_app.command("add")
 @online("saves")
-async def add_group(
-    desk: CliContext, name: GroupName, description: Description = None, members: Members = None
-) -> None:
+async def add_group(ctx: CliContext, name: GroupName, description: Description = None, members: Members = None) -> None:
     """Create a group.
 
     Example: cairn groups add finance --member reviewer
     """
     wanted = {"name": name, "description": description or "", "members": members or []}
-    desk.show(await desk.client.create_group(wanted), lambda one: _group_facts(desk, one))
+    ctx.show(await ctx.client.create_group(wanted), lambda one: _group_facts(ctx, one))
 
 
 @groups_app.command("change")
 @online("saves")
 async def change_group(
-    desk: CliContext,
+    ctx: CliContext,
     name: GroupName,
     description: Description = None,
     members: Members = None,
@@ -260,21 +258,21 @@ async def change_group(
     wanted: dict[str, Any] = {} if description is None else {"description": description}
     if members or no_members:
         wanted["members"] = [] if no_members else members
-    desk.show(await desk.client.update_group(name, wanted), lambda one: _group_facts(desk, one))
+    ctx.show(await ctx.client.update_group(name, wanted), lambda one: _group_facts(ctx, one))
 
 
 @groups_app.command("remove")
 @online("saves")
-async def remove_group(desk: CliContext, name: GroupName) -> None:
+async def remove_group(ctx: CliContext, name: GroupName) -> None:
     """Remove a group. Its members stay.
 
     Example: cairn groups remove finance
     """
-    await desk.client.remove_group(name)
-    desk.show({"name": name}, lambda one: desk.screen.line(f"{one['name']}: removed"))
+    await ctx.client.remove_group(name)
+    ctx.show({"name": name}, lambda one: ctx.screen.line(f"{one['name']}: removed"))
 
 
-def _group_facts(desk: CliContext, one: Answer) -> None:
-    desk.screen.facts(
+def _group_facts(ctx: CliContext, one: Answer) -> None:
+    ctx.screen.facts(
         (name.replace("_", " "), ", ".join(value) if name == "members" else value) for name, value in one.items()
     )

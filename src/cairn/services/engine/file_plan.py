@@ -71,20 +71,20 @@ def plan(
     given: CommandContext,
     artifacts: Sequence[NewArtifact],
 ) -> FilePlan:
-    desk = _FilePlanner(connection, before, decision.run, tuple(artifacts))
+    planner = _FilePlanner(connection, before, decision.run, tuple(artifacts))
     for effect in decision.effects:
         match effect:
             case PromoteArtifacts():
-                desk.promote(decision.run.executions[effect.execution])
+                planner.promote(decision.run.executions[effect.execution])
             case ArchiveFiles():
-                desk.archive(effect.rollback, given.at, whole_run=decision.run.archived_by == effect.rollback)
+                planner.archive(effect.rollback, given.at, whole_run=decision.run.archived_by == effect.rollback)
             case RestoreFiles():
-                desk.unarchive(effect.rollback)
+                planner.unarchive(effect.rollback)
             case ArchivePass():
-                desk.set_aside(effect.pass_number)
+                planner.set_aside(effect.pass_number)
             case _:
                 pass
-    return desk.filing()
+    return planner.filing()
 
 
 @dataclass(frozen=True, slots=True)

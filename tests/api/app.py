@@ -40,17 +40,17 @@ def specification() -> Json:
 
 
 @dataclass(frozen=True)
-class House:
+class App:
     """The services, the application around them, and a signed-in client."""
 
     cairn: AppServices
-    app: FastAPI
+    asgi: FastAPI
     client: httpx.AsyncClient
 
     def visitor(self, token: str | None = None, base: str = BASE) -> httpx.AsyncClient:
         """Somebody else; without a token, not signed in."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx.AsyncClient(transport=transport(self.app), base_url=base, headers=headers)
+        return httpx.AsyncClient(transport=transport(self.asgi), base_url=base, headers=headers)
 
     # ---- short ways --------------------------------------------------------------------------------
     async def get(self, path: str, **params: Any) -> Any:
@@ -121,9 +121,9 @@ def transport(app: FastAPI) -> httpx.ASGITransport:
 
 
 @asynccontextmanager
-async def open_house(
+async def open_app(
     folder: Path, url: str | None = None, functions: FunctionRegistry | None = None, **settings: Any
-) -> AsyncGenerator[House, None]:
+) -> AsyncGenerator[App, None]:
     if url is None:
         prepare(folder)
     chosen = Settings(data_dir=folder, database_url=url, admin_token=SecretStr(TOKEN), poll_seconds=0.5, **settings)
@@ -135,7 +135,7 @@ async def open_house(
     try:
         headers = {"Authorization": f"Bearer {TOKEN}"}
         async with httpx.AsyncClient(transport=transport(app), base_url=BASE, headers=headers) as client:
-            yield House(cairn, app, client)
+            yield App(cairn, app, client)
     finally:
         cairn.hub.close()
         await _quiet(cairn)

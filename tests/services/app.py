@@ -96,7 +96,7 @@ def registry() -> FunctionRegistry:
 
 
 class Minds:
-    """The models of a house: those of the test that is running."""
+    """The models of an app: those of the test that is running."""
 
     prices = "none"
 
@@ -140,7 +140,7 @@ class Minds:
 
 
 @dataclass
-class House:
+class App:
     folder: Path
     url: str | None = None
     settings: Json = field(default_factory=dict[str, Any])
@@ -339,7 +339,7 @@ class House:
         return await self.cairn.database.aread(read)
 
     async def mend(self) -> RepairReport:
-        """What `mend_all` does, for the pipelines of this test: the house has those of many tests."""
+        """What `mend_all` does, for the pipelines of this test: the app has those of many tests."""
         found = [pipeline for pipeline in await self.cairn.keeper.pipelines() if pipeline in self.made]
         with patch.object(self.cairn.keeper, "pipelines", AsyncMock(return_value=found)):
             return await self.cairn.keeper.mend_all()
@@ -386,10 +386,10 @@ def read_folder(root: Path) -> dict[str, bytes | str]:
 
 
 @asynccontextmanager
-async def open_house(folder: Path, url: str | None = None, **settings: Any) -> AsyncGenerator[House]:
-    house = House(folder, url, settings)
-    await house.open()
+async def open_app(folder: Path, url: str | None = None, **settings: Any) -> AsyncGenerator[App]:
+    app = App(folder, url, settings)
+    await app.open()
     try:
-        yield house
+        yield app
     finally:
-        await house.close()
+        await app.close()

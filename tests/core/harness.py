@@ -74,7 +74,7 @@ def find_artifacts(ids: Sequence[str]) -> Sequence[ArtifactRef]:
     return [ARTIFACTS[one] for one in ids]
 
 
-class Desk:
+class Harness:
     def __init__(self, plan: Plan, *, started: bool = True, judge: Judge = no_rules) -> None:
         self.run = Run("run", plan)
         self.judge = judge
