@@ -39,12 +39,12 @@ async def app(
     """As an admin has set it up: Anthropic behind a proxy, a server of one's own, a price for it."""
     settings: dict[str, Any] = {
         "default_model": "anthropic:claude-sonnet-4-6",
-        "model_fallbacks": ["app:qwen3"],
+        "model_fallbacks": ["house:qwen3"],
         "model_providers": {
             "anthropic": {"base_url": f"http://user:word@127.0.0.1:{provider.port}"},
             "house": {"kind": "openai-chat", "base_url": provider.openai_url, "key": "house-key"},
         },
-        "model_prices": {"app:*": {"input": 1, "output": "2.5"}},
+        "model_prices": {"house:*": {"input": 1, "output": "2.5"}},
     }
     with ExitStack() as stack:
         url: str | None = None
@@ -99,13 +99,13 @@ async def test_a_key_of_the_secret_store_and_a_server_of_ones_own(app: App, prov
     assert KEY not in response.text
     assert "word" not in response.text
     found = response.json()
-    assert (found["default"], found["fallbacks"]) == ("anthropic:claude-sonnet-4-6", ["app:qwen3"])
+    assert (found["default"], found["fallbacks"]) == ("anthropic:claude-sonnet-4-6", ["house:qwen3"])
     assert found["prices"] == mentions("genai-prices", "1")
     by_name = {one["name"]: (one["is_ready"], one["key_source"], one["base_url"]) for one in found["providers"]}
     assert by_name["anthropic"] == (True, "secret", f"http://127.0.0.1:{provider.port}")
     assert by_name["house"] == (True, "secret", provider.openai_url)
     provider.will(Says("ready", input_tokens=1000, output_tokens=100))
-    tried = await app.post("/api/models/test", {"model": "app:qwen3"})
+    tried = await app.post("/api/models/test", {"model": "house:qwen3"})
     assert (tried["works"], tried["answer"], tried["cost_usd"]) == (True, "ready", 0.00125)
     assert (tried["input_tokens"], tried["output_tokens"], tried["is_simulated"]) == (1000, 100, False)
     assert provider.asked[-1].headers["authorization"] == "Bearer the-key-of-the-house"
@@ -148,7 +148,7 @@ def told(app: App, *fallbacks: str) -> list[tuple[str, str]]:
 
 async def test_what_the_doctor_says(app: App) -> None:
     await with_keys(app)
-    ((verdict, detail),) = told(app, "app:qwen3")
+    ((verdict, detail),) = told(app, "house:qwen3")
     assert (verdict, detail.startswith("anthropic:claude-sonnet-4-6; genai-prices ")) == ("ok", True)
     assert told(app, "groq:llama", "zzz:m", "anthropic:claude-sonnet-4-5") == [
         ("warning", mentions("groq:llama")),
