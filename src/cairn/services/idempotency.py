@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from cairn.core.errors import CommandRefused
 from cairn.ports import Clock
 from cairn.services.errors import InvalidInput
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 
 KEPT = timedelta(hours=24)  # answers are given again for so long
@@ -80,7 +80,7 @@ class IdempotencyKeys:
         finally:
             self._held.discard((asked.actor, asked.key))
 
-    def _claim(self, connection: sa.Connection, asked: IdempotentRequest) -> StoredResponse | None:
+    def _claim(self, connection: Connection, asked: IdempotentRequest) -> StoredResponse | None:
         now = self._clock.now()
         keys = t.idempotency_keys
         connection.execute(sa.delete(keys).where(keys.c.created_at < now - KEPT))

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.services.errors import InvalidInput
+from cairn.store import Connection
 from cairn.store.column_types import Instant, as_text
 
 Row: TypeAlias = Any  # SQLAlchemy's, with the columns that were asked for
@@ -36,7 +37,7 @@ class Rows:
     next_cursor: str | None
 
 
-def page(connection: sa.Connection, query: Query, order: SortOrder, limit: int, cursor: str | None) -> Rows:
+def page(connection: Connection, query: Query, order: SortOrder, limit: int, cursor: str | None) -> Rows:
     """The rows after the cursor, and the cursor of the page after them."""
     names = [f"order_{number}" for number in range(len(order.columns))]
     query = query.add_columns(*(column.label(name) for name, column in zip(names, order.columns, strict=True)))

@@ -21,7 +21,7 @@ from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.system_log import keep
 from cairn.services.idempotency import KEPT
 from cairn.services.notifications import deliveries as delivery_rows
-from cairn.store import blobs
+from cairn.store import Connection, blobs
 from cairn.store import tables as t
 from cairn.store.events import chain
 from cairn.store.runs.run_rows import Row
@@ -150,7 +150,7 @@ class Retention:
         await self._tell(row.pipeline_id, "test_run_removed", run_id=row.run_id)
 
 
-def _take(connection: sa.Connection, now: datetime) -> bool:
+def _take(connection: Connection, now: datetime) -> bool:
     """Whether it is due; who asks first does it."""
     c = t.settings.c
     value: Any = connection.execute(sa.select(c.value).where(c.key == KEY).with_for_update()).scalar_one_or_none()
@@ -160,7 +160,7 @@ def _take(connection: sa.Connection, now: datetime) -> bool:
     return True
 
 
-def _rollback_at(connection: sa.Connection, pipeline_id: str, path: str) -> Row | None:
+def _rollback_at(connection: Connection, pipeline_id: str, path: str) -> Row | None:
     r = t.rollback_events.c
     return connection.execute(
         sa.select(r.rollback_id, r.target_run_id, r.undone_at).where(
@@ -169,20 +169,20 @@ def _rollback_at(connection: sa.Connection, pipeline_id: str, path: str) -> Row 
     ).one_or_none()
 
 
-def _forget_archive(connection: sa.Connection, row: Row, path: str, at: datetime) -> None:
+def _forget_archive(connection: Connection, row: Row, path: str, at: datetime) -> None:
     r = t.rollback_events
     connection.execute(sa.update(r).where(r.c.rollback_id == row.rollback_id).values(archive_location=""))
     told = chain.EventRecord("archive_discarded", {"paths": [path]}, rollback_id=row.rollback_id)
     chain.append_run_event(connection, row.target_run_id, told, BY, at)
 
 
-def _old_tests(connection: sa.Connection, before: datetime) -> list[Row]:
+def _old_tests(connection: Connection, before: datetime) -> list[Row]:
     r = t.pipeline_runs.c
     query = sa.select(r.run_id, r.pipeline_id).where(r.is_test, r.created_at < before).order_by(r.created_at)
     return list(connection.execute(query))
 
 
-def _delete_run(connection: sa.Connection, run_id: str) -> None:
+def _delete_run(connection: Connection, run_id: str) -> None:
     """The rows of a run; its events stay, the trail outlives what it tells of."""
     for table, of in reversed(_owned(run_id).items()):
         connection.execute(sa.delete(table).where(of))

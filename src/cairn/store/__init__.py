@@ -1,5 +1,7 @@
 """What Cairn keeps: tables, the one transaction, runs, contents and the trail."""
 
+from sqlalchemy import Connection
+
 from cairn.store.database.database import Database
 from cairn.store.errors import (
     Closed,
@@ -24,6 +26,7 @@ __all__ = [
     "BrokenLink",
     "CheckpointPlace",
     "Closed",
+    "Connection",
     "DamagedBlob",
     "Database",
     "FolderLayout",

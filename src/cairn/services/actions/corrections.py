@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from cairn.documents import digest
 from cairn.services.actions.summaries import summarize
 from cairn.services.engine.commit import Commit
+from cairn.store import Connection
 from cairn.store import tables as t
 
 LOOKED_AT = 200  # of the newest cases, for the similar ones
@@ -37,7 +38,7 @@ class CorrectionWrite:
     modified: str  # digest of the modified parameters
     feedback: str
 
-    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
+    def __call__(self, connection: Connection, commit: Commit, /) -> None:
         made, context = self.correction, commit.context
         connection.execute(
             sa.insert(t.learning_cases).values(
@@ -57,7 +58,7 @@ class CorrectionWrite:
         connection.execute(action.values(summary=summarize(made.operation_type, made.modified)))
 
 
-def similar(connection: sa.Connection, operation_type: str, parameters: Mapping[str, Any], limit: int = 3) -> list[Any]:
+def similar(connection: Connection, operation_type: str, parameters: Mapping[str, Any], limit: int = 3) -> list[Any]:
     """Corrections of the same operation, those first whose original is most like these parameters; then the newest."""
     rows = connection.execute(
         sa.select(t.learning_cases)

@@ -16,7 +16,7 @@ from cairn.services.actions.catalogue import CARRIED_OUT
 from cairn.services.actions.proposals import approved
 from cairn.services.actions.transports import ActionTransports
 from cairn.services.engine.engine import Engine
-from cairn.store import LoadedRun
+from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
 from cairn.store.events import chain
 
@@ -79,7 +79,7 @@ class ActionExecutor:
         """Written down before it begins: whoever finds it so does not begin it again."""
         now = self._engine.clock.now()
 
-        def body(connection: sa.Connection) -> dict[str, Any] | None:
+        def body(connection: Connection) -> dict[str, Any] | None:
             begin = sa.update(t.actions).where(A.approval_id == row.approval_id, A.outcome == row.outcome)
             if connection.execute(begin.values(outcome="begun", begun_at=now)).rowcount != 1:
                 return None
@@ -97,7 +97,7 @@ class ActionExecutor:
             approval_id=row.approval_id,
         )
 
-        def body(connection: sa.Connection) -> None:
+        def body(connection: Connection) -> None:
             end = sa.update(t.actions).where(A.approval_id == row.approval_id)
             connection.execute(end.values(outcome=outcome, result=result, ended_at=now))
             if outcome != "returned":
@@ -108,7 +108,7 @@ class ActionExecutor:
             self._engine.forget(run_id)
 
 
-def _open(connection: sa.Connection, e: Execution) -> list[Any]:
+def _open(connection: Connection, e: Execution) -> list[Any]:
     """Actions of this revision that are allowed and not over, in the order they were proposed."""
     query = (
         sa.select(t.actions)
@@ -124,7 +124,7 @@ def _open(connection: sa.Connection, e: Execution) -> list[Any]:
     return list(connection.execute(query))
 
 
-def _said(connection: sa.Connection, e: Execution, row: Any) -> Any:
+def _said(connection: Connection, e: Execution, row: Any) -> Any:
     """What people have said about an outcome that nobody knew, and who."""
     d = t.approval_decisions.c
     return connection.execute(

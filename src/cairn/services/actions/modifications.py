@@ -19,7 +19,7 @@ from cairn.services.actions.proposals import LARGEST, approved, digest_of, probl
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.errors import InvalidInput
-from cairn.store import Database, blobs
+from cairn.store import Connection, Database, blobs
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -48,7 +48,7 @@ class ActionModifications:
         self._database = database
         self._plans = plans
 
-    def preview(self, connection: sa.Connection, approval_id: str, patch: Mapping[str, Any]) -> ModificationPreview:
+    def preview(self, connection: Connection, approval_id: str, patch: Mapping[str, Any]) -> ModificationPreview:
         """Without doing it."""
         return _modified(self._find(connection, approval_id), patch)
 
@@ -71,7 +71,7 @@ class ActionModifications:
         attachments = Attachments(writes=(CorrectionWrite(learnt, made, command.feedback),))
         return replace(command, decision="modify", answer=checksum, modified=made), attachments
 
-    def _find(self, connection: sa.Connection, approval_id: str) -> CurrentProposal:
+    def _find(self, connection: Connection, approval_id: str) -> CurrentProposal:
         a, p, e = t.actions.c, t.approvals.c, t.checkpoint_executions.c
         row = connection.execute(
             sa.select(a.operation_type, a.parameters, p.status, p.pipeline_id, e.definition_revision)

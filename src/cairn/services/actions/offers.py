@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
-
 from cairn.core.execution import Failure
 from cairn.definitions import PipelineDefinition
 from cairn.ports import ActionOffer, PastCorrection, ProposesAction
 from cairn.services.actions import corrections as learning
 from cairn.services.actions.catalogue import CARRIED_OUT, type_of
 from cairn.services.actions.proposals import weigh
+from cairn.store import Connection
 
 CORRECTIONS = 3  # of each operation
 
 
-def offered(connection: sa.Connection, definition: PipelineDefinition) -> tuple[ActionOffer, ...]:
+def offered(connection: Connection, definition: PipelineDefinition) -> tuple[ActionOffer, ...]:
     """What the pipeline declares; where it declares nothing, what Cairn carries out itself."""
     found: list[ActionOffer] = []
     for name in definition.actions or sorted(CARRIED_OUT):

@@ -20,7 +20,7 @@ from cairn.services.actions.catalogue import ActionType, find_faults, type_of
 from cairn.services.actions.summaries import summarize
 from cairn.services.actions.templates import unknown
 from cairn.services.engine.commit import Commit
-from cairn.store import blobs
+from cairn.store import Connection, blobs
 from cairn.store import tables as t
 
 LARGEST = 256 * 1024  # bytes of parameters, and of supporting data
@@ -104,7 +104,7 @@ class ProposalWrite:
     execution: str
     proposal: AssessedProposal
 
-    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
+    def __call__(self, connection: Connection, commit: Commit, /) -> None:
         e, action = commit.before.run.executions[self.execution], self.proposal.action
         approval, proposed = self._approval(commit), self.proposal.proposed
         connection.execute(
@@ -136,7 +136,7 @@ class ProposalWrite:
 
 
 # ---- when it is decided ----------------------------------------------------------------------------------
-def approved(connection: sa.Connection, approval_id: str, proposed: dict[str, Any]) -> dict[str, Any]:
+def approved(connection: Connection, approval_id: str, proposed: dict[str, Any]) -> dict[str, Any]:
     """The parameters that were approved: the last that somebody has modified them to, or the proposed ones."""
     d = t.approval_decisions.c
     checksum = connection.execute(
@@ -152,7 +152,7 @@ def approved(connection: sa.Connection, approval_id: str, proposed: dict[str, An
     return modified
 
 
-def answer_of(connection: sa.Connection, row: Any) -> dict[str, Any] | None:
+def answer_of(connection: Connection, row: Any) -> dict[str, Any] | None:
     """What a proposer is given back of a row of `actions` joined with its approval; None while it is not decided."""
     if row.status not in {status.value for status in AGREED} or row.outcome in ("proposed", "begun", "unknown"):
         return None

@@ -23,7 +23,7 @@ from cairn.services.actions.views import (
     ParameterError,
 )
 from cairn.services.paging import SortOrder, page
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
@@ -33,7 +33,7 @@ _NEWEST = SortOrder((L.at, L.case_id), newest_first=True)
 
 
 def list_cases(
-    connection: sa.Connection, operation_type: str | None, pipeline_id: str | None, limit: int, cursor: str | None
+    connection: Connection, operation_type: str | None, pipeline_id: str | None, limit: int, cursor: str | None
 ) -> LearningCasePage:
     query = sa.select(t.learning_cases)
     if operation_type is not None:
@@ -59,7 +59,7 @@ def case_of(row: Row) -> LearningCase:
     )
 
 
-def modification_rates(connection: sa.Connection, now: datetime) -> ModificationRates:
+def modification_rates(connection: Connection, now: datetime) -> ModificationRates:
     """Of what people have approved; what a rule approved was looked at by nobody."""
     a = t.approvals.c
     since = now - timedelta(days=RECENT_DAYS)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.ports.outbound import Attachment, HttpClient, Mail, Mailer, NotSent
 from cairn.services.actions.templates import fill
-from cairn.store import Database, LoadedRun, blobs
+from cairn.store import Connection, Database, LoadedRun, blobs
 from cairn.store import tables as t
 
 SHOWN = 64 * 1024  # bytes of an answer that are kept
@@ -71,7 +71,7 @@ def _shown(headers: Mapping[str, str], body: bytes) -> Any:
     return body.decode(errors="replace")
 
 
-def _attachment(connection: sa.Connection, loaded: LoadedRun, name: str) -> Attachment:
+def _attachment(connection: Connection, loaded: LoadedRun, name: str) -> Attachment:
     """An artifact of the run, by its name with or without its format; the newest of that name."""
     a, x = t.artifacts.c, t.checkpoint_executions.c
     rows = connection.execute(

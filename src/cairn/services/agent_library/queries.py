@@ -15,7 +15,7 @@ from cairn.services.agent_library.views import (
     LibraryAgentRevisionPage,
 )
 from cairn.services.paging import SortOrder, page
-from cairn.store import Database, library
+from cairn.store import Connection, Database, library
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -43,7 +43,7 @@ class AgentLibraryQueries:
         return self._read(lambda c: _revisions(c, name, limit, cursor))
 
 
-def _list(connection: sa.Connection, search: str | None, limit: int, cursor: str | None) -> LibraryAgentPage:
+def _list(connection: Connection, search: str | None, limit: int, cursor: str | None) -> LibraryAgentPage:
     wanted = (search or "").casefold().split()
     found = [
         one
@@ -55,14 +55,14 @@ def _list(connection: sa.Connection, search: str | None, limit: int, cursor: str
     return LibraryAgentPage(items=items, next_cursor=items[-1].name if len(found) > limit else None)
 
 
-def _find(connection: sa.Connection, name: str) -> StoredAgent:
+def _find(connection: Connection, name: str) -> StoredAgent:
     found = standings(connection).get(name)
     if found is None:
         raise NotFound(WHAT, name)
     return found
 
 
-def _revisions(connection: sa.Connection, name: str, limit: int, cursor: str | None) -> LibraryAgentRevisionPage:
+def _revisions(connection: Connection, name: str, limit: int, cursor: str | None) -> LibraryAgentRevisionPage:
     if name not in ready_agents() and library.of(connection, name) is None:
         raise NotFound(WHAT, name)
     found = page(connection, sa.select(t.library_agents).where(A.name == name), _NEWEST, limit, cursor)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-import sqlalchemy as sa
-
 from cairn.core.errors import CommandRefused
 from cairn.definitions import (
     AgentError,
@@ -26,7 +24,7 @@ from cairn.documents import SourceMap, Value
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import PreconditionFailed
-from cairn.store import BoundedCache, LoadedRun, library
+from cairn.store import BoundedCache, Connection, LoadedRun, library
 from cairn.store.errors import NotFound
 
 SHOWN = 20  # pipelines that an answer names
@@ -72,7 +70,7 @@ class AgentLibraryService:
 
     # ---- for runs ------------------------------------------------------------------------------------
     def of_run(
-        self, connection: sa.Connection, loaded: LoadedRun, definition: PipelineDefinition, revision: int
+        self, connection: Connection, loaded: LoadedRun, definition: PipelineDefinition, revision: int
     ) -> PipelineDefinition:
         """The definition with the agents put in as they stood when the run was made: it never sees others."""
         if not refers(definition):
@@ -133,12 +131,12 @@ class AgentLibraryService:
             await self._acts.carry_out(write, by)
 
 
-def as_it_stood(connection: sa.Connection, at: datetime | None = None) -> Library:
+def as_it_stood(connection: Connection, at: datetime | None = None) -> Library:
     """What could be used then; without a time, now."""
     return {name: standing.agent for name, standing in standings(connection, at).items()}
 
 
-def standings(connection: sa.Connection, at: datetime | None = None) -> dict[str, StoredAgent]:
+def standings(connection: Connection, at: datetime | None = None) -> dict[str, StoredAgent]:
     found = {name: StoredAgent(agent) for name, agent in ready_agents().items()}
     for row in library.newest(connection, at):
         if row.document is not None:

@@ -10,6 +10,7 @@ from cairn.services.actors import Actor
 from cairn.services.approvals.service import find
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.events import chain
 
@@ -27,7 +28,7 @@ class ApprovalComments:
             raise InvalidInput([("/text", f"A comment has at most {LONGEST:,} characters.")])
         comment_id, now = str(uuid5(command_id or uuid4(), "comment")), self._engine.clock.now()
 
-        def body(connection: sa.Connection) -> str | None:
+        def body(connection: Connection) -> str | None:
             asked = find(connection, approval_id)
             c = t.approval_comments.c
             if connection.execute(sa.select(c.comment_id).where(c.comment_id == comment_id)).one_or_none():

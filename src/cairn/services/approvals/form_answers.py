@@ -13,7 +13,7 @@ from cairn.documents import decode_json, encode_json
 from cairn.services.approvals.questions import AgentQuestion, open_question
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.errors import InvalidInput
-from cairn.store import Database, blobs
+from cairn.store import Connection, Database, blobs
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
@@ -32,7 +32,7 @@ class FormAnswers:
         content = encode_json(clean)
         return await self._database.transact(lambda c: blobs.put(c, content))
 
-    def _check(self, connection: sa.Connection, execution_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    def _check(self, connection: Connection, execution_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         checkpoint = self.checkpoint_of(connection, execution_id)
         config = checkpoint.execution.human_only_config
         if config is None:
@@ -49,7 +49,7 @@ class FormAnswers:
             raise InvalidInput(errors, NOT_RIGHT)
         return clean
 
-    def checkpoint_of(self, connection: sa.Connection, execution_id: str) -> CheckpointDefinition:
+    def checkpoint_of(self, connection: Connection, execution_id: str) -> CheckpointDefinition:
         """The definition that an execution is carried out by."""
         e, r = t.checkpoint_executions.c, t.pipeline_runs.c
         row = connection.execute(
@@ -80,11 +80,11 @@ def _parameters(checkpoint: CheckpointDefinition, fields: Mapping[str, Any]) -> 
     return dict(clean)
 
 
-def read_answer(connection: sa.Connection, checksum: str | None) -> Any:
+def read_answer(connection: Connection, checksum: str | None) -> Any:
     return decode_json(blobs.read(connection, checksum)) if checksum is not None else None
 
 
-def uploaded(connection: sa.Connection, execution_id: str) -> dict[str, Row]:
+def uploaded(connection: Connection, execution_id: str) -> dict[str, Row]:
     """Files that were uploaded for an execution, by upload id."""
     rows = connection.execute(sa.select(t.uploads).where(t.uploads.c.execution_id == execution_id))
     return {row.upload_id: row for row in rows}

@@ -13,7 +13,7 @@ from cairn.core.states import AGREED, ApprovalKind, ApprovalStatus
 from cairn.definitions import InputField
 from cairn.definitions.enums import FieldType
 from cairn.documents import decode_json
-from cairn.store import blobs
+from cairn.store import Connection, blobs
 from cairn.store import tables as t
 
 ANSWER = "answer"  # the one field
@@ -32,7 +32,7 @@ class AgentQuestion:
         return (InputField(name=ANSWER, type=FieldType.MULTILINE_TEXT, label="Answer"),)
 
 
-def open_question(connection: sa.Connection, execution_id: str) -> AgentQuestion | None:
+def open_question(connection: Connection, execution_id: str) -> AgentQuestion | None:
     """The one that waits for an answer now."""
     c, a = t.execution_calls.c, t.approvals.c
     arguments: Any = connection.execute(
@@ -53,7 +53,7 @@ def open_question(connection: sa.Connection, execution_id: str) -> AgentQuestion
     return AgentQuestion(str(said["question"]), tuple(map(str, said.get("options") or ())))
 
 
-def answer_of(connection: sa.Connection, execution_id: str, asked_at: datetime) -> dict[str, Any] | None:
+def answer_of(connection: Connection, execution_id: str, asked_at: datetime) -> dict[str, Any] | None:
     """What people have answered to what was asked then; None while they have not. Declining is an answer, too."""
     a, d = t.approvals.c, t.approval_decisions.c
     row = connection.execute(

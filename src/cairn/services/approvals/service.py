@@ -18,6 +18,7 @@ from cairn.services.approvals.form_answers import FormAnswers
 from cairn.services.engine.commit import NO_ATTACHMENTS, Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
@@ -119,14 +120,14 @@ class ApprovalService:
         return replace(self._engine.context(by.name, command_id), counts_as=counts_as)
 
 
-def find(connection: sa.Connection, approval_id: str) -> PendingApproval:
+def find(connection: Connection, approval_id: str) -> PendingApproval:
     row = connection.execute(_asked().where(t.approvals.c.approval_id == approval_id)).one_or_none()
     if row is None:
         raise NotFound("approval", approval_id)
     return _read(row)
 
 
-def pending(connection: sa.Connection, execution_id: str, kinds: frozenset[ApprovalKind] | None) -> PendingApproval:
+def pending(connection: Connection, execution_id: str, kinds: frozenset[ApprovalKind] | None) -> PendingApproval:
     """The pending approval of an execution; where there is none, the answer says what state it is in."""
     rows = connection.execute(
         _asked().where(t.approvals.c.execution_id == execution_id, t.approvals.c.status == ApprovalStatus.PENDING.value)

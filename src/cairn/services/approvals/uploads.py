@@ -16,7 +16,7 @@ from cairn.core.states import WaitingOn
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.errors import TooLarge
-from cairn.store import Database, blobs
+from cairn.store import Connection, Database, blobs
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -69,7 +69,7 @@ class UploadService:
             await asyncio.to_thread(file.write, chunk) if size > IN_MEMORY else file.write(chunk)
 
 
-def _check_waiting(connection: sa.Connection, execution_id: str) -> None:
+def _check_waiting(connection: Connection, execution_id: str) -> None:
     e = t.checkpoint_executions.c
     row = connection.execute(sa.select(e.status, e.waiting_on).where(e.execution_id == execution_id)).one_or_none()
     if row is None:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from cairn.services.artifacts.views import Artifact, ArtifactPage
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.rework import staleness
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -44,7 +45,7 @@ _SELECT: Query = (
 _OLDEST = SortOrder((F.created_at, F.artifact_record_id))
 
 
-def list_artifacts(connection: sa.Connection, wanted: ArtifactFilter, limit: int, cursor: str | None) -> ArtifactPage:
+def list_artifacts(connection: Connection, wanted: ArtifactFilter, limit: int, cursor: str | None) -> ArtifactPage:
     """Those that stand: not replaced by a later attempt, and not taken away by a rollback."""
     conditions: list[sa.ColumnElement[bool]] = [
         F.superseded_at.is_(None),
@@ -66,7 +67,7 @@ def list_artifacts(connection: sa.Connection, wanted: ArtifactFilter, limit: int
 
 
 def of_executions(
-    connection: sa.Connection, outputs: Mapping[str, Sequence[str]], stale: Container[str]
+    connection: Connection, outputs: Mapping[str, Sequence[str]], stale: Container[str]
 ) -> dict[str, list[Artifact]]:
     """What each of the executions has put out last, whether it stands or not."""
     found: defaultdict[str, list[Artifact]] = defaultdict(list)
@@ -78,7 +79,7 @@ def of_executions(
     return found
 
 
-def get_artifact(connection: sa.Connection, record_id: str) -> Artifact:
+def get_artifact(connection: Connection, record_id: str) -> Artifact:
     row = connection.execute(_SELECT.where(F.artifact_record_id == record_id)).one_or_none()
     if row is None:
         raise NotFound("artifact", record_id)

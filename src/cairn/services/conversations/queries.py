@@ -15,6 +15,7 @@ from cairn.services.conversations.views import Message, MessagePage, ToolCall, T
 from cairn.services.costs.usage import usage
 from cairn.services.engine.plans import DefinitionCache, definition_of
 from cairn.services.paging import Query, Row, SortOrder, page
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.column_types import BigInteger, Instant, Text
 from cairn.store.model_usage import NANO, ModelUsage
@@ -63,7 +64,7 @@ class MessageFilter:
 
 
 def list_messages(
-    connection: sa.Connection,
+    connection: Connection,
     plans: DefinitionCache,
     execution_id: str,
     wanted: MessageFilter,
@@ -153,7 +154,7 @@ _AFTER_UNTIL = PreparedQuery(_LATER.where(M.kept_at <= sa.bindparam("until", typ
 
 
 def messages_after(
-    connection: sa.Connection, run_id: str, message_id: int, limit: int, until: datetime | None
+    connection: Connection, run_id: str, message_id: int, limit: int, until: datetime | None
 ) -> list[tuple[Message, datetime]]:
     """Each with when it was kept."""
     of: dict[str, Any] = {"run_id": run_id, "message_id": message_id, "limit": limit}
@@ -161,7 +162,7 @@ def messages_after(
     return [(message(row), row.kept_at) for row in rows]
 
 
-def last_message(connection: sa.Connection, run_id: str, until: datetime | None) -> int:
+def last_message(connection: Connection, run_id: str, until: datetime | None) -> int:
     query = sa.select(sa.func.max(M.message_id)).where(*_of_run(run_id, until))
     return connection.execute(query).scalar_one() or 0
 
@@ -170,7 +171,7 @@ def _of_run(run_id: str, until: datetime | None) -> list[sa.ColumnElement[bool]]
     return [M.run_id == run_id, *([] if until is None else [M.kept_at <= until])]
 
 
-def hidden_in(connection: sa.Connection, plans: DefinitionCache, run_id: str) -> frozenset[str]:
+def hidden_in(connection: Connection, plans: DefinitionCache, run_id: str) -> frozenset[str]:
     """Executions of a run whose conversation is not shown."""
     query = sa.select(E.execution_id, E.key, E.definition_revision, R.pipeline_id).join_from(
         t.checkpoint_executions, t.pipeline_runs, R.run_id == E.run_id

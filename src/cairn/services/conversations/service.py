@@ -10,7 +10,6 @@ from datetime import UTC
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Protocol, cast
 
-from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from cairn.core.commands import WarnBudget
@@ -25,7 +24,7 @@ from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.engine.retry import patiently
 from cairn.services.logs.log_writer import plain
-from cairn.store import LoadedRun, messages
+from cairn.store import Connection, LoadedRun, messages
 from cairn.store.messages import MessagePlace
 from cairn.store.model_usage import NANO
 

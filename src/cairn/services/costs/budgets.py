@@ -16,7 +16,7 @@ from cairn.definitions.model import BudgetLimits
 from cairn.ports import Clock
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.plans import DefinitionCache
-from cairn.store import model_usage
+from cairn.store import Connection, model_usage
 from cairn.store import tables as t
 from cairn.store.column_types import Text
 from cairn.store.model_usage import ModelUsage
@@ -140,7 +140,7 @@ class Budgets:
         self._clock = clock
         self.cache = cache
 
-    def of_run(self, connection: sa.Connection, run_id: str) -> BudgetUsage:
+    def of_run(self, connection: Connection, run_id: str) -> BudgetUsage:
         (row,) = _STANDS.all(connection, {"run_id": run_id})
         own, defined = budget_from(row.budget), self._defined(connection, row)
         per_month = self._per_month(connection, row.pipeline_id, row.revision)
@@ -150,11 +150,11 @@ class Budgets:
         bounds += self._of_month(connection, row.pipeline_id, per_month)
         return BudgetUsage(own, defined, per_month, tuple(bounds), row.budget_warned)
 
-    def of_pipeline(self, connection: sa.Connection, pipeline_id: str, revision: int) -> tuple[BudgetStatus, ...]:
+    def of_pipeline(self, connection: Connection, pipeline_id: str, revision: int) -> tuple[BudgetStatus, ...]:
         """What bounds all of its runs in this month."""
         return tuple(self._of_month(connection, pipeline_id, self._per_month(connection, pipeline_id, revision)))
 
-    def spent(self, connection: sa.Connection, run_id: str, /) -> str:
+    def spent(self, connection: Connection, run_id: str, /) -> str:
         """Why no model may be asked in this run now; empty: it may."""
         bound = self.of_run(connection, run_id).spent
         return bound.words if bound is not None else ""
@@ -162,19 +162,19 @@ class Budgets:
     def forget_all(self) -> None:
         self.cache.forget_all()
 
-    def _defined(self, connection: sa.Connection, row: Row) -> Budget:
+    def _defined(self, connection: Connection, row: Row) -> Budget:
         """The newest that holds for the run."""
         revision, version = row.revision, row.pipeline_definition_version
         if version != row.newest_version:
             revision = newest_revision(connection, row.pipeline_id, version)
         return _budget(self._plans.definition(connection, row.pipeline_id, revision).budget)
 
-    def _per_month(self, connection: sa.Connection, pipeline_id: str, revision: int) -> Budget:
+    def _per_month(self, connection: Connection, pipeline_id: str, revision: int) -> Budget:
         """That of the pipeline as it is now, whatever its runs began with."""
         budget = self._plans.definition(connection, pipeline_id, revision).budget
         return _budget(budget.per_month if budget is not None else None)
 
-    def _of_month(self, connection: sa.Connection, pipeline_id: str, limits: Budget) -> Iterator[BudgetStatus]:
+    def _of_month(self, connection: Connection, pipeline_id: str, limits: Budget) -> Iterator[BudgetStatus]:
         if limits != UNBOUNDED:
             now: datetime = self._clock.now()
             yield from _bounds("month", limits, model_usage.of_month(connection, pipeline_id, now))

@@ -13,7 +13,7 @@ from cairn.services.costs.budgets import Budgets
 from cairn.services.costs.usage import bounds, usage
 from cairn.services.costs.views import CostLine, Costs, PipelineCosts, RunCosts, Usage
 from cairn.services.paging import Row, SortOrder, page
-from cairn.store import model_usage
+from cairn.store import Connection, model_usage
 from cairn.store import tables as t
 from cairn.store.column_types import Text
 from cairn.store.errors import NotFound
@@ -54,14 +54,14 @@ class CostQuery:
     days: DateRange = DateRange()
 
 
-def of_run(connection: sa.Connection, budgets: Budgets, run_id: str, wanted: CostQuery) -> RunCosts:
+def of_run(connection: Connection, budgets: Budgets, run_id: str, wanted: CostQuery) -> RunCosts:
     if connection.execute(sa.select(R.run_id).where(R.run_id == run_id)).first() is None:
         raise NotFound("run", run_id)
     held = bounds(budgets.of_run(connection, run_id).bounds)
     return RunCosts(run_id=run_id, bounds=held, **_costs(connection, wanted, C.run_id == run_id))
 
 
-def of_pipeline(connection: sa.Connection, budgets: Budgets, pipeline_id: str, wanted: CostQuery) -> PipelineCosts:
+def of_pipeline(connection: Connection, budgets: Budgets, pipeline_id: str, wanted: CostQuery) -> PipelineCosts:
     row = connection.execute(sa.select(P.revision).where(P.pipeline_id == pipeline_id)).one_or_none()
     if row is None:
         raise NotFound("pipeline", pipeline_id)
@@ -71,15 +71,15 @@ def of_pipeline(connection: sa.Connection, budgets: Budgets, pipeline_id: str, w
     )
 
 
-def of_all(connection: sa.Connection, wanted: CostQuery) -> Costs:
+def of_all(connection: Connection, wanted: CostQuery) -> Costs:
     return Costs(bounds=[], **_costs(connection, wanted))
 
 
-def usage_of(connection: sa.Connection, run_id: str) -> Usage:
+def usage_of(connection: Connection, run_id: str) -> Usage:
     return usage(model_usage.of_run(connection, run_id))
 
 
-def _costs(connection: sa.Connection, wanted: CostQuery, *of: sa.ColumnElement[bool]) -> dict[str, Any]:
+def _costs(connection: Connection, wanted: CostQuery, *of: sa.ColumnElement[bool]) -> dict[str, Any]:
     conditions = [*of]
     if wanted.days.since is not None:
         conditions.append(C.day >= wanted.days.since.isoformat())
@@ -118,7 +118,7 @@ def _line(row: Row, names: Mapping[str, str]) -> CostLine:
     return CostLine(key=row.key, name=names.get(row.key, row.name), last_at=row.last_at, usage=usage(used_from(row)))
 
 
-def _names(connection: sa.Connection, by: str, keys: list[str]) -> dict[str, str]:
+def _names(connection: Connection, by: str, keys: list[str]) -> dict[str, str]:
     """Runs by their versions, pipelines by their names; those of test runs that are gone are told as such."""
     if by == "run":
         rows = connection.execute(sa.select(R.run_id, R.run_version).where(R.run_id.in_(keys)))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sqlalchemy as sa
-
 from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
 from cairn.definitions import CheckpointDefinition
@@ -13,14 +11,14 @@ from cairn.runners.errors import CannotStart
 from cairn.services.dispatch.material import laid_out
 from cairn.services.paging import Row
 from cairn.services.runs.execution_views import Context
-from cairn.store import LoadedRun, blobs
+from cairn.store import Connection, LoadedRun, blobs
 
 if TYPE_CHECKING:
     from cairn.services.dispatch.work_orders import WorkOrders
 
 
 def get_context(
-    connection: sa.Connection, briefing: WorkOrders, loaded: LoadedRun, row: Row, checkpoint: CheckpointDefinition
+    connection: Connection, briefing: WorkOrders, loaded: LoadedRun, row: Row, checkpoint: CheckpointDefinition
 ) -> Context:
     if row.context_checksum is not None:
         return Context.model_validate_json(blobs.read(connection, row.context_checksum))
@@ -32,7 +30,7 @@ def get_context(
 
 
 def preview(
-    connection: sa.Connection,
+    connection: Connection,
     briefing: WorkOrders,
     loaded: LoadedRun,
     execution: Execution,

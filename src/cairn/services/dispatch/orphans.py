@@ -13,6 +13,7 @@ from cairn.core.states import ExecutionState
 from cairn.ports import JobEngine
 from cairn.services.dispatch.lanes import WORKER, Lanes
 from cairn.services.engine.engine import Engine
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
@@ -27,7 +28,7 @@ WORKING = sa.select(_e.run_id, _e.execution_id, _e.dispatch_number, _e.driver).w
 )
 
 
-def working(connection: sa.Connection) -> Sequence[Row]:
+def working(connection: Connection) -> Sequence[Row]:
     """Executions that a runner holds, or held when its process died."""
     return connection.execute(WORKING).all()
 

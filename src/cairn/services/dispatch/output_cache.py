@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from cairn.core.execution import Execution
 from cairn.core.states import ExecutionState
 from cairn.ports import ArtifactSource, StoredFile
-from cairn.store import Database, LoadedRun, NewArtifact, blobs
+from cairn.store import Connection, Database, LoadedRun, NewArtifact, blobs
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
@@ -28,7 +28,7 @@ class OutputCache:
         """Those that are at hand."""
         return {one: known for one in executions if (known := self._outputs.get(one)) is not None}
 
-    def look_up(self, connection: sa.Connection, executions: Sequence[str]) -> dict[str, tuple[StoredFile, ...]]:
+    def look_up(self, connection: Connection, executions: Sequence[str]) -> dict[str, tuple[StoredFile, ...]]:
         outputs = self.known(executions)
         for one, read in self._read(connection, [one for one in executions if one not in outputs]).items():
             outputs[one] = read
@@ -39,7 +39,7 @@ class OutputCache:
         """What has just been completed is read next."""
         self._keep(execution_id, tuple(map(self._of_new, artifacts)))
 
-    def of_asker(self, connection: sa.Connection, loaded: LoadedRun, e: Execution) -> tuple[StoredFile, ...]:
+    def of_asker(self, connection: Connection, loaded: LoadedRun, e: Execution) -> tuple[StoredFile, ...]:
         """What the execution that sent the work back has made so far, staged or not."""
         asker = loaded.run.executions.get(e.asked_by) if e.asked_by else None
         if asker is None or not asker.outputs:
@@ -52,7 +52,7 @@ class OutputCache:
         )
         return tuple(map(self._stored, rows))
 
-    def previous(self, connection: sa.Connection, loaded: LoadedRun, e: Execution) -> ArtifactSource | None:
+    def previous(self, connection: Connection, loaded: LoadedRun, e: Execution) -> ArtifactSource | None:
         """The same checkpoint in the nearest earlier run that completed it."""
         run_id, r, x = loaded.facts.previous_run_id, t.pipeline_runs.c, t.checkpoint_executions.c
         checkpoint_id = loaded.places[e.key].checkpoint_id
@@ -80,7 +80,7 @@ class OutputCache:
             run_id = run.previous_run_id
         return None
 
-    def _read(self, connection: sa.Connection, executions: Iterable[str]) -> dict[str, tuple[StoredFile, ...]]:
+    def _read(self, connection: Connection, executions: Iterable[str]) -> dict[str, tuple[StoredFile, ...]]:
         """The promoted artifacts of executions."""
         wanted, a = tuple(executions), t.artifacts.c
         if not wanted:

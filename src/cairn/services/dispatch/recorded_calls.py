@@ -13,7 +13,7 @@ from cairn.ports import NeedsInput, NeedsRework, ProposesAction, RecordedCall
 from cairn.services.actions import proposals
 from cairn.services.approvals.questions import answer_of
 from cairn.services.engine.commit import Commit
-from cairn.store import blobs, scripts
+from cairn.store import Connection, blobs, scripts
 from cairn.store import tables as t
 
 ANSWERED = ("ended", "reason", "execution_id", "artifacts")
@@ -26,7 +26,7 @@ class CallWrite:
     execution: str
     outcome: NeedsRework | ProposesAction | NeedsInput
 
-    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
+    def __call__(self, connection: Connection, commit: Commit, /) -> None:
         call = self.outcome.call
         if call is None:
             return
@@ -37,7 +37,7 @@ class CallWrite:
         scripts.write_call(connection, e.id, e.revision, call.number, call.kind, call.arguments, seen, at)
 
 
-def read_calls(connection: sa.Connection, e: Execution) -> tuple[RecordedCall, ...]:
+def read_calls(connection: Connection, e: Execution) -> tuple[RecordedCall, ...]:
     """Those of this revision, each with its answer: reworks are told of in the order in which they were asked for."""
     rows = scripts.calls_of(connection, e.id, e.revision)
     if not rows:
@@ -65,7 +65,7 @@ def read_calls(connection: sa.Connection, e: Execution) -> tuple[RecordedCall, .
     return tuple(RecordedCall(row.number, row.kind, row.arguments, answer(row), row.seen_checksum) for row in rows)
 
 
-def _of_actions(connection: sa.Connection, e: Execution) -> dict[int, Mapping[str, Any] | None]:
+def _of_actions(connection: Connection, e: Execution) -> dict[int, Mapping[str, Any] | None]:
     """By the number of the call; the last proposal counts, where one was asked for twice."""
     a, p = t.actions.c, t.approvals.c
     rows = connection.execute(

@@ -19,7 +19,7 @@ from cairn.files import layout
 from cairn.ports import ProducedFile, StoredFile
 from cairn.runners import artifact_id
 from cairn.services.engine.commit import Commit
-from cairn.store import Database, NewArtifact, blobs
+from cairn.store import Connection, Database, NewArtifact, blobs
 from cairn.store import tables as t
 
 AT_ONCE = 256 * 1024  # more than this is hashed beside the event loop
@@ -41,7 +41,7 @@ class ContextWrite:
     execution: str
     content: bytes
 
-    def __call__(self, connection: sa.Connection, _: Commit, /) -> None:
+    def __call__(self, connection: Connection, _: Commit, /) -> None:
         e = t.checkpoint_executions
         checksum = blobs.put(connection, self.content)
         connection.execute(sa.update(e).where(e.c.execution_id == self.execution).values(context_checksum=checksum))

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from cairn.definitions import CheckpointDefinition
 from cairn.ports import ArtifactSource
 from cairn.services.logs.log_writer import plain
+from cairn.store import Connection
 from cairn.store import tables as t
 
 S = t.summaries.c
@@ -21,7 +22,7 @@ def wanted(checkpoint: CheckpointDefinition) -> set[str]:
     return {one.checkpoint_id for one in checkpoint.inputs.include_checkpoint_outputs if one.use_summarization}
 
 
-def read(connection: sa.Connection, sources: Collection[ArtifactSource]) -> dict[str, dict[str, str]]:
+def read(connection: Connection, sources: Collection[ArtifactSource]) -> dict[str, dict[str, str]]:
     """By checksum and model, the newest last; one that is simulated comes before all others."""
     checksums = {one.checksum for source in sources for one in source.artifacts}
     if not checksums:
@@ -33,7 +34,7 @@ def read(connection: sa.Connection, sources: Collection[ArtifactSource]) -> dict
     return found
 
 
-def keep(connection: sa.Connection, checksum: str, model: str, summary: str, at: datetime) -> None:
+def keep(connection: Connection, checksum: str, model: str, summary: str, at: datetime) -> None:
     connection.execute(sa.delete(t.summaries).where(S.checksum == checksum, S.model == model))
     connection.execute(
         sa.insert(t.summaries).values(checksum=checksum, model=model, summary=plain(summary), made_at=at)

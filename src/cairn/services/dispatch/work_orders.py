@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-import sqlalchemy as sa
-
 from cairn.core.execution import Execution
 from cairn.core.states import ExecutionMode, ExecutionState
 from cairn.definitions import CheckpointDefinition, PipelineDefinition
@@ -28,7 +26,7 @@ from cairn.services.dispatch.recorded_calls import read_calls
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.logs.log_writer import LogWriter
-from cairn.store import Database, LoadedRun
+from cairn.store import Connection, Database, LoadedRun
 
 AT_ONCE = 256 * 1024  # more than this is read and decoded beside the event loop
 
@@ -64,7 +62,7 @@ class WorkOrders:
         found = self._library.known_of_run(loaded, written, e.definition) if written is not None else None
         return found or await self._database.aread(lambda c: self._definition(c, loaded, e))
 
-    def _definition(self, connection: sa.Connection, loaded: LoadedRun, e: Execution) -> PipelineDefinition:
+    def _definition(self, connection: Connection, loaded: LoadedRun, e: Execution) -> PipelineDefinition:
         written = self._plans.definition(connection, loaded.facts.pipeline_id, e.definition)
         return self._library.of_run(connection, loaded, written, e.definition)
 
@@ -115,7 +113,7 @@ class WorkOrders:
             return {}, ()
         facts = loaded.facts
 
-        def read(connection: sa.Connection) -> tuple[Mapping[str, StoredFile], tuple[RecordedCall, ...]]:
+        def read(connection: Connection) -> tuple[Mapping[str, StoredFile], tuple[RecordedCall, ...]]:
             definition = self._plans.definition(connection, facts.pipeline_id, e.definition)
             files = {
                 path: StoredFile(path, "", file.checksum, file.size_bytes, self._read.reader(file.checksum))
@@ -168,7 +166,7 @@ class WorkOrders:
 
     # ---- for people, before and after --------------------------------------------------------------------
     def preview(
-        self, connection: sa.Connection, loaded: LoadedRun, e: Execution
+        self, connection: Connection, loaded: LoadedRun, e: Execution
     ) -> tuple[DispatchMaterial, AssembledContext]:
         """The exact context of an execution, as it would be given now."""
         checkpoint = self._definition(connection, loaded, e).checkpoint(e.key)
@@ -179,7 +177,7 @@ class WorkOrders:
     # ---- what there is to read ------------------------------------------------------------------------------
     def _look_up(
         self,
-        connection: sa.Connection,
+        connection: Connection,
         loaded: LoadedRun,
         e: Execution,
         checkpoint: CheckpointDefinition,
@@ -209,7 +207,7 @@ class WorkOrders:
         name = loaded.places[of.key].name
         return ArtifactSource(name, of.position, loaded.facts.run_version, outputs[of.id], of.pass_number)
 
-    def _uploads(self, connection: sa.Connection, execution_id: str) -> dict[str, UploadedFile]:
+    def _uploads(self, connection: Connection, execution_id: str) -> dict[str, UploadedFile]:
         return {
             upload_id: UploadedFile(row.filename, row.checksum, row.size_bytes, self._read.reader(row.checksum))
             for upload_id, row in uploaded(connection, execution_id).items()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-import sqlalchemy as sa
-
 from cairn.ports import JobEngine
 from cairn.services.dispatch.orphans import working
 from cairn.services.doctor.views import HealthCheck
 from cairn.services.reading import Reading
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import integrity as store
 
 SHOWN = 5
@@ -52,7 +50,7 @@ def contents(database: Database, now: datetime) -> list[HealthCheck]:
 def engine(database: Database, jobs: JobEngine) -> list[HealthCheck]:
     """Executions at work, and whether a job drives each."""
 
-    def look(connection: sa.Connection) -> tuple[int, list[str]]:
+    def look(connection: Connection) -> tuple[int, list[str]]:
         rows = working(connection)
         drivers = tuple({row.driver for row in rows if row.driver is not None})
         over = jobs.over(connection, drivers)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from cairn.files import Drift, layout, shown
 from cairn.services.doctor.views import HealthCheck
 from cairn.services.folders.folder_repair import FolderRepair
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 
 SHOWN = 5
@@ -50,7 +50,7 @@ async def mend(keeper: FolderRepair) -> list[HealthCheck]:
     return [HealthCheck(what="folders", verdict=verdict, detail="; ".join((detail, *report.failed)), remedy=remedy)]
 
 
-def _standing(connection: sa.Connection) -> list[str]:
+def _standing(connection: Connection) -> list[str]:
     p = t.pipelines.c
     return list(connection.execute(sa.select(p.pipeline_id).where(p.deleted_at.is_(None))).scalars())
 

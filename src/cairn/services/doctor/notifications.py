@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from cairn.services.doctor.views import HealthCheck
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.tables.notifications import DeliveryStatus
 
@@ -17,7 +17,7 @@ D = t.deliveries.c
 
 
 def deliveries(database: Database, now: datetime) -> list[HealthCheck]:
-    def look(connection: sa.Connection) -> tuple[int, list[tuple[str, int]], int]:
+    def look(connection: Connection) -> tuple[int, list[tuple[str, int]], int]:
         in_use = sa.select(sa.func.count()).select_from(t.channels).where(t.channels.c.is_enabled == sa.true())
         lost = (
             sa.select(D.channel, sa.func.count())

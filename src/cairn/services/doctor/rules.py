@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import sqlalchemy as sa
-
 from cairn.core.rules import GLOBAL
 from cairn.definitions import DefinitionError
 from cairn.services.doctor.views import HealthCheck
 from cairn.services.rules.service import RuleService
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import rules as rule_rows
 
 WELL = HealthCheck(what="rules", verdict="ok", detail="what is written is in force", remedy="")
@@ -28,7 +26,7 @@ def _file(service: RuleService) -> Iterator[HealthCheck]:
         yield _warning(detail, f"correct {path}, or save the rules anew")
 
 
-def _in_force(connection: sa.Connection, service: RuleService) -> Iterator[HealthCheck]:
+def _in_force(connection: Connection, service: RuleService) -> Iterator[HealthCheck]:
     """A rule may want people who have gone since it was saved."""
     for head in rule_rows.all_heads(connection):
         try:

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-import sqlalchemy as sa
-
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.engine.event_bus import ChangeHint, EventBus
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store.events import chain
 
 T = TypeVar("T")
@@ -22,7 +20,7 @@ T = TypeVar("T")
 class AdminChange:
     """One change under way."""
 
-    connection: sa.Connection
+    connection: Connection
     by: Actor
     at: datetime
     told: list[str] = field(default_factory=list[str])

@@ -6,13 +6,11 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sqlalchemy import Connection
-
 from cairn.core.commands import CommandContext
 from cairn.core.decide import Decision
 from cairn.core.rule_verdict import Judge
 from cairn.services.engine.file_plan import FilePlan
-from cairn.store import LoadedRun, NewArtifact
+from cairn.store import Connection, LoadedRun, NewArtifact
 
 
 class Write(Protocol):

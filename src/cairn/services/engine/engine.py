@@ -26,7 +26,17 @@ from cairn.services.engine.file_plan import write_moves
 from cairn.services.engine.job_ids import driven_by, drivers_of, timer_id
 from cairn.services.engine.locks import Locks
 from cairn.services.engine.plans import DefinitionCache
-from cairn.store import Database, LoadedRun, LostRace, NewArtifact, StaleDispatch, find_artifacts, load_run, save_run
+from cairn.store import (
+    Connection,
+    Database,
+    LoadedRun,
+    LostRace,
+    NewArtifact,
+    StaleDispatch,
+    find_artifacts,
+    load_run,
+    save_run,
+)
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -105,7 +115,7 @@ class Engine:
     ) -> Commit:
         """The same, for a caller that is not cancelled meanwhile."""
 
-        def body(connection: sa.Connection) -> Commit:
+        def body(connection: Connection) -> Commit:
             return self.apply(connection, run_id, command, context, lane=lane, attachments=attachments)
 
         async with self.lock(run_id):
@@ -113,7 +123,7 @@ class Engine:
             await self.after_commit(commit)
         return commit
 
-    async def _commit(self, run_id: str, body: Callable[[sa.Connection], Commit]) -> Commit:
+    async def _commit(self, run_id: str, body: Callable[[Connection], Commit]) -> Commit:
         try:
             return await self.database.transact(body)
         except (LostRace, StaleDispatch):
@@ -125,7 +135,7 @@ class Engine:
             self.forget(run_id)
         return await self.database.transact(body)
 
-    async def transact(self, run_ids: Sequence[str], body: Callable[[sa.Connection], T]) -> T:
+    async def transact(self, run_ids: Sequence[str], body: Callable[[Connection], T]) -> T:
         """Several commands in one transaction; a lost race is run once more."""
         try:
             return await self.database.transact(body)
@@ -143,7 +153,7 @@ class Engine:
     # ---- in the transaction --------------------------------------------------------------------------
     def apply(
         self,
-        connection: sa.Connection,
+        connection: Connection,
         run_id: str,
         command: Command,
         context: CommandContext,
@@ -178,7 +188,7 @@ class Engine:
         self._enqueue(connection, commit)
         return replace(commit, outbox=self._outbox.add(connection, commit))
 
-    def _enqueue(self, connection: sa.Connection, commit: Commit) -> None:
+    def _enqueue(self, connection: Connection, commit: Commit) -> None:
         """Lanes and timers; a lane that drives nothing any more ends."""
         for job in commit.jobs:
             self._jobs.enqueue_lane(connection, job, commit.run_id)
@@ -189,14 +199,14 @@ class Engine:
                 timer = timer_id(commit.run_id, effect.command)
                 self._jobs.enqueue_timer(connection, timer, commit.run_id, effect.command, effect.after)
 
-    def simulate(self, connection: sa.Connection, run_id: str, command: Command, context: CommandContext) -> Commit:
+    def simulate(self, connection: Connection, run_id: str, command: Command, context: CommandContext) -> Commit:
         """What the command would do, without doing it."""
         before = self.load(connection, run_id, lock=False)
         decision = _decide(connection, before, command, self._complete(connection, before, context, ()))
         return Commit(before, before, decision, context, plan_files(connection, before, decision, context, ()))
 
     def _complete(
-        self, connection: sa.Connection, before: LoadedRun, context: CommandContext, new: Sequence[NewArtifact]
+        self, connection: Connection, before: LoadedRun, context: CommandContext, new: Sequence[NewArtifact]
     ) -> CommandContext:
         """With rules, budget and artifacts as this transaction sees them; `new` come with the command."""
         spent = self._budget.spent(connection, before.facts.run_id) if before.run.over_budget else ""
@@ -207,7 +217,7 @@ class Engine:
             over_budget=spent,
         )
 
-    def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> LoadedRun:
+    def load(self, connection: Connection, run_id: str, *, lock: bool = True) -> LoadedRun:
         loaded = load_run(connection, run_id, self.plans, lock=lock and self.database.kind == "postgresql")
         if loaded is None:
             raise NotFound("run", run_id)
@@ -242,13 +252,13 @@ class Engine:
             self.forget(run_id)
 
 
-def _decide(connection: sa.Connection, before: LoadedRun, command: Command, context: CommandContext) -> Decision:
+def _decide(connection: Connection, before: LoadedRun, command: Command, context: CommandContext) -> Decision:
     if before.run.status in CLOSED and not isinstance(command, Report | Timer):
         _check_line(connection, before)
     return decide(before.run, command, context)
 
 
-def _check_line(connection: sa.Connection, before: LoadedRun) -> None:
+def _check_line(connection: Connection, before: LoadedRun) -> None:
     """A run that is over can be taken up again while its pipeline and its definition stand."""
     p = t.pipelines.c
     row = connection.execute(

@@ -17,7 +17,7 @@ from cairn.core.execution import Execution
 from cairn.core.run import Run
 from cairn.core.states import ExecutionState
 from cairn.files import layout
-from cairn.store import LoadedRun, NewArtifact
+from cairn.store import Connection, LoadedRun, NewArtifact
 from cairn.store import tables as t
 
 
@@ -65,7 +65,7 @@ class FilePlan:
 
 
 def plan(
-    connection: sa.Connection,
+    connection: Connection,
     before: LoadedRun,
     decision: Decision,
     given: CommandContext,
@@ -105,7 +105,7 @@ class _FilePlanner:
 
     def __init__(
         self,
-        connection: sa.Connection,
+        connection: Connection,
         before: LoadedRun,
         run: Run,
         new: tuple[NewArtifact, ...],
@@ -256,7 +256,7 @@ def _item(row: sa.Row[Any]) -> _ArtifactFile:
     )
 
 
-def write_moves(connection: sa.Connection, filing: FilePlan, given: CommandContext) -> None:
+def write_moves(connection: Connection, filing: FilePlan, given: CommandContext) -> None:
     """The rows of files that move say where they are from now on."""
     for moved in filing.moved:
         values: dict[str, Any] = {"file_path": moved.to}

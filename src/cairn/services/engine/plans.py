@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import sqlalchemy as sa
-
 from cairn.core.plan import Plan
 from cairn.definitions import CheckpointDefinition, PipelineDefinition, compile_plan, parse
 from cairn.files import layout
 from cairn.services.paging import Row
-from cairn.store import BoundedCache, document
+from cairn.store import BoundedCache, Connection, document
 from cairn.store import PlanCache as StoredPlans
 
 
@@ -22,7 +20,7 @@ class DefinitionCache(StoredPlans):
         super().__init__(_compile_plan, layout)
         self._definitions = BoundedCache[tuple[str, int], PipelineDefinition]()
 
-    def definition(self, connection: sa.Connection, pipeline_id: str, revision: int) -> PipelineDefinition:
+    def definition(self, connection: Connection, pipeline_id: str, revision: int) -> PipelineDefinition:
         return self._definitions.get(
             (pipeline_id, revision), lambda: parse(dict(document(connection, pipeline_id, revision)))
         )
@@ -36,8 +34,6 @@ def _compile_plan(graph_of: Mapping[str, Any], newest: Mapping[str, Any], revisi
     return compile_plan(parse(dict(graph_of)), parse(dict(newest)), revision=revision)
 
 
-def definition_of(
-    connection: sa.Connection, plans: DefinitionCache, pipeline_id: str, row: Row
-) -> CheckpointDefinition:
+def definition_of(connection: Connection, plans: DefinitionCache, pipeline_id: str, row: Row) -> CheckpointDefinition:
     """The definition that it is carried out by."""
     return plans.definition(connection, pipeline_id, row.definition_revision).by_key[row.key]

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.events.views import BrokenLink, ChainVerification, Event, EventPage
 from cairn.services.paging import Row, SortOrder, page
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.column_types import Text
 from cairn.store.errors import NotFound
@@ -22,7 +23,7 @@ V, E = t.events.c, t.checkpoint_executions.c
 _NEWEST = SortOrder((V.id,), newest_first=True)
 
 
-def list_events(connection: sa.Connection, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
+def list_events(connection: Connection, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
     conditions: list[sa.ColumnElement[bool]] = []
     if wanted.run_id is not None:
         conditions.append(V.chain == wanted.run_id)  # a run's events are one chain
@@ -64,7 +65,7 @@ def event(row: Row) -> Event:
     )
 
 
-def verify_events(connection: sa.Connection, pipeline_id: str | None, run_id: str | None) -> ChainVerification:
+def verify_events(connection: Connection, pipeline_id: str | None, run_id: str | None) -> ChainVerification:
     """Whether what was written is what is there: a run's chain, a pipeline's with all its runs, or everything."""
     if run_id is not None:
         chains: Sequence[str] | None = [known(connection, t.pipeline_runs.c.run_id, "run", run_id)]
@@ -88,7 +89,7 @@ def verify_events(connection: sa.Connection, pipeline_id: str | None, run_id: st
     )
 
 
-def known(connection: sa.Connection, column: sa.ColumnElement[str], what: str, id: str) -> str:
+def known(connection: Connection, column: sa.ColumnElement[str], what: str, id: str) -> str:
     if connection.execute(sa.select(column).where(column == id)).first() is None:
         raise NotFound(what, id)
     return id
@@ -103,20 +104,20 @@ _AFTER = PreparedQuery(  # every watcher asks whenever something happens
 )
 
 
-def events_after(connection: sa.Connection, run_id: str, seq: int, limit: int) -> list[Event]:
+def events_after(connection: Connection, run_id: str, seq: int, limit: int) -> list[Event]:
     return [event(row) for row in _AFTER.all(connection, {"run_id": run_id, "seq": seq, "limit": limit})]
 
 
-def last_of_run(connection: sa.Connection, run_id: str) -> int:
+def last_of_run(connection: Connection, run_id: str) -> int:
     """The number of the run's newest event."""
     return connection.execute(sa.select(sa.func.max(V.seq)).where(V.chain == run_id)).scalar_one() or 0
 
 
-def last_event(connection: sa.Connection) -> int:
+def last_event(connection: Connection) -> int:
     return connection.execute(sa.select(sa.func.max(V.id))).scalar_one() or 0
 
 
-def changes_after(connection: sa.Connection, last: int, limit: int) -> tuple[int, list[ChangeHint]]:
+def changes_after(connection: Connection, last: int, limit: int) -> tuple[int, list[ChangeHint]]:
     query = sa.select(V.id, V.pipeline_id, V.run_id, V.event_type).where(V.id > last).order_by(V.id).limit(limit)
     rows = connection.execute(query).all()
     changes = [ChangeHint(row.pipeline_id or None, row.run_id, row.event_type) for row in rows]

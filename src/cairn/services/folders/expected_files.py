@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from cairn.documents import DocumentError, decode_json, digest, encode_json
 from cairn.files import FileContent, layout
-from cairn.store import Database, blobs
+from cairn.store import Connection, Database, blobs
 from cairn.store import tables as t
 from cairn.store.column_types import Text
 from cairn.store.prepared_statements import PreparedQuery
@@ -49,7 +49,7 @@ class DefinitionFiles:
         return {layout.PIPELINE_FILE: self.pipeline, **named, **scripts}
 
 
-def definition_files(connection: sa.Connection, pipeline_id: str) -> DefinitionFiles:
+def definition_files(connection: Connection, pipeline_id: str) -> DefinitionFiles:
     """The newest definition as files."""
     p, d = t.pipelines.c, t.definition_revisions.c
     document: dict[str, Any] = connection.execute(
@@ -61,7 +61,7 @@ def definition_files(connection: sa.Connection, pipeline_id: str) -> DefinitionF
     return replace(_files_of(document), scripts=scripts)
 
 
-def former_files(connection: sa.Connection, pipeline_id: str, most: int) -> frozenset[str]:
+def former_files(connection: Connection, pipeline_id: str, most: int) -> frozenset[str]:
     """Checksums of the files of earlier definitions, so many of them: what Cairn has written there itself."""
     p, d = t.pipelines.c, t.definition_revisions.c
     documents = (
@@ -162,7 +162,7 @@ _ARTIFACTS_QUERY = PreparedQuery(
 )
 
 
-def run_info(connection: sa.Connection, run_id: str) -> bytes | None:
+def run_info(connection: Connection, run_id: str) -> bytes | None:
     """What `run_info.json` says of a run: its row, its executions, its artifacts. None: its folder is in an archive."""
     of = {"run_id": run_id}
     run = _RUN_QUERY.first(connection, of)
@@ -184,7 +184,7 @@ def _plain(row: Row) -> dict[str, Any]:
     }
 
 
-def expected(connection: sa.Connection, database: Database, pipeline_id: str) -> dict[str, FileContent]:
+def expected(connection: Connection, database: Database, pipeline_id: str) -> dict[str, FileContent]:
     """Every file that must lie under `runs/` and among the definitions."""
     r, a, e, p = t.pipeline_runs.c, t.artifacts.c, t.checkpoint_executions.c, t.pipelines.c
     version = connection.execute(
@@ -223,7 +223,7 @@ _LATEST_QUERY = PreparedQuery(
 )
 
 
-def latest_folder(connection: sa.Connection, pipeline_id: str) -> str | None:
+def latest_folder(connection: Connection, pipeline_id: str) -> str | None:
     """Where `latest` points: the highest version that stands."""
     row = _LATEST_QUERY.first(connection, {"pipeline_id": pipeline_id})
     return layout.run_folder(row.run_version, row.run_id) if row is not None else None

@@ -27,7 +27,7 @@ from cairn.files import FileContent, FileMove, Tree, layout
 from cairn.services.engine.file_plan import FilePlan
 from cairn.services.folders import expected_files
 from cairn.services.folders.rollback_folders import RollbackFolders
-from cairn.store import Database, NewArtifact, RunFacts
+from cairn.store import Connection, Database, NewArtifact, RunFacts
 from cairn.store import tables as t
 
 
@@ -110,7 +110,7 @@ class FileEffects:
         content = a.content
         return FileContent(a.file_path, a.checksum, a.size, lambda: content, staged)
 
-    def _of_rows(self, connection: sa.Connection, records: tuple[str, ...]) -> list[FileContent]:
+    def _of_rows(self, connection: Connection, records: tuple[str, ...]) -> list[FileContent]:
         a = t.artifacts.c
         rows = connection.execute(sa.select(t.artifacts).where(a.artifact_record_id.in_(records)))
         return [
@@ -170,7 +170,7 @@ def error_info(facts: RunFacts, e: Execution) -> bytes:
     )
 
 
-def _log_text(connection: sa.Connection, execution: str) -> bytes:
+def _log_text(connection: Connection, execution: str) -> bytes:
     c = t.execution_logs.c
     rows = connection.execute(
         sa.select(c.timestamp, c.level, c.message).where(c.execution_id == execution).order_by(c.log_id)

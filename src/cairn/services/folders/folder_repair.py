@@ -20,7 +20,7 @@ from cairn.services.folders import expected_files, records
 from cairn.services.folders import recovery as mending
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import FileRecovery
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import pipelines as store_pipelines
 from cairn.store import tables as t
 from cairn.store.events import chain
@@ -211,7 +211,7 @@ class FolderRepair:
             lambda c: chain.append_pipeline_event(c, pipeline_id, "drift_repaired", BY, at, told)
         )
 
-    def _expected(self, connection: sa.Connection, pipeline_id: str) -> ExpectedTree:
+    def _expected(self, connection: Connection, pipeline_id: str) -> ExpectedTree:
         e, r = t.checkpoint_executions.c, t.pipeline_runs.c
         rows = connection.execute(
             sa.select(e.execution_id, e.has_workspace, r.archived_by)
@@ -228,7 +228,7 @@ class FolderRepair:
         )
 
 
-def _at_work(connection: sa.Connection, pipeline_id: str) -> frozenset[str]:
+def _at_work(connection: Connection, pipeline_id: str) -> frozenset[str]:
     """Where the `run_info.json` of runs in progress lie."""
     r = t.pipeline_runs.c
     rows = connection.execute(

@@ -28,7 +28,7 @@ from cairn.services.folders import expected_files
 from cairn.services.folders.file_effects import FileEffects, is_in_process
 from cairn.services.logs.log_writer import LogWriter
 from cairn.services.rollbacks import records as rollback_records
-from cairn.store import Database, LoadedRun, RunFacts
+from cairn.store import Connection, Database, LoadedRun, RunFacts
 from cairn.store import tables as t
 
 log = logging.getLogger(__name__)
@@ -176,7 +176,7 @@ class FolderSync:
     def write_definition(self, pipeline_id: str) -> None:
         """The files of the newest definition replace those of the one before."""
 
-        def read(connection: sa.Connection) -> tuple[expected_files.DefinitionFiles, frozenset[str]]:
+        def read(connection: Connection) -> tuple[expected_files.DefinitionFiles, frozenset[str]]:
             return expected_files.definition_files(connection, pipeline_id), expected_files.former_files(
                 connection, pipeline_id, 1
             )
@@ -213,7 +213,7 @@ class FolderSync:
         self._pipelines_behind.add(pipeline_id)
         return f"Saved, but the files on disk could not be brought up to date: {error}"
 
-    def failed_pipelines(self, connection: sa.Connection) -> set[str]:
+    def failed_pipelines(self, connection: Connection) -> set[str]:
         r = t.pipeline_runs.c
         found = connection.execute(sa.select(r.pipeline_id).where(r.run_id.in_(tuple(self._runs_behind)))).scalars()
         return self._pipelines_behind.union(found)

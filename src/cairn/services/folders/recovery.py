@@ -22,7 +22,7 @@ from cairn.services.folders import expected_files, records
 from cairn.services.folders.file_effects import FileEffects
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.rollback_folders import RollbackFolders
-from cairn.store import Database, LoadedRun, load_run
+from cairn.store import Connection, Database, LoadedRun, load_run
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
@@ -46,7 +46,7 @@ class FileRecovery:
     def _tree(self) -> Tree:
         return self._folder_sync.tree
 
-    def _read(self, query: Callable[[sa.Connection], T]) -> T:
+    def _read(self, query: Callable[[Connection], T]) -> T:
         return self._database.read(query)
 
     # ---- whole folders -------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class FileRecovery:
     def own(self, pipeline_id: str) -> frozenset[str]:
         """Checksums of contents that were Cairn's own and may give way: earlier definitions, unfinished runs."""
 
-        def read(connection: sa.Connection) -> frozenset[str]:
+        def read(connection: Connection) -> frozenset[str]:
             a = t.artifacts.c
             runs = unfinished_runs(connection, pipeline_id)
             outputs = connection.execute(sa.select(a.checksum).where(a.run_id.in_(runs))).scalars()
@@ -139,14 +139,14 @@ def _implied(e: Execution, *, has_folder: bool) -> list[FileEffect]:
     return []
 
 
-def standing_pipelines(connection: sa.Connection) -> list[str]:
+def standing_pipelines(connection: Connection) -> list[str]:
     p = t.pipelines.c
     return list(
         connection.execute(sa.select(p.pipeline_id).where(p.deleted_at.is_(None)).order_by(p.created_at)).scalars()
     )
 
 
-def _behind(connection: sa.Connection) -> set[str]:
+def _behind(connection: Connection) -> set[str]:
     """Pipelines that the database knows of something unfinished in."""
     r, back = t.pipeline_runs.c, t.rollback_events.c
     runs = connection.execute(sa.select(r.pipeline_id).where(r.files_revision < r.revision).distinct()).scalars()
@@ -154,7 +154,7 @@ def _behind(connection: sa.Connection) -> set[str]:
     return records.unfiled(connection).union(runs, rollbacks)
 
 
-def unfinished_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
+def unfinished_runs(connection: Connection, pipeline_id: str) -> list[str]:
     """Runs of the current definition whose files may not stand yet."""
     r, p = t.pipeline_runs.c, t.pipelines.c
     return list(
@@ -171,14 +171,14 @@ def unfinished_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
     )
 
 
-def _deleted(connection: sa.Connection) -> dict[str, datetime]:
+def _deleted(connection: Connection) -> dict[str, datetime]:
     """The pipelines that are deleted, and since when."""
     p = t.pipelines.c
     found = connection.execute(sa.select(p.pipeline_id, p.deleted_at).where(p.deleted_at.is_not(None)))
     return {row.pipeline_id: row.deleted_at for row in found}
 
 
-def _ended_definitions(connection: sa.Connection, pipeline_id: str) -> Sequence[Row]:
+def _ended_definitions(connection: Connection, pipeline_id: str) -> Sequence[Row]:
     """Definition versions that have ended, with runs whose folders may not have moved; the oldest first."""
     r, p, d = t.pipeline_runs.c, t.pipelines.c, t.definition_revisions.c
     return connection.execute(
@@ -199,13 +199,13 @@ def _ended_definitions(connection: sa.Connection, pipeline_id: str) -> Sequence[
     ).all()
 
 
-def _unfinished_rollbacks(connection: sa.Connection, pipeline_id: str) -> list[str]:
+def _unfinished_rollbacks(connection: Connection, pipeline_id: str) -> list[str]:
     r = t.rollback_events.c
     mine = sa.select(r.rollback_id).where(r.pipeline_id == pipeline_id, r.files_done.is_(False))
     return list(connection.execute(mine.order_by(r.created_at)).scalars())
 
 
-def revisions(connection: sa.Connection, run_ids: Sequence[str]) -> dict[str, int]:
+def revisions(connection: Connection, run_ids: Sequence[str]) -> dict[str, int]:
     r = t.pipeline_runs.c
     rows = connection.execute(sa.select(r.run_id, r.revision).where(r.run_id.in_(run_ids)))
     return {row.run_id: row.revision for row in rows}

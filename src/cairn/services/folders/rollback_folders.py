@@ -11,7 +11,7 @@ from cairn.documents import encode_json
 from cairn.files import FileContent, FileMove, Tree
 from cairn.services.engine.file_plan import RollbackMoves
 from cairn.services.folders import expected_files
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
@@ -73,12 +73,12 @@ def _holds(folder: str, files: Sequence[str]) -> bool:
     return any(file.startswith(f"{folder}/") for file in files)
 
 
-def _record(connection: sa.Connection, rollback: str) -> Row:
+def _record(connection: Connection, rollback: str) -> Row:
     r = t.rollback_events
     return connection.execute(sa.select(r).where(r.c.rollback_id == rollback)).one()
 
 
-def _items(connection: sa.Connection, rollback: str) -> Sequence[Row]:
+def _items(connection: Connection, rollback: str) -> Sequence[Row]:
     i, a = t.archived_items.c, t.artifacts.c
     return connection.execute(
         sa.select(i.item_type, i.original_path, i.archived_path, a.checksum, a.size_bytes)

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.files import Tree
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.column_types import BigInteger, as_text
 from cairn.store.events.chain import NO_PIPELINE
@@ -64,7 +64,7 @@ class SystemLog:
             self._through, self._moved = rows[-1].id, monotonic()
         return more
 
-    def _after(self, connection: sa.Connection) -> int:
+    def _after(self, connection: Connection) -> int:
         """The last event that need not be looked at again."""
         through = self._through or 0
         if self._database.kind == "sqlite":
@@ -130,20 +130,20 @@ _EVENTS = PreparedQuery(
 )
 
 
-def _events(connection: sa.Connection, after: int) -> Sequence[Row]:
+def _events(connection: Connection, after: int) -> Sequence[Row]:
     return _EVENTS.all(connection, {"after": after})
 
 
-def _noted(connection: sa.Connection) -> int:
+def _noted(connection: Connection) -> int:
     value: Any = connection.execute(sa.select(t.settings.c.value).where(t.settings.c.key == KEY)).scalar_one_or_none()
     return int(value or 0)
 
 
-def _note(connection: sa.Connection, through: int) -> None:
+def _note(connection: Connection, through: int) -> None:
     keep(connection, KEY, through)
 
 
-def keep(connection: sa.Connection, key: str, value: Any) -> None:
+def keep(connection: Connection, key: str, value: Any) -> None:
     """A fact about this installation."""
     known = connection.execute(sa.update(t.settings).where(t.settings.c.key == key).values(value=value))
     if known.rowcount == 0:

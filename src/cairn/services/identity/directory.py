@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from cairn.ports import Clock
 from cairn.services.actors import ADMIN, Actor, Role, known_as
+from cairn.store import Connection
 from cairn.store import tables as t
 
 U, M, D = t.users.c, t.group_members.c, t.delegations.c
@@ -61,7 +62,7 @@ class UserIndex:
         return frozenset(person.name for person in self.everybody.values() if not person.roles.isdisjoint(roles))
 
 
-def roll(connection: sa.Connection, now: datetime) -> UserIndex:
+def roll(connection: Connection, now: datetime) -> UserIndex:
     return UserIndex(_everybody(connection), tuple(_standing(connection, now)))
 
 
@@ -69,7 +70,7 @@ class Directory:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    def people(self, connection: sa.Connection, named: Iterable[str]) -> tuple[DirectoryEntry, ...]:
+    def people(self, connection: Connection, named: Iterable[str]) -> tuple[DirectoryEntry, ...]:
         """Everybody who is meant, once each, by name; and who stands for them now. Nobody named is nobody."""
         words = {word.strip().casefold() for word in named} - {""}
         found = roll(connection, self._clock.now())
@@ -78,13 +79,13 @@ class Directory:
         outside = sorted(word for word in words if "@" in word and word not in known)
         return (*(everybody[name] for name in sorted(meant)), *(DirectoryEntry("", word, word) for word in outside))
 
-    def count_deciders(self, connection: sa.Connection, named: Iterable[str] = ()) -> int:
+    def count_deciders(self, connection: Connection, named: Iterable[str] = ()) -> int:
         """How many users may decide: among those named, or all of them where nobody is."""
         words = {word.strip().casefold() for word in named} - {""}
         deciders = [person for person in _everybody(connection).values() if person.may_decide]
         return sum(1 for person in deciders if not words or not words.isdisjoint(person.known_as))
 
-    def find(self, connection: sa.Connection, name: str) -> DirectoryMatch | None:
+    def find(self, connection: Connection, name: str) -> DirectoryMatch | None:
         """A user who is there, as an actor."""
         person = _person(connection, name)
         if person is None:
@@ -102,7 +103,7 @@ class Directory:
         return DirectoryMatch(actor, min(edges, default=None))
 
 
-def _person(connection: sa.Connection, name: str) -> DirectoryEntry | None:
+def _person(connection: Connection, name: str) -> DirectoryEntry | None:
     row = connection.execute(sa.select(t.users).where(U.name == name, U.removed_at.is_(None))).one_or_none()
     if row is None:
         return None
@@ -110,7 +111,7 @@ def _person(connection: sa.Connection, name: str) -> DirectoryEntry | None:
     return _as_person(row, groups)
 
 
-def _everybody(connection: sa.Connection) -> Mapping[str, DirectoryEntry]:
+def _everybody(connection: Connection) -> Mapping[str, DirectoryEntry]:
     groups: dict[str, list[str]] = {}
     for row in connection.execute(sa.select(t.group_members)):
         groups.setdefault(row.user_name, []).append(row.group_name)
@@ -123,7 +124,7 @@ def _as_person(row: Any, groups: Iterable[str]) -> DirectoryEntry:
     return DirectoryEntry(row.name, row.email, row.display_name or row.name, roles, frozenset(groups))
 
 
-def _standing(connection: sa.Connection, now: datetime) -> list[tuple[str, str]]:
+def _standing(connection: Connection, now: datetime) -> list[tuple[str, str]]:
     """Who is away, and who stands for that one."""
     query = sa.select(D.from_user, D.to_user).where(D.ended_at.is_(None), D.starts_at <= now, D.until > now)
     return [(row.from_user, row.to_user) for row in connection.execute(query)]

@@ -12,6 +12,7 @@ from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import InvalidInput
 from cairn.services.identity.name_rules import line_of, name_of
 from cairn.services.identity.users import check_free
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -79,7 +80,7 @@ def _set_members(act: AdminChange, name: str, members: Sequence[str]) -> tuple[l
     return sorted(known), sorted(has)
 
 
-def find(connection: sa.Connection, name: str) -> Any:
+def find(connection: Connection, name: str) -> Any:
     row = connection.execute(sa.select(t.groups).where(G.name == name).with_for_update()).one_or_none()
     if row is None:
         raise NotFound("group", repr(name)[:80])

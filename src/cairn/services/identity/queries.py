@@ -27,7 +27,7 @@ from cairn.services.identity.views import (
     UserPage,
 )
 from cairn.services.paging import Row, SortOrder, page
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -42,13 +42,13 @@ class IdentityQueries:
         self._database = database
         self._clock = clock
 
-    def _read(self, query: Callable[[sa.Connection, datetime], T]) -> T:
+    def _read(self, query: Callable[[Connection, datetime], T]) -> T:
         now = self._clock.now()
         return self._database.read(lambda c: query(c, now))
 
     # ---- users and groups ----------------------------------------------------------------------------
     def users(self, *, removed: bool, search: str, limit: int, cursor: str | None) -> UserPage:
-        def read(connection: sa.Connection, now: datetime) -> UserPage:
+        def read(connection: Connection, now: datetime) -> UserPage:
             query = sa.select(t.users)
             if not removed:
                 query = query.where(U.removed_at.is_(None))
@@ -66,7 +66,7 @@ class IdentityQueries:
         return PersonPage(items=[_as_person(user) for user in found.items], next_cursor=found.next_cursor)
 
     def user(self, name: str) -> User:
-        def read(connection: sa.Connection, now: datetime) -> User:
+        def read(connection: Connection, now: datetime) -> User:
             rows = connection.execute(sa.select(t.users).where(U.name == name)).all()
             if not rows:
                 raise NotFound("user", repr(name)[:80])
@@ -80,14 +80,14 @@ class IdentityQueries:
         return self._read(lambda c, _: c.execute(query).first() is not None)
 
     def groups(self, limit: int, cursor: str | None) -> GroupPage:
-        def read(connection: sa.Connection, _: datetime) -> GroupPage:
+        def read(connection: Connection, _: datetime) -> GroupPage:
             found = page(connection, sa.select(t.groups), SortOrder((G.name,)), limit, cursor)
             return GroupPage(items=_groups(connection, found.rows), next_cursor=found.next_cursor)
 
         return self._read(read)
 
     def group(self, name: str) -> Group:
-        def read(connection: sa.Connection, _: datetime) -> Group:
+        def read(connection: Connection, _: datetime) -> Group:
             rows = connection.execute(sa.select(t.groups).where(G.name == name)).all()
             if not rows:
                 raise NotFound("group", repr(name)[:80])
@@ -97,7 +97,7 @@ class IdentityQueries:
 
     # ---- what lets them in ---------------------------------------------------------------------------
     def invitations(self, *, all: bool, limit: int, cursor: str | None) -> InvitationPage:
-        def read(connection: sa.Connection, now: datetime) -> InvitationPage:
+        def read(connection: Connection, now: datetime) -> InvitationPage:
             query = sa.select(t.invitations)
             if not all:
                 query = query.where(V.accepted_at.is_(None), V.revoked_at.is_(None), V.expires_at > now)
@@ -113,7 +113,7 @@ class IdentityQueries:
         return self._read(lambda c, now: _invitation(_one(c, query, "invitation", invitation_id), now))
 
     def tokens(self, *, user: str | None, all: bool, limit: int, cursor: str | None) -> TokenPage:
-        def read(connection: sa.Connection, now: datetime) -> TokenPage:
+        def read(connection: Connection, now: datetime) -> TokenPage:
             query = sa.select(t.api_tokens)
             if user is not None:
                 query = query.where(A.user_name == user)
@@ -130,7 +130,7 @@ class IdentityQueries:
         return self._read(lambda c, now: _token(_one(c, query, "token", token_id), now))
 
     def sessions(self, *, user: str | None, current: str | None, limit: int, cursor: str | None) -> OpenSessionPage:
-        def read(connection: sa.Connection, now: datetime) -> OpenSessionPage:
+        def read(connection: Connection, now: datetime) -> OpenSessionPage:
             query = sa.select(t.sessions).where(S.expires_at > now)
             if user is not None:
                 query = query.where(S.user_name == user)
@@ -143,7 +143,7 @@ class IdentityQueries:
 
     # ---- who stands for whom -------------------------------------------------------------------------
     def delegations(self, *, user: str | None, all: bool, limit: int, cursor: str | None) -> DelegationPage:
-        def read(connection: sa.Connection, now: datetime) -> DelegationPage:
+        def read(connection: Connection, now: datetime) -> DelegationPage:
             query = sa.select(t.delegations)
             if user is not None:
                 query = query.where(sa.or_(D.from_user == user, D.to_user == user))
@@ -165,14 +165,14 @@ def _escaped(search: str) -> str:
     return search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _one(connection: sa.Connection, query: sa.Select[*tuple[object, ...]], what: str, id: str) -> Row:
+def _one(connection: Connection, query: sa.Select[*tuple[object, ...]], what: str, id: str) -> Row:
     row = connection.execute(query).one_or_none()
     if row is None:
         raise NotFound(what, id)
     return row
 
 
-def _users(connection: sa.Connection, rows: Iterable[Row], now: datetime) -> list[User]:
+def _users(connection: Connection, rows: Iterable[Row], now: datetime) -> list[User]:
     rows = list(rows)
     names = [row.name for row in rows]
     groups = _by_user(connection, M.user_name, M.group_name, M.user_name.in_(names))
@@ -205,7 +205,7 @@ def _as_person(user: User) -> Person:
 
 
 def _by_user(
-    connection: sa.Connection,
+    connection: Connection,
     user: sa.ColumnElement[str],
     value: sa.ColumnElement[str],
     condition: sa.ColumnElement[bool],
@@ -216,7 +216,7 @@ def _by_user(
     return found
 
 
-def _groups(connection: sa.Connection, rows: Iterable[Row]) -> list[Group]:
+def _groups(connection: Connection, rows: Iterable[Row]) -> list[Group]:
     rows = list(rows)
     names = [row.name for row in rows]
     members = _by_user(connection, M.group_name, M.user_name, M.group_name.in_(names))

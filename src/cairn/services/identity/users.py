@@ -12,6 +12,7 @@ from cairn.services.actors import ADMIN, Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import InvalidInput
 from cairn.services.identity.name_rules import email_of, line_of, name_of, roles_of
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -128,14 +129,14 @@ def _restore(act: AdminChange, name: str) -> None:
 
 
 # ---- rows ------------------------------------------------------------------------------------------------
-def find(connection: sa.Connection, name: str) -> Any:
+def find(connection: Connection, name: str) -> Any:
     row = connection.execute(sa.select(t.users).where(U.name == name).with_for_update()).one_or_none()
     if row is None:
         raise NotFound("user", repr(name)[:80])
     return row
 
 
-def standing(connection: sa.Connection, name: str) -> Any:
+def standing(connection: Connection, name: str) -> Any:
     """A user who has not been removed."""
     row = find(connection, name)
     if row.removed_at is not None:
@@ -143,7 +144,7 @@ def standing(connection: sa.Connection, name: str) -> Any:
     return row
 
 
-def check_free(connection: sa.Connection, name: str, path: str = "/name") -> None:
+def check_free(connection: Connection, name: str, path: str = "/name") -> None:
     """Names of users and groups, and addresses, are told apart nowhere: each means one."""
     users = sa.select(U.name).where(sa.or_(U.name == name, U.email == name))
     groups = sa.select(t.groups.c.name).where(t.groups.c.name == name)
@@ -151,7 +152,7 @@ def check_free(connection: sa.Connection, name: str, path: str = "/name") -> Non
         raise InvalidInput([(path, f"{name} is taken: by a user, also one who was removed, or by a group.")])
 
 
-def check_email(connection: sa.Connection, email: str, name: str) -> None:
+def check_email(connection: Connection, email: str, name: str) -> None:
     if not email:
         return
     others = sa.select(U.name).where(U.name != name, sa.or_(U.email == email, U.name == email))
@@ -159,7 +160,7 @@ def check_email(connection: sa.Connection, email: str, name: str) -> None:
         raise InvalidInput([("/email", "Another user has this address.")])
 
 
-def put_into_groups(connection: sa.Connection, name: str, wanted: tuple[str, ...], *, only: bool = False) -> bool:
+def put_into_groups(connection: Connection, name: str, wanted: tuple[str, ...], *, only: bool = False) -> bool:
     """Whether anything changed; with `only`, groups that are not wanted are left."""
     m = t.group_members
     known = set(connection.execute(sa.select(t.groups.c.name).where(t.groups.c.name.in_(wanted))).scalars())

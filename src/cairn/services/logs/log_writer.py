@@ -12,7 +12,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 
 from cairn.ports import Clock, SandboxStatus
 from cairn.services.engine.event_bus import ChangeHint, EventBus
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 
 log = logging.getLogger(__name__)
@@ -158,7 +158,7 @@ def _is_lasting(error: SQLAlchemyError) -> bool:
 
 
 def _write(
-    connection: sa.Connection,
+    connection: Connection,
     lines: list[dict[str, Any]],
     progress: Mapping[str, dict[str, Any]],
     sandboxes: Mapping[str, str],

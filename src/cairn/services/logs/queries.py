@@ -13,7 +13,7 @@ from cairn.services.events.queries import known
 from cairn.services.logs.views import LogLine, LogPage
 from cairn.services.paging import Row, SortOrder, page
 from cairn.services.view import write_instant
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.column_types import BigInteger, Instant, Text
 from cairn.store.prepared_statements import PreparedQuery
@@ -24,9 +24,7 @@ _NEWEST = SortOrder((L.log_id,), newest_first=True)
 AT_ONCE = 1000  # lines of a whole text that are read together
 
 
-def list_logs(
-    connection: sa.Connection, execution_id: str, wanted: LogFilter, limit: int, cursor: str | None
-) -> LogPage:
+def list_logs(connection: Connection, execution_id: str, wanted: LogFilter, limit: int, cursor: str | None) -> LogPage:
     known(connection, E.execution_id, "execution", execution_id)
     query = sa.select(t.execution_logs).where(L.execution_id == execution_id, *_conditions(wanted))
     found = page(connection, query, _NEWEST if wanted.newest_first else _OLDEST, limit, cursor)
@@ -66,7 +64,7 @@ def whole_text(database: Database, execution_id: str) -> Iterator[bytes]:
         last = rows[-1].log_id
 
 
-def _read_on(connection: sa.Connection, execution_id: str, last: int) -> list[Row]:
+def _read_on(connection: Connection, execution_id: str, last: int) -> list[Row]:
     query = sa.select(L.log_id, L.timestamp, L.level, L.message, L.details)
     query = query.where(L.execution_id == execution_id, L.log_id > last).order_by(L.log_id).limit(AT_ONCE)
     return list(connection.execute(query))
@@ -91,16 +89,14 @@ _AFTER = PreparedQuery(_LINES)
 _AFTER_UNTIL = PreparedQuery(_LINES.where(L.timestamp <= sa.bindparam("until", type_=Instant())))
 
 
-def logs_after(
-    connection: sa.Connection, run_id: str, log_id: int, limit: int, until: datetime | None
-) -> list[LogLine]:
+def logs_after(connection: Connection, run_id: str, log_id: int, limit: int, until: datetime | None) -> list[LogLine]:
     of: dict[str, Any] = {"run_id": run_id, "log_id": log_id, "limit": limit}
     if until is None:
         return [log_line(row) for row in _AFTER.all(connection, of)]
     return [log_line(row) for row in _AFTER_UNTIL.all(connection, {**of, "until": until})]
 
 
-def last_log(connection: sa.Connection, run_id: str, until: datetime | None) -> int:
+def last_log(connection: Connection, run_id: str, until: datetime | None) -> int:
     """The number of the run's newest line."""
     return connection.execute(sa.select(sa.func.max(L.log_id)).where(*_of_run(run_id, until))).scalar_one() or 0
 

@@ -16,7 +16,7 @@ from cairn.services.notifications.composer import trial
 from cairn.services.notifications.courier import Courier, DeliveryEnded
 from cairn.services.notifications.routing import RoutedChannel, read
 from cairn.services.notifications.sender import OutgoingDelivery
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
@@ -40,7 +40,7 @@ class ChannelTests:
         await patiently(lambda: self._database.transact(lambda c: self._end(c, out.delivery_id, ended)))
         return out.delivery_id
 
-    def _begin(self, connection: sa.Connection, channel_id: str, by: Actor, recipient: str | None) -> OutgoingDelivery:
+    def _begin(self, connection: Connection, channel_id: str, by: Actor, recipient: str | None) -> OutgoingDelivery:
         now, channel = self._clock.now(), read(find(connection, channel_id))
         told = trial(channel.name, by.name)
         notice_id = str(uuid4())
@@ -58,7 +58,7 @@ class ChannelTests:
         deliveries.begin_try(connection, deliveries.find(connection, delivery_id), now)
         return OutgoingDelivery(delivery_id, channel, to.recipient, told)
 
-    def _end(self, connection: sa.Connection, delivery_id: str, ended: DeliveryEnded) -> None:
+    def _end(self, connection: Connection, delivery_id: str, ended: DeliveryEnded) -> None:
         now = self._clock.now()
         deliveries.end_try(connection, delivery_id, 1, ended.outcome, ended.told, now)
         deliveries.close(connection, delivery_id, STATUS[ended.outcome], ended.told, now)

@@ -17,6 +17,7 @@ from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.notifications.sender import SealedAddress, key_secret, url_secret
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.tables.notifications import ChannelKind, NotificationKind
@@ -174,7 +175,7 @@ class ChannelService:
             return ""
 
 
-def find(connection: sa.Connection, channel_id: str) -> sa.Row[tuple[Any, ...]]:
+def find(connection: Connection, channel_id: str) -> sa.Row[tuple[Any, ...]]:
     row = connection.execute(sa.select(t.channels).where(C.channel_id == channel_id)).one_or_none()
     if row is None:
         raise NotFound("channel", channel_id)
@@ -208,7 +209,7 @@ def _values(wanted: ChannelSpec) -> dict[str, Any]:
     return values | ({"fallback": wanted.fallback or None} if wanted.fallback is not None else {})
 
 
-def _check_references(connection: sa.Connection, channel_id: str, values: Mapping[str, Any]) -> None:
+def _check_references(connection: Connection, channel_id: str, values: Mapping[str, Any]) -> None:
     errors: Errors = []
     same = sa.select(C.channel_id).where(sa.func.lower(C.name) == values["name"].lower(), C.channel_id != channel_id)
     if connection.execute(same).first() is not None:

@@ -21,7 +21,7 @@ from cairn.services.notifications.routing import DeliveryTarget, Routing, channe
 from cairn.services.notifications.sender import DeliverySender, OutgoingDelivery, RetryLater, SealedAddress
 from cairn.services.notifications.subjects import Load
 from cairn.services.text import clean
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.tables.notifications import DeliveryOutcome, DeliveryStatus, NotificationKind
 
@@ -123,7 +123,7 @@ class Courier:
         except Exception:
             log.exception("notice %s could not be delivered", notice_id)
 
-    def _spread(self, connection: sa.Connection, notice_id: str) -> None:
+    def _spread(self, connection: Connection, notice_id: str) -> None:
         """Who is told what, once."""
         n = t.notices.c
         row = connection.execute(sa.select(t.notices).where(n.notice_id == notice_id)).one_or_none()
@@ -140,7 +140,7 @@ class Courier:
             if to.due_at is not None:
                 self._jobs.enqueue_notice(connection, notice_id, (to.due_at - now).total_seconds())
 
-    def _fall_back(self, connection: sa.Connection, notice: Row, delivery_id: str, to: DeliveryTarget) -> None:
+    def _fall_back(self, connection: Connection, notice: Row, delivery_id: str, to: DeliveryTarget) -> None:
         """To the channel that stands in for it; one that stands in has no other."""
         other = fallback_of(channels(connection), to.channel)
         if other is None:
@@ -176,7 +176,7 @@ class Courier:
         except TimeoutError:
             return
 
-    def _begin(self, connection: sa.Connection, delivery_id: str) -> tuple[int, OutgoingDelivery] | None:
+    def _begin(self, connection: Connection, delivery_id: str) -> tuple[int, OutgoingDelivery] | None:
         row = deliveries.find(connection, delivery_id)
         if row.status not in deliveries.OPEN:
             return None
@@ -213,7 +213,7 @@ class Courier:
             log.exception("delivery %s went wrong", out.delivery_id)
             return DeliveryEnded(DeliveryOutcome.UNKNOWN, f"{type(error).__name__}: {error}", lasting=True)
 
-    def _end(self, connection: sa.Connection, delivery_id: str, number: int, ended: DeliveryEnded) -> float | None:
+    def _end(self, connection: Connection, delivery_id: str, number: int, ended: DeliveryEnded) -> float | None:
         """The seconds until the next try; None if there is none."""
         now = self._clock.now()
         deliveries.end_try(connection, delivery_id, number, ended.outcome, ended.told, now)
@@ -229,7 +229,7 @@ class Courier:
         deliveries.update(connection, delivery_id, **values, may_be_repeated=row.may_be_repeated or is_unknown)
         return max(self.waits[number - 1], ended.wait)
 
-    def _give_up(self, connection: sa.Connection, row: Row, status: DeliveryStatus, told: str) -> None:
+    def _give_up(self, connection: Connection, row: Row, status: DeliveryStatus, told: str) -> None:
         deliveries.close(connection, row.delivery_id, status, told, self._clock.now())
         channel = deliveries.channel_of(connection, row)
         if row.fallback_of is None and channel is not None:

@@ -9,6 +9,7 @@ from uuid import uuid4
 import sqlalchemy as sa
 
 from cairn.services.notifications.routing import DeliveryTarget, RoutedChannel
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.tables.notifications import DeliveryOutcome, DeliveryStatus
 
@@ -19,7 +20,7 @@ OPEN = (DeliveryStatus.WAITING.value, DeliveryStatus.SENDING.value)
 
 
 def make(
-    connection: sa.Connection, notice_id: str, to: DeliveryTarget, now: datetime, fallback_of: str | None = None
+    connection: Connection, notice_id: str, to: DeliveryTarget, now: datetime, fallback_of: str | None = None
 ) -> str | None:
     """Its id; None where the same has been made already."""
     is_made = sa.select(D.delivery_id).where(
@@ -48,16 +49,16 @@ def make(
     return delivery_id
 
 
-def find(connection: sa.Connection, delivery_id: str) -> Row:
+def find(connection: Connection, delivery_id: str) -> Row:
     return connection.execute(sa.select(t.deliveries).where(D.delivery_id == delivery_id)).one()
 
 
-def open_of(connection: sa.Connection, notice_id: str) -> list[Row]:
+def open_of(connection: Connection, notice_id: str) -> list[Row]:
     query = sa.select(t.deliveries).where(D.notice_id == notice_id, D.status.in_(OPEN))
     return list(connection.execute(query.order_by(D.made_at, D.delivery_id)))
 
 
-def begin_try(connection: sa.Connection, row: Row, now: datetime) -> int:
+def begin_try(connection: Connection, row: Row, now: datetime) -> int:
     """Its number. A try that was under way when the process died may have arrived."""
     number = row.tries + 1
     cut_off = row.status == DeliveryStatus.SENDING.value
@@ -76,26 +77,26 @@ def begin_try(connection: sa.Connection, row: Row, now: datetime) -> int:
 
 
 def end_try(
-    connection: sa.Connection, delivery_id: str, number: int, outcome: DeliveryOutcome, told: str, now: datetime
+    connection: Connection, delivery_id: str, number: int, outcome: DeliveryOutcome, told: str, now: datetime
 ) -> None:
     ended = sa.update(t.delivery_tries).where(T.delivery_id == delivery_id, T.number == number)
     connection.execute(ended.values(outcome=outcome.value, told=told, ended_at=now))
 
 
-def update(connection: sa.Connection, delivery_id: str, **values: Any) -> None:
+def update(connection: Connection, delivery_id: str, **values: Any) -> None:
     connection.execute(sa.update(t.deliveries).where(D.delivery_id == delivery_id).values(values))
 
 
-def close(connection: sa.Connection, delivery_id: str, status: DeliveryStatus, told: str, now: datetime) -> None:
+def close(connection: Connection, delivery_id: str, status: DeliveryStatus, told: str, now: datetime) -> None:
     update(connection, delivery_id, status=status.value, told=told, ended_at=now)
 
 
-def channel_of(connection: sa.Connection, row: Row) -> Row | None:
+def channel_of(connection: Connection, row: Row) -> Row | None:
     """None if it has been removed."""
     return connection.execute(sa.select(t.channels).where(t.channels.c.channel_id == row.channel_id)).one_or_none()
 
 
-def is_decided(connection: sa.Connection, approval_id: str) -> bool:
+def is_decided(connection: Connection, approval_id: str) -> bool:
     query = sa.select(t.approvals.c.status).where(t.approvals.c.approval_id == approval_id)
     return connection.execute(query).scalar_one_or_none() != "pending"
 
@@ -104,7 +105,7 @@ def direct(channel: RoutedChannel, recipient: str = "") -> DeliveryTarget:
     return DeliveryTarget(channel, channel.name, channel.kind.value, recipient)
 
 
-def sweep(connection: sa.Connection, before: datetime, limit: int = 200) -> int:
+def sweep(connection: Connection, before: datetime, limit: int = 200) -> int:
     """Remove some notices from before that time with all that was delivered of them; the answer is how many."""
     n = t.notices.c
     is_open = sa.select(D.notice_id).where(D.notice_id == n.notice_id, D.status.in_(OPEN)).exists()

@@ -11,7 +11,7 @@ from cairn.core.commands import CommandContext
 from cairn.core.events import Event
 from cairn.ports import JobEngine
 from cairn.services.engine.commit import Commit
-from cairn.store import LoadedRun
+from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
 from cairn.store.prepared_statements import PreparedQuery, insert_into
 from cairn.store.tables.notifications import NotificationKind
@@ -28,14 +28,14 @@ class NotificationOutbox:
     def __init__(self, jobs: JobEngine) -> None:
         self._jobs = jobs
 
-    def add(self, connection: sa.Connection, commit: Commit, /) -> tuple[str, ...]:
+    def add(self, connection: Connection, commit: Commit, /) -> tuple[str, ...]:
         """The ids of the new notifications. They are saved with the commit and delivered after it."""
         told = [event for event in commit.decision.events if event.type in TOLD]
         if not told or _ANY.first(connection, {}) is None:
             return ()
         return tuple(self._write(connection, commit.before, event, commit.context) for event in worth_telling(told))
 
-    def _write(self, connection: sa.Connection, before: LoadedRun, event: Event, given: CommandContext) -> str:
+    def _write(self, connection: Connection, before: LoadedRun, event: Event, given: CommandContext) -> str:
         notice_id = str(uuid4())
         values = {
             "notice_id": notice_id,

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from cairn.ports import Clock
 from cairn.services.errors import InvalidInput
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.tables.notifications import NotificationKind
 
@@ -42,7 +42,7 @@ class NotificationPreferences:
         await self._database.transact(lambda c: _write(c, user, values, now))
 
 
-def _write(connection: sa.Connection, user: str, values: Mapping[str, Any], now: datetime) -> None:
+def _write(connection: Connection, user: str, values: Mapping[str, Any], now: datetime) -> None:
     connection.execute(sa.delete(P).where(P.c.user == user))
     connection.execute(sa.insert(P).values({**values, "user": user, "updated_at": now}))
 

@@ -20,6 +20,7 @@ from cairn.services.notifications.views import (
     QuietHours,
 )
 from cairn.services.paging import Query, Row, SortOrder, page
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
@@ -31,12 +32,12 @@ _DELIVERIES: Query = sa.select(
 _NEWEST = SortOrder((D.made_at, D.delivery_id), newest_first=True)
 
 
-def list_channels(connection: sa.Connection, limit: int, cursor: str | None) -> ChannelPage:
+def list_channels(connection: Connection, limit: int, cursor: str | None) -> ChannelPage:
     found = page(connection, sa.select(t.channels), SortOrder((C.name,)), limit, cursor)
     return ChannelPage(items=[_channel(row) for row in found.rows], next_cursor=found.next_cursor)
 
 
-def get_channel(connection: sa.Connection, channel_id: str) -> Channel:
+def get_channel(connection: Connection, channel_id: str) -> Channel:
     return _channel(find(connection, channel_id))
 
 
@@ -59,7 +60,7 @@ def _channel(row: Row) -> Channel:
     )
 
 
-def list_deliveries(connection: sa.Connection, wanted: DeliveryFilter, limit: int, cursor: str | None) -> DeliveryPage:
+def list_deliveries(connection: Connection, wanted: DeliveryFilter, limit: int, cursor: str | None) -> DeliveryPage:
     equal = {
         D.channel_id: wanted.channel_id,
         N.pipeline_id: wanted.pipeline_id,
@@ -75,7 +76,7 @@ def list_deliveries(connection: sa.Connection, wanted: DeliveryFilter, limit: in
     return DeliveryPage(items=[Delivery(**_delivery(row)) for row in found.rows], next_cursor=found.next_cursor)
 
 
-def get_delivery(connection: sa.Connection, delivery_id: str) -> DeliveryDetail:
+def get_delivery(connection: Connection, delivery_id: str) -> DeliveryDetail:
     row = connection.execute(_DELIVERIES.where(D.delivery_id == delivery_id)).one_or_none()
     if row is None:
         raise NotFound("delivery", delivery_id)
@@ -99,7 +100,7 @@ def _delivery(row: Row) -> dict[str, Any]:
     return {**plain, "kind": NotificationKind(row.kind), "status": DeliveryStatus(row.status)}
 
 
-def get_preferences(connection: sa.Connection, user: str) -> Preferences:
+def get_preferences(connection: Connection, user: str) -> Preferences:
     p = t.notice_preferences
     row = connection.execute(sa.select(p).where(p.c.user == user)).one_or_none()
     personal = sa.select(C.name, C.kind).where(C.kind == ChannelKind.EMAIL.value, C.is_enabled == sa.true())

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from cairn.core.states import ApprovalKind
 from cairn.services.actors import Role
 from cairn.services.notifications.subjects import NotificationSubject
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.tables.notifications import NotificationKind
 
@@ -34,7 +35,7 @@ class Recipient(Protocol):
 
 
 class Recipients(Protocol):
-    def people(self, connection: sa.Connection, named: Iterable[str]) -> Iterable[Recipient]:
+    def people(self, connection: Connection, named: Iterable[str]) -> Iterable[Recipient]:
         """Persons, addresses, roles and groups, as those who are behind them."""
         ...
 
@@ -97,7 +98,7 @@ class RecipientPreference:
 ALL = RecipientPreference()
 
 
-def preferences(connection: sa.Connection, users: Iterable[str]) -> dict[str, RecipientPreference]:
+def preferences(connection: Connection, users: Iterable[str]) -> dict[str, RecipientPreference]:
     p = t.notice_preferences
     rows = connection.execute(sa.select(p).where(p.c.user.in_(list(users))))
     return {

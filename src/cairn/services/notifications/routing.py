@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from cairn.services.notifications.recipients import ALL, RecipientPreference, Recipients, named, preferences
 from cairn.services.notifications.subjects import NotificationSubject
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.tables.notifications import ChannelKind
 
@@ -47,7 +48,7 @@ class DeliveryTarget:
     problem: str = ""  # why nothing can be sent there
 
 
-def channels(connection: sa.Connection) -> list[RoutedChannel]:
+def channels(connection: Connection) -> list[RoutedChannel]:
     """Those that are in use."""
     query = sa.select(t.channels).where(t.channels.c.is_enabled == sa.true()).order_by(t.channels.c.name)
     return [read(row) for row in connection.execute(query)]
@@ -70,7 +71,7 @@ class Routing:
     def __init__(self, people: Recipients) -> None:
         self._people = people
 
-    def route(self, connection: sa.Connection, subject: NotificationSubject, now: datetime) -> list[DeliveryTarget]:
+    def route(self, connection: Connection, subject: NotificationSubject, now: datetime) -> list[DeliveryTarget]:
         """By the rule's channels where it names some, otherwise by what each channel takes."""
         known = channels(connection)
         wanted = subject.terms.channels
@@ -86,7 +87,7 @@ class Routing:
         return [*self.address(connection, subject, chosen, now), *lost]
 
     def address(
-        self, connection: sa.Connection, subject: NotificationSubject, chosen: Sequence[RoutedChannel], now: datetime
+        self, connection: Connection, subject: NotificationSubject, chosen: Sequence[RoutedChannel], now: datetime
     ) -> list[DeliveryTarget]:
         found: list[DeliveryTarget] = []
         for channel in chosen:
@@ -97,7 +98,7 @@ class Routing:
         return found
 
     def _persons(
-        self, connection: sa.Connection, subject: NotificationSubject, channel: RoutedChannel, now: datetime
+        self, connection: Connection, subject: NotificationSubject, channel: RoutedChannel, now: datetime
     ) -> Iterable[DeliveryTarget]:
         everybody = (*named(subject), *(() if subject.terms.recipients else channel.recipients))
         people = list(self._people.people(connection, everybody))

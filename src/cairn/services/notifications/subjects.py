@@ -15,11 +15,11 @@ from cairn.core.rule_verdict import ApprovalTerms
 from cairn.core.states import ApprovalStatus
 from cairn.services.approvals.eligibility import wanted_for
 from cairn.services.identity.directory import roll
-from cairn.store import LoadedRun
+from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
 from cairn.store.tables.notifications import NotificationKind
 
-Load = Callable[[sa.Connection, str], LoadedRun]
+Load = Callable[[Connection, str], LoadedRun]
 Row = sa.Row[tuple[Any, ...]]
 
 
@@ -70,7 +70,7 @@ class NotificationSubject:
         return f"v{version}" if version is not None else "test run"
 
 
-def read(connection: sa.Connection, row: Row, load: Load, now: datetime) -> NotificationSubject:
+def read(connection: Connection, row: Row, load: Load, now: datetime) -> NotificationSubject:
     loaded = load(connection, row.run_id)
     run = loaded.run
     approval = run.approvals.get(row.approval_id) if row.approval_id else None
@@ -87,7 +87,7 @@ def read(connection: sa.Connection, row: Row, load: Load, now: datetime) -> Noti
     )
 
 
-def _warning(connection: sa.Connection, a: Approval, starter: str, now: datetime) -> str:
+def _warning(connection: Connection, a: Approval, starter: str, now: datetime) -> str:
     """Told when it is met."""
     wanted = wanted_for(a, starter)
     if a.status is not ApprovalStatus.PENDING or wanted.is_anybody:
@@ -95,14 +95,14 @@ def _warning(connection: sa.Connection, a: Approval, starter: str, now: datetime
     return wanted.warning(roll(connection, now)) or ""
 
 
-def _action(connection: sa.Connection, approval_id: str | None) -> ActionSubject | None:
+def _action(connection: Connection, approval_id: str | None) -> ActionSubject | None:
     a = t.actions.c
     query = sa.select(a.parameters, a.reasoning, a.risk_reasons).where(a.approval_id == approval_id)
     row = connection.execute(query).one_or_none() if approval_id else None
     return ActionSubject(row.parameters, row.reasoning, tuple(map(str, row.risk_reasons))) if row is not None else None
 
 
-def _considered(connection: sa.Connection, approval_id: str | None) -> tuple[Mapping[str, Any], ...]:
+def _considered(connection: Connection, approval_id: str | None) -> tuple[Mapping[str, Any], ...]:
     query = sa.select(t.approvals.c.considered).where(t.approvals.c.approval_id == approval_id)
     found = connection.execute(query).scalar_one_or_none() if approval_id else None
     return tuple(cast("list[Mapping[str, Any]]", found or []))

@@ -6,8 +6,6 @@ from dataclasses import asdict
 from typing import Literal
 from uuid import uuid4
 
-import sqlalchemy as sa
-
 from cairn.definitions import BuiltinTemplate as Ready
 from cairn.definitions import PipelineDefinition, assign_ids, diff, templates, text_diff, to_yaml, without_ids
 from cairn.definitions.script_files import with_texts
@@ -15,12 +13,12 @@ from cairn.documents import encode_json
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.pipelines import queries as pipelines
 from cairn.services.pipelines.views import DefinitionChange, DefinitionDiff, Template, TemplatePage
-from cairn.store import blobs
+from cairn.store import Connection, blobs
 from cairn.store.errors import NotFound
 
 
 def definition_text(
-    connection: sa.Connection, plans: DefinitionCache, pipeline_id: str, format: Literal["yaml", "json"]
+    connection: Connection, plans: DefinitionCache, pipeline_id: str, format: Literal["yaml", "json"]
 ) -> tuple[str, int]:
     """The newest definition without ids and versions, and its revision."""
     revision: int = pipelines.find(connection, pipeline_id).revision
@@ -32,7 +30,7 @@ def definition_text(
     return encode_json(document, indent=True).decode() + "\n", revision
 
 
-def script_texts(connection: sa.Connection, definition: PipelineDefinition) -> dict[str, str]:
+def script_texts(connection: Connection, definition: PipelineDefinition) -> dict[str, str]:
     """The texts of its scripts that are kept, by path."""
     return {
         path: blobs.read(connection, file.checksum).decode(errors="replace")
@@ -42,7 +40,7 @@ def script_texts(connection: sa.Connection, definition: PipelineDefinition) -> d
 
 
 def compare(
-    connection: sa.Connection, plans: DefinitionCache, pipeline_id: str, before: int, after: int
+    connection: Connection, plans: DefinitionCache, pipeline_id: str, before: int, after: int
 ) -> DefinitionDiff:
     newest = pipelines.find(connection, pipeline_id).revision
     for revision in (before, after):
@@ -53,7 +51,7 @@ def compare(
 
 
 def compare_with(
-    connection: sa.Connection, plans: DefinitionCache, pipeline_id: str, definition: PipelineDefinition
+    connection: Connection, plans: DefinitionCache, pipeline_id: str, definition: PipelineDefinition
 ) -> DefinitionDiff:
     """A part is the same if it has the name of one that is there, as when it is saved."""
     newest = pipelines.find(connection, pipeline_id).revision
@@ -63,7 +61,7 @@ def compare_with(
 
 
 def _compared(
-    connection: sa.Connection, old: PipelineDefinition, new: PipelineDefinition, names: tuple[str, str]
+    connection: Connection, old: PipelineDefinition, new: PipelineDefinition, names: tuple[str, str]
 ) -> DefinitionDiff:
     changes = [
         DefinitionChange(path=change.path, kind=change.kind.value, before=change.before, after=change.after)

@@ -9,8 +9,6 @@ from itertools import count
 from typing import Any
 from uuid import UUID, uuid5
 
-import sqlalchemy as sa
-
 from cairn.core.commands import CancelRun, CommandContext
 from cairn.core.errors import CommandRefused
 from cairn.definitions import Finding, PipelineDefinition, Severity, assign_ids, is_structural
@@ -28,7 +26,7 @@ from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import FileRecovery
 from cairn.services.pipelines import edits
 from cairn.services.pipelines import records as rows
-from cairn.store import pipelines
+from cairn.store import Connection, pipelines
 from cairn.store import pipelines as stored
 from cairn.store.runs.run_rows import Row
 
@@ -95,7 +93,7 @@ class DefinitionWriter:
         return SavedDefinition(pipeline_id, warnings, written.changed)
 
     def _write(
-        self, connection: sa.Connection, pipeline_id: str, wanted: DefinitionSaveRequest, given: CommandContext
+        self, connection: Connection, pipeline_id: str, wanted: DefinitionSaveRequest, given: CommandContext
     ) -> _WrittenRevision:
         row = pipelines.lock(connection, pipeline_id)
         if row.deleted_at is not None:
@@ -124,7 +122,7 @@ class DefinitionWriter:
         )
 
     def end_runs(
-        self, connection: sa.Connection, pipeline_id: str, given: CommandContext, force: bool, what: str
+        self, connection: Connection, pipeline_id: str, given: CommandContext, force: bool, what: str
     ) -> list[Commit]:
         """Cancel what is open, where that is wanted; refused where it is not."""
         open_runs = pipelines.open_runs(connection, pipeline_id)
@@ -157,7 +155,7 @@ class DefinitionWriter:
 
 
 def _add_revision(
-    connection: sa.Connection,
+    connection: Connection,
     row: Row,
     old: PipelineDefinition,
     new: PipelineDefinition,

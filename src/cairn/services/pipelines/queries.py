@@ -19,6 +19,7 @@ from cairn.services.pipelines.views import (
 )
 from cairn.services.runs.queries import lists as runs
 from cairn.services.runs.views import RecentRun, RunSummary
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -29,7 +30,7 @@ _RECENT = 15
 
 
 def list_pipelines(
-    connection: sa.Connection, *, deleted: bool, search: str, limit: int, cursor: str | None
+    connection: Connection, *, deleted: bool, search: str, limit: int, cursor: str | None
 ) -> PipelinePage:
     query = sa.select(t.pipelines).where(P.deleted_at.is_not(None) if deleted else P.deleted_at.is_(None))
     if search:
@@ -68,14 +69,14 @@ def _summary(row: Row, latest: dict[str, RunSummary], recent: list[RecentRun], w
     )
 
 
-def find(connection: sa.Connection, pipeline_id: str) -> Row:
+def find(connection: Connection, pipeline_id: str) -> Row:
     row = connection.execute(sa.select(t.pipelines).where(P.pipeline_id == pipeline_id)).one_or_none()
     if row is None:
         raise NotFound("pipeline", pipeline_id)
     return row
 
 
-def get_pipeline(connection: sa.Connection, pipeline_id: str, warnings: list[DefinitionFinding]) -> Pipeline:
+def get_pipeline(connection: Connection, pipeline_id: str, warnings: list[DefinitionFinding]) -> Pipeline:
     row = find(connection, pipeline_id)
     document = get_document(connection, pipeline_id, row.revision)
     latest = runs.latest(connection, runs.recent(connection, [pipeline_id], 1).values())
@@ -102,7 +103,7 @@ def _checkpoint(document: dict[str, Any], pipeline_id: str, position: int) -> Ch
     return Checkpoint.model_validate({**document, "pipeline_id": pipeline_id, "position": position, "needs": needs})
 
 
-def get_checkpoint(connection: sa.Connection, checkpoint_id: str) -> Checkpoint:
+def get_checkpoint(connection: Connection, checkpoint_id: str) -> Checkpoint:
     """As the newest definition has it."""
     query = sa.select(C.pipeline_id, P.revision).join_from(t.checkpoint_definitions, t.pipelines)
     row = connection.execute(query.where(C.checkpoint_id == checkpoint_id, C.removed_at.is_(None))).one_or_none()
@@ -114,11 +115,11 @@ def get_checkpoint(connection: sa.Connection, checkpoint_id: str) -> Checkpoint:
 
 
 # ---- history ---------------------------------------------------------------------------------------
-def get_document(connection: sa.Connection, pipeline_id: str, revision: int) -> dict[str, Any]:
+def get_document(connection: Connection, pipeline_id: str, revision: int) -> dict[str, Any]:
     return _revision(connection, pipeline_id, revision).document
 
 
-def _revision(connection: sa.Connection, pipeline_id: str, revision: int) -> Row:
+def _revision(connection: Connection, pipeline_id: str, revision: int) -> Row:
     query = sa.select(t.definition_revisions).where(D.pipeline_id == pipeline_id, D.revision == revision)
     row = connection.execute(query).one_or_none()
     if row is None:
@@ -126,13 +127,13 @@ def _revision(connection: sa.Connection, pipeline_id: str, revision: int) -> Row
     return row
 
 
-def get_revision(connection: sa.Connection, pipeline_id: str, revision: int) -> RevisionDetail:
+def get_revision(connection: Connection, pipeline_id: str, revision: int) -> RevisionDetail:
     find(connection, pipeline_id)
     row = _revision(connection, pipeline_id, revision)
     return RevisionDetail(**_facts(row), document=row.document)
 
 
-def list_revisions(connection: sa.Connection, pipeline_id: str, limit: int, cursor: str | None) -> RevisionPage:
+def list_revisions(connection: Connection, pipeline_id: str, limit: int, cursor: str | None) -> RevisionPage:
     find(connection, pipeline_id)
     query = sa.select(D.revision, D.pipeline_definition_version, D.author, D.created_at, D.comment)
     found = page(connection, query.where(D.pipeline_id == pipeline_id), _LAST, limit, cursor)

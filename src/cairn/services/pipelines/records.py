@@ -10,17 +10,17 @@ from cairn.definitions import PipelineDefinition, parse
 from cairn.documents.pointers import join
 from cairn.files import layout
 from cairn.services.errors import InvalidInput
-from cairn.store import blobs, scripts
+from cairn.store import Connection, blobs, scripts
 from cairn.store import tables as t
 from cairn.store.events import chain
 from cairn.store.pipelines import definition, newest_revision
 
 
-def newest(connection: sa.Connection, pipeline_id: str) -> PipelineDefinition:
+def newest(connection: Connection, pipeline_id: str) -> PipelineDefinition:
     return parse(dict(definition(connection, pipeline_id, newest_revision(connection, pipeline_id))))
 
 
-def archive_runs(connection: sa.Connection, pipeline_id: str, version: int, given: CommandContext) -> None:
+def archive_runs(connection: Connection, pipeline_id: str, version: int, given: CommandContext) -> None:
     """The files of runs of the definition that ends move with their folders."""
     a, r = t.artifacts, t.pipeline_runs
     into = layout.definition_archive(version, given.at)
@@ -35,7 +35,7 @@ def archive_runs(connection: sa.Connection, pipeline_id: str, version: int, give
 
 
 def keep_scripts(
-    connection: sa.Connection, pipeline_id: str, definition: PipelineDefinition, texts: Mapping[str, str]
+    connection: Connection, pipeline_id: str, definition: PipelineDefinition, texts: Mapping[str, str]
 ) -> None:
     """Store the texts that came with a definition; what it refers to without one has to be its own already."""
     for text in texts.values():
@@ -51,5 +51,5 @@ def keep_scripts(
         raise InvalidInput(errors)
 
 
-def tell(connection: sa.Connection, pipeline_id: str, type: str, given: CommandContext, **metadata: Any) -> None:
+def tell(connection: Connection, pipeline_id: str, type: str, given: CommandContext, **metadata: Any) -> None:
     chain.append_pipeline_event(connection, pipeline_id, type, given.by, given.at, metadata)

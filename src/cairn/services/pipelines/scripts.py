@@ -6,8 +6,6 @@ import ast
 from collections.abc import Iterator, Mapping
 from uuid import UUID
 
-import sqlalchemy as sa
-
 from cairn.core.errors import CommandRefused
 from cairn.core.states import ExecutionMode
 from cairn.definitions import Finding, PipelineDefinition
@@ -20,7 +18,7 @@ from cairn.services.pipelines import edits
 from cairn.services.pipelines import records as rows
 from cairn.services.pipelines.definition_writer import DefinitionSaveRequest, DefinitionWriter, SavedDefinition
 from cairn.services.pipelines.views import Script, ScriptPage
-from cairn.store import Database, blobs, pipelines
+from cairn.store import Connection, Database, blobs, pipelines
 from cairn.store.errors import NotFound
 
 LOOKED_AT = 256 * 1024  # bytes of a script that is read for faults when it is saved
@@ -38,7 +36,7 @@ class Scripts:
     def read(self, pipeline_id: str, path: str) -> tuple[bytes, int]:
         """The text as bytes, and the revision of the definition."""
 
-        def look(connection: sa.Connection) -> tuple[bytes, int]:
+        def look(connection: Connection) -> tuple[bytes, int]:
             definition, revision = _newest(connection, pipeline_id)
             return blobs.read(connection, _find(definition, path).checksum), revision
 
@@ -92,7 +90,7 @@ class Scripts:
         return await self._saving.save(pipeline_id, wanted)
 
 
-def _newest(connection: sa.Connection, pipeline_id: str) -> tuple[PipelineDefinition, int]:
+def _newest(connection: Connection, pipeline_id: str) -> tuple[PipelineDefinition, int]:
     revision = pipelines.newest_revision(connection, pipeline_id)
     return rows.newest(connection, pipeline_id), revision
 

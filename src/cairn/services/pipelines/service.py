@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
-import sqlalchemy as sa
-
 from cairn.core.commands import CommandContext
 from cairn.core.errors import CommandRefused
 from cairn.definitions import DefinitionLimits, Library, PipelineDefinition, load, ready_agents, resolve, templates
@@ -38,7 +36,7 @@ from cairn.services.pipelines.definition_writer import (
 )
 from cairn.services.pipelines.scripts import Scripts, doubts
 from cairn.services.pipelines.warnings import not_carried_out, unfit
-from cairn.store import pipelines
+from cairn.store import Connection, pipelines
 from cairn.store import pipelines as stored
 from cairn.store.errors import NotFound
 
@@ -126,7 +124,7 @@ class PipelineService:
     ) -> SavedDefinition:
         pipeline_id = saved.pipeline_id
 
-        def body(connection: sa.Connection) -> bool:
+        def body(connection: Connection) -> bool:
             if pipelines.exists(connection, pipeline_id):
                 return False  # the same command, sent again
             rows.keep_scripts(connection, pipeline_id, definition, texts)
@@ -260,7 +258,7 @@ class PipelineService:
     async def _delete(self, pipeline_id: str, force: bool, given: CommandContext) -> str:
         location = layout.deleted_pipeline(pipeline_id, given.at)
 
-        def body(connection: sa.Connection) -> list[Commit]:
+        def body(connection: Connection) -> list[Commit]:
             row = pipelines.lock(connection, pipeline_id)
             if row.deleted_at is not None:
                 raise CommandRefused("The pipeline is deleted already.", ("restore",))
@@ -285,7 +283,7 @@ class PipelineService:
         await self._engine.shielded(self._restore(pipeline_id, given))
 
     async def _restore(self, pipeline_id: str, given: CommandContext) -> None:
-        def body(connection: sa.Connection) -> None:
+        def body(connection: Connection) -> None:
             row = pipelines.lock(connection, pipeline_id)
             if row.deleted_at is None:
                 raise CommandRefused("The pipeline is not deleted: there is nothing to restore.")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-import sqlalchemy as sa
-
 from cairn.definitions import CheckpointDefinition, DefinitionError, Finding, PipelineDefinition
 from cairn.definitions.findings import errors, warning
 from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.agents.roles import uses_tool
 from cairn.services.agent_library.service import SHOWN
-from cairn.store import Database, library
+from cairn.store import Connection, Database, library
 from cairn.store import pipelines as rows
 
 SEARCH = "web_search"
@@ -50,7 +48,7 @@ def unfit(database: Database, check: Callable[[Any], object], name: str) -> list
     return told[:SHOWN]
 
 
-def _definitions(connection: sa.Connection, name: str) -> list[tuple[str, dict[str, Any]]]:
+def _definitions(connection: Connection, name: str) -> list[tuple[str, dict[str, Any]]]:
     named = [use for use in library.uses(connection) if use.agent == name]
     newest = rows.newest_revision
     return [

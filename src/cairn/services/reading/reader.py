@@ -7,8 +7,6 @@ from datetime import datetime, timedelta
 from threading import Semaphore
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-import sqlalchemy as sa
-
 from cairn.definitions import PipelineDefinition
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import detail as approval_detail
@@ -59,7 +57,7 @@ from cairn.services.runs.queries import lists as runs
 from cairn.services.runs.queries.lists import RunFilter
 from cairn.services.runs.stream import StreamBatch, StreamPosition
 from cairn.services.runs.views import Run, RunPage
-from cairn.store import Database, LoadedRun, blobs
+from cairn.store import Connection, Database, LoadedRun, blobs
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import execution_row
 
@@ -86,7 +84,7 @@ class Reading:
         self._briefing = briefing
         self._previews = Semaphore(2)  # a preview reads while it reads: more would wait for each other's connections
 
-    def _read(self, query: Callable[[sa.Connection], T]) -> T:
+    def _read(self, query: Callable[[Connection], T]) -> T:
         return self._database.read(query)
 
     # ---- pipelines -----------------------------------------------------------------------------
@@ -131,7 +129,7 @@ class Reading:
         """`by` is whoever looks at it, here and below."""
         now = self._engine.clock.now()
 
-        def read(connection: sa.Connection) -> Run:
+        def read(connection: Connection) -> Run:
             loaded = self._load(connection)(run_id)
             return run_detail.get_run(connection, self._plans, self._budgets, loaded, now, by)
 
@@ -140,7 +138,7 @@ class Reading:
     def run_input(self, run_id: str) -> bytes:
         """As it was given: numbers keep every digit."""
 
-        def read(connection: sa.Connection) -> bytes:
+        def read(connection: Connection) -> bytes:
             checksum = self._engine.load(connection, run_id, lock=False).facts.input_checksum
             return blobs.read(connection, checksum) if checksum is not None else b"null"
 
@@ -152,7 +150,7 @@ class Reading:
     ) -> ExecutionPage:
         now = self._engine.clock.now()
 
-        def read(connection: sa.Connection) -> ExecutionPage:
+        def read(connection: Connection) -> ExecutionPage:
             loaded = self._load(connection)(run_id)
             return executions.list_executions(
                 connection, self._plans, loaded, now, by, include_archived=include_archived, limit=limit, cursor=cursor
@@ -163,7 +161,7 @@ class Reading:
     def execution(self, execution_id: str, by: Actor | None = None) -> Execution:
         now = self._engine.clock.now()
 
-        def read(connection: sa.Connection) -> Execution:
+        def read(connection: Connection) -> Execution:
             row = execution_row(connection, execution_id)
             loaded = self._engine.load(connection, row.run_id, lock=False)
             return executions.get_execution(connection, self._plans, loaded, row, now, by)
@@ -171,7 +169,7 @@ class Reading:
         return self._read(read)
 
     def context(self, execution_id: str) -> Context:
-        def read(connection: sa.Connection) -> Context:
+        def read(connection: Connection) -> Context:
             row = execution_row(connection, execution_id)
             loaded = self._load(connection)(row.run_id)
             checkpoint = engine_plans.definition_of(connection, self._plans, loaded.facts.pipeline_id, row)
@@ -215,7 +213,7 @@ class Reading:
     def approval(self, approval_id: str, by: Actor | None = None) -> ApprovalDetail:
         now = self._engine.clock.now()
 
-        def read(connection: sa.Connection) -> ApprovalDetail:
+        def read(connection: Connection) -> ApprovalDetail:
             loaded = self._engine.load(connection, approvals.run_of(connection, approval_id), lock=False)
             return approval_detail.get_detail(connection, self._plans, loaded, approval_id, by, now)
 
@@ -246,7 +244,7 @@ class Reading:
 
     # ---- rollbacks ---------------------------------------------------------------------------------
     def rollbacks(self, pipeline_id: str | None, run_id: str | None, limit: int, cursor: str | None) -> RollbackPage:
-        def read(connection: sa.Connection) -> RollbackPage:
+        def read(connection: Connection) -> RollbackPage:
             return rollbacks.list_rollbacks(connection, self._load(connection), pipeline_id, run_id, limit, cursor)
 
         return self._read(read)
@@ -257,7 +255,7 @@ class Reading:
     def rollback_preview(self, foreseen_by: RollbackService, request: RollbackSpec, by: Actor) -> RollbackPreview:
         return self._read(lambda c: rollbacks.preview(c, request, foreseen_by.preview(c, request, by)))
 
-    def _load(self, connection: sa.Connection) -> Callable[[str], LoadedRun]:
+    def _load(self, connection: Connection) -> Callable[[str], LoadedRun]:
         return lambda run_id: self._engine.load(connection, run_id, lock=False)
 
     # ---- artifacts and the trail -------------------------------------------------------------------

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import sqlalchemy as sa
-
 from cairn.core.execution import Execution
 from cairn.core.run import Run
 from cairn.core.states import ExecutionState
 from cairn.services.engine.commit import Commit
-from cairn.store import save_lineage
+from cairn.store import Connection, save_lineage
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +22,7 @@ class LineageWrite:
     dispatch: int
     consumed: tuple[str, ...] = ()  # artifact records
 
-    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
+    def __call__(self, connection: Connection, commit: Commit, /) -> None:
         run = commit.before.run
         follows = depends_on(run, run.executions[self.execution])
         save_lineage(connection, self.execution, self.dispatch, self.consumed, follows, commit.context.at)

@@ -16,7 +16,7 @@ from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput
 from cairn.services.rework import staleness
-from cairn.store import LoadedRun
+from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -60,7 +60,7 @@ class ReworkService:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def preview(self, connection: sa.Connection, request: ReworkSpec, by: Actor) -> ReworkImpact:
+    def preview(self, connection: Connection, request: ReworkSpec, by: Actor) -> ReworkImpact:
         """The impact, without touching anything."""
         loaded = self._engine.load(connection, _find_run(connection, request.execution_id), lock=False)
         asker, command = loaded.run.executions[request.execution_id], _command(loaded, request)
@@ -106,7 +106,7 @@ class ReworkService:
         return StartedRework(made, tuple(commit.warnings))
 
 
-def _find_run(connection: sa.Connection, execution_id: str) -> str:
+def _find_run(connection: Connection, execution_id: str) -> str:
     found = connection.execute(_run_of, {"execution": execution_id}).scalar_one_or_none()
     if found is None:
         raise NotFound("execution", execution_id)

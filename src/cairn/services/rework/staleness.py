@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from cairn.core.states import ExecutionState
 from cairn.services.paging import Query, Row
 from cairn.services.rework.views import StaleInput
+from cairn.store import Connection
 from cairn.store import tables as t
 
 _C = t.artifact_consumption.c
@@ -56,18 +57,18 @@ _READ: Query = (
 )
 
 
-def of_executions(connection: sa.Connection, execution_ids: Sequence[str]) -> dict[str, list[StaleInput]]:
+def of_executions(connection: Connection, execution_ids: Sequence[str]) -> dict[str, list[StaleInput]]:
     """What each of them read that is out of date; those that are up to date are left out."""
     if not execution_ids:
         return {}
     return _stale(connection, _READ.where(_C.execution_id.in_(execution_ids)))
 
 
-def of_run(connection: sa.Connection, run_id: str) -> dict[str, list[StaleInput]]:
+def of_run(connection: Connection, run_id: str) -> dict[str, list[StaleInput]]:
     return _stale(connection, _READ.where(_E.run_id == run_id))
 
 
-def _stale(connection: sa.Connection, query: Query) -> dict[str, list[StaleInput]]:
+def _stale(connection: Connection, query: Query) -> dict[str, list[StaleInput]]:
     read = connection.execute(query).all()
     standing = _standing(connection, {row.run_id for row in read})
     contents = _contents(connection, {now.execution_id for now in standing.values()})
@@ -98,7 +99,7 @@ def _is_up_to_date(row: Row, now: Row | None, contents: Mapping[str, set[tuple[s
     return (row.artifact_name, row.format, row.checksum) in contents.get(now.execution_id, set())
 
 
-def _standing(connection: sa.Connection, run_ids: Iterable[str]) -> dict[tuple[str, int, str], Row]:
+def _standing(connection: Connection, run_ids: Iterable[str]) -> dict[tuple[str, int, str], Row]:
     """By run, pass and checkpoint, the completed execution whose artifacts stand."""
     query = (
         sa.select(_S.run_id, _S.pass_number, _S.key, _S.execution_id)
@@ -108,7 +109,7 @@ def _standing(connection: sa.Connection, run_ids: Iterable[str]) -> dict[tuple[s
     return {(row.run_id, row.pass_number, row.key): row for row in connection.execute(query)}
 
 
-def _contents(connection: sa.Connection, execution_ids: Iterable[str]) -> dict[str, set[tuple[str, str, str]]]:
+def _contents(connection: Connection, execution_ids: Iterable[str]) -> dict[str, set[tuple[str, str, str]]]:
     query = sa.select(_A.execution_id, _A.artifact_name, _A.format, _A.checksum).where(
         _A.execution_id.in_(tuple(execution_ids)), _A.promoted_to_permanent_at.is_not(None), _A.superseded_at.is_(None)
     )

@@ -22,7 +22,7 @@ from cairn.services.rollbacks.views import (
     WithdrawnApproval,
 )
 from cairn.services.rollbacks.views import Rollback as RollbackView
-from cairn.store import LoadedRun
+from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -32,7 +32,7 @@ Load = Callable[[str], LoadedRun]
 
 
 def list_rollbacks(
-    connection: sa.Connection, load: Load, pipeline_id: str | None, run_id: str | None, limit: int, cursor: str | None
+    connection: Connection, load: Load, pipeline_id: str | None, run_id: str | None, limit: int, cursor: str | None
 ) -> RollbackPage:
     query = sa.select(t.rollback_events)
     if pipeline_id is not None:
@@ -44,14 +44,14 @@ def list_rollbacks(
     return RollbackPage(items=[_view(connection, load, row) for row in found.rows], next_cursor=found.next_cursor)
 
 
-def get_rollback(connection: sa.Connection, load: Load, rollback_id: str) -> RollbackView:
+def get_rollback(connection: Connection, load: Load, rollback_id: str) -> RollbackView:
     row = connection.execute(sa.select(t.rollback_events).where(B.rollback_id == rollback_id)).one_or_none()
     if row is None:
         raise NotFound("rollback", rollback_id)
     return _view(connection, load, row)
 
 
-def _view(connection: sa.Connection, load: Load, row: Row) -> RollbackView:
+def _view(connection: Connection, load: Load, row: Row) -> RollbackView:
     return RollbackView(
         rollback_id=row.rollback_id,
         rollback_type=row.rollback_type,
@@ -74,7 +74,7 @@ def _view(connection: sa.Connection, load: Load, row: Row) -> RollbackView:
 
 
 # ---- undo --------------------------------------------------------------------------------------------
-def _can_undo(connection: sa.Connection, load: Load, row: Row) -> bool:
+def _can_undo(connection: Connection, load: Load, row: Row) -> bool:
     """One that a later one stands before cannot be undone, so that most are told without loading the run."""
     if row.undone_at is not None or not row.archive_location:
         return False
@@ -90,7 +90,7 @@ def _can_undo(connection: sa.Connection, load: Load, row: Row) -> bool:
     return row.rollback_type != "run_level" or not _has_newer_work(connection, row, [target, *taken])
 
 
-def _is_last_by_hand(connection: sa.Connection, run_id: str, rollback_id: str) -> bool:
+def _is_last_by_hand(connection: Connection, run_id: str, rollback_id: str) -> bool:
     """Those that failures have made since are undone with it."""
     made = connection.execute(sa.select(R.rollbacks).where(R.run_id == run_id)).scalar_one()
     standing = [rollback for rollback in made if not rollback["undone"]]
@@ -100,7 +100,7 @@ def _is_last_by_hand(connection: sa.Connection, run_id: str, rollback_id: str) -
     return bool(places) and all(rollback["triggered_by"] != by_hand for rollback in later)
 
 
-def _has_newer_work(connection: sa.Connection, row: Row, own: Sequence[str]) -> bool:
+def _has_newer_work(connection: Connection, row: Row, own: Sequence[str]) -> bool:
     """A run that was begun since and has completed anything stands in the way."""
     query = (
         sa.select(E.execution_id)
@@ -120,7 +120,7 @@ def _has_newer_work(connection: sa.Connection, row: Row, own: Sequence[str]) -> 
 
 
 # ---- preview -----------------------------------------------------------------------------------------
-def preview(connection: sa.Connection, request: RollbackSpec, foreseen: RollbackImpact) -> RollbackPreview:
+def preview(connection: Connection, request: RollbackSpec, foreseen: RollbackImpact) -> RollbackPreview:
     """What a rollback would do, in the words of one that was done."""
     source, target = foreseen.source.facts, foreseen.target.facts
     before, plan = foreseen.target.before, foreseen.target.before.plan
@@ -149,7 +149,7 @@ def preview(connection: sa.Connection, request: RollbackSpec, foreseen: Rollback
     )
 
 
-def withdrawn(connection: sa.Connection, ids: Sequence[str]) -> list[WithdrawnApproval]:
+def withdrawn(connection: Connection, ids: Sequence[str]) -> list[WithdrawnApproval]:
     a = t.approvals.c
     query = (
         sa.select(a.approval_id, a.kind, E.checkpoint_name)

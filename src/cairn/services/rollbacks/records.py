@@ -14,7 +14,7 @@ from cairn.core.run import Rollback, Run
 from cairn.core.states import RollbackTrigger
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.file_plan import RollbackMoves
-from cairn.store import CheckpointPlace, RunFacts
+from cairn.store import CheckpointPlace, Connection, RunFacts
 from cairn.store import tables as t
 
 
@@ -38,7 +38,7 @@ def taken(commit: Commit) -> ArchivedRun:
 
 
 def record(
-    connection: sa.Connection,
+    connection: Connection,
     rollback_id: str,
     given: CommandContext,
     source: RunFacts,
@@ -141,7 +141,7 @@ def _rows(rollback_id: str, moves: Sequence[RollbackMoves]) -> list[dict[str, An
 class FailureRollbackWrite:
     """Save the rollback that a failed checkpoint has started, if any. It looks at every commit."""
 
-    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
+    def __call__(self, connection: Connection, commit: Commit, /) -> None:
         before, after = commit.before.run, commit.after.run
         if before.rollbacks == after.rollbacks:
             return
@@ -151,7 +151,7 @@ class FailureRollbackWrite:
                 record(connection, made.id, commit.context, commit.before.facts, taken(commit))
 
 
-def mark_synced(connection: sa.Connection, rollbacks: Collection[str]) -> None:
+def mark_synced(connection: Connection, rollbacks: Collection[str]) -> None:
     """Their folders have moved."""
     r = t.rollback_events
     connection.execute(sa.update(r).where(r.c.rollback_id.in_(rollbacks)).values(files_done=True))

@@ -20,7 +20,7 @@ from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import Gone, InvalidInput
 from cairn.services.rollbacks.records import ArchivedRun, items, record, taken
-from cairn.store import LoadedRun, RunFacts
+from cairn.store import Connection, LoadedRun, RunFacts
 from cairn.store import pipelines as rows
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
@@ -62,7 +62,7 @@ class RollbackService:
         self._engine = engine
 
     # ---- before --------------------------------------------------------------------------------------
-    def preview(self, connection: sa.Connection, request: RollbackSpec, by: Actor) -> RollbackImpact:
+    def preview(self, connection: Connection, request: RollbackSpec, by: Actor) -> RollbackImpact:
         """The impact, without touching anything."""
         plan = self._plan(connection, request)
         given = self._engine.context(by.name)
@@ -98,7 +98,7 @@ class RollbackService:
     ) -> tuple[str, list[str]]:
         context = self._engine.context(by.name, command_id)
 
-        def body(connection: sa.Connection, plan: _RollbackPlan) -> list[Commit]:
+        def body(connection: Connection, plan: _RollbackPlan) -> list[Commit]:
             self._verify(connection, plan)
             commits = self._apply(connection, plan, context)
             target, *others = map(taken, commits)
@@ -122,7 +122,7 @@ class RollbackService:
         """Put everything back while nothing newer stands in its place."""
         context = self._engine.context(by.name, command_id)
 
-        def body(connection: sa.Connection, plan: _UndoPlan) -> list[Commit]:
+        def body(connection: Connection, plan: _UndoPlan) -> list[Commit]:
             self._verify_undo(connection, plan)
             commits = self._apply(connection, plan, context)
             connection.execute(
@@ -141,8 +141,8 @@ class RollbackService:
     async def _send(
         self,
         pipeline_id: str,
-        make_plan: Callable[[sa.Connection], P],
-        body: Callable[[sa.Connection, P], list[Commit]],
+        make_plan: Callable[[Connection], P],
+        body: Callable[[Connection, P], list[Commit]],
     ) -> list[Commit]:
         """While no run of the pipeline begins. It is planned once, unless the runs of the plan have changed since."""
         async with self._engine.lock(pipeline_id):
@@ -154,9 +154,9 @@ class RollbackService:
                     continue
 
     async def _send_plan(
-        self, pipeline_id: str, plan: P, body: Callable[[sa.Connection, P], list[Commit]]
+        self, pipeline_id: str, plan: P, body: Callable[[Connection, P], list[Commit]]
     ) -> list[Commit]:
-        def locked(connection: sa.Connection) -> list[Commit]:
+        def locked(connection: Connection) -> list[Commit]:
             rows.lock(connection, pipeline_id)
             return body(connection, plan)
 
@@ -166,13 +166,11 @@ class RollbackService:
             await self._engine.after_commit(*commits)
         return commits
 
-    def _apply(
-        self, connection: sa.Connection, plan: _RollbackPlan | _UndoPlan, context: CommandContext
-    ) -> list[Commit]:
+    def _apply(self, connection: Connection, plan: _RollbackPlan | _UndoPlan, context: CommandContext) -> list[Commit]:
         return [self._engine.apply(connection, run_id, command, context) for run_id, command in plan.commands]
 
     # ---- what has to be sent to which run -----------------------------------------------------------------
-    def _plan(self, connection: sa.Connection, request: RollbackSpec) -> _RollbackPlan:
+    def _plan(self, connection: Connection, request: RollbackSpec) -> _RollbackPlan:
         _check_new(connection, request.rollback_id)
         source = self._engine.load(connection, request.source_run_id, lock=False)
         if request.rollback_type == "run_level":
@@ -183,7 +181,7 @@ class RollbackService:
         command = RollBack(request.rollback_id, position)
         return _RollbackPlan(request.rollback_id, source, None, position, [(request.source_run_id, command)])
 
-    def _run_level(self, connection: sa.Connection, request: RollbackSpec, source: LoadedRun) -> _RollbackPlan:
+    def _run_level(self, connection: Connection, request: RollbackSpec, source: LoadedRun) -> _RollbackPlan:
         if request.target_run_id is None:
             raise InvalidInput([("/target_run_id", "Name the run to go back to.")])
         target = self._engine.load(connection, request.target_run_id, lock=False)
@@ -194,7 +192,7 @@ class RollbackService:
         commands += [(run_id, ArchiveRun(request.rollback_id)) for run_id in later]
         return _RollbackPlan(request.rollback_id, source, target, position, commands)
 
-    def _verify(self, connection: sa.Connection, plan: _RollbackPlan) -> None:
+    def _verify(self, connection: Connection, plan: _RollbackPlan) -> None:
         """In the transaction: the later runs are still those of the plan."""
         _check_new(connection, plan.rollback_id)
         if plan.target is not None:
@@ -202,7 +200,7 @@ class RollbackService:
             if later != [run_id for run_id, _ in plan.commands[1:]]:
                 raise _PlanOutdated
 
-    def _plan_undo(self, connection: sa.Connection, rollback_id: str) -> _UndoPlan:
+    def _plan_undo(self, connection: Connection, rollback_id: str) -> _UndoPlan:
         row, i = _undoable(connection, rollback_id), t.archived_items.c
         target: str = row.target_run_id or row.source_run_id
         archived = connection.execute(
@@ -213,7 +211,7 @@ class RollbackService:
         commands: list[tuple[str, Command]] = [(run_id, UndoRollback(rollback_id)) for run_id in own]
         return _UndoPlan(rollback_id, own, newer, [*commands, *((run_id, CancelRun()) for run_id in newer)])
 
-    def _verify_undo(self, connection: sa.Connection, plan: _UndoPlan) -> None:
+    def _verify_undo(self, connection: Connection, plan: _UndoPlan) -> None:
         """In the transaction: it can still be undone, and the newer runs are still those of the plan."""
         row = _undoable(connection, plan.rollback_id)
         if _newer_runs(connection, row, plan.own) != plan.newer:
@@ -244,7 +242,7 @@ class _UndoPlan:
 P = TypeVar("P", _RollbackPlan, _UndoPlan)
 
 
-def _later_runs(connection: sa.Connection, target: RunFacts) -> list[str]:
+def _later_runs(connection: Connection, target: RunFacts) -> list[str]:
     r = t.pipeline_runs.c
     return list(
         connection.execute(
@@ -260,7 +258,7 @@ def _later_runs(connection: sa.Connection, target: RunFacts) -> list[str]:
     )
 
 
-def _undoable(connection: sa.Connection, rollback_id: str) -> Row:
+def _undoable(connection: Connection, rollback_id: str) -> Row:
     r = t.rollback_events
     row = connection.execute(sa.select(r).where(r.c.rollback_id == rollback_id)).one_or_none()
     if row is None:
@@ -272,7 +270,7 @@ def _undoable(connection: sa.Connection, rollback_id: str) -> Row:
     return row
 
 
-def _newer_runs(connection: sa.Connection, row: Row, own: Sequence[str]) -> list[str]:
+def _newer_runs(connection: Connection, row: Row, own: Sequence[str]) -> list[str]:
     """Open runs begun since a run-level rollback; one that has completed anything stands in the way."""
     if row.rollback_type != "run_level":
         return []
@@ -312,7 +310,7 @@ def _position(loaded: LoadedRun, request: RollbackSpec) -> int:
     raise NotFound("checkpoint in this run", request.target_checkpoint_id)
 
 
-def _check_new(connection: sa.Connection, rollback_id: str) -> None:
+def _check_new(connection: Connection, rollback_id: str) -> None:
     r = t.rollback_events.c
     if connection.execute(sa.select(r.rollback_id).where(r.rollback_id == rollback_id)).first() is not None:
         raise AlreadyApplied("This rollback has been carried out already.")
@@ -330,7 +328,7 @@ def _check_same_line(source: LoadedRun, target: LoadedRun) -> None:
         raise InvalidInput([("/target_run_id", f"v{b.run_version} comes after v{a.run_version}: name an earlier run.")])
 
 
-def _pipeline_of(connection: sa.Connection, rollback_id: str) -> str:
+def _pipeline_of(connection: Connection, rollback_id: str) -> str:
     r = t.rollback_events.c
     found = connection.execute(sa.select(r.pipeline_id).where(r.rollback_id == rollback_id)).scalar_one_or_none()
     if found is None:

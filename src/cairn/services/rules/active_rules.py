@@ -6,15 +6,13 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-import sqlalchemy as sa
-
 from cairn.core.rule_verdict import NO_VERDICT, Judge, RuleQuestion, RuleVerdict
 from cairn.core.rules import Rulebook, ScopedRulebook, judge
 from cairn.definitions import DefinitionError
 from cairn.definitions.rules import load
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.rules.run_facts import RunFactsReader
-from cairn.store import BoundedCache, Database, LoadedRun, NewArtifact, rules
+from cairn.store import BoundedCache, Connection, Database, LoadedRun, NewArtifact, rules
 from cairn.store.rules import ActiveRuleVersion
 
 log = logging.getLogger(__name__)
@@ -29,7 +27,7 @@ class ActiveRules:
         self._mask = mask  # takes known secrets out of what is shown of values
         self._compiled = BoundedCache[tuple[str, int], Rulebook]()
 
-    def judge(self, connection: sa.Connection, loaded: LoadedRun, brought: Iterable[NewArtifact] = (), /) -> Judge:
+    def judge(self, connection: Connection, loaded: LoadedRun, brought: Iterable[NewArtifact] = (), /) -> Judge:
         """Judges the questions of one transaction. Nothing is read before the first of them."""
         heads: list[ActiveRuleVersion] | None = None
 
@@ -56,22 +54,22 @@ class ActiveRules:
         )
         return replace(verdict, considered=considered)
 
-    def _heads(self, connection: sa.Connection, pipeline_id: str) -> list[ActiveRuleVersion]:
+    def _heads(self, connection: Connection, pipeline_id: str) -> list[ActiveRuleVersion]:
         is_reading = connection.engine is self._database.read_engine  # where nothing can be held
         return rules.heads(connection, pipeline_id, hold=not is_reading)
 
-    def books(self, connection: sa.Connection, heads: Iterable[ActiveRuleVersion]) -> list[ScopedRulebook]:
+    def books(self, connection: Connection, heads: Iterable[ActiveRuleVersion]) -> list[ScopedRulebook]:
         return [
             ScopedRulebook(head.scope, head.revision, self.book(connection, head.scope, head.revision))
             for head in heads
             if head.revision > 0
         ]
 
-    def book(self, connection: sa.Connection, scope: str, revision: int) -> Rulebook:
+    def book(self, connection: Connection, scope: str, revision: int) -> Rulebook:
         """The rules of a scope as they were at a revision, which never changes."""
         return self._compiled.get((scope, revision), lambda: self._compile(connection, scope, revision))
 
-    def _compile(self, connection: sa.Connection, scope: str, revision: int) -> Rulebook:
+    def _compile(self, connection: Connection, scope: str, revision: int) -> Rulebook:
         try:
             return load(rules.text(connection, scope, revision) or "").rulebook
         except DefinitionError as error:

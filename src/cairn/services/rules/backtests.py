@@ -18,7 +18,7 @@ from cairn.services.engine.plans import DefinitionCache
 from cairn.services.rules.active_rules import ActiveRules
 from cairn.services.rules.run_facts import RunFactsReader
 from cairn.services.rules.scoring import Proportion, agrees, answer_of
-from cairn.store import Database, LoadedRun, load_run
+from cairn.store import Connection, Database, LoadedRun, load_run
 from cairn.store import rules as rule_rows
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
@@ -83,7 +83,7 @@ class Backtests:
 
     def _replay(
         self,
-        connection: sa.Connection,
+        connection: Connection,
         rulebook: Rulebook,
         pipeline_id: str | None,
         since: datetime | None,
@@ -106,7 +106,7 @@ class Backtests:
         return outcome
 
     def _books(
-        self, connection: sa.Connection, rulebook: Rulebook, pipeline_id: str, is_global: bool
+        self, connection: Connection, rulebook: Rulebook, pipeline_id: str, is_global: bool
     ) -> list[ScopedRulebook]:
         heads = {head.scope: head for head in rule_rows.heads(connection, pipeline_id)}
         other = heads.get(pipeline_id if is_global else GLOBAL)
@@ -140,7 +140,7 @@ def _count(outcome: BacktestOutcome, row: Row, asks: bool | None, rule: str, ans
             outcome.disagreements.append((rule, answer, row))
 
 
-def _decided(connection: sa.Connection, pipeline_id: str | None, since: datetime | None, limit: int) -> Sequence[Row]:
+def _decided(connection: Connection, pipeline_id: str | None, since: datetime | None, limit: int) -> Sequence[Row]:
     """What people have decided, newest first. What repeats an earlier decision is none of its own."""
     query = (
         sa.select(
@@ -168,7 +168,7 @@ def _decided(connection: sa.Connection, pipeline_id: str | None, since: datetime
     return connection.execute(query).all()
 
 
-def _modified(connection: sa.Connection, rows: Sequence[Row]) -> set[str]:
+def _modified(connection: Connection, rows: Sequence[Row]) -> set[str]:
     """Those that people corrected before they approved them."""
     if not rows:
         return set()
@@ -192,7 +192,7 @@ def question_of(row: Row) -> RuleQuestion:
 class _Runs:
     """The run that was loaded last: decisions of one run mostly stand together."""
 
-    def __init__(self, connection: sa.Connection, plans: DefinitionCache) -> None:
+    def __init__(self, connection: Connection, plans: DefinitionCache) -> None:
         self._connection = connection
         self._plans = plans
         self._last: LoadedRun | None = None
@@ -208,7 +208,7 @@ class _Data:
     """What a rule would have seen then; the run is loaded only if it looks beyond the action's parameters."""
 
     def __init__(
-        self, connection: sa.Connection, plans: DefinitionCache, runs: _Runs, run_id: str, question: RuleQuestion
+        self, connection: Connection, plans: DefinitionCache, runs: _Runs, run_id: str, question: RuleQuestion
     ) -> None:
         self._connection = connection
         self._plans = plans

@@ -17,7 +17,7 @@ from cairn.core.rules import GLOBAL
 from cairn.definitions import DefinitionError, Finding
 from cairn.documents import MAX_YAML_BYTES
 from cairn.services.folders.system_log import keep
-from cairn.store import Database, rules
+from cairn.store import Connection, Database, rules
 from cairn.store import tables as t
 from cairn.store.rules import digest_of
 
@@ -107,15 +107,15 @@ class RulesFileWatcher:
         self.faults = faults
 
 
-def _revision(connection: sa.Connection) -> int:
+def _revision(connection: Connection) -> int:
     return rules.head(connection, GLOBAL).revision
 
 
-def _text(connection: sa.Connection, revision: int) -> str:
+def _text(connection: Connection, revision: int) -> str:
     return rules.text(connection, GLOBAL, revision) or ""
 
 
-def _noted(connection: sa.Connection, key: str) -> str | None:
+def _noted(connection: Connection, key: str) -> str | None:
     return connection.execute(sa.select(t.settings.c.value).where(t.settings.c.key == key)).scalar_one_or_none()
 
 

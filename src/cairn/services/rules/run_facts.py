@@ -20,7 +20,7 @@ from cairn.runners import InvalidInputData
 from cairn.runners.input_mapping import read_value
 from cairn.services.approvals.form_answers import read_answer
 from cairn.services.engine.plans import DefinitionCache
-from cairn.store import LoadedRun, NewArtifact, blobs
+from cairn.store import Connection, LoadedRun, NewArtifact, blobs
 from cairn.store import tables as t
 
 A = t.artifacts.c
@@ -31,7 +31,7 @@ class RunFactsReader:
 
     def __init__(
         self,
-        connection: sa.Connection,
+        connection: Connection,
         plans: DefinitionCache,
         loaded: LoadedRun,
         question: RuleQuestion,

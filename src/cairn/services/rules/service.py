@@ -19,14 +19,14 @@ from cairn.services.actors import Actor
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.rules.rules_file import RulesFileWatcher
-from cairn.store import Database, LostRace, pipelines, rules
+from cairn.store import Connection, Database, LostRace, pipelines, rules
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.events import chain
 from cairn.store.events.chain import EventRecord
 
 _PLACE = tuple(t.checkpoint_executions.c[name] for name in ("execution_id", "checkpoint_id", "checkpoint_name"))
-Count = Callable[[sa.Connection, tuple[str, ...]], int]  # how many people may decide of those who are named
+Count = Callable[[Connection, tuple[str, ...]], int]  # how many people may decide of those who are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class RuleService:
         """What a text says; DefinitionError with all its faults."""
         return await self._database.aread(lambda c: self.read(c, text))
 
-    def read(self, connection: sa.Connection, text: str | bytes) -> Written:
+    def read(self, connection: Connection, text: str | bytes) -> Written:
         count = self._count
         return load(text, count=None if count is None else lambda people: count(connection, people))
 
@@ -72,7 +72,7 @@ class RuleService:
     async def _save(self, scope: str, text: str, if_match: int | None, comment: str, by: str) -> SavedRules:
         written = await self.check(text)
 
-        def write(connection: sa.Connection) -> SavedRules:
+        def write(connection: Connection) -> SavedRules:
             return self._write(connection, scope, text, if_match, comment, by, written)
 
         try:
@@ -85,7 +85,7 @@ class RuleService:
 
     def _write(
         self,
-        connection: sa.Connection,
+        connection: Connection,
         scope: str,
         text: str,
         if_match: int | None,
@@ -121,7 +121,7 @@ class RuleService:
         if stopped and not reason.strip():
             raise InvalidInput([("/reason", "Say why: 'reason' is required to stop.")])
 
-        def write(connection: sa.Connection) -> str | None:
+        def write(connection: Connection) -> str | None:
             was, at = rules.head(connection, GLOBAL, lock=True), self._clock.now()
             told: dict[str, str] = {"reason": reason}
             if was.stopped != stopped:
@@ -144,7 +144,7 @@ class RuleService:
     async def review(self, approval_id: str, agrees: bool, comment: str, by: Actor) -> None:
         """What a person says of an automatic approval afterwards; the run goes its way."""
 
-        def write(connection: sa.Connection) -> ChangeHint:
+        def write(connection: Connection) -> ChangeHint:
             a, e, reviews = t.approvals.c, t.checkpoint_executions.c, t.audit_reviews
             row = connection.execute(
                 sa.select(a.run_id, a.pipeline_id, a.status, a.audit, a.rule, *_PLACE)

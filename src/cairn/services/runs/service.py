@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-import sqlalchemy as sa
-
 from cairn.core.budget import Budget
 from cairn.core.commands import CancelRun, Command, CommandContext, PauseRun, RestartRun, ResumeRun, SetBudget, StartRun
 from cairn.core.errors import CommandRefused
@@ -21,7 +19,7 @@ from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput, TooLarge
 from cairn.services.folders.folder_sync import FolderSync
-from cairn.store import LoadedRun, RunFacts, blobs, has_run, insert_run, new_run
+from cairn.store import Connection, LoadedRun, RunFacts, blobs, has_run, insert_run, new_run
 from cairn.store import pipelines as rows
 from cairn.store import pipelines as stored
 from cairn.store.events.chain import EventRecord
@@ -63,7 +61,7 @@ class RunService:
         value, payload = (None, None) if input is None else await self._prepared(pipeline_id, input)
         given = self._engine.context(by.name, command_id)
 
-        def body(connection: sa.Connection) -> Made:
+        def body(connection: Connection) -> Made:
             row, definition = self._open(connection, pipeline_id)
             filled, content = value, payload
             if value is None and (filled := _filled(definition.input_schema, None)) is not None:
@@ -86,7 +84,7 @@ class RunService:
     async def _prepared(self, pipeline_id: str, input: Any) -> tuple[Any, bytes]:
         """The input with what its schema gives for what is left out, and as it is stored."""
 
-        def read(connection: sa.Connection) -> Any:
+        def read(connection: Connection) -> Any:
             revision = rows.newest_revision(connection, pipeline_id)
             return self._engine.plans.definition(connection, pipeline_id, revision).input_schema
 
@@ -104,7 +102,7 @@ class RunService:
         given = self._engine.context(by.name, command_id)
         earlier = (await self._engine.read_run(run_id)).facts
 
-        def body(connection: sa.Connection) -> Made:
+        def body(connection: Connection) -> Made:
             row, _ = self._open(connection, earlier.pipeline_id)
             checksum, prompt = earlier.input_checksum, earlier.original_prompt
             return self._make(connection, row, given, checksum, prompt, test=earlier.is_test, start=True)
@@ -113,12 +111,12 @@ class RunService:
         return await self._engine.shielded(begun)
 
     async def _begin(
-        self, pipeline_id: str, given: CommandContext, make: Callable[[sa.Connection], Made], *, is_named: bool
+        self, pipeline_id: str, given: CommandContext, make: Callable[[Connection], Made], *, is_named: bool
     ) -> StartedRun:
         """A command that its sender has named may have been sent before."""
         run_id = id_of(given.command_id, "run")
 
-        def body(connection: sa.Connection) -> Made | None:
+        def body(connection: Connection) -> Made | None:
             return None if is_named and has_run(connection, run_id) else make(connection)
 
         async with self._engine.lock(pipeline_id), self._engine.lock(run_id):
@@ -133,7 +131,7 @@ class RunService:
         await self._engine.after_commit(commit)
         return commit.warnings
 
-    def _open(self, connection: sa.Connection, pipeline_id: str) -> tuple[Row, PipelineDefinition]:
+    def _open(self, connection: Connection, pipeline_id: str) -> tuple[Row, PipelineDefinition]:
         """The pipeline's row and its definition, if it can have another run."""
         row = rows.lock(connection, pipeline_id)
         if row.deleted_at is not None:
@@ -152,7 +150,7 @@ class RunService:
 
     def _make(
         self,
-        connection: sa.Connection,
+        connection: Connection,
         row: Row,
         given: CommandContext,
         input_checksum: str | None,

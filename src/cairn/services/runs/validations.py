@@ -15,6 +15,7 @@ from cairn.ports import ValidationVerdict
 from cairn.services.engine.commit import Commit
 from cairn.services.logs.log_writer import plain
 from cairn.services.runs.execution_views import ResultFinding, ResultValidation
+from cairn.store import Connection
 from cairn.store import tables as t
 
 V = t.validations.c
@@ -27,7 +28,7 @@ class VerdictWrite:
     execution: str
     verdicts: tuple[ValidationVerdict, ...]
 
-    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
+    def __call__(self, connection: Connection, commit: Commit, /) -> None:
         e = commit.before.run.executions[self.execution]
         rows = [_row(e, position, verdict, commit.context) for position, verdict in enumerate(self.verdicts)]
         if rows:
@@ -59,7 +60,7 @@ def _row(e: Execution, position: int, verdict: ValidationVerdict, context: Comma
     }
 
 
-def of_executions(connection: sa.Connection, execution_ids: Sequence[str]) -> dict[str, list[ResultValidation]]:
+def of_executions(connection: Connection, execution_ids: Sequence[str]) -> dict[str, list[ResultValidation]]:
     """Oldest first."""
     found: defaultdict[str, list[ResultValidation]] = defaultdict(list)
     query = sa.select(t.validations).where(V.execution_id.in_(execution_ids))

@@ -16,7 +16,7 @@ from cairn.services.errors import TooManyAttempts, Unauthenticated
 from cairn.services.identity.credentials import LOCAL, digest_of, new_secret, scopes_of, token_row
 from cairn.services.identity.directory import Directory
 from cairn.services.sign_in.rate_limits import SignInRateLimit
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.events import chain
 
@@ -96,7 +96,7 @@ class Authentication:
         bearer = Credential(replace(actor, scopes=scopes_of(row), until=row.expires_at), row.token_id, row.expires_at)
         return bearer, self._soonest(until, row.expires_at)
 
-    def _read_token(self, connection: sa.Connection, digest: str) -> Any:
+    def _read_token(self, connection: Connection, digest: str) -> Any:
         row = connection.execute(sa.select(t.api_tokens).where(t.api_tokens.c.token_digest == digest)).one_or_none()
         if row is None or not hmac.compare_digest(row.token_digest, digest) or row.revoked_at is not None:
             return None, None
@@ -132,7 +132,7 @@ class Authentication:
         tokens = t.api_tokens
         row = token_row(token, ADMIN.name, LOCAL, by=ADMIN, at=now)
 
-        def body(connection: sa.Connection) -> None:
+        def body(connection: Connection) -> None:
             earlier = sa.update(tokens).where(tokens.c.name == LOCAL, tokens.c.user_name == ADMIN.name)
             connection.execute(earlier.where(tokens.c.revoked_at.is_(None)).values(revoked_at=now))
             connection.execute(sa.insert(tokens).values(row))
@@ -160,7 +160,7 @@ class Authentication:
         await self._database.transact(lambda c: c.execute(renew))
         return ActiveSession(actor, row.session_id, later, renewed=True)
 
-    def _read_session(self, connection: sa.Connection, digest: str, now: datetime) -> Any:
+    def _read_session(self, connection: Connection, digest: str, now: datetime) -> Any:
         row = connection.execute(_session(digest)).one_or_none()
         if row is None or not hmac.compare_digest(row.session_digest, digest) or row.expires_at <= now:
             return None, None
@@ -174,7 +174,7 @@ class Authentication:
         """Without a session that is open, nothing happens."""
         mine, now = t.sessions.c.session_digest == digest_of(secret), self._clock.now()
 
-        def body(connection: sa.Connection) -> None:
+        def body(connection: Connection) -> None:
             ended = connection.execute(sa.delete(t.sessions).where(mine).returning(t.sessions.c.user_name)).scalar()
             if ended is not None:
                 chain.append_global_event(connection, "signed_out", ended, now, {"user": ended})
@@ -182,7 +182,7 @@ class Authentication:
         await self._database.transact(body)
 
     # ---- people ------------------------------------------------------------------------------------
-    def _find_actor(self, connection: sa.Connection, name: str) -> tuple[Actor, datetime | None] | None:
+    def _find_actor(self, connection: Connection, name: str) -> tuple[Actor, datetime | None] | None:
         found = self._directory.find(connection, name)
         return found and (found.actor, found.until)
 

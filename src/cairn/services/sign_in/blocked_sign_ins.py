@@ -6,11 +6,10 @@ from collections import OrderedDict, deque
 from datetime import datetime, timedelta
 from typing import Literal
 
-import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
 from cairn.ports import Clock
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store.events import chain
 
 Limit = Literal["address", "name"]
@@ -37,7 +36,7 @@ class BlockedSignIns:
             return
         told = {"limit": limit, "signed_in_with": way, "user": user}
 
-        def write(connection: sa.Connection) -> None:
+        def write(connection: Connection) -> None:
             chain.append_global_event(connection, "sign_in_refused", NOBODY, self._clock.now(), told)
 
         try:

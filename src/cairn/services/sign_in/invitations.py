@@ -19,6 +19,7 @@ from cairn.services.identity.users import UserSpec, make_user, standing
 from cairn.services.sign_in import passwords as rules
 from cairn.services.sign_in.passwords import Passwords
 from cairn.services.sign_in.service import SignInClient, SignInResult, SignInService
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -125,7 +126,7 @@ def _accept(act: AdminChange, token: str, hashed: str, display_name: str | None)
     act.record("invitation_accepted", invitation_id=row.invitation_id, user=row.user_name)
 
 
-def _open(connection: sa.Connection, token: str, now: datetime, *, lock: bool = False) -> Any:
+def _open(connection: Connection, token: str, now: datetime, *, lock: bool = False) -> Any:
     query = (
         sa.select(V, U.c.display_name, U.c.email, U.c.removed_at)
         .join(U, U.c.name == V.c.user_name)

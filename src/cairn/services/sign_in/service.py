@@ -19,7 +19,7 @@ from cairn.services.sign_in.authentication import LIFETIME, Authentication
 from cairn.services.sign_in.blocked_sign_ins import BlockedSignIns, Limit
 from cairn.services.sign_in.passwords import Passwords
 from cairn.services.sign_in.rate_limits import SignInRateLimit
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.events import chain
 
@@ -123,7 +123,7 @@ class SignInService:
             "ends_at": ends_at,
         }
 
-        def body(connection: sa.Connection) -> None:
+        def body(connection: Connection) -> None:
             u = t.users
             is_there = sa.update(u).where(u.c.name == user, u.c.removed_at.is_(None)).values(signed_in_at=now)
             if connection.execute(is_there).rowcount == 0:
@@ -162,7 +162,7 @@ class _RateLimitedSignIn:
                 attempts.withdraw(source)
 
 
-def _by_name(connection: sa.Connection, named: str) -> Any:
+def _by_name(connection: Connection, named: str) -> Any:
     u = t.users.c
     meant = u.name == named
     if "@" in named:

@@ -20,13 +20,13 @@ from cairn.services.approvals.views import ApprovalDetail, ApprovalTerms, Commen
 from cairn.services.artifacts import queries as artifacts
 from cairn.services.engine.plans import DefinitionCache, definition_of
 from cairn.services.rework import staleness
-from cairn.store import LoadedRun
+from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import execution_row
 
 
 def get_detail(
-    connection: sa.Connection,
+    connection: Connection,
     plans: DefinitionCache,
     loaded: LoadedRun,
     approval_id: str,
@@ -68,7 +68,7 @@ def _terms(a: Approval) -> ApprovalTerms:
 
 
 def _action(
-    connection: sa.Connection, plans: DefinitionCache, loaded: LoadedRun, a: Approval, revision: int
+    connection: Connection, plans: DefinitionCache, loaded: LoadedRun, a: Approval, revision: int
 ) -> ProposedAction | None:
     row = connection.execute(sa.select(t.actions).where(t.actions.c.approval_id == a.id)).one_or_none()
     if row is None:
@@ -97,7 +97,7 @@ def _action(
     )
 
 
-def _steps(connection: sa.Connection, run_id: str) -> list[PriorExecution]:
+def _steps(connection: Connection, run_id: str) -> list[PriorExecution]:
     """What the run has done so far, in its order."""
     e, r = t.checkpoint_executions.c, t.pipeline_runs.c
     rows = connection.execute(
@@ -132,7 +132,7 @@ def _seconds(begun: datetime | None, ended: datetime | None) -> float | None:
     return (ended - begun).total_seconds() if begun is not None and ended is not None else None
 
 
-def list_comments(connection: sa.Connection, approval_id: str) -> list[Comment]:
+def list_comments(connection: Connection, approval_id: str) -> list[Comment]:
     c = t.approval_comments.c
     rows = connection.execute(
         sa.select(t.approval_comments).where(c.approval_id == approval_id).order_by(c.at, c.comment_id)

@@ -13,13 +13,13 @@ from cairn.documents import decode_json
 from cairn.services.approvals.questions import open_question
 from cairn.services.approvals.views import Form, FormField
 from cairn.services.paging import Row
-from cairn.store import blobs
+from cairn.store import Connection, blobs
 from cairn.store import tables as t
 
 ASKING = frozenset({WaitingOn.QUESTION.value, WaitingOn.SCRIPT_INPUT.value})  # when people may be asked in words
 
 
-def form_of(connection: sa.Connection, checkpoint: CheckpointDefinition, row: Row) -> Form | None:
+def form_of(connection: Connection, checkpoint: CheckpointDefinition, row: Row) -> Form | None:
     execution_id, answer_checksum = row.execution_id, row.answer_checksum
     question = open_question(connection, execution_id) if row.waiting_on in ASKING else None
     asked = (question.text, question.fields) if question is not None else _asked(checkpoint)
@@ -56,14 +56,14 @@ def _asked(checkpoint: CheckpointDefinition) -> tuple[str, Sequence[InputField]]
     return None
 
 
-def _answers(connection: sa.Connection, checksum: str | None) -> dict[str, Any] | None:
+def _answers(connection: Connection, checksum: str | None) -> dict[str, Any] | None:
     if checksum is None:
         return None
     answer: Any = decode_json(blobs.read(connection, checksum))
     return cast("dict[str, Any]", answer) if isinstance(answer, dict) else None
 
 
-def _feedback(connection: sa.Connection, execution_id: str) -> str | None:
+def _feedback(connection: Connection, execution_id: str) -> str | None:
     """What was last asked to be done better; none once that has been approved."""
     a, d = t.approvals.c, t.approval_decisions.c
     query = (

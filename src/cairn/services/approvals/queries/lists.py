@@ -21,6 +21,7 @@ from cairn.services.approvals.eligibility import Eligibility
 from cairn.services.approvals.views import Approval, ApprovalPage, Vote
 from cairn.services.identity.directory import UserIndex, roll
 from cairn.services.paging import Query, Row, SortOrder, page
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.runs.approval_rows import terms_from
@@ -77,7 +78,7 @@ _ORDERS = {
 
 
 def list_approvals(
-    connection: sa.Connection, wanted: ApprovalFilter, limit: int, cursor: str | None, seen: ApprovalViewer
+    connection: Connection, wanted: ApprovalFilter, limit: int, cursor: str | None, seen: ApprovalViewer
 ) -> ApprovalPage:
     conditions: list[sa.ColumnElement[bool]] = []
     statuses = [status.value for status in wanted.statuses]
@@ -116,26 +117,26 @@ def _not_barred(name: str) -> sa.ColumnElement[bool]:
     return sa.or_(R.created_by != name, A.terms.is_(None), sa.not_(matters))
 
 
-def run_of(connection: sa.Connection, approval_id: str) -> str:
+def run_of(connection: Connection, approval_id: str) -> str:
     run_id = connection.execute(sa.select(A.run_id).where(A.approval_id == approval_id)).scalar()
     if run_id is None:
         raise NotFound("approval", approval_id)
     return run_id
 
 
-def get_approval(connection: sa.Connection, approval_id: str, seen: ApprovalViewer) -> Approval:
+def get_approval(connection: Connection, approval_id: str, seen: ApprovalViewer) -> Approval:
     rows = connection.execute(_SELECT.where(A.approval_id == approval_id)).all()
     if not rows:
         raise NotFound("approval", approval_id)
     return _views(connection, rows, seen)[0]
 
 
-def pending_of_run(connection: sa.Connection, run_id: str, seen: ApprovalViewer) -> list[Approval]:
+def pending_of_run(connection: Connection, run_id: str, seen: ApprovalViewer) -> list[Approval]:
     query = _SELECT.where(A.run_id == run_id, A.status == ApprovalStatus.PENDING.value).order_by(A.ordinal)
     return _views(connection, connection.execute(query).all(), seen)
 
 
-def _views(connection: sa.Connection, rows: Sequence[Row], seen: ApprovalViewer) -> list[Approval]:
+def _views(connection: Connection, rows: Sequence[Row], seen: ApprovalViewer) -> list[Approval]:
     votes: defaultdict[str, list[Vote]] = defaultdict(list)
     if rows:
         query = sa.select(t.approval_decisions).where(D.approval_id.in_([row.approval_id for row in rows]))

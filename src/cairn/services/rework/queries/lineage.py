@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from cairn.services.rework import staleness
 from cairn.services.rework.queries.reworks import reworks_of
 from cairn.services.rework.views import ArtifactFlow, Dependency, Lineage
-from cairn.store import LoadedRun
+from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
 
 _C, _D, _A = t.artifact_consumption.c, t.job_dependencies.c, t.artifacts.c
@@ -15,7 +15,7 @@ _E = t.checkpoint_executions.alias("consumer")
 _P = t.checkpoint_executions.alias("producer")
 
 
-def get_lineage(connection: sa.Connection, loaded: LoadedRun) -> Lineage:
+def get_lineage(connection: Connection, loaded: LoadedRun) -> Lineage:
     run_id = loaded.facts.run_id
     return Lineage(
         run_id=run_id,
@@ -25,7 +25,7 @@ def get_lineage(connection: sa.Connection, loaded: LoadedRun) -> Lineage:
     )
 
 
-def _flow(connection: sa.Connection, run_id: str) -> list[ArtifactFlow]:
+def _flow(connection: Connection, run_id: str) -> list[ArtifactFlow]:
     query = (
         sa.select(
             _A.artifact_record_id,
@@ -75,7 +75,7 @@ def _flow(connection: sa.Connection, run_id: str) -> list[ArtifactFlow]:
     ]
 
 
-def _dependencies(connection: sa.Connection, run_id: str) -> list[Dependency]:
+def _dependencies(connection: Connection, run_id: str) -> list[Dependency]:
     query = (
         sa.select(t.job_dependencies)
         .join(_E, _E.c.execution_id == _D.execution_id)

@@ -12,7 +12,7 @@ from cairn.core.states import ApprovalStatus, ExecutionState, RunStatus
 from cairn.services.rework.staleness import RESULTS
 from cairn.services.rework.views import ReplacedArtifact, ReworkBegins, ReworkItem, ReworkPreview, StaleExecution
 from cairn.services.rollbacks.queries import withdrawn
-from cairn.store import LoadedRun
+from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def superseded_by(run: Run, e: Execution) -> str | None:
 
 
 # ---- preview -----------------------------------------------------------------------------------------
-def preview(connection: sa.Connection, foreseen: ReworkImpact) -> ReworkPreview:
+def preview(connection: Connection, foreseen: ReworkImpact) -> ReworkPreview:
     """What a rework would do, as far as it can be told before."""
     before, after, replaced = foreseen.commit.before, foreseen.commit.decision.run, foreseen.replaced
     place, asker = before.places[replaced.key], foreseen.asker
@@ -105,7 +105,7 @@ def _begins(made: Execution) -> ReworkBegins:
             return "at once"
 
 
-def _replaced(connection: sa.Connection, e: Execution) -> list[ReplacedArtifact]:
+def _replaced(connection: Connection, e: Execution) -> list[ReplacedArtifact]:
     query = sa.select(_A.artifact_record_id, _A.artifact_name, _A.file_path, _A.size_bytes)
     rows = connection.execute(query.where(_A.artifact_record_id.in_(e.outputs)).order_by(_A.artifact_name))
     return [
@@ -119,9 +119,7 @@ def _replaced(connection: sa.Connection, e: Execution) -> list[ReplacedArtifact]
     ]
 
 
-def _becomes_stale(
-    connection: sa.Connection, run_id: str, replaced: Execution, but: str | None
-) -> list[StaleExecution]:
+def _becomes_stale(connection: Connection, run_id: str, replaced: Execution, but: str | None) -> list[StaleExecution]:
     """What has read the artifacts that are to be replaced, and stands; the asker that waits reads the new ones."""
     query = (
         sa.select(_E.execution_id, _E.run_id, _R.run_version, _E.checkpoint_name, _A.artifact_name)

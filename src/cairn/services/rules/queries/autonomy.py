@@ -15,6 +15,7 @@ from cairn.core.states import ApprovalKind, ApprovalStatus
 from cairn.services.paging import Query, SortOrder, page
 from cairn.services.rules import scoring
 from cairn.services.rules.views import Audit, AuditPage, AuditReview, Autonomy, Proportion, RuleAutonomy
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
@@ -44,7 +45,7 @@ class _DecidedApproval:
     disagreed: int = 0
 
 
-def read_autonomy(connection: sa.Connection, books: Iterable[ScopedRulebook], since: datetime) -> Autonomy:
+def read_autonomy(connection: Connection, books: Iterable[ScopedRulebook], since: datetime) -> Autonomy:
     """For every rule that is in force."""
     given, shadow, asked = _given(connection, since), _shadow(connection, since), _asked(connection, since)
     names = {
@@ -100,7 +101,7 @@ def share(of: scoring.Proportion) -> Proportion:
     return Proportion(count=of.count, of=of.of, rate=of.rate, low=low, high=high)
 
 
-def _counts(connection: sa.Connection, since: datetime) -> scoring.Proportion:
+def _counts(connection: Connection, since: datetime) -> scoring.Proportion:
     query = sa.select(A.status, sa.func.count()).where(
         A.asked_at >= since, A.status.in_((*_BY_PEOPLE, _AUTO)), A.kept_from.is_(None)
     )
@@ -108,7 +109,7 @@ def _counts(connection: sa.Connection, since: datetime) -> scoring.Proportion:
     return scoring.Proportion(found.get(_AUTO, 0), sum(found.values()))
 
 
-def _given(connection: sa.Connection, since: datetime) -> dict[Key, _DecidedApproval]:
+def _given(connection: Connection, since: datetime) -> dict[Key, _DecidedApproval]:
     sampled = sa.func.coalesce(sa.func.sum(sa.case((A.audit, 1), else_=0)), 0)
     reviewed = sa.func.count(V.approval_id)
     disagreed = sa.func.coalesce(sa.func.sum(sa.case((V.agrees.is_(sa.false()), 1), else_=0)), 0)
@@ -121,7 +122,7 @@ def _given(connection: sa.Connection, since: datetime) -> dict[Key, _DecidedAppr
     return {(row[0], row[1]): _DecidedApproval(*map(int, row[2:])) for row in connection.execute(query)}
 
 
-def _shadow(connection: sa.Connection, since: datetime) -> dict[Key, Counter[bool]]:
+def _shadow(connection: Connection, since: datetime) -> dict[Key, Counter[bool]]:
     """For what a rule would have approved in shadow: how often people agreed, and how often not."""
     query = (
         sa.select(A.approval_id, A.status, A.considered)
@@ -141,7 +142,7 @@ def _shadow(connection: sa.Connection, since: datetime) -> dict[Key, Counter[boo
     return found
 
 
-def _asked(connection: sa.Connection, since: datetime) -> dict[Key, Counter[str]]:
+def _asked(connection: Connection, since: datetime) -> dict[Key, Counter[str]]:
     """What people answered to what a rule put to them."""
     modified = _modified(connection, since)
     query = sa.select(A.approval_id, A.rule_scope, A.rule, A.status).where(_by_people(since), A.rule.is_not(None))
@@ -157,7 +158,7 @@ def _by_people(since: datetime) -> sa.ColumnElement[bool]:
     return sa.and_(A.asked_at >= since, A.status.in_(_BY_PEOPLE), A.kept_from.is_(None))
 
 
-def _modified(connection: sa.Connection, since: datetime) -> set[str]:
+def _modified(connection: Connection, since: datetime) -> set[str]:
     query = (
         sa.select(D.approval_id)
         .join(t.approvals, A.approval_id == D.approval_id)
@@ -190,7 +191,7 @@ _AUDITS: Query = (
 
 
 def list_audits(
-    connection: sa.Connection, *, reviewed: bool | None, pipeline_id: str | None, limit: int, cursor: str | None
+    connection: Connection, *, reviewed: bool | None, pipeline_id: str | None, limit: int, cursor: str | None
 ) -> AuditPage:
     query = _AUDITS
     if reviewed is not None:
@@ -201,7 +202,7 @@ def list_audits(
     return AuditPage(items=_audits(found.rows), next_cursor=found.next_cursor)
 
 
-def get_audit(connection: sa.Connection, approval_id: str) -> Audit:
+def get_audit(connection: Connection, approval_id: str) -> Audit:
     return _audits(connection.execute(_AUDITS.where(A.approval_id == approval_id)).all())[0]
 
 

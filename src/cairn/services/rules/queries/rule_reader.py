@@ -31,7 +31,7 @@ from cairn.services.rules.views import (
     RuleVersion,
     RuleVersionPage,
 )
-from cairn.store import Database
+from cairn.store import Connection, Database
 from cairn.store import rules as rule_rows
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
@@ -53,7 +53,7 @@ class RuleQueries:
             faults = [rules.finding(found) for found in self._file.faults]
             file = RulesFileStatus(path=str(self._file.path), faults=faults)
 
-        def read(connection: sa.Connection) -> RuleText:
+        def read(connection: Connection) -> RuleText:
             revision = rules.head(connection, scope)
             rulebook = self._in_force.book(connection, scope, revision)
             return rules.current(connection, scope, rulebook, tuple(warnings), file)
@@ -81,7 +81,7 @@ class RuleQueries:
     def autonomy(self, days: int) -> Autonomy:
         since = self._clock.now() - timedelta(days=days)
 
-        def read(connection: sa.Connection) -> Autonomy:
+        def read(connection: Connection) -> Autonomy:
             books = self._in_force.books(connection, rule_rows.all_heads(connection))
             return autonomy.read_autonomy(connection, books, since)
 
@@ -129,7 +129,7 @@ class RuleQueries:
         )
 
 
-def _last_votes(connection: sa.Connection, approvals: list[str]) -> dict[str, Row]:
+def _last_votes(connection: Connection, approvals: list[str]) -> dict[str, Row]:
     query = sa.select(D.approval_id, D.by, D.feedback).where(D.approval_id.in_(approvals)).order_by(D.position)
     return {row.approval_id: row for row in connection.execute(query)}
 

@@ -23,7 +23,7 @@ from cairn.services.rules.views import (
     RuleVersion,
     RuleVersionPage,
 )
-from cairn.store import pipelines, rules
+from cairn.store import Connection, pipelines, rules
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
@@ -35,7 +35,7 @@ RUNNING = EmergencyStop(stopped=False, reason="", by=None, at=None)
 
 
 def current(
-    connection: sa.Connection, scope: str, rulebook: Rulebook, warnings: Sequence[Found], file: RulesFileStatus | None
+    connection: Connection, scope: str, rulebook: Rulebook, warnings: Sequence[Found], file: RulesFileStatus | None
 ) -> RuleText:
     revision = head(connection, scope)
     row = version_row(connection, scope, revision) if revision else None
@@ -53,7 +53,7 @@ def current(
     )
 
 
-def head(connection: sa.Connection, scope: str) -> int:
+def head(connection: Connection, scope: str) -> int:
     """The revision that is in force for a scope that exists."""
     if scope != GLOBAL and not pipelines.exists(connection, scope):
         raise NotFound("pipeline", scope)
@@ -84,18 +84,18 @@ def summary(rule: Rule) -> RuleSummary:
 
 
 # ---- versions ------------------------------------------------------------------------------------------
-def versions(connection: sa.Connection, scope: str, limit: int, cursor: str | None) -> RuleVersionPage:
+def versions(connection: Connection, scope: str, limit: int, cursor: str | None) -> RuleVersionPage:
     head(connection, scope)
     found = page(connection, sa.select(t.rule_versions).where(V.scope == scope), _NEWEST, limit, cursor)
     return RuleVersionPage(items=[_version(row) for row in found.rows], next_cursor=found.next_cursor)
 
 
-def version(connection: sa.Connection, scope: str, revision: int) -> RuleVersion:
+def version(connection: Connection, scope: str, revision: int) -> RuleVersion:
     head(connection, scope)
     return _version(version_row(connection, scope, revision))
 
 
-def version_row(connection: sa.Connection, scope: str, revision: int) -> Row:
+def version_row(connection: Connection, scope: str, revision: int) -> Row:
     row = connection.execute(sa.select(t.rule_versions).where(V.scope == scope, V.revision == revision)).one_or_none()
     if row is None:
         raise NotFound("revision of these rules", str(revision))
@@ -114,7 +114,7 @@ def _version(row: Row) -> RuleVersion:
     )
 
 
-def compare(connection: sa.Connection, scope: str, before: int, after: int) -> RuleDiff:
+def compare(connection: Connection, scope: str, before: int, after: int) -> RuleDiff:
     texts = [version(connection, scope, revision).text.splitlines(keepends=True) for revision in (before, after)]
     names = (f"revision {before}", f"revision {after}")
     told = "".join(difflib.unified_diff(*texts, fromfile=names[0], tofile=names[1]))
@@ -122,12 +122,12 @@ def compare(connection: sa.Connection, scope: str, before: int, after: int) -> R
 
 
 # ---- stops ---------------------------------------------------------------------------------------------
-def stop(connection: sa.Connection) -> EmergencyStop:
+def stop(connection: Connection) -> EmergencyStop:
     row = connection.execute(sa.select(t.emergency_stops).order_by(S.number.desc()).limit(1)).one_or_none()
     return _stop(row) if row else RUNNING
 
 
-def stops(connection: sa.Connection, limit: int, cursor: str | None) -> EmergencyStopPage:
+def stops(connection: Connection, limit: int, cursor: str | None) -> EmergencyStopPage:
     found = page(connection, sa.select(t.emergency_stops), _LAST_STOP, limit, cursor)
     return EmergencyStopPage(items=[_stop(row) for row in found.rows], next_cursor=found.next_cursor)
 
@@ -137,7 +137,7 @@ def _stop(row: Row) -> EmergencyStop:
 
 
 # ---- why -----------------------------------------------------------------------------------------------
-def explain(connection: sa.Connection, approval_id: str) -> ApprovalExplanation:
+def explain(connection: Connection, approval_id: str) -> ApprovalExplanation:
     """Which rule decided, and why each other one did not, as it was when it was asked."""
     row = connection.execute(
         sa.select(A.kind, A.status, A.rule, A.rule_scope, A.rules_revision, A.considered, A.kept_from).where(

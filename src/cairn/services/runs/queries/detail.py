@@ -25,14 +25,14 @@ from cairn.services.runs.queries.executions import worked_seconds
 from cairn.services.runs.queries.lists import R, summary_fields
 from cairn.services.runs.views import Run as RunView
 from cairn.services.runs.views import RunCheckpoint, RunProgress
-from cairn.store import LoadedRun, model_usage
+from cairn.store import Connection, LoadedRun, model_usage
 from cairn.store import tables as t
 
 _GOING = frozenset({RunStatus.IN_PROGRESS, RunStatus.PAUSED})
 
 
 def get_run(
-    connection: sa.Connection,
+    connection: Connection,
     plans: DefinitionCache,
     budgets: Budgets,
     loaded: LoadedRun,
@@ -68,7 +68,7 @@ def get_run(
 
 # ---- the trail -------------------------------------------------------------------------------------
 def _trail(
-    connection: sa.Connection,
+    connection: Connection,
     plans: DefinitionCache,
     loaded: LoadedRun,
     told: Mapping[str, Progress | None],
@@ -131,7 +131,7 @@ def _item(
     )
 
 
-def _artifact_counts(connection: sa.Connection, run_id: str) -> dict[str, int]:
+def _artifact_counts(connection: Connection, run_id: str) -> dict[str, int]:
     f = t.artifacts.c
     query = (
         sa.select(f.execution_id, sa.func.count())
@@ -142,7 +142,7 @@ def _artifact_counts(connection: sa.Connection, run_id: str) -> dict[str, int]:
 
 
 # ---- progress ----------------------------------------------------------------------------------------
-def _progress(connection: sa.Connection, loaded: LoadedRun, now: datetime) -> RunProgress:
+def _progress(connection: Connection, loaded: LoadedRun, now: datetime) -> RunProgress:
     run = loaded.run
     left: float | None = None
     if run.status in _GOING:

@@ -12,13 +12,13 @@ import sqlalchemy as sa
 from cairn.core.execution import Execution
 from cairn.core.run import Run
 from cairn.core.states import ExecutionState, RunStatus
-from cairn.store import RunFacts
+from cairn.store import Connection, RunFacts
 from cairn.store import tables as t
 
 _LOOKED_AT = 10  # earlier runs
 
 
-def durations(connection: sa.Connection, facts: RunFacts) -> dict[str, float]:
+def durations(connection: Connection, facts: RunFacts) -> dict[str, float]:
     """Median seconds from a checkpoint's turn to its completion, by key."""
     r, e = t.pipeline_runs.c, t.checkpoint_executions.c
     earlier = (

@@ -36,7 +36,7 @@ from cairn.services.runs.execution_views import (
     ResultValidation,
 )
 from cairn.services.runs.queries import progress
-from cairn.store import LoadedRun, model_usage
+from cairn.store import Connection, LoadedRun, model_usage
 from cairn.store import tables as t
 from cairn.store.model_usage import NOTHING, ModelUsage
 
@@ -59,7 +59,7 @@ class ExecutionRows:
 
 
 def get_execution(
-    connection: sa.Connection,
+    connection: Connection,
     plans: DefinitionCache,
     loaded: LoadedRun,
     row: Row,
@@ -71,7 +71,7 @@ def get_execution(
 
 
 def list_executions(
-    connection: sa.Connection,
+    connection: Connection,
     plans: DefinitionCache,
     loaded: LoadedRun,
     now: datetime,
@@ -89,7 +89,7 @@ def list_executions(
 
 
 def _views(
-    connection: sa.Connection,
+    connection: Connection,
     plans: DefinitionCache,
     loaded: LoadedRun,
     rows: Sequence[Row],
@@ -111,9 +111,7 @@ def _views(
     return [_view(connection, plans, around, row, now) for row in rows]
 
 
-def _view(
-    connection: sa.Connection, plans: DefinitionCache, around: ExecutionRows, row: Row, now: datetime
-) -> Execution:
+def _view(connection: Connection, plans: DefinitionCache, around: ExecutionRows, row: Row, now: datetime) -> Execution:
     run, facts = around.loaded.run, around.loaded.facts
     checkpoint = definition_of(connection, plans, facts.pipeline_id, row)
     aggregate = run.executions.get(row.execution_id)
@@ -185,7 +183,7 @@ _seen = sa.table(
 )
 
 
-def _interactions(connection: sa.Connection, execution_ids: Sequence[str]) -> dict[str, list[Interaction]]:
+def _interactions(connection: Connection, execution_ids: Sequence[str]) -> dict[str, list[Interaction]]:
     found: defaultdict[str, list[Interaction]] = defaultdict(list)
     query = sa.select(_seen).where(_seen.c.execution_id.in_(execution_ids)).order_by(_seen.c.timestamp)
     for row in connection.execute(query):
@@ -209,7 +207,7 @@ _AGAIN = frozenset({EventType.EXECUTION_RETRIED.value, EventType.EXECUTION_REVAL
 _TOLD = (*sorted(_AGAIN), EventType.EXECUTION_FAILED.value)
 
 
-def of_executions(connection: sa.Connection, run_id: str, ids: Sequence[str]) -> dict[str, list[AttemptError]]:
+def of_executions(connection: Connection, run_id: str, ids: Sequence[str]) -> dict[str, list[AttemptError]]:
     """By execution, the newest last."""
     found: defaultdict[str, list[AttemptError]] = defaultdict(list)
     if not ids:

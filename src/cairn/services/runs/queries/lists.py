@@ -13,7 +13,7 @@ from cairn.services.costs.usage import usage
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.runs.queries import progress
 from cairn.services.runs.views import OpenExecution, RecentRun, RunMetadata, RunPage, RunSummary
-from cairn.store import model_usage
+from cairn.store import Connection, model_usage
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.model_usage import NOTHING, ModelUsage
@@ -44,13 +44,13 @@ SUMMARY: Query = sa.select(
 _NEWEST = SortOrder((R.created_at, R.run_id), newest_first=True)
 
 
-def list_runs(connection: sa.Connection, wanted: RunFilter, limit: int, cursor: str | None) -> RunPage:
+def list_runs(connection: Connection, wanted: RunFilter, limit: int, cursor: str | None) -> RunPage:
     found = page(connection, SUMMARY.where(*_conditions(wanted)), _NEWEST, limit, cursor)
     return RunPage(items=summaries(connection, found.rows), next_cursor=found.next_cursor)
 
 
 def list_of_pipeline(
-    connection: sa.Connection, pipeline_id: str, wanted: RunFilter, limit: int, cursor: str | None
+    connection: Connection, pipeline_id: str, wanted: RunFilter, limit: int, cursor: str | None
 ) -> RunPage:
     """Runs of the pipeline's current definition unless another version is asked for."""
     query = sa.select(P.pipeline_definition_version).where(P.pipeline_id == pipeline_id)
@@ -78,7 +78,7 @@ def _conditions(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def summaries(connection: sa.Connection, rows: Sequence[Row]) -> list[RunSummary]:
+def summaries(connection: Connection, rows: Sequence[Row]) -> list[RunSummary]:
     waiting = count_waiting(connection, A.run_id, [row.run_id for row in rows])
     opened = progress.of_runs(connection, rows)
     used = model_usage.by(connection, t.model_calls.c.run_id, [row.run_id for row in rows])
@@ -122,7 +122,7 @@ def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution], used
     }
 
 
-def count_waiting(connection: sa.Connection, by: sa.ColumnElement[str], ids: Sequence[str]) -> dict[str, int]:
+def count_waiting(connection: Connection, by: sa.ColumnElement[str], ids: Sequence[str]) -> dict[str, int]:
     """Pending approvals by run, or by pipeline."""
     if not ids:
         return {}
@@ -131,7 +131,7 @@ def count_waiting(connection: sa.Connection, by: sa.ColumnElement[str], ids: Seq
 
 
 # ---- for the list of pipelines -------------------------------------------------------------------
-def recent(connection: sa.Connection, pipeline_ids: Sequence[str], most: int) -> dict[str, list[RecentRun]]:
+def recent(connection: Connection, pipeline_ids: Sequence[str], most: int) -> dict[str, list[RecentRun]]:
     """The newest runs of each pipeline's current definition; the first is the latest."""
     found: dict[str, list[RecentRun]] = {pipeline_id: [] for pipeline_id in pipeline_ids}
     for row in connection.execute(_recent(connection.dialect.name, most).where(P.pipeline_id.in_(pipeline_ids))):
@@ -165,7 +165,7 @@ def _recent(database: str, most: int) -> Query:
     return query.order_by(R.created_at.desc(), R.run_id.desc())
 
 
-def latest(connection: sa.Connection, of: Iterable[Sequence[RecentRun]]) -> dict[str, RunSummary]:
+def latest(connection: Connection, of: Iterable[Sequence[RecentRun]]) -> dict[str, RunSummary]:
     """The first of each of these, by pipeline."""
     ids = [runs[0].run_id for runs in of if runs]
     if not ids:

@@ -11,6 +11,7 @@ from cairn.core.states import ExecutionStatus, RunStatus, WaitingOn
 from cairn.services.paging import Row
 from cairn.services.runs.execution_views import ExecutionProgress, Progress
 from cairn.services.runs.views import OpenExecution
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.column_types import Text
 from cairn.store.prepared_statements import PreparedQuery
@@ -38,7 +39,7 @@ _COLUMNS = (
 )
 
 
-def of_runs(connection: sa.Connection, runs: Sequence[Row]) -> dict[str, list[OpenExecution]]:
+def of_runs(connection: Connection, runs: Sequence[Row]) -> dict[str, list[OpenExecution]]:
     """By run, in the order of their places. A run that is over has none."""
     found: defaultdict[str, list[OpenExecution]] = defaultdict(list)
     ids = [run.run_id for run in runs if run.status not in _OVER]
@@ -92,7 +93,7 @@ _PROGRESS = PreparedQuery(
 )
 
 
-def progress_of_run(connection: sa.Connection, run_id: str) -> list[ExecutionProgress]:
+def progress_of_run(connection: Connection, run_id: str) -> list[ExecutionProgress]:
     rows = _PROGRESS.all(connection, {"run_id": run_id})
     shown = ((row.execution_id, progress(row)) for row in rows)
     return [ExecutionProgress(execution_id=of, fraction=p.fraction, text=p.text) for of, p in shown if p is not None]
