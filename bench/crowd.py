@@ -132,7 +132,11 @@ async def served(folder: Path, runners: int) -> AsyncGenerator[httpx.AsyncClient
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    settings = {"CAIRN_ADMIN_TOKEN": TOKEN, "CAIRN_MAX_RUNNERS": str(runners), "CAIRN_SIMULATION_PACE": PACE}
+    settings = {
+        "CAIRN_ADMIN_TOKEN": TOKEN,
+        "CAIRN_MAX_CONCURRENT_EXECUTIONS": str(runners),
+        "CAIRN_SIMULATION_CHARS_PER_SECOND": PACE,
+    }
     environment = {**os.environ, **settings}
     command = [str(Path(sys.executable).parent / "cairn"), "serve", "--port", str(port), "--data-dir", str(folder)]
     process = await asyncio.create_subprocess_exec(

@@ -13,7 +13,7 @@ pytest_plugins = ["tests.databases", "tests.effort", "tests.isolation", "tests.o
 
 for _name in {key for known in KNOWN.values() for key in known.keys}:
     os.environ.pop(_name, None)
-os.environ.setdefault("CAIRN_SIMULATION_PACE", "0")
+os.environ.setdefault("CAIRN_SIMULATION_CHARS_PER_SECOND", "0")
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:

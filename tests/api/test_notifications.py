@@ -35,7 +35,7 @@ async def post() -> AsyncIterator[MailServer]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def app(tmp_path_factory: pytest.TempPathFactory, receiver: WebServer, post: MailServer) -> AsyncIterator[App]:
     settings: Json = {
-        "outward_allowed": ["127.0.0.1"],
+        "outbound_allowed": ["127.0.0.1"],
         "smtp_host": "127.0.0.1",
         "smtp_port": post.port,
         "smtp_tls": "none",

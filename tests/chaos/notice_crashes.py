@@ -21,7 +21,7 @@ ENDED = ("sent", "failed", "unknown", "skipped")
 
 
 async def opened(folder: Path) -> App:
-    app = App(folder, None, {"outward_allowed": ["127.0.0.1"]}, functions=registry())
+    app = App(folder, None, {"outbound_allowed": ["127.0.0.1"]}, functions=registry())
     await app.open()
     app.cairn.telling.courier.waits = (0.05, 0.05)
     return app

@@ -32,7 +32,7 @@ QUICK = "import time\n\n\ndef main(ctx):\n    time.sleep(0.05)\n    return {}\n"
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path, CAIRN_SCRIPT_RUNNERS=str(TEN))
+    server = Server(tmp_path, CAIRN_MAX_CONCURRENT_SCRIPTS=str(TEN))
     yield server
     server.kill()
 

@@ -47,7 +47,7 @@ def functions_are_found() -> Iterator[None]:
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a fresh shell; times are those of Greenwich."""
     for name in tuple(os.environ):
-        if name == "NO_COLOR" or (name.startswith("CAIRN_") and name != "CAIRN_SIMULATION_PACE"):
+        if name == "NO_COLOR" or (name.startswith("CAIRN_") and name != "CAIRN_SIMULATION_CHARS_PER_SECOND"):
             monkeypatch.delenv(name)
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)

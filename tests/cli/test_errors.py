@@ -122,14 +122,14 @@ def test_a_refusal_says_what_is_possible(served: Shell, notes: Path, name: str) 
 def test_wrong_answers_are_told_per_field(served: Shell, notes: Path, name: str) -> None:
     served("apply", str(notes))
     served("run", name, "--detach")
-    said = served("submit", name, "--data", '{"count": "many", "txt": 1}', code=1)
+    said = served("submit", name, "--answers", '{"count": "many", "txt": 1}', code=1)
     told = {line.strip().partition(":")[0] for line in said.err.splitlines()[1:]}
     assert told == {"/fields/text", "/fields/count", "/fields/txt"}
-    missing = served("submit", name, "--data", '{"text": "x", "paper": "not-there.txt"}', code=2)
+    missing = served("submit", name, "--answers", '{"text": "x", "paper": "not-there.txt"}', code=2)
     assert missing.err == mentions("not-there.txt", os.strerror(ENOENT).lower())
-    assert served("submit", name, "--data", "{", code=2).err == mentions("--data", "JSON")
-    assert served("submit", name, "--data", "[1]", code=2).err == mentions("--data", "JSON")
-    assert served("submit", name, code=2).err == mentions("--data", "--field")
+    assert served("submit", name, "--answers", "{", code=2).err == mentions("--answers", "JSON")
+    assert served("submit", name, "--answers", "[1]", code=2).err == mentions("--answers", "JSON")
+    assert served("submit", name, code=2).err == mentions("--answers", "--field")
 
 
 def test_faults_of_a_definition_have_their_place(served: Shell, tmp_path: Path) -> None:

@@ -21,11 +21,13 @@ def test_a_channel_from_its_set_up_to_its_end(shell: Shell, notes: Path, tmp_pat
         ["Mail", "email", "-", "-", "yes"],
         ["Ops", "webhook", "127.0.0.1", "Mail", "yes"],
     ]
-    changed = shell.json("channels", "change", "Ops", "--no-details", "--disable", "--kind-of-notice", "run_failed")
+    changed = shell.json(
+        "channels", "update", "Ops", "--no-include-details", "--disable", "--notification-kind", "run_failed"
+    )
     assert (changed["shows_details"], changed["is_enabled"], changed["kinds"]) == (False, False, ["run_failed"])
     assert "very-secret" not in shell("channels", "show", "Ops").out
     tried = shell("channels", "test", "Ops", code=1).out
-    assert tried == mentions("Ops", "failed", "127.0.0.1", "CAIRN_OUTWARD_ALLOWED")
+    assert tried == mentions("Ops", "failed", "127.0.0.1", "CAIRN_OUTBOUND_ALLOWED")
     (delivery,) = shell.json("deliveries", "--channel", "Ops", "--status", "failed")["items"]
     assert "not_sent" in shell("deliveries", "show", delivery["delivery_id"]).out
     assert shell("channels", "remove", "Ops").out == "Ops: removed\n"
@@ -36,8 +38,8 @@ def test_a_channel_from_its_set_up_to_its_end(shell: Shell, notes: Path, tmp_pat
 def test_what_one_wants_to_be_told(shell: Shell, notes: Path) -> None:
     shell("apply", str(notes))
     assert len(shell("preferences").out.splitlines()) == 3
-    words = ("--kind", "approval_asked", "--quiet", "22:00-07:00", "--time-zone", "Europe/Berlin")
+    words = ("--kind", "approval_asked", "--quiet-hours", "22:00-07:00", "--time-zone", "Europe/Berlin")
     assert "22:00-07:00 Europe/Berlin" in shell("preferences", "set", *words).out
     assert shell.json("preferences")["kinds"] == ["approval_asked"]
-    assert shell("preferences", "set", "--quiet", "22-7", code=1).err.startswith("cairn: ")
+    assert shell("preferences", "set", "--quiet-hours", "22-7", code=1).err.startswith("cairn: ")
     shell("preferences", "set")

@@ -82,10 +82,10 @@ def test_downloads(served: Shell, walked: str, tmp_path: Path) -> None:
 
 
 def test_settings_are_shown_with_their_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "settings.toml").write_text("max_runners = 3\n")
+    (tmp_path / "settings.toml").write_text("max_concurrent_executions = 3\n")
     monkeypatch.setenv("CAIRN_ADMIN_TOKEN", "very secret")
     shown = invoke("config", "show", "--data-dir", str(tmp_path), "--json").json
-    assert shown["max_runners"] == {"value": 3, "from": str(tmp_path / "settings.toml")}
+    assert shown["max_concurrent_executions"] == {"value": 3, "from": str(tmp_path / "settings.toml")}
     assert shown["admin_token"] == {"value": "**********", "from": "CAIRN_ADMIN_TOKEN"}
     assert shown["poll_seconds"]["from"] == "default"
     assert "very secret" not in invoke("config", "show", "--data-dir", str(tmp_path)).out

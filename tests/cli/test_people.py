@@ -21,22 +21,22 @@ def test_people_from_their_invitation_to_their_removal(shell: Shell, notes: Path
     assert "walker" in shell("users", "invitations", "--all").out
     shell("users", "add", "robot", "--role", "editor", "--display-name", "A robot")
     shell("groups", "add", "walkers", "--description", "Who walk", "--member", "walker")
-    changed = shell.json("users", "change", "walker", "--role", "viewer", "--role", "approver", "--email", "")
+    changed = shell.json("users", "update", "walker", "--role", "viewer", "--role", "approver", "--email", "")
     assert (changed["roles"], changed["email"], changed["groups"]) == (["viewer", "approver"], "", ["walkers"])
-    assert shell.json("groups", "change", "walkers", "--member", "robot")["members"] == ["robot"]
-    assert shell.json("groups", "change", "walkers", "--no-members")["members"] == []
+    assert shell.json("groups", "update", "walkers", "--member", "robot")["members"] == ["robot"]
+    assert shell.json("groups", "update", "walkers", "--no-members")["members"] == []
     assert "Who walk" in shell("groups", "show", "walkers").out
     assert "walkers" in shell("groups").out
     shell("groups", "remove", "walkers")
     assert [line.split()[0] for line in shell("users", "--search", "obo").out.splitlines()[1:]] == ["robot"]
-    named = [line.split() for line in shell("users", "names").out.splitlines()]
+    named = [line.split() for line in shell("users", "directory").out.splitlines()]
     assert ["walker", "walker", "yes"] in named
     assert "A robot" in shell("users", "show", "robot").out
     assert shell("users", "remove", "robot").out == "robot: removed\n"
     assert "robot (removed)" in shell("users", "--removed").out
     assert shell("users", "restore", "robot").out == "robot: back\n"
-    assert shell.json("users", "change", "robot", "--no-roles", "--no-groups")["roles"] == []
-    refused = shell("users", "change", "admin", "--role", "viewer", code=1)
+    assert shell.json("users", "update", "robot", "--no-roles", "--no-groups")["roles"] == []
+    refused = shell("users", "update", "admin", "--role", "viewer", code=1)
     assert refused.err == mentions("admin", "CAIRN_ADMIN_TOKEN")
     assert shell("users", "show", "nobody-there", code=3).err == mentions("nobody-there")
     assert "user_restored" in shell("events", "--global").out

@@ -56,7 +56,7 @@ def test_ctrl_c_leaves_a_run_that_the_next_command_goes_on_with(alone: Shell, tm
 def test_ctrl_c_ends_following_and_leaves_the_run(served: Shell, notes: Path, name: str) -> None:
     served("apply", str(notes))
     served("run", name, "--detach")
-    process = spawn("watch", name, "--to-end", data=served.data)
+    process = spawn("watch", name, "--until-done", data=served.data)
     assert process.stdout is not None
     process.stdout.readline()
     interrupt(process)
@@ -109,7 +109,7 @@ def test_a_closed_pipe_is_quiet(served: Shell, notes: Path, name: str) -> None:
     """`cairn … | head -1`"""
     served("apply", str(notes))
     served("run", name, "--detach")
-    for words in (("events", "--limit", "500"), ("schema",), ("watch", name, "--to-end")):
+    for words in (("events", "--limit", "500"), ("schema",), ("watch", name, "--until-done")):
         data = () if words == ("schema",) else ("--data-dir", str(served.data))
         process = subprocess.Popen(
             [CAIRN, *words, *data],

@@ -105,9 +105,9 @@ def test_one_command_stops_everything(alone: Shell, notes: Path, name: str, tmp_
     alone("watch", name, code=6)
     (considered,) = alone.json("rules", "explain", f"{name}/write")["considered"]
     assert considered["rule"] == "Results are fine"
-    alone("rules", "resume")
+    alone("rules", "lift-stop")
     assert alone.json("rules", "list")["emergency_stop"]["stopped"] is False
-    assert "admin" in alone("rules", "stops").out.splitlines()[-1]
+    assert "admin" in alone("rules", "stop-history").out.splitlines()[-1]
 
 
 def test_what_is_wrong_in_the_file_is_told(alone: Shell) -> None:

@@ -22,7 +22,7 @@ def test_from_a_file_to_the_end(shell: Shell, notes: Path, name: str, tmp_path: 
     paper = tmp_path / "paper.txt"
     paper.write_text("On paper.")
     data = json.dumps({"text": "Rollbacks.", "count": 12345678901234567890, "paper": str(paper)})
-    shell("submit", f"{name}@v1/write", "--data", data)
+    shell("submit", f"{name}@v1/write", "--answers", data)
     waiting = shell("watch", name, code=6)
     assert waiting.out.splitlines()[-1] == mentions("Write the notes", f"cairn approve '{name}@v1/write'")
     assert '"count":12345678901234567890' in shell("artifacts", "show", f"{name}@v1/notes").out.replace(" ", "")
@@ -50,7 +50,7 @@ def test_revised_rejected_and_tried_again(shell: Shell, notes: Path, name: str) 
     assert shell("reject", name, code=2).err == mentions("--reason")
     shell("reject", name, "--reason", "Not wanted.")
     assert shell("watch", name, code=1).out.splitlines()[-1] == mentions(f"{name}@v1 failed", "0", "2")
-    assert shell("retry", name, "--whole").out.startswith(f"{name}@v2: in_progress")
+    assert shell("retry", name, "--whole-run").out.startswith(f"{name}@v2: in_progress")
     assert "PREVIOUS VERSION" not in shell("context", f"{name}@v2/write").out  # v1 completed nothing
 
 
@@ -63,7 +63,7 @@ def test_back_and_forth(shell: Shell, notes: Path, name: str) -> None:
         shell("watch", name, code=6)
         shell("approve", name)
         shell("watch", name)
-    plan = shell("rollback", f"{name}@v2", "--to-run", f"{name}@v1", "--plan").out
+    plan = shell("rollback", f"{name}@v2", "--to-run", f"{name}@v1", "--dry-run").out
     assert plan.splitlines()[0] == mentions("1 run", "0 executions", "2 artifacts")
     assert [run["run_version"] for run in shell.json("runs", name)["items"]] == [2, 1]
     made = shell.json("rollback", f"{name}@v2", "--to-run", f"{name}@v1", "--reason", "v1 was better")
@@ -150,7 +150,7 @@ def test_sent_back(shell: Shell, notes: Path, name: str) -> None:
     shell("watch", name, code=6)
     shell("approve", name)
     shell("watch", name)
-    plan = shell("rework", f"{name}/echo", "--to", "write", "--plan").out
+    plan = shell("rework", f"{name}/echo", "--to", "write", "--dry-run").out
     assert plan.splitlines()[0] == mentions("Write the notes")
     assert len(plan.splitlines()) > 1
     assert shell("rework", f"{name}/echo", "--to", "write", code=2).err == mentions("--prompt", "--reason")

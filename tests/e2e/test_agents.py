@@ -80,7 +80,7 @@ checkpoints:
 @pytest.fixture(scope="module")
 def paced(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     """A server whose simulated model streams slowly."""
-    running = Server(tmp_path_factory.mktemp("paced"), CAIRN_SIMULATION_PACE="400")
+    running = Server(tmp_path_factory.mktemp("paced"), CAIRN_SIMULATION_CHARS_PER_SECOND="400")
     yield running
     running.stop()
 

@@ -48,7 +48,7 @@ def receiver() -> Generator[Receiver]:
 @pytest.fixture
 def telling(tmp_path: Path) -> Generator[Server]:
     """A server that may send requests to this machine."""
-    running = Server(tmp_path, CAIRN_OUTWARD_ALLOWED='["127.0.0.1"]')
+    running = Server(tmp_path, CAIRN_OUTBOUND_ALLOWED='["127.0.0.1"]')
     yield running
     running.stop()
 

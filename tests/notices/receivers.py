@@ -112,7 +112,7 @@ class Receivers:
 async def open_receivers(folder: Path, url: str | None = None) -> AsyncGenerator[Receivers]:
     async with web_server() as web, mail_server() as mail:
         settings: dict[str, Any] = {
-            "outward_allowed": ["127.0.0.1"],
+            "outbound_allowed": ["127.0.0.1"],
             "public_url": f"{PUBLIC}/",
             "smtp_host": "127.0.0.1",
             "smtp_port": mail.port,

@@ -112,7 +112,7 @@ async def test_a_channel_that_leads_into_the_network_is_refused(receivers: Recei
     run = await asked(receivers)
     (delivery,) = await receivers.until_ended(run)
     assert (delivery.status, delivery.tries) == ("failed", 1)
-    assert delivery.told == mentions("127.0.0.2", "CAIRN_OUTWARD_ALLOWED")
+    assert delivery.told == mentions("127.0.0.2", "CAIRN_OUTBOUND_ALLOWED")
 
 
 async def test_a_rule_that_names_a_channel_that_is_not_there_is_told_in_the_log(receivers: Receivers) -> None:

@@ -42,7 +42,7 @@ async def test_what_is_not_taken_is_told(server: WebServer) -> None:
 
 
 async def test_what_is_inside_the_network_is_refused(server: WebServer) -> None:
-    with pytest.raises(NotSent, match=r"127\.0\.0\.1.*CAIRN_OUTWARD_ALLOWED"):
+    with pytest.raises(NotSent, match=r"127\.0\.0\.1.*CAIRN_OUTBOUND_ALLOWED"):
         await AppriseMessenger(OutboundGuard(AllowedHosts())).send(gotify(server), "Title", "Text")
     assert server.asked == []
 

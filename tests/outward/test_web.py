@@ -137,7 +137,7 @@ async def test_a_redirect_into_the_network_is_refused_and_what_was_done_before_i
     web: HttpClient, server: WebServer
 ) -> None:
     server.on("/", answer(302, Location="http://inner.test/admin"))
-    with pytest.raises(DeliveryUnknown, match=r"inner\.test.*10\.0\.0\.1.*CAIRN_OUTWARD_ALLOWED") as fault:
+    with pytest.raises(DeliveryUnknown, match=r"inner\.test.*10\.0\.0\.1.*CAIRN_OUTBOUND_ALLOWED") as fault:
         await web.request("POST", server.url())
     assert fault.value.lasting
 
@@ -171,7 +171,7 @@ async def test_what_is_not_public_is_refused(address: str) -> None:
         return (address,)
 
     guard = OutboundGuard(AllowedHosts(), answers)
-    with pytest.raises(NotSent, match=r"CAIRN_OUTWARD_ALLOWED"):
+    with pytest.raises(NotSent, match=r"CAIRN_OUTBOUND_ALLOWED"):
         await guard.addresses("hooks.test", 80)
 
 
@@ -203,7 +203,7 @@ async def test_other_ways_to_write_this_machine_are_refused(url: str) -> None:
 
 
 async def test_one_private_address_among_public_ones_is_enough() -> None:
-    with pytest.raises(NotSent, match=r"half\.test.*10\.0\.0\.1.*CAIRN_OUTWARD_ALLOWED"):
+    with pytest.raises(NotSent, match=r"half\.test.*10\.0\.0\.1.*CAIRN_OUTBOUND_ALLOWED"):
         await OutboundGuard(AllowedHosts(), resolve).addresses("half.test", 80)
 
 

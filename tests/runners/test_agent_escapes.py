@@ -30,7 +30,7 @@ pytestmark = pytest.mark.timeout(120)
 
 def with_code(folder: Path, seconds: float = 30.0) -> Agents:
     bounds = ProcessLimits(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
-    rules = AgentPolicy(code_seconds=seconds, code_bounds=bounds)
+    rules = AgentPolicy(code_timeout_seconds=seconds, code_bounds=bounds)
     return Agents(folder, FakeModels.saying(), rules, office={"sandbox": make_sandbox("bubblewrap", folder)})
 
 

@@ -180,7 +180,7 @@ async def test_what_a_tool_returns_stays_material(tmp_path: Path) -> None:
 # ---- code_execution ------------------------------------------------------------------------------------------
 def with_code(folder: Path, seconds: float = 20.0) -> Agents:
     bounds = ProcessLimits(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
-    rules = AgentPolicy(code_seconds=seconds, code_bounds=bounds)
+    rules = AgentPolicy(code_timeout_seconds=seconds, code_bounds=bounds)
     return Agents(folder, FakeModels.saying(), rules, office={"sandbox": make_sandbox("bubblewrap", folder)})
 
 

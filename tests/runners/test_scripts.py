@@ -227,7 +227,7 @@ async def test_what_the_settings_do_not_allow_is_told(bench: Bench) -> None:
     config = {"network": True, "python": "/usr/bin/other", "limits": {"memory_mb": 4096}}
     assert await bench.fault(function("return 1"), config=config) == Failure(
         "not_allowed",
-        mentions("script_network", "/usr/bin/other", "script_pythons", "memory_mb", "4096", "512"),
+        mentions("script_network", "/usr/bin/other", "script_interpreters", "memory_mb", "4096", "512"),
     )
 
 

@@ -21,7 +21,7 @@ async def shared_app(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
             url = stack.enter_context(request.getfixturevalue("postgres").new_database(migrated=True))
         async with mail_server() as mail, web_server() as web:
             outside = {"smtp_host": "127.0.0.1", "smtp_port": mail.port, "smtp_tls": "none"}
-            allowed = {"outward_allowed": ["127.0.0.1"]}
+            allowed = {"outbound_allowed": ["127.0.0.1"]}
             async with open_app(tmp_path_factory.mktemp("data"), url, **outside, **allowed) as opened:
                 opened.mail, opened.web = mail, web
                 yield opened

@@ -14,7 +14,7 @@ Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 NAT64 = IPv6Network("64:ff9b::/96")
-HOW = "an admin may allow it with CAIRN_OUTWARD_ALLOWED"
+HOW = "an admin may allow it with CAIRN_OUTBOUND_ALLOWED"
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:

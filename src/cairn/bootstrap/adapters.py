@@ -46,7 +46,7 @@ def script_rules(settings: Settings) -> ScriptPolicy:
     return ScriptPolicy(
         level=SandboxLevel(settings.script_sandbox),
         network=settings.script_network,
-        pythons=tuple(settings.script_pythons),
+        pythons=tuple(settings.script_interpreters),
         bounds=ProcessLimits(
             memory_mb=settings.script_memory_mb,
             processes=settings.script_processes,
@@ -64,7 +64,7 @@ def agent_rules(settings: Settings, secrets: SecretStore) -> AgentPolicy:
 
     return AgentPolicy(
         code_level=SandboxLevel(settings.code_sandbox),
-        code_seconds=settings.code_seconds,
+        code_timeout_seconds=settings.code_timeout_seconds,
         code_bounds=ProcessLimits(
             memory_mb=settings.code_memory_mb,
             processes=settings.script_processes,
@@ -84,7 +84,7 @@ def agent_rules(settings: Settings, secrets: SecretStore) -> AgentPolicy:
 
 def outward(settings: Settings, clock: Clock, secrets: SecretStore) -> OutboundPorts:
     """The ways out, with what guards them."""
-    guard = OutboundGuard(AllowedHosts.of(settings.outward_allowed))
+    guard = OutboundGuard(AllowedHosts.of(settings.outbound_allowed))
 
     def password() -> str | None:
         return secrets.get(settings.smtp_secret) if settings.smtp_secret else shown(settings.smtp_password)
@@ -111,8 +111,8 @@ def model_rules(settings: Settings) -> ModelPolicy:
         temperature=settings.default_temperature,
         silence=settings.model_timeout_seconds,
         tries=settings.model_retries + 1,
-        first_wait=settings.model_retry_seconds,
-        longest_wait=settings.model_longest_wait_seconds,
+        first_wait=settings.model_retry_delay_seconds,
+        longest_wait=settings.model_max_wait_seconds,
         providers={
             name: ProviderRule(given.kind, given.base_url, given.key, given.objects)
             for name, given in settings.model_providers.items()
@@ -132,7 +132,9 @@ def open_models(settings: Settings, rules: ModelPolicy, secrets: SecretStore) ->
             raise LookupError(str(error)) from None
 
     steps = {"steps": StepsFile(settings.simulation_file)} if settings.simulation_file is not None else {}
-    return PydanticAiModels(rules, opened, os.environ, SimulatedModelFactory(settings.simulation_pace, **steps))
+    return PydanticAiModels(
+        rules, opened, os.environ, SimulatedModelFactory(settings.simulation_chars_per_second, **steps)
+    )
 
 
 def shown(secret: SecretStr | None) -> str | None:

@@ -242,7 +242,7 @@ def build(
         ReportBuilder(briefing, ResultStore(database)),
         runners,
         ActionExecutor(engine, ActionTransports(database, ways.mailer, ways.web)),
-        RunnerSlots(settings.max_runners, settings.most_scripts, settings.agent_runners),
+        RunnerSlots(settings.max_concurrent_executions, settings.most_scripts, settings.max_concurrent_agents),
     )
     timers = TimerScheduler(engine, lanes)
     telling = open_telling(acts, engine, jobs, directory, ways, secrets, settings.link)

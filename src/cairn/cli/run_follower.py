@@ -95,22 +95,22 @@ async def until_rest(client: Client, run_id: str) -> Answer:
     return run if is_at_rest(run) else await follow_to(client, run_id, is_at_rest, lambda _: None)
 
 
-async def follow(client: Client, screen: Output, run_id: str, *, to_end: bool = False) -> Answer:
-    """Tell what happens until the run is at rest, or with `to_end` until it has ended; the answer is the run."""
+async def follow(client: Client, screen: Output, run_id: str, *, until_done: bool = False) -> Answer:
+    """Tell what happens until the run is at rest, or with `until_done` until it has ended; the answer is the run."""
     lines = _EventPrinter(screen, await client.get_run(run_id))
-    is_over = _has_ended if to_end else is_at_rest
+    is_over = _has_ended if until_done else is_at_rest
     with lines:
         return await follow_to(client, run_id, is_over, lines.tell, lines.progress)
 
 
-async def tell_messages(client: Client, screen: Output, run_id: str, *, to_end: bool = False) -> Answer:
+async def tell_messages(client: Client, screen: Output, run_id: str, *, until_done: bool = False) -> Answer:
     """Every event, log line and message of a run as one line of JSON."""
 
     def tell_message(message: StreamMessage) -> None:
         if message.data is not None:
             screen.item({"kind": message.kind, "id": message.id, message.kind: message.data})
 
-    return await follow_to(client, run_id, _has_ended if to_end else is_at_rest, tell_message)
+    return await follow_to(client, run_id, _has_ended if until_done else is_at_rest, tell_message)
 
 
 def _has_ended(run: Answer) -> bool:

@@ -56,15 +56,17 @@ class Settings(BaseSettings):
     log_backup_count: int = Field(default=5, ge=0, description="Rotated log files that are kept.")
 
     functions: list[str] = Field(default_factory=list, description="Python modules whose functions pipelines may call.")
-    max_runners: PositiveInt = Field(default=32, description="Executions that are carried out at the same time.")
+    max_concurrent_executions: PositiveInt = Field(
+        default=32, description="Executions that are carried out at the same time."
+    )
     script_sandbox: Literal["bubblewrap", "process"] = Field(
         default="bubblewrap", description="How far scripts are shut in at the least; weaker is refused."
     )
     script_network: bool = Field(default=False, description="Whether scripts that ask for the network get it.")
-    script_pythons: list[str] = Field(
+    script_interpreters: list[str] = Field(
         default_factory=list, description="Interpreters that scripts may name, by path, besides Cairn's own."
     )
-    script_runners: int = Field(
+    max_concurrent_scripts: int = Field(
         default=0, ge=0, description="Scripts that run at the same time; 0 takes one for each processor."
     )
     script_memory_mb: PositiveInt = Field(default=2048, description="Memory of each process of a script.")
@@ -87,10 +89,10 @@ class Settings(BaseSettings):
         default=120.0, gt=0, description="Silence of a provider after which a try is given up."
     )
     model_retries: int = Field(default=2, ge=0, description="Further tries of a call, for faults that may pass.")
-    model_retry_seconds: float = Field(
+    model_retry_delay_seconds: float = Field(
         default=1.0, ge=0, description="Before the first of them, where the provider does not say; then twice as long."
     )
-    model_longest_wait_seconds: float = Field(
+    model_max_wait_seconds: float = Field(
         default=60.0, ge=0, description="The longest that a call waits when a provider asks it to."
     )
     model_providers: dict[str, ModelProviderSettings] = Field(
@@ -100,19 +102,19 @@ class Settings(BaseSettings):
         default_factory=dict[str, ModelPriceSettings],
         description="Prices by `provider:model`, or `provider:*`, instead of those of the price table; see below.",
     )
-    simulation_pace: float = Field(
+    simulation_chars_per_second: float = Field(
         default=400.0, ge=0, description="Characters a second of the simulated model; 0 is as fast as may be."
     )
     simulation_file: Path | None = Field(
         default=None, description="A YAML file of steps that the simulated model follows."
     )
-    agent_runners: PositiveInt = Field(
+    max_concurrent_agents: PositiveInt = Field(
         default=100, description="Executions of agents that are carried out at the same time, besides the others."
     )
     code_sandbox: Literal["bubblewrap", "process"] = Field(
         default="bubblewrap", description="How far code of agents (`code_execution`) is shut in at the least."
     )
-    code_seconds: PositiveInt = Field(default=60, description="Time of one program that an agent runs.")
+    code_timeout_seconds: PositiveInt = Field(default=60, description="Time of one program that an agent runs.")
     code_memory_mb: PositiveInt = Field(default=1024, description="Memory of each process of such a program.")
     web_search: Literal["off", "native", "backend"] = Field(
         default="off",
@@ -132,7 +134,7 @@ class Settings(BaseSettings):
     public_url: str | None = Field(
         default=None, description="Where people open this server in a browser; links in notifications begin with it."
     )
-    outward_allowed: list[str] = Field(
+    outbound_allowed: list[str] = Field(
         default_factory=list,
         description="Hosts and networks that are not public and that requests of Cairn's may go to all the same.",
     )
@@ -167,7 +169,7 @@ class Settings(BaseSettings):
 
     @property
     def most_scripts(self) -> int:
-        return self.script_runners or os.cpu_count() or 1
+        return self.max_concurrent_scripts or os.cpu_count() or 1
 
     @property
     def log_file_max_bytes(self) -> int:

@@ -246,7 +246,7 @@ async def decide(
     words: Annotated[
         str, typer.Option("--feedback", "--reason", "-m", help="Feedback to send with the decision.")
     ] = "",
-    data: Annotated[str | None, typer.Option("--data", help="Answers as a JSON object, or @file.")] = None,
+    data: Annotated[str | None, typer.Option("--answers", help="Answers as a JSON object, or @file.")] = None,
 ) -> None:
     """Make any available decision: accept, feedback, decline, restart, fail…
 
@@ -257,7 +257,7 @@ async def decide(
         raise CommandFailed(
             ExitCode.REFUSED, f"{decision!r} is not possible here: {', '.join(approval['possible'])} are."
         )
-    fields = None if data is None else as_object(read_json(data, "--data"), "--data")
+    fields = None if data is None else as_object(read_json(data, "--answers"), "--answers")
     await ctx.client.decide_approval(
         approval["approval_id"], decision, digest=approval["digest"], words=words, fields=fields
     )

@@ -37,30 +37,30 @@ async def submit(
     name: ExecutionName,
     data: Annotated[
         str | None,
-        typer.Option("--data", help="Answers as a JSON object by field, or @file. File fields take a path."),
+        typer.Option("--answers", help="Answers as a JSON object by field, or @file. File fields take a path."),
     ] = None,
     field: Annotated[
         list[str] | None,
         typer.Option("--field", "-f", metavar="NAME=VALUE", help="One answer, as text or JSON. Repeatable."),
     ] = None,
 ) -> None:
-    """Submit the form that an execution waits for, field by field or with --data or --field.
+    """Submit the form that an execution waits for, field by field or with --answers or --field.
 
     Invalid fields are reported one by one, and nothing is submitted.
 
-    Example: cairn submit "Release notes@v1/notes" --data '{"text": "Runs can be rolled back."}'
+    Example: cairn submit "Release notes@v1/notes" --answers '{"text": "Runs can be rolled back."}'
     """
     wanted = "waits for a form"
     execution = await ctx.naming.execution(name, lambda e: "submit" in e["possible"], wanted)
     if execution["form"] is None or "submit" not in execution["possible"]:
         raise CommandFailed(ExitCode.REFUSED, f"{execution['checkpoint_name']} does not wait for a form.")
     types = {each["name"]: each["type"] for each in execution["form"]["fields"]}
-    answers = {} if data is None else as_object(read_json(data, "--data"), "--data")
+    answers = {} if data is None else as_object(read_json(data, "--answers"), "--answers")
     answers |= dict(_field(one, types) for one in field or ())
     if data is None and not field:
         if not prompts.can_ask():
             raise CommandFailed(
-                ExitCode.USAGE, "There is no terminal to ask on: give the answers with --data or --field."
+                ExitCode.USAGE, "There is no terminal to ask on: give the answers with --answers or --field."
             )
         answers = prompts.ask_all(execution["form"], answers, prompts.prompt)
     await _submit(ctx, execution, answers, asks=data is None and not field)

@@ -24,11 +24,14 @@ Url = Annotated[
 ]
 Key = Annotated[str | None, typer.Option("--signing-key", help="Signing key of a webhook. Also accepts @file.")]
 Kinds = Annotated[
-    list[str] | None, typer.Option("--kind-of-notice", help="Notification kinds that are always sent to this channel.")
+    list[str] | None,
+    typer.Option("--notification-kind", help="Notification kinds that are always sent to this channel."),
 ]
 Recipients = Annotated[list[str] | None, typer.Option("--recipient", help="Email recipients when a rule names none.")]
 Fallback = Annotated[str | None, typer.Option("--fallback", help="Channel to use when this one fails.")]
-Details = Annotated[bool | None, typer.Option("--details/--no-details", help="Include content, not just a link.")]
+Details = Annotated[
+    bool | None, typer.Option("--include-details/--no-include-details", help="Include content, not just a link.")
+]
 
 
 @channels_app.command("list")
@@ -81,9 +84,9 @@ async def add_channel(  # noqa: PLR0913, PLR0917 - an option for each thing that
         ctx.screen.line("The signing key is not shown again.")
 
 
-@channels_app.command("change")
+@channels_app.command("update")
 @online("saves")
-async def change_channel(  # noqa: PLR0913, PLR0917
+async def update_channel(  # noqa: PLR0913, PLR0917
     ctx: CliContext,
     name: ChannelName,
     new_name: Annotated[str | None, typer.Option("--name", help="New name.")] = None,
@@ -97,7 +100,7 @@ async def change_channel(  # noqa: PLR0913, PLR0917
 ) -> None:
     """Update a channel. Options you leave out stay as they are.
 
-    Example: cairn channels change Operations --no-details
+    Example: cairn channels update Operations --no-include-details
     """
     given = _given(new_name, url, signing_key, notices, recipient, fallback, details)
     if enabled is not None:
@@ -178,12 +181,12 @@ async def set_preferences(
     kind: Annotated[
         list[str] | None, typer.Option("--kind", help="Notification kind you want. Repeatable. Default: all.")
     ] = None,
-    quiet: Annotated[str | None, typer.Option("--quiet", help="Quiet hours, such as 22:00-07:00.")] = None,
+    quiet: Annotated[str | None, typer.Option("--quiet-hours", help="Quiet hours, such as 22:00-07:00.")] = None,
     time_zone: Annotated[str, typer.Option("--time-zone", help="Time zone of the quiet hours.")] = "UTC",
 ) -> None:
     """Set your notification preferences. Replaces all of them.
 
-    Example: cairn preferences set --kind approval_asked --quiet 22:00-07:00 --time-zone Europe/Berlin
+    Example: cairn preferences set --kind approval_asked --quiet-hours 22:00-07:00 --time-zone Europe/Berlin
     """
     hours = None
     if quiet is not None:

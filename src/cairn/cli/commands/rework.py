@@ -28,7 +28,9 @@ async def rework(
     to: Annotated[str, typer.Option("--to", help="Key of the earlier checkpoint to send back.")],
     prompt: Annotated[str, typer.Option("--prompt", "-p", help="Instructions for the rework.")] = "",
     reason: Reason = "",
-    plan: Annotated[bool, typer.Option("--plan", help="Only preview what would be replaced and become stale.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only preview what would be replaced and become stale.")
+    ] = False,
 ) -> None:
     """Send the work of an earlier checkpoint back, with a prompt and a reason.
 
@@ -39,7 +41,7 @@ async def rework(
     """
     asker = await ctx.naming.execution(name, _may_ask, "awaits approval: name the execution as run/key")
     wanted = {"checkpoint": to, "prompt": prompt, "reason": reason}
-    if plan:
+    if dry_run:
         ctx.show(await ctx.client.preview_rework(asker["execution_id"], wanted), lambda found: _show_plan(ctx, found))
         return
     if not prompt and not reason:

@@ -33,15 +33,15 @@ async def rollback(
     to_run: Annotated[
         str | None, typer.Option("--to-run", help="Earlier run to return to. Newer runs are archived.")
     ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Only preview what would be removed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only preview what would be removed.")] = False,
     reason: Annotated[str | None, typer.Option("--reason", "-m", help="Reason, stored with the rollback.")] = None,
 ) -> None:
     """Roll back to a checkpoint of a run, or to an earlier run. Removed work is archived and can be restored.
 
-    Example: cairn rollback "Text report@v2" --to-run "Text report@v1" --plan
+    Example: cairn rollback "Text report@v2" --to-run "Text report@v1" --dry-run
     """
     wanted = await _wanted(ctx, run, to, to_run, reason)
-    if plan:
+    if dry_run:
         ctx.show(await ctx.client.preview_rollback(wanted), lambda found: _show_plan(ctx, found))
         return
     made = await ctx.client.make_rollback({**wanted, "rollback_id": str(uuid4())})

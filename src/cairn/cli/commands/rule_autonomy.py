@@ -109,15 +109,15 @@ async def stop(
     ctx.show(await ctx.client.set_emergency_stop(True, reason), lambda one: _show_stop(ctx, one))
 
 
-@rules_app.command("resume")
+@rules_app.command("lift-stop")
 @online("saves")
-async def resume(
+async def lift_stop(
     ctx: CliContext,
     reason: Annotated[str, typer.Option("--reason", "-m", help="Reason, recorded in the audit log.")] = "",
 ) -> None:
     """Lift the emergency stop.
 
-    Example: cairn rules resume
+    Example: cairn rules lift-stop
     """
     ctx.show(await ctx.client.set_emergency_stop(False, reason), lambda one: _show_stop(ctx, one))
 
@@ -129,12 +129,12 @@ def _show_stop(ctx: CliContext, stop: Answer) -> None:
         ctx.screen.line("Automatic approvals go on.", "green")
 
 
-@rules_app.command("stops")
+@rules_app.command("stop-history")
 @online()
-async def stops(ctx: CliContext, limit: Limit = 50) -> None:
+async def stop_history(ctx: CliContext, limit: Limit = 50) -> None:
     """List every emergency stop and its end.
 
-    Example: cairn rules stops
+    Example: cairn rules stop-history
     """
     found = await ctx.client.list_emergency_stops(most=limit)
     rows = [

@@ -75,15 +75,17 @@ async def cancel(ctx: CliContext, name: Either) -> None:
 async def retry(
     ctx: CliContext,
     name: Either,
-    whole: Annotated[bool, typer.Option("--whole", help="Start the whole run again as the next version.")] = False,
+    whole_run: Annotated[
+        bool, typer.Option("--whole-run", help="Start the whole run again as the next version.")
+    ] = False,
 ) -> None:
     """Retry a failed execution, or create the next version of a run with the same input.
 
-    A run stands for its failed execution. If there is none, or with --whole, the whole run is started again.
+    A run stands for its failed execution. If there is none, or with --whole-run, the whole run is started again.
 
     Example: cairn retry "Text report@v1/write_report"
     """
-    if not whole:
+    if not whole_run:
         failed = await ctx.naming.target(name, lambda e: "retry" in e["possible"])
         if "execution_id" in failed:
             await ctx.client.retry_execution(failed["execution_id"], attempt=failed["attempt_number"])

@@ -161,7 +161,9 @@ async def executions(
 async def watch(
     ctx: CliContext,
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="A run. Default: changes of everything.")] = None,
-    to_end: Annotated[bool, typer.Option("--to-end", help="Keep waiting while the run waits for people.")] = False,
+    until_done: Annotated[
+        bool, typer.Option("--until-done", help="Keep waiting while the run waits for people.")
+    ] = False,
 ) -> None:
     """Follow a run until it ends or waits for a person.
 
@@ -179,6 +181,8 @@ async def watch(
         return
     run_id = await ctx.naming.run(run)
     if ctx.screen.as_json:
-        raise CommandFailed(outcome(ctx.screen, await tell_messages(ctx.client, ctx.screen, run_id, to_end=to_end)))
+        raise CommandFailed(
+            outcome(ctx.screen, await tell_messages(ctx.client, ctx.screen, run_id, until_done=until_done))
+        )
     note_embedded(ctx.embedded is not None)
-    raise CommandFailed(outcome(ctx.screen, await follow(ctx.client, ctx.screen, run_id, to_end=to_end)))
+    raise CommandFailed(outcome(ctx.screen, await follow(ctx.client, ctx.screen, run_id, until_done=until_done)))

@@ -55,16 +55,16 @@ async def list_users(
     ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="Nobody."))
 
 
-@users_app.command("names")
+@users_app.command("directory")
 @online()
-async def names(
+async def list_directory(
     ctx: CliContext,
     search: Annotated[str, typer.Option("--search", help="Filter by text in the name or address.")] = "",
     limit: Limit = 50,
 ) -> None:
     """List the names that can be used for approvers. Visible to every user.
 
-    Example: cairn users names
+    Example: cairn users directory
     """
     found = await ctx.client.list_people(search=search, most=limit)
     rows = [
@@ -148,9 +148,9 @@ async def invitations(
     ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="Nobody is invited."))
 
 
-@users_app.command("change")
+@users_app.command("update")
 @online("saves")
-async def change_user(
+async def update_user(
     ctx: CliContext,
     name: UserName,
     roles: Roles = None,
@@ -162,7 +162,7 @@ async def change_user(
 ) -> None:
     """Update a user. Given values replace the current ones.
 
-    Example: cairn users change reviewer --role viewer --role approver
+    Example: cairn users update reviewer --role viewer --role approver
     """
     wanted = _given(display_name, email, roles, groups)
     wanted |= {"roles": []} if no_roles else {}
@@ -242,9 +242,9 @@ async def add_group(ctx: CliContext, name: GroupName, description: Description =
     ctx.show(await ctx.client.create_group(wanted), lambda one: _group_facts(ctx, one))
 
 
-@groups_app.command("change")
+@groups_app.command("update")
 @online("saves")
-async def change_group(
+async def update_group(
     ctx: CliContext,
     name: GroupName,
     description: Description = None,
@@ -253,7 +253,7 @@ async def change_group(
 ) -> None:
     """Update a group. Given members replace the current ones.
 
-    Example: cairn groups change finance --member reviewer --member second-reviewer
+    Example: cairn groups update finance --member reviewer --member second-reviewer
     """
     wanted: dict[str, Any] = {} if description is None else {"description": description}
     if members or no_members:

@@ -35,7 +35,7 @@ class AgentPolicy:
     """As an admin has set them."""
 
     code_level: SandboxLevel = SandboxLevel.BUBBLEWRAP  # weaker is refused
-    code_seconds: float = 60.0  # of one piece of code
+    code_timeout_seconds: float = 60.0  # of one piece of code
     code_bounds: ProcessLimits = field(default_factory=ProcessLimits)
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict[str, McpServer])
     secret: Callable[[str], str | None] = lambda _: None  # by its name, as `secret:NAME` in what a server is given

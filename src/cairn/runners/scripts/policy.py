@@ -29,7 +29,7 @@ class ScriptPolicy:
             found.append("It asks for the network, which the setting script_network does not allow.")
         if config.python is not None and config.python not in self.pythons:
             known = ", ".join(self.pythons) or "none"
-            found.append(f"The interpreter {config.python} is not among script_pythons of the settings: {known}.")
+            found.append(f"The interpreter {config.python} is not among script_interpreters of the settings: {known}.")
         for name, wanted in config.limits.model_dump(exclude_none=True).items():
             most = getattr(self.bounds, name)
             if wanted > most:

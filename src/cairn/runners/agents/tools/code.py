@@ -56,8 +56,8 @@ def code_tool(
     runs = CodeTool(work, rules, sandbox, places)
     description = (
         "Run a Python program. It has no network, and sees only your folder workspace/, which is its current folder;"
-        f" what it prints comes back. It has {rules.code_seconds:g} seconds. To make an artifact of a file that it"
-        " writes, copy the file to artifacts_staging/ afterwards."
+        f" what it prints comes back. It has {rules.code_timeout_seconds:g} seconds. To make an artifact of a file that"
+        " it writes, copy the file to artifacts_staging/ afterwards."
     )
     schema: dict[str, Any] = {
         "type": "object",
@@ -102,12 +102,12 @@ class CodeTool:
             with contextlib.suppress(ConnectionError):
                 await line.tell({}, code.encode(errors="replace"))
             with contextlib.suppress(TimeoutError):
-                ended = await asyncio.wait_for(process.wait(), self._rules.code_seconds)
+                ended = await asyncio.wait_for(process.wait(), self._rules.code_timeout_seconds)
         finally:
             line.close()
             await to_its_end(_drain(process, following))
         return "\n\n".join(
-            [_how(ended, self._rules.code_seconds), *both[0].told("It printed"), *both[1].told("Errors")]
+            [_how(ended, self._rules.code_timeout_seconds), *both[0].told("It printed"), *both[1].told("Errors")]
         )
 
 
