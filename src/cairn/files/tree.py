@@ -9,7 +9,6 @@ from types import MappingProxyType, TracebackType
 
 from cairn.files import archive, layout, promotion, retention, workspace
 from cairn.files import log_files as logs
-from cairn.files.apart import lay_apart
 from cairn.files.content import FileContent, FileMove
 from cairn.files.drift import Drift, ExpectedTree, scan
 from cairn.files.errors import explain
@@ -38,8 +37,6 @@ class Tree:
     def make_pipeline(self, pipeline_id: str) -> Path:
         """Make the folders that every pipeline has."""
         with self._enter(pipeline_id) as room:
-            self.root.mkdir(parents=True, exist_ok=True)
-            lay_apart(self._root)
             for folder in layout.SKELETON:
                 with room.open(*layout.parts(folder), make=True):
                     pass
