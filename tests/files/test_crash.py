@@ -99,11 +99,6 @@ CASES: dict[str, tuple[Step, Step]] = {
         lambda tree: tree.make_workspace(PIPELINE, EXECUTION),
         lambda tree: tree.drop_workspace(PIPELINE, EXECUTION, reusable=True),
     ),
-    "hand a workspace over": (
-        lambda tree: tree.make_workspace(PIPELINE, OLDER),
-        lambda tree: tree.hand_over(PIPELINE, OLDER, EXECUTION),
-    ),
-    "hand none over": (worked_in, lambda tree: tree.hand_over(PIPELINE, EXECUTION, OLDER)),
     "stage": (worked_in, lambda tree: tree.stage(PIPELINE, EXECUTION, [artifact(b"two", staged_as="two_00000000.md")])),
     "promote": (nothing, lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one"), SECOND])),
     "promote what is staged": (worked_in, lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])),

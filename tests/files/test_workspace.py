@@ -78,30 +78,6 @@ def test_spare_workspaces_outlive_the_process(tree: Tree) -> None:
     assert Tree(tree.root).make_workspace(PIPELINE, EXECUTION).stat().st_ino == number
 
 
-def test_an_unused_workspace_is_handed_over(tree: Tree, home: Path) -> None:
-    number = tree.make_workspace(PIPELINE, OLDER).stat().st_ino
-    for _ in range(2):  # repeated, it does nothing more
-        tree.hand_over(PIPELINE, OLDER, EXECUTION)
-        assert picture(home / ".temp") == EMPTY
-        assert (home / f".temp/exec_{EXECUTION}").stat().st_ino == number
-    assert not (tree.root / ".spare").exists()
-
-
-def test_a_workspace_that_was_used_goes_and_another_is_made(tree: Tree, home: Path) -> None:
-    made = tree.make_workspace(PIPELINE, OLDER)
-    (made / "workspace/file").write_text("x")
-    tree.hand_over(PIPELINE, OLDER, EXECUTION)
-    assert picture(home / ".temp") == EMPTY
-
-
-def test_what_lies_in_a_workspace_stays_when_another_is_handed_over(tree: Tree, home: Path) -> None:
-    tree.make_workspace(PIPELINE, OLDER)
-    (tree.make_workspace(PIPELINE, EXECUTION) / "workspace/notes.txt").write_text("kept")
-    tree.hand_over(PIPELINE, OLDER, EXECUTION)
-    assert files(home / ".temp") == {f"exec_{EXECUTION}/workspace/notes.txt": "kept"}
-    assert [path.name for path in (home / ".temp").iterdir()] == [f"exec_{EXECUTION}"]
-
-
 @pytest.mark.parametrize("left", ["workspace/file", "artifacts_staging/file", "file", "workspace/folder/file"])
 def test_a_workspace_that_holds_anything_does_not_serve_again(tree: Tree, home: Path, left: str) -> None:
     made = tree.make_workspace(PIPELINE, OLDER)

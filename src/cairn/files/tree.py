@@ -106,14 +106,6 @@ class Tree:
             workspace.make(room, self._spares, checked_id(execution_id))
         return Path(f"{self._root}/{pipeline_id}/{layout.workspace_folder(execution_id)}")
 
-    def hand_over(self, pipeline_id: str, from_execution: str, to_execution: str) -> None:
-        """Drop the workspace of one that no process was let into, and make that of another: mostly they are one."""
-        with self._enter(pipeline_id) as room:
-            if workspace.hand_over(room, checked_id(from_execution), checked_id(to_execution)):
-                return
-            workspace.make(room, self._spares, to_execution)
-            workspace.drop(room, self._spares, from_execution, reusable=True)
-
     def stage(self, pipeline_id: str, execution_id: str, files: Sequence[FileContent]) -> None:
         """Exactly these files lie in `artifacts_staging/` afterwards, under `staged_as`."""
         with self._enter(pipeline_id) as room:

@@ -69,19 +69,6 @@ def make(room: PipelineFolder, spares: Spares | None, execution_id: str) -> None
             os.close(_open(temp, name))
 
 
-def hand_over(room: PipelineFolder, from_execution: str, to_execution: str) -> bool:
-    """Let a workspace that nobody has used become that of another; False: nothing has been done."""
-    name = f"exec_{from_execution}"
-    with room.open(layout.TEMP, make=True) as temp:
-        if not _is_unused(temp, name):
-            return False
-        try:
-            os.rename(name, f"exec_{to_execution}", src_dir_fd=temp, dst_dir_fd=temp)
-        except OSError:  # it has one
-            return False
-    return True
-
-
 def stage(room: PipelineFolder, execution_id: str, files: Sequence[FileContent]) -> None:
     """Exactly these files lie in `artifacts_staging/` afterwards."""
     wanted = {layout.checked_id(file.staged_as or file.path.rpartition("/")[2]): file for file in files}

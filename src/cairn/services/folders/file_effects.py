@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
 from cairn.core.commands import CommandContext
@@ -36,14 +33,6 @@ def is_in_process(e: Execution) -> bool:
     return e.policy.mode in (ExecutionMode.HUMAN_ONLY, ExecutionMode.FUNCTION)
 
 
-@dataclass(frozen=True, slots=True)
-class HandOver:
-    """The workspace of one execution becomes that of the next."""
-
-    old: str
-    new: str
-
-
 class FileEffects:
     """The file effects of one decision."""
 
@@ -59,21 +48,8 @@ class FileEffects:
         self._filing = filing
         self._new = {a.record_id: a for a in filing.artifacts}
 
-    def joined(self, effects: Sequence[FileEffect]) -> list[FileEffect | HandOver]:
-        """One workspace that goes and one that comes, both of Cairn alone, are one: as from each step to the next."""
-        made = [effect for effect in effects if isinstance(effect, CreateWorkspace)]
-        dropped = [effect for effect in effects if isinstance(effect, DeleteWorkspaces)]
-        if len(made) != 1 or len(dropped) != 1 or len(dropped[0].executions) != 1:
-            return list(effects)
-        (old,), new = dropped[0].executions, made[0].execution
-        if old == new or not is_in_process(self._run.executions[old]):
-            return list(effects)
-        return [HandOver(old, new) if effect is made[0] else effect for effect in effects if effect is not dropped[0]]
-
-    def carry_out(self, effect: FileEffect | HandOver) -> None:
+    def carry_out(self, effect: FileEffect) -> None:
         match effect:
-            case HandOver():
-                self._tree.hand_over(self._pipeline, effect.old, effect.new)
             case CreateWorkspace():
                 self._tree.make_workspace(self._pipeline, effect.execution)
             case StageArtifacts():

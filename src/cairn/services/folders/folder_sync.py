@@ -233,7 +233,7 @@ class FolderSync:
 
 
 def _apply_all(work: FileEffects, effects: list[FileEffect]) -> None:
-    for effect in work.joined(effects):
+    for effect in effects:
         work.carry_out(effect)
 
 
