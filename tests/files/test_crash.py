@@ -64,11 +64,6 @@ def deleted(tree: Tree) -> None:
     tree.archive_pipeline(PIPELINE, AT)
 
 
-def spare(tree: Tree) -> None:
-    tree.make_workspace(PIPELINE, OLDER)
-    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
-
-
 def drifted(tree: Tree) -> None:
     promoted(tree)
     home = tree.root / PIPELINE
@@ -93,12 +88,7 @@ def defined(tree: Tree) -> None:
 CASES: dict[str, tuple[Step, Step]] = {
     "make a pipeline": (nothing, lambda tree: tree.make_pipeline("another")),
     "make a workspace": (nothing, lambda tree: tree.make_workspace(PIPELINE, EXECUTION)),
-    "reuse a workspace": (spare, lambda tree: tree.make_workspace(PIPELINE, EXECUTION)),
     "drop a workspace": (worked_in, lambda tree: tree.drop_workspace(PIPELINE, EXECUTION)),
-    "keep a workspace": (
-        lambda tree: tree.make_workspace(PIPELINE, EXECUTION),
-        lambda tree: tree.drop_workspace(PIPELINE, EXECUTION, reusable=True),
-    ),
     "stage": (worked_in, lambda tree: tree.stage(PIPELINE, EXECUTION, [artifact(b"two", staged_as="two_00000000.md")])),
     "promote": (nothing, lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one"), SECOND])),
     "promote what is staged": (worked_in, lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])),
@@ -162,9 +152,8 @@ def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> Generator[list[
 
 
 def finished(top: Path) -> dict[str, str]:
-    """The picture without what a repair sweeps away, and without spare folders."""
-    passed_over = (layout.UNFINISHED, ".spare")
-    return {path: at for path, at in picture(top).items() if not any(word in path for word in passed_over)}
+    """The picture without what a repair sweeps away."""
+    return {path: at for path, at in picture(top).items() if layout.UNFINISHED not in path}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -229,7 +218,7 @@ for number in range(100_000):
     data = b"y" * 50_000 + b"end"
     tree.promote("p", f"e{number}", folder, [FileContent.of(f"{folder}/outputs/a", data)])
     tree.promote("p", f"f{number}", folder, [FileContent.of(f"{folder}/outputs/a", data[::-1])])
-    tree.drop_workspace("p", f"e{number}", reusable=number % 2 == 0)
+    tree.drop_workspace("p", f"e{number}")
     print(number, flush=True)
 """
 
@@ -263,7 +252,7 @@ def test_two_runs_of_one_pipeline_act_at_once(tree: Tree, home: Path) -> None:
                 tree.promote(PIPELINE, execution, folder, [file])
                 tree.write_run_info(PIPELINE, f"runs/v{version}", b"{}")
                 tree.point_latest(PIPELINE, f"runs/v{version}")
-                tree.drop_workspace(PIPELINE, execution, reusable=True)
+                tree.drop_workspace(PIPELINE, execution)
         except BaseException as fault:  # noqa: BLE001  told to the test below
             faults.append(fault)
 

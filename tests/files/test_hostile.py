@@ -81,7 +81,7 @@ def test_dropping_a_workspace_removes_links_but_not_their_targets(tree: Tree, ho
     (work / "artifacts_staging/link").symlink_to(outside / "precious")
     tree.drop_workspace(PIPELINE, EXECUTION)
     (home / f".temp/exec_{OLDER}").symlink_to(outside)
-    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
+    tree.drop_workspace(PIPELINE, OLDER)
     assert picture(home / ".temp") == {}
     assert picture(outside) == UNTOUCHED
 

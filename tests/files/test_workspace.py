@@ -11,7 +11,7 @@ import pytest
 from cairn.files import Tree, Truncated
 from cairn.files.content import FileContent
 from cairn.files.workspace import is_whole
-from tests.files.disk import AT, EXECUTION, OLDER, PIPELINE, STAGED, STAMP, artifact, files, picture, unread
+from tests.files.disk import AT, EXECUTION, PIPELINE, STAGED, STAMP, artifact, files, picture, unread
 
 EMPTY = {f"exec_{EXECUTION}": "/", f"exec_{EXECUTION}/workspace": "/", f"exec_{EXECUTION}/artifacts_staging": "/"}
 
@@ -62,73 +62,6 @@ def test_a_dropped_workspace_is_removed_with_its_content(tree: Tree, home: Path)
 def test_dropping_where_nothing_is_does_nothing(tmp_path: Path) -> None:
     Tree(tmp_path / "pipelines").drop_workspace(PIPELINE, EXECUTION)
     assert picture(tmp_path) == {}
-
-
-def test_an_empty_workspace_serves_again(tree: Tree, home: Path) -> None:
-    number = tree.make_workspace(PIPELINE, OLDER).stat().st_ino
-    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
-    assert picture(home / ".temp") == {}
-    assert tree.make_workspace(PIPELINE, EXECUTION).stat().st_ino == number
-    assert picture(home / ".temp") == EMPTY
-
-
-def test_spare_workspaces_outlive_the_process(tree: Tree) -> None:
-    number = tree.make_workspace(PIPELINE, OLDER).stat().st_ino
-    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
-    assert Tree(tree.root).make_workspace(PIPELINE, EXECUTION).stat().st_ino == number
-
-
-@pytest.mark.parametrize("left", ["workspace/file", "artifacts_staging/file", "file", "workspace/folder/file"])
-def test_a_workspace_that_holds_anything_does_not_serve_again(tree: Tree, home: Path, left: str) -> None:
-    made = tree.make_workspace(PIPELINE, OLDER)
-    (made / left).parent.mkdir(exist_ok=True)
-    (made / left).write_text("x")
-    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
-    assert picture(tree.root / ".spare") == {}
-    tree.make_workspace(PIPELINE, EXECUTION)
-    assert picture(home / ".temp") == EMPTY
-
-
-def test_a_workspace_that_processes_worked_in_does_not_serve_again(tree: Tree) -> None:
-    tree.make_workspace(PIPELINE, OLDER)
-    tree.drop_workspace(PIPELINE, OLDER)
-    assert not (tree.root / ".spare").exists()
-
-
-def test_a_spare_workspace_never_replaces_one_that_is_there(tree: Tree, home: Path) -> None:
-    tree.make_workspace(PIPELINE, OLDER)
-    made = tree.make_workspace(PIPELINE, EXECUTION)
-    (made / "workspace/notes.txt").write_text("kept")
-    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
-    tree.make_workspace(PIPELINE, EXECUTION)
-    assert files(home / ".temp") == {f"exec_{EXECUTION}/workspace/notes.txt": "kept"}
-    assert len(list((tree.root / ".spare").iterdir())) == 1
-
-
-def test_spares_that_somebody_removed_are_passed_over(tree: Tree, home: Path) -> None:
-    for execution in (OLDER, EXECUTION):
-        tree.make_workspace(PIPELINE, execution)
-        tree.drop_workspace(PIPELINE, execution, reusable=True)
-    for spare in (tree.root / ".spare").iterdir():
-        spare.rename(spare.with_name(f"{spare.name}-taken"))
-    tree.make_workspace(PIPELINE, EXECUTION)
-    assert picture(home / ".temp") == EMPTY
-
-
-def test_where_spares_cannot_be_kept_workspaces_are_removed(tree: Tree, home: Path, tmp_path: Path) -> None:
-    (tree.root / ".spare").symlink_to(tmp_path)
-    tree.make_workspace(PIPELINE, EXECUTION)
-    tree.drop_workspace(PIPELINE, EXECUTION, reusable=True)
-    assert picture(home / ".temp") == {}
-
-
-def test_the_number_of_spares_is_bounded(tree: Tree) -> None:
-    executions = [f"{number:08x}-0000-4000-8000-000000000000" for number in range(70)]
-    for execution in executions:
-        tree.make_workspace(PIPELINE, execution)
-    for execution in executions:
-        tree.drop_workspace(PIPELINE, execution, reusable=True)
-    assert len(list((tree.root / ".spare").iterdir())) == 64
 
 
 def test_exactly_the_given_files_are_staged(tree: Tree, home: Path) -> None:

@@ -100,7 +100,7 @@ class _Repair:
         self.written.append(path)
 
     def make_workspace(self, execution_id: str) -> None:
-        workspace.make(self.room, None, execution_id)
+        workspace.make(self.room, execution_id)
         self.written.append(layout.workspace_folder(execution_id))
 
     def _keep(self, path: str, place: str | None) -> None:

@@ -30,7 +30,6 @@ class Tree:
         self.root = root.resolve()
         self._root = str(self.root)
         self._now = now
-        self._spares = workspace.Spares(self._root)
 
     # ---- pipelines ---------------------------------------------------------------------------------
 
@@ -103,7 +102,7 @@ class Tree:
     def make_workspace(self, pipeline_id: str, execution_id: str) -> Path:
         """The execution's folder, with `workspace/` and `artifacts_staging/`; what lies there already stays."""
         with self._enter(pipeline_id) as room:
-            workspace.make(room, self._spares, checked_id(execution_id))
+            workspace.make(room, checked_id(execution_id))
         return Path(f"{self._root}/{pipeline_id}/{layout.workspace_folder(execution_id)}")
 
     def stage(self, pipeline_id: str, execution_id: str, files: Sequence[FileContent]) -> None:
@@ -128,10 +127,9 @@ class Tree:
         with self._enter(pipeline_id) as room:
             return workspace.move_to_errored(room, checked_id(execution_id), at, error_info, logs)
 
-    def drop_workspace(self, pipeline_id: str, execution_id: str, *, reusable: bool = False) -> None:
-        """Remove the workspace. `reusable`: no process was ever let into it, so its empty folders may serve another."""
+    def drop_workspace(self, pipeline_id: str, execution_id: str) -> None:
         with self._enter(pipeline_id) as room:
-            workspace.drop(room, self._spares, checked_id(execution_id), reusable=reusable)
+            workspace.drop(room, checked_id(execution_id))
 
     # ---- runs --------------------------------------------------------------------------------------
 

@@ -7,66 +7,21 @@ import hashlib
 import itertools
 import os
 import stat
-from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 
 from cairn.files import layout, safe_folder
 from cairn.files.content import FileContent
 from cairn.files.pipeline_folder import PipelineFolder
 
-_SPARE = ".spare"
-_SPARES = 64
 _INNER = [layout.STAGING, layout.WORKSPACE]
 
 
-class Spares:
-    """Empty workspaces kept to be used again: renaming one takes a tenth of the time of making and removing it."""
-
-    def __init__(self, root: str) -> None:
-        self._root = root
-        self._names: deque[str] = deque()
-        with contextlib.suppress(OSError), os.scandir(Path(root, _SPARE)) as entries:
-            self._names.extend(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
-
-    def take(self, temp: int, name: str) -> bool:
-        """Let a spare one become the workspace `name`; False if there is none, or the workspace is there already."""
-        while True:
-            try:
-                spare = self._names.pop()
-            except IndexError:
-                return False
-            try:
-                with safe_folder.SafeFolder(self._root, _SPARE) as pool:
-                    os.rename(spare, name, src_dir_fd=pool, dst_dir_fd=temp)
-                return True
-            except FileNotFoundError:
-                continue
-            except OSError:
-                self._names.append(spare)
-                return False
-
-    def give(self, temp: int, name: str) -> bool:
-        """Keep the workspace `name` if it is empty and there is room for it."""
-        if len(self._names) >= _SPARES or not _is_unused(temp, name):
-            return False
-        spare = os.urandom(8).hex()
-        try:
-            with safe_folder.SafeFolder(self._root, _SPARE, make=True) as pool:
-                os.rename(name, spare, src_dir_fd=temp, dst_dir_fd=pool)
-        except OSError:
-            return False
-        self._names.append(spare)
-        return True
-
-
-def make(room: PipelineFolder, spares: Spares | None, execution_id: str) -> None:
+def make(room: PipelineFolder, execution_id: str) -> None:
     """Make the workspace, or what is missing of it: retries keep what lies there."""
     name = f"exec_{execution_id}"
     with room.open(layout.TEMP, make=True) as temp:
-        if spares is None or not spares.take(temp, name):
-            os.close(_open(temp, name))
+        os.close(_open(temp, name))
 
 
 def stage(room: PipelineFolder, execution_id: str, files: Sequence[FileContent]) -> None:
@@ -90,16 +45,15 @@ def stage(room: PipelineFolder, execution_id: str, files: Sequence[FileContent])
         os.close(staging)
 
 
-def drop(room: PipelineFolder, spares: Spares, execution_id: str, *, reusable: bool) -> None:
-    """Remove the workspace; one that no process has ever worked in may serve again."""
+def drop(room: PipelineFolder, execution_id: str) -> None:
+    """Remove the workspace."""
     name = f"exec_{execution_id}"
     try:
         folder = room.open(layout.TEMP)
     except FileNotFoundError:
         return
     with folder as temp:
-        if not (reusable and spares.give(temp, name)):
-            safe_folder.remove_tree(temp, name)
+        safe_folder.remove_tree(temp, name)
 
 
 def move_to_errored(room: PipelineFolder, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
@@ -167,24 +121,3 @@ def _open(temp: int, name: str) -> int:
 def _clear(fd: int, name: str, wanted: int) -> None:
     if safe_folder.kind(fd, name) not in {wanted, None}:
         safe_folder.remove_tree(fd, name)
-
-
-def _is_unused(temp: int, name: str) -> bool:
-    try:
-        work = safe_folder.open_inside(temp, name)
-    except OSError:
-        return False
-    try:
-        return sorted(safe_folder.names(work)) == _INNER and not any(map(_entries, (work, work), _INNER))
-    except OSError:
-        return False
-    finally:
-        os.close(work)
-
-
-def _entries(work: int, inner: str) -> list[str]:
-    fd = safe_folder.open_inside(work, inner)
-    try:
-        return safe_folder.names(fd)
-    finally:
-        os.close(fd)

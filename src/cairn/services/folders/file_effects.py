@@ -60,8 +60,7 @@ class FileEffects:
                 self._move_to_errored(self._run.executions[effect.execution])
             case DeleteWorkspaces():
                 for execution in effect.executions:
-                    reusable = is_in_process(self._run.executions[execution])
-                    self._tree.drop_workspace(self._pipeline, execution, reusable=reusable)
+                    self._tree.drop_workspace(self._pipeline, execution)
             case ArchiveFiles():
                 folders = RollbackFolders(self._database, self._tree)
                 folders.archive(self._pipeline, self._filing.rollbacks[effect.rollback])
