@@ -48,18 +48,18 @@ class Household:
     admin_token: str | None = None
     clock: SetClock = field(default_factory=SetClock)
 
-    acts: AdminChanges = field(init=False)
+    admin_changes: AdminChanges = field(init=False)
     directory: Directory = field(init=False)
     access: Authentication = field(init=False)
     accounts: Accounts = field(init=False)
     secrets: SecretStore = field(init=False)
 
     def __post_init__(self) -> None:
-        self.acts = AdminChanges(self.database, self.clock, EventBus())
+        self.admin_changes = AdminChanges(self.database, self.clock, EventBus())
         self.directory = Directory(self.clock)
         self.access = Authentication(self.database, self.clock, self.directory, self.admin_token)
-        self.accounts = open_accounts(self.acts, self.access, {}, Passwords(CHEAP))
-        self.secrets = SecretStore(self.acts, KeyFile(self.folder))
+        self.accounts = open_accounts(self.admin_changes, self.access, {}, Passwords(CHEAP))
+        self.secrets = SecretStore(self.admin_changes, KeyFile(self.folder))
 
     async def user(self, name: str, *roles: str, **more: Any) -> str:
         return await self.accounts.users.create(UserSpec(name, roles=roles, **more), ADMIN)

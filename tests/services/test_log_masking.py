@@ -41,7 +41,7 @@ def written() -> Iterator[io.StringIO]:
 
 async def test_the_servers_log_tells_no_secret(database: Database, tmp_path: Path, written: io.StringIO) -> None:
     household = Household(database, tmp_path)
-    secrets = SecretStore(household.acts, household.secrets._keys, also=["the admin's own token"])  # pyright: ignore[reportPrivateUsage]
+    secrets = SecretStore(household.admin_changes, household.secrets._keys, also=["the admin's own token"])  # pyright: ignore[reportPrivateUsage]
     mask_log(secrets.mask_remembered)
     mask_log(secrets.mask_remembered)  # twice does no harm
     await secrets.put("door", VALUE, ADMIN)

@@ -64,7 +64,7 @@ async def test_one_cannot_be_put_in_the_place_of_another(household: Household) -
     await household.secrets.put("theirs", "what is theirs", ADMIN)
     swap = sa.update(t.secrets).where(t.secrets.c.name == "theirs").values(sealed=sealed(household)["mine"])
     await household.database.transact(lambda c: c.execute(swap))
-    other = SecretStore(household.acts, KeyFile(household.folder))
+    other = SecretStore(household.admin_changes, KeyFile(household.folder))
     with pytest.raises(SecretUnreadable):
         other.get("theirs")
     assert other.get("mine") == "what is mine"
@@ -80,11 +80,11 @@ async def test_a_rotation_changes_the_key_and_everything_under_it(household: Hou
     assert len(file.read_text().split()) == 1
     assert file.read_text() != old
     assert all(before[name] != after[name] for name in before)
-    other = SecretStore(household.acts, KeyFile(household.folder))
+    other = SecretStore(household.admin_changes, KeyFile(household.folder))
     assert [other.get(name) for name in sorted(before)] == ["value 0", "value 1", "value 2"]
     file.write_text(old)
     with pytest.raises(SecretUnreadable, match="s0"):
-        SecretStore(household.acts, KeyFile(household.folder)).get("s0")
+        SecretStore(household.admin_changes, KeyFile(household.folder)).get("s0")
 
 
 async def test_rotations_and_changes_at_once_lose_nothing(household: Household) -> None:
@@ -93,14 +93,14 @@ async def test_rotations_and_changes_at_once_lose_nothing(household: Household) 
 
     work = [put(number) for number in range(10)] + [household.secrets.rotate(ADMIN) for _ in range(5)]
     await asyncio.gather(*work[::3], *work[1::3], *work[2::3])
-    other = SecretStore(household.acts, KeyFile(household.folder))
+    other = SecretStore(household.admin_changes, KeyFile(household.folder))
     assert [other.get(f"s{number}") for number in range(10)] == [f"value {number}" for number in range(10)]
 
 
 async def test_a_rotation_that_was_cut_off_loses_nothing(household: Household) -> None:
     await household.secrets.put("smtp", VALUE, ADMIN)
     KeyFile(household.folder).add()  # and then the power went
-    again = SecretStore(household.acts, KeyFile(household.folder))
+    again = SecretStore(household.admin_changes, KeyFile(household.folder))
     assert again.get("smtp") == VALUE
     await again.rotate(ADMIN)
     assert again.get("smtp") == VALUE
@@ -109,7 +109,7 @@ async def test_a_rotation_that_was_cut_off_loses_nothing(household: Household) -
 async def test_a_key_that_is_lost_is_told_and_the_secret_can_be_set_anew(household: Household) -> None:
     await household.secrets.put("smtp", VALUE, ADMIN)
     (household.folder / "secret.key").unlink()
-    other = SecretStore(household.acts, KeyFile(household.folder))
+    other = SecretStore(household.admin_changes, KeyFile(household.folder))
     assert [kept.is_readable for kept in other.list()] == [False]
     with pytest.raises(SecretUnreadable):
         await other.rotate(ADMIN)
@@ -121,11 +121,11 @@ async def test_keys_of_the_settings_come_first_and_the_file_stays_readable(house
     await household.secrets.put("smtp", VALUE, ADMIN)
     newer, newest = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     file = KeyFile(household.folder)
-    given = SecretStore(household.acts, SettingsKeys([newest, newer], file))
+    given = SecretStore(household.admin_changes, SettingsKeys([newest, newer], file))
     assert given.get("smtp") == VALUE
     await given.rotate(ADMIN)
     (household.folder / "secret.key").unlink()
-    assert SecretStore(household.acts, SettingsKeys([newest], file)).get("smtp") == VALUE
+    assert SecretStore(household.admin_changes, SettingsKeys([newest], file)).get("smtp") == VALUE
     with pytest.raises(WrongKey, match="CAIRN_SECRET_KEY"):
         SettingsKeys(["short"], file)
 

@@ -34,23 +34,23 @@ class Accounts:
 
 
 def open_accounts(
-    acts: AdminChanges,
+    admin_changes: AdminChanges,
     access: Authentication,
     known: Mapping[str, tuple[ProviderPolicy, IdentityProvider]],
     passwords: Passwords | None = None,
 ) -> Accounts:
     """What `access` believes is forgotten with every change."""
-    acts.forget_with(access.forget)
+    admin_changes.on_change(access.forget)
     passwords = passwords or Passwords()
-    signing_in = SignInService(acts.database, acts.clock, access, passwords)
+    signing_in = SignInService(admin_changes.database, admin_changes.clock, access, passwords)
     return Accounts(
-        users=Users(acts),
-        groups=Groups(acts),
-        invitations=Invitations(acts, passwords, signing_in),
-        tokens=TokenService(acts),
-        sessions=Sessions(acts, passwords),
-        delegations=Delegations(acts),
+        users=Users(admin_changes),
+        groups=Groups(admin_changes),
+        invitations=Invitations(admin_changes, passwords, signing_in),
+        tokens=TokenService(admin_changes),
+        sessions=Sessions(admin_changes, passwords),
+        delegations=Delegations(admin_changes),
         signing_in=signing_in,
-        providers=IdentityProviders(acts, signing_in, known),
-        people=IdentityQueries(acts.database, acts.clock),
+        providers=IdentityProviders(admin_changes, signing_in, known),
+        people=IdentityQueries(admin_changes.database, admin_changes.clock),
     )

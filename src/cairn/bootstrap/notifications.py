@@ -25,7 +25,7 @@ class Notifications:
 
 
 def open_telling(
-    acts: AdminChanges,
+    admin_changes: AdminChanges,
     engine: Engine,
     jobs: JobEngine,
     people: Recipients,
@@ -34,7 +34,7 @@ def open_telling(
     base: str,
 ) -> Notifications:
     """`base`: what links begin with."""
-    database, clock = acts.database, acts.clock
+    database, clock = admin_changes.database, admin_changes.clock
     courier = Courier(
         database,
         jobs,
@@ -46,7 +46,7 @@ def open_telling(
     )
     return Notifications(
         courier,
-        ChannelService(acts, secrets, ways.messenger),
+        ChannelService(admin_changes, secrets, ways.messenger),
         ChannelTests(database, courier, clock),
         NotificationPreferences(database, clock),
     )

@@ -184,11 +184,13 @@ def build(
     tree = Tree(settings.data_dir.resolve() / "pipelines")
     jobs = DbosJobs(settings.url, database.system_engine, poll_seconds=settings.poll_seconds)
     hub, plans = EventBus(), DefinitionCache()
-    acts, directory = AdminChanges(database, clock, hub), Directory(clock)
+    admin_changes, directory = AdminChanges(database, clock, hub), Directory(clock)
     access = Authentication(database, clock, directory, adapters.shown(settings.admin_token))
     model_rules = adapters.model_rules(settings)
     untold = (*settings.secret_values, *keys_in(os.environ, model_rules.providers))
-    secrets = SecretStore(acts, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), untold)
+    secrets = SecretStore(
+        admin_changes, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), untold
+    )
     secrets.remember()
     logbook = LogWriter(database, hub, clock, secrets.mask_remembered)
     locks = Locks()
@@ -229,7 +231,7 @@ def build(
     modifying = ActionModifications(database, plans)
     approvals = ApprovalService(engine, answers, modifying)
     conversations = Conversations(engine, budgets, hub, secrets)
-    library = AgentLibraryService(acts, agent_rules.mcp_servers.keys())
+    library = AgentLibraryService(admin_changes, agent_rules.mcp_servers.keys())
     briefing = WorkOrders(database, plans, tree, logbook, limits, conversations, library)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,
@@ -245,7 +247,7 @@ def build(
         RunnerSlots(settings.max_concurrent_executions, settings.most_scripts, settings.max_concurrent_agents),
     )
     timers = TimerScheduler(engine, lanes)
-    telling = open_telling(acts, engine, jobs, directory, ways, secrets, settings.link)
+    telling = open_telling(admin_changes, engine, jobs, directory, ways, secrets, settings.link)
     # Lanes and timers wake when the files are in place; the engine has the new state of the run before the first step.
     steps.register(budgets.cache, telling.courier, lanes.stopper, folder_sync, lanes, timers, hub)
     rules = RuleService(database, clock, hub, settings.data_dir.resolve() / RULES, directory.count_deciders)
@@ -306,7 +308,7 @@ def build(
         backtests=Backtests(database, plans, rules_in_force),
         uploads=UploadService(database, clock, max_bytes=settings.max_file_bytes),
         access=access,
-        accounts=open_accounts(acts, access, adapters.providers(settings, secrets)),
+        accounts=open_accounts(admin_changes, access, adapters.providers(settings, secrets)),
         directory=directory,
         secrets=secrets,
         idempotency=IdempotencyKeys(database, clock),

@@ -51,9 +51,9 @@ class StoredSecret:
 
 
 class SecretStore:
-    def __init__(self, acts: AdminChanges, keys: EncryptionKeys, also: Iterable[str] = ()) -> None:
+    def __init__(self, admin_changes: AdminChanges, keys: EncryptionKeys, also: Iterable[str] = ()) -> None:
         """`also`: values of the settings, to be masked like those that are kept here."""
-        self._acts = acts
+        self._changes = admin_changes
         self._also = tuple(also)
         self._keys = keys
         self._changing = asyncio.Lock()  # nothing is encrypted with a key that is being dropped
@@ -61,7 +61,7 @@ class SecretStore:
         self._pattern: re.Pattern[str] | None = None
         self._spelled: tuple[str, ...] = ()
         self._generation = 0
-        acts.forget_with(self._forget)
+        admin_changes.on_change(self._forget)
 
     # ---- changes -------------------------------------------------------------------------------------
     async def put(self, name: str, value: str, by: Actor) -> None:
@@ -74,17 +74,17 @@ class SecretStore:
         async with self._changing:
             keys = self._keys.all() or self._keys.add()
             sealed = seal(keys, name, value)
-            await self._acts.carry_out(lambda act: _put(act, name, sealed), by)
+            await self._changes.apply(lambda change: _put(change, name, sealed), by)
         await asyncio.to_thread(self.remember)
 
     async def remove(self, name: str, by: Actor) -> None:
-        await self._acts.carry_out(lambda act: _remove(act, name), by)
+        await self._changes.apply(lambda change: _remove(change, name), by)
 
     async def rotate(self, by: Actor) -> int:
         """Encrypt every secret anew: with a new key, or with the newest of the settings. Says how many there are."""
         async with self._changing:
             fernet = _fernet(self._keys.add())
-            count = await self._acts.carry_out(lambda act: _rotate(act, fernet), by)
+            count = await self._changes.apply(lambda change: _rotate(change, fernet), by)
             self._keys.keep_newest()
         return count
 
@@ -100,7 +100,7 @@ class SecretStore:
 
     def list(self) -> list[StoredSecret]:
         values = self._values()
-        rows = self._acts.database.read(lambda c: c.execute(sa.select(t.secrets).order_by(C.name)).all())
+        rows = self._changes.database.read(lambda c: c.execute(sa.select(t.secrets).order_by(C.name)).all())
         return [
             StoredSecret(
                 row.name,
@@ -135,7 +135,7 @@ class SecretStore:
         if known is not None and monotonic() - known[0] < _BELIEVED:
             return known[1]
         at = monotonic()
-        rows = self._acts.database.read(lambda c: c.execute(sa.select(C.name, C.sealed)).all())
+        rows = self._changes.database.read(lambda c: c.execute(sa.select(C.name, C.sealed)).all())
         fernet = _fernet(self._keys.all()) if rows else None
         values = {row.name: _opened(fernet, row) for row in rows}
         self._spelled = _spelled([*self._also, *(value for value in values.values() if value is not None)])
@@ -184,28 +184,28 @@ def _begun(text: str, word: str) -> int:
     return next((length for length in range(SHORTEST - 1, 0, -1) if text.endswith(word[:length])), 0)
 
 
-def _put(act: AdminChange, name: str, sealed: str) -> None:
-    changed = {"sealed": sealed, "changed_at": act.at, "changed_by": act.by.name}
-    if act.connection.execute(sa.update(t.secrets).where(C.name == name).values(changed)).rowcount:
-        act.record("secret_changed", secret=name)
+def _put(change: AdminChange, name: str, sealed: str) -> None:
+    changed = {"sealed": sealed, "changed_at": change.at, "changed_by": change.actor.name}
+    if change.connection.execute(sa.update(t.secrets).where(C.name == name).values(changed)).rowcount:
+        change.record("secret_changed", secret=name)
         return
-    made = {"name": name, "created_at": act.at, "created_by": act.by.name, **changed}
-    act.connection.execute(sa.insert(t.secrets).values(made))
-    act.record("secret_created", secret=name)
+    made = {"name": name, "created_at": change.at, "created_by": change.actor.name, **changed}
+    change.connection.execute(sa.insert(t.secrets).values(made))
+    change.record("secret_created", secret=name)
 
 
-def _remove(act: AdminChange, name: str) -> None:
-    if act.connection.execute(sa.delete(t.secrets).where(C.name == name)).rowcount == 0:
+def _remove(change: AdminChange, name: str) -> None:
+    if change.connection.execute(sa.delete(t.secrets).where(C.name == name)).rowcount == 0:
         raise NotFound("secret", repr(name)[:80])
-    act.record("secret_removed", secret=name)
+    change.record("secret_removed", secret=name)
 
 
-def _rotate(act: AdminChange, fernet: MultiFernet | None) -> int:
-    rows = act.connection.execute(sa.select(C.name, C.sealed).order_by(C.name).with_for_update()).all()
+def _rotate(change: AdminChange, fernet: MultiFernet | None) -> int:
+    rows = change.connection.execute(sa.select(C.name, C.sealed).order_by(C.name).with_for_update()).all()
     for row in rows:
         if _opened(fernet, row) is None or fernet is None:
             raise SecretUnreadable(row.name)
         sealed = fernet.rotate(row.sealed).decode()
-        act.connection.execute(sa.update(t.secrets).where(C.name == row.name).values(sealed=sealed))
-    act.record("secrets_rotated", count=len(rows))
+        change.connection.execute(sa.update(t.secrets).where(C.name == row.name).values(sealed=sealed))
+    change.record("secrets_rotated", count=len(rows))
     return len(rows)

@@ -42,16 +42,16 @@ class StoredAgent:
 
 
 class AgentLibraryService:
-    def __init__(self, acts: AdminChanges, servers: Collection[str]) -> None:
+    def __init__(self, admin_changes: AdminChanges, servers: Collection[str]) -> None:
         """`servers`: of tools, that the settings name."""
-        self._acts = acts
-        self._database = acts.database
+        self._changes = admin_changes
+        self._database = admin_changes.database
         self._servers = servers
         self._now: Library | None = None
         self._generation = 0
         self._changing = asyncio.Lock()
         self._of_runs = BoundedCache[tuple[str, int], PipelineDefinition]()
-        acts.forget_with(self._forget)
+        admin_changes.on_change(self._forget)
 
     # ---- for definitions -----------------------------------------------------------------------------
     def now(self) -> Library:
@@ -95,24 +95,24 @@ class AgentLibraryService:
         if agent.name != name:
             raise AgentError([Finding("/name", f"it is saved as {name!r}: say the same, or leave the name out")])
 
-        def write(act: AdminChange) -> None:
-            row = library.of(act.connection, name)
+        def write(change: AdminChange) -> None:
+            row = library.of(change.connection, name)
             _expect(name, row, if_match)
             kept = cast("dict[str, Any]", agent.document)
             if row is not None and row.document == kept:
                 return
             revision = row.revision + 1 if row is not None else 1
-            library.add(act.connection, name, revision, kept, act.at, act.by.name)
-            act.record("library_agent_saved", agent=name, revision=revision)
+            library.add(change.connection, name, revision, kept, change.at, change.actor.name)
+            change.record("library_agent_saved", agent=name, revision=revision)
 
         async with self._changing:
-            await self._acts.carry_out(write, by)
+            await self._changes.apply(write, by)
 
     async def remove(self, name: str, *, if_match: int | None = None, by: Actor) -> None:
         """One that stood before an agent of Cairn's gives its place back; any other is refused while it is used."""
 
-        def write(act: AdminChange) -> None:
-            row = library.of(act.connection, name)
+        def write(change: AdminChange) -> None:
+            row = library.of(change.connection, name)
             is_there = row is not None and row.document is not None
             if not is_there and name in ready_agents():
                 raise CommandRefused(
@@ -121,14 +121,14 @@ class AgentLibraryService:
             if row is None or not is_there:
                 raise NotFound(WHAT, name)
             _expect(name, row, if_match)
-            users = [use for use in library.uses(act.connection) if use.agent == name]
+            users = [use for use in library.uses(change.connection) if use.agent == name]
             if users and name not in ready_agents():
                 raise CommandRefused(_used(name, [use.pipeline_name for use in users]), ("change the pipelines first",))
-            library.add(act.connection, name, row.revision + 1, None, act.at, act.by.name)
-            act.record("library_agent_removed", agent=name)
+            library.add(change.connection, name, row.revision + 1, None, change.at, change.actor.name)
+            change.record("library_agent_removed", agent=name)
 
         async with self._changing:
-            await self._acts.carry_out(write, by)
+            await self._changes.apply(write, by)
 
 
 def as_it_stood(connection: Connection, at: datetime | None = None) -> Library:

@@ -1,4 +1,4 @@
-"""Changes that belong to no pipeline: each is one transaction with its events, then everybody hears of it."""
+"""Changes that belong to no pipeline: one transaction each, with its events; then a change hint for each event."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class AdminChange:
-    """One change under way."""
+    """A change in progress."""
 
     connection: Connection
-    by: Actor
+    actor: Actor
     at: datetime
-    told: list[str] = field(default_factory=list[str])
+    event_types: list[str] = field(default_factory=list[str])
 
     def record(self, type: str, /, **metadata: Any) -> None:
-        """Write an event into the global trail. Never a secret, never an address."""
-        chain.append_global_event(self.connection, type, self.by.name, self.at, metadata)
-        self.told.append(type)
+        """Append an event to the installation's chain. Never include a secret or an email address."""
+        chain.append_global_event(self.connection, type, self.actor.name, self.at, metadata)
+        self.event_types.append(type)
 
 
 class AdminChanges:
@@ -36,18 +36,18 @@ class AdminChanges:
         self.database = database
         self.clock = clock
         self._hub = hub
-        self._forgetting: list[Callable[[], None]] = []
+        self._listeners: list[Callable[[], None]] = []
 
-    def forget_with(self, forget: Callable[[], None]) -> None:
-        """Have this called after every change: what was remembered may no longer hold."""
-        self._forgetting.append(forget)
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call `listener` after every change, so that it can drop what it has cached."""
+        self._listeners.append(listener)
 
-    async def carry_out(self, change: Callable[[AdminChange], T], by: Actor) -> T:
+    async def apply(self, body: Callable[[AdminChange], T], actor: Actor) -> T:
         at = self.clock.now()
-        told: list[str] = []
+        event_types: list[str] = []
         try:
-            return await self.database.transact(lambda c: change(AdminChange(c, by, at, told)))
-        finally:  # cancelled, it may have been carried out all the same
-            for forget in self._forgetting:
-                forget()
-            self._hub.announce(*(ChangeHint(None, None, event) for event in told))
+            return await self.database.transact(lambda c: body(AdminChange(c, actor, at, event_types)))
+        finally:  # a cancelled change may have been committed
+            for listener in self._listeners:
+                listener()
+            self._hub.announce(*(ChangeHint(None, None, event_type) for event_type in event_types))

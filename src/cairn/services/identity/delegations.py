@@ -33,30 +33,30 @@ class NewDelegation:
 
 
 class Delegations:
-    def __init__(self, acts: AdminChanges) -> None:
-        self._acts = acts
+    def __init__(self, admin_changes: AdminChanges) -> None:
+        self._changes = admin_changes
 
     async def create(self, wanted: NewDelegation, by: Actor) -> str:
         """For oneself, or for anybody by an admin. Who stands for somebody must be allowed to decide anyway."""
-        return await self._acts.carry_out(lambda act: _create(act, wanted), by)
+        return await self._changes.apply(lambda change: _create(change, wanted), by)
 
     async def end(self, delegation_id: str, by: Actor) -> None:
         """Before its time: by who gave it, by who has it, or by an admin."""
-        await self._acts.carry_out(lambda act: _end(act, delegation_id), by)
+        await self._changes.apply(lambda change: _end(change, delegation_id), by)
 
 
-def _create(act: AdminChange, wanted: NewDelegation) -> str:
-    if wanted.from_user != act.by.name and not act.by.is_admin:
+def _create(change: AdminChange, wanted: NewDelegation) -> str:
+    if wanted.from_user != change.actor.name and not change.actor.is_admin:
         raise Forbidden("You can let somebody decide for yourself only; an admin can for others.")
-    starts_at = wanted.starts_at or act.at
+    starts_at = wanted.starts_at or change.at
     if wanted.from_user == wanted.to_user:
         raise InvalidInput([("/to_user", "Nobody stands for themselves.")])
-    if wanted.until <= max(starts_at, act.at):
+    if wanted.until <= max(starts_at, change.at):
         raise InvalidInput([("/until", "It ends before it begins.")])
     if wanted.until - starts_at > LONGEST:
         raise InvalidInput([("/until", "A delegation lasts a year at most.")])
-    standing(act.connection, wanted.from_user)
-    other = standing(act.connection, wanted.to_user)
+    standing(change.connection, wanted.from_user)
+    other = standing(change.connection, wanted.to_user)
     if DECIDERS.isdisjoint(cast("list[str]", other.roles)):
         raise CommandRefused(f"{wanted.to_user} may not decide: it takes the role approver.")
     delegation_id = str(uuid4())
@@ -67,24 +67,26 @@ def _create(act: AdminChange, wanted: NewDelegation) -> str:
         "reason": line_of(wanted.reason, "/reason", 500),
         "starts_at": starts_at,
         "until": wanted.until,
-        "created_at": act.at,
-        "created_by": act.by.name,
+        "created_at": change.at,
+        "created_by": change.actor.name,
     }
-    act.connection.execute(sa.insert(D).values(row))
+    change.connection.execute(sa.insert(D).values(row))
     said = {"from_user": wanted.from_user, "to_user": wanted.to_user}
-    act.record("delegation_created", **said, delegation_id=delegation_id, until=_text(wanted.until))
+    change.record("delegation_created", **said, delegation_id=delegation_id, until=_text(wanted.until))
     return delegation_id
 
 
-def _end(act: AdminChange, delegation_id: str) -> None:
-    row = act.connection.execute(sa.select(D).where(D.c.delegation_id == delegation_id).with_for_update()).one_or_none()
-    if row is None or not (act.by.is_admin or act.by.name in (row.from_user, row.to_user)):
+def _end(change: AdminChange, delegation_id: str) -> None:
+    row = change.connection.execute(
+        sa.select(D).where(D.c.delegation_id == delegation_id).with_for_update()
+    ).one_or_none()
+    if row is None or not (change.actor.is_admin or change.actor.name in (row.from_user, row.to_user)):
         raise NotFound("delegation", delegation_id)
-    if row.ended_at is not None or row.until <= act.at:
+    if row.ended_at is not None or row.until <= change.at:
         return
-    ended = {"ended_at": act.at, "ended_by": act.by.name}
-    act.connection.execute(sa.update(D).where(D.c.delegation_id == delegation_id).values(ended))
-    act.record("delegation_ended", delegation_id=delegation_id, from_user=row.from_user, to_user=row.to_user)
+    ended = {"ended_at": change.at, "ended_by": change.actor.name}
+    change.connection.execute(sa.update(D).where(D.c.delegation_id == delegation_id).values(ended))
+    change.record("delegation_ended", delegation_id=delegation_id, from_user=row.from_user, to_user=row.to_user)
 
 
 def _text(at: datetime) -> str:

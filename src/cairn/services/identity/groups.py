@@ -21,62 +21,64 @@ LONGEST = 500  # characters of a description
 
 
 class Groups:
-    def __init__(self, acts: AdminChanges) -> None:
-        self._acts = acts
+    def __init__(self, admin_changes: AdminChanges) -> None:
+        self._changes = admin_changes
 
     async def create(self, name: str, description: str, members: Sequence[str], by: Actor) -> str:
-        return await self._acts.carry_out(lambda act: _create(act, name, description, members), by)
+        return await self._changes.apply(lambda change: _create(change, name, description, members), by)
 
     async def change(
         self, name: str, by: Actor, *, description: str | None = None, members: Sequence[str] | None = None
     ) -> None:
         """What is None stays as it is."""
-        await self._acts.carry_out(lambda act: _change(act, name, description, members), by)
+        await self._changes.apply(lambda change: _change(change, name, description, members), by)
 
     async def remove(self, name: str, by: Actor) -> None:
         """Its members stay. Who is asked by its name is asked no more."""
-        await self._acts.carry_out(lambda act: _remove(act, name), by)
+        await self._changes.apply(lambda change: _remove(change, name), by)
 
 
-def _create(act: AdminChange, name: str, description: str, members: Sequence[str]) -> str:
+def _create(change: AdminChange, name: str, description: str, members: Sequence[str]) -> str:
     name = name_of(name, "group")
-    check_free(act.connection, name)
+    check_free(change.connection, name)
     row = {"name": name, "description": line_of(description, "/description", LONGEST)}
-    act.connection.execute(sa.insert(t.groups).values(**row, created_at=act.at, created_by=act.by.name))
-    kept, _ = _set_members(act, name, members)
-    act.record("group_created", group=name, members=kept)
+    change.connection.execute(sa.insert(t.groups).values(**row, created_at=change.at, created_by=change.actor.name))
+    kept, _ = _set_members(change, name, members)
+    change.record("group_created", group=name, members=kept)
     return name
 
 
-def _change(act: AdminChange, name: str, description: str | None, members: Sequence[str] | None) -> None:
-    row = find(act.connection, name)
+def _change(change: AdminChange, name: str, description: str | None, members: Sequence[str] | None) -> None:
+    row = find(change.connection, name)
     if description is not None and (text := line_of(description, "/description", LONGEST)) != row.description:
-        act.connection.execute(sa.update(t.groups).where(G.name == name).values(description=text))
-        act.record("group_changed", group=name)
+        change.connection.execute(sa.update(t.groups).where(G.name == name).values(description=text))
+        change.record("group_changed", group=name)
     if members is not None:
-        kept, earlier = _set_members(act, name, members)
+        kept, earlier = _set_members(change, name, members)
         if kept != earlier:
-            act.record("group_members_changed", group=name, members=kept, earlier_members=earlier)
+            change.record("group_members_changed", group=name, members=kept, earlier_members=earlier)
 
 
-def _remove(act: AdminChange, name: str) -> None:
-    find(act.connection, name)
-    act.connection.execute(sa.delete(t.group_members).where(M.group_name == name))
-    act.connection.execute(sa.delete(t.groups).where(G.name == name))
-    act.record("group_removed", group=name)
+def _remove(change: AdminChange, name: str) -> None:
+    find(change.connection, name)
+    change.connection.execute(sa.delete(t.group_members).where(M.group_name == name))
+    change.connection.execute(sa.delete(t.groups).where(G.name == name))
+    change.record("group_removed", group=name)
 
 
-def _set_members(act: AdminChange, name: str, members: Sequence[str]) -> tuple[list[str], list[str]]:
+def _set_members(change: AdminChange, name: str, members: Sequence[str]) -> tuple[list[str], list[str]]:
     """Those it has then, and those it had."""
     wanted = {member.strip().lower() for member in members}
-    known = set(act.connection.execute(sa.select(U.name).where(U.name.in_(wanted), U.removed_at.is_(None))).scalars())
+    known = set(
+        change.connection.execute(sa.select(U.name).where(U.name.in_(wanted), U.removed_at.is_(None))).scalars()
+    )
     if unknown := sorted(wanted - known):
         raise InvalidInput([("/members", f"There is no user {', '.join(unknown)[:200]}.")])
-    has = set(act.connection.execute(sa.select(M.user_name).where(M.group_name == name)).scalars())
+    has = set(change.connection.execute(sa.select(M.user_name).where(M.group_name == name)).scalars())
     for member in sorted(known - has):
-        act.connection.execute(sa.insert(t.group_members).values(group_name=name, user_name=member))
+        change.connection.execute(sa.insert(t.group_members).values(group_name=name, user_name=member))
     if left := has - known:
-        act.connection.execute(sa.delete(t.group_members).where(M.group_name == name, M.user_name.in_(left)))
+        change.connection.execute(sa.delete(t.group_members).where(M.group_name == name, M.user_name.in_(left)))
     return sorted(known), sorted(has)
 
 

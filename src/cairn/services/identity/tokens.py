@@ -46,61 +46,67 @@ class CreatedToken:
 
 
 class TokenService:
-    def __init__(self, acts: AdminChanges) -> None:
-        self._acts = acts
+    def __init__(self, admin_changes: AdminChanges) -> None:
+        self._changes = admin_changes
 
     async def create(self, wanted: TokenSpec, by: Actor) -> CreatedToken:
         """The token itself is in this answer and nowhere else."""
-        return await self._acts.carry_out(lambda act: _create(act, wanted), by)
+        return await self._changes.apply(lambda change: _create(change, wanted), by)
 
     async def create_own(self, wanted: TokenSpec, by: Actor) -> CreatedToken:
         """The same for oneself: it has an end, and asks for nothing that one's roles do not allow."""
-        return await self._acts.carry_out(lambda act: _create_own(act, wanted), by)
+        return await self._changes.apply(lambda change: _create_own(change, wanted), by)
 
     async def revoke_own(self, token_id: str, by: Actor) -> None:
         """There is no other's."""
-        await self._acts.carry_out(lambda act: _revoke(act, token_id, own=True), by)
+        await self._changes.apply(lambda change: _revoke(change, token_id, own=True), by)
 
     async def revoke(self, token_id: str, by: Actor) -> None:
         """At once, with the sessions that were opened with it. A second time changes nothing."""
-        await self._acts.carry_out(lambda act: _revoke(act, token_id), by)
+        await self._changes.apply(lambda change: _revoke(change, token_id), by)
 
 
-def _create_own(act: AdminChange, wanted: TokenSpec) -> CreatedToken:
-    useless = [] if act.by.is_admin else [s for s in wanted.scopes or () if act.by.roles.isdisjoint(USABLE.get(s, ()))]
+def _create_own(change: AdminChange, wanted: TokenSpec) -> CreatedToken:
+    useless = (
+        []
+        if change.actor.is_admin
+        else [s for s in wanted.scopes or () if change.actor.roles.isdisjoint(USABLE.get(s, ()))]
+    )
     if useless:
         raise InvalidInput([("/scopes", f"None of your roles may be used for {', '.join(sorted(useless))}.")])
     if wanted.days is None or timedelta(days=wanted.days) > LONGEST_OWN:
         raise InvalidInput([("/valid_days", f"A token of your own is valid for {LONGEST_OWN.days} days at most.")])
-    return _create(act, wanted, ends_at=act.by.until)
+    return _create(change, wanted, ends_at=change.actor.until)
 
 
-def _create(act: AdminChange, wanted: TokenSpec, ends_at: datetime | None = None) -> CreatedToken:
+def _create(change: AdminChange, wanted: TokenSpec, ends_at: datetime | None = None) -> CreatedToken:
     """`ends_at`: not later than this."""
-    standing(act.connection, wanted.user)
+    standing(change.connection, wanted.user)
     name = line_of(wanted.name, "/name", LONGEST_NAME)
     if not name or name == LOCAL:
         raise InvalidInput([("/name", f"Say what the token is for; {LOCAL} is the start link's.")])
     scopes = None if wanted.scopes is None else sorted(set(wanted.scopes))
     if scopes is not None and (not scopes or set(scopes) - ALL_SCOPES):
         raise InvalidInput([("/scopes", f"Choose one or more of {', '.join(sorted(ALL_SCOPES))}.")])
-    if act.by.scopes is not None and (scopes is None or set(scopes) - act.by.scopes):
+    if change.actor.scopes is not None and (scopes is None or set(scopes) - change.actor.scopes):
         raise Forbidden("A token makes no token that may do more than itself.")
     token = new_secret()
-    expires_at = None if wanted.days is None else act.at + timedelta(days=wanted.days)
+    expires_at = None if wanted.days is None else change.at + timedelta(days=wanted.days)
     if ends_at is not None:
         expires_at = ends_at if expires_at is None else min(expires_at, ends_at)
-    row = token_row(token, wanted.user, name, by=act.by, at=act.at, scopes=scopes, expires_at=expires_at)
-    act.connection.execute(sa.insert(t.api_tokens).values(row))
-    act.record("token_created", token_id=row["token_id"], user=wanted.user, token=name, scopes=scopes)
+    row = token_row(token, wanted.user, name, by=change.actor, at=change.at, scopes=scopes, expires_at=expires_at)
+    change.connection.execute(sa.insert(t.api_tokens).values(row))
+    change.record("token_created", token_id=row["token_id"], user=wanted.user, token=name, scopes=scopes)
     return CreatedToken(row["token_id"], token, expires_at)
 
 
-def _revoke(act: AdminChange, token_id: str, *, own: bool = False) -> None:
-    row = act.connection.execute(sa.select(t.api_tokens).where(A.token_id == token_id).with_for_update()).one_or_none()
-    if row is None or (own and row.user_name != act.by.name):
+def _revoke(change: AdminChange, token_id: str, *, own: bool = False) -> None:
+    row = change.connection.execute(
+        sa.select(t.api_tokens).where(A.token_id == token_id).with_for_update()
+    ).one_or_none()
+    if row is None or (own and row.user_name != change.actor.name):
         raise NotFound("token", token_id)
-    act.connection.execute(sa.delete(t.sessions).where(t.sessions.c.token_id == token_id))
+    change.connection.execute(sa.delete(t.sessions).where(t.sessions.c.token_id == token_id))
     if row.revoked_at is None:
-        act.connection.execute(sa.update(t.api_tokens).where(A.token_id == token_id).values(revoked_at=act.at))
-        act.record("token_revoked", token_id=token_id, user=row.user_name, token=row.name)
+        change.connection.execute(sa.update(t.api_tokens).where(A.token_id == token_id).values(revoked_at=change.at))
+        change.record("token_revoked", token_id=token_id, user=row.user_name, token=row.name)

@@ -40,92 +40,92 @@ class UserChange:
 
 
 class Users:
-    def __init__(self, acts: AdminChanges) -> None:
-        self._acts = acts
+    def __init__(self, admin_changes: AdminChanges) -> None:
+        self._changes = admin_changes
 
     async def create(self, wanted: UserSpec, by: Actor) -> str:
         """Somebody new, who cannot sign in before an invitation, a provider or a token lets them."""
-        return await self._acts.carry_out(lambda act: make_user(act, wanted), by)
+        return await self._changes.apply(lambda change: make_user(change, wanted), by)
 
     async def change(self, name: str, wanted: UserChange, by: Actor) -> None:
-        await self._acts.carry_out(lambda act: change_user(act, name, wanted), by)
+        await self._changes.apply(lambda change: change_user(change, name, wanted), by)
 
     async def remove(self, name: str, by: Actor) -> None:
         """At once: sessions end, tokens and invitations are revoked, delegations end. The name stays taken."""
-        await self._acts.carry_out(lambda act: _remove(act, name), by)
+        await self._changes.apply(lambda change: _remove(change, name), by)
 
     async def restore(self, name: str, by: Actor) -> None:
         """Somebody who was removed is back, without groups, tokens and sessions."""
-        await self._acts.carry_out(lambda act: _restore(act, name), by)
+        await self._changes.apply(lambda change: _restore(change, name), by)
 
 
-def make_user(act: AdminChange, wanted: UserSpec) -> str:
+def make_user(change: AdminChange, wanted: UserSpec) -> str:
     name, email = name_of(wanted.name), email_of(wanted.email)
-    check_free(act.connection, name)
-    check_email(act.connection, email, name)
+    check_free(change.connection, name)
+    check_email(change.connection, email, name)
     row = {
         "name": name,
         "display_name": line_of(wanted.display_name, "/display_name"),
         "email": email,
         "roles": roles_of(list(wanted.roles)),
-        "created_at": act.at,
-        "created_by": act.by.name,
+        "created_at": change.at,
+        "created_by": change.actor.name,
     }
-    act.connection.execute(sa.insert(t.users).values(row))
-    put_into_groups(act.connection, name, wanted.groups)
-    act.record("user_created", user=name, roles=row["roles"], groups=sorted(wanted.groups))
+    change.connection.execute(sa.insert(t.users).values(row))
+    put_into_groups(change.connection, name, wanted.groups)
+    change.record("user_created", user=name, roles=row["roles"], groups=sorted(wanted.groups))
     return name
 
 
-def change_user(act: AdminChange, name: str, wanted: UserChange) -> None:
-    row = standing(act.connection, name)
+def change_user(change: AdminChange, name: str, wanted: UserChange) -> None:
+    row = standing(change.connection, name)
     changes: dict[str, Any] = {}
     if wanted.display_name is not None:
         changes["display_name"] = line_of(wanted.display_name, "/display_name")
     if wanted.email is not None:
         changes["email"] = email_of(wanted.email)
-        check_email(act.connection, changes["email"], name)
+        check_email(change.connection, changes["email"], name)
     if wanted.roles is not None:
         changes["roles"] = roles_of(list(wanted.roles))
         if name == ADMIN.name and frozenset(changes["roles"]) != ADMIN.roles:
             raise CommandRefused(_OWNER)
     changes = {field: value for field, value in changes.items() if value != getattr(row, field)}
     if changes:
-        act.connection.execute(sa.update(t.users).where(U.name == name).values(changes))
+        change.connection.execute(sa.update(t.users).where(U.name == name).values(changes))
         said: dict[str, Any] = {"user": name, "changed": sorted(changes)}
         if "roles" in changes:
             said |= {"roles": changes["roles"], "earlier_roles": cast("list[str]", row.roles)}
-        act.record("user_changed", **said)
-    if wanted.groups is not None and put_into_groups(act.connection, name, wanted.groups, only=True):
-        act.record("user_groups_changed", user=name, groups=sorted(wanted.groups))
+        change.record("user_changed", **said)
+    if wanted.groups is not None and put_into_groups(change.connection, name, wanted.groups, only=True):
+        change.record("user_groups_changed", user=name, groups=sorted(wanted.groups))
 
 
-def _remove(act: AdminChange, name: str) -> None:
-    standing(act.connection, name)
+def _remove(change: AdminChange, name: str) -> None:
+    standing(change.connection, name)
     if name == ADMIN.name:
         raise CommandRefused(_OWNER)
-    if name == act.by.name:
+    if name == change.actor.name:
         raise CommandRefused("You cannot remove yourself: ask another admin to do so.")
-    act.connection.execute(sa.update(t.users).where(U.name == name).values(removed_at=act.at, password_hash=None))
+    change.connection.execute(sa.update(t.users).where(U.name == name).values(removed_at=change.at, password_hash=None))
     s, a, i, d = t.sessions, t.api_tokens, t.invitations, t.delegations
     ended = sa.or_(d.c.from_user == name, d.c.to_user == name)
     for statement in (
         sa.delete(s).where(s.c.user_name == name),
         sa.delete(t.group_members).where(t.group_members.c.user_name == name),
-        sa.update(a).where(a.c.user_name == name, a.c.revoked_at.is_(None)).values(revoked_at=act.at),
-        sa.update(i).where(i.c.user_name == name, i.c.revoked_at.is_(None)).values(revoked_at=act.at),
-        sa.update(d).where(ended, d.c.ended_at.is_(None)).values(ended_at=act.at, ended_by=act.by.name),
+        sa.update(a).where(a.c.user_name == name, a.c.revoked_at.is_(None)).values(revoked_at=change.at),
+        sa.update(i).where(i.c.user_name == name, i.c.revoked_at.is_(None)).values(revoked_at=change.at),
+        sa.update(d).where(ended, d.c.ended_at.is_(None)).values(ended_at=change.at, ended_by=change.actor.name),
     ):
-        act.connection.execute(statement)
-    act.record("user_removed", user=name)
+        change.connection.execute(statement)
+    change.record("user_removed", user=name)
 
 
-def _restore(act: AdminChange, name: str) -> None:
-    row = find(act.connection, name)
+def _restore(change: AdminChange, name: str) -> None:
+    row = find(change.connection, name)
     if row.removed_at is None:
         raise CommandRefused(f"{name} has not been removed.")
-    act.connection.execute(sa.update(t.users).where(U.name == name).values(removed_at=None))
-    act.record("user_restored", user=name, roles=cast("list[str]", row.roles))
+    change.connection.execute(sa.update(t.users).where(U.name == name).values(removed_at=None))
+    change.record("user_restored", user=name, roles=cast("list[str]", row.roles))
 
 
 # ---- rows ------------------------------------------------------------------------------------------------

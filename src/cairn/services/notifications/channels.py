@@ -54,8 +54,8 @@ class ChannelSpec:
 
 
 class ChannelService:
-    def __init__(self, acts: AdminChanges, secrets: ChannelSecrets, messenger: Messenger) -> None:
-        self._acts = acts
+    def __init__(self, admin_changes: AdminChanges, secrets: ChannelSecrets, messenger: Messenger) -> None:
+        self._changes = admin_changes
         self._secrets = secrets
         self._messenger = messenger
 
@@ -77,52 +77,52 @@ class ChannelService:
         }
         values = {**defaults, **_values(wanted), "kind": wanted.kind.value, "host": host}
 
-        def body(act: AdminChange) -> None:
-            _check_references(act.connection, channel_id, values)
-            made = {"channel_id": channel_id, "revision": 1, "created_by": act.by.name}
-            times = {"created_at": act.at, "updated_at": act.at}
-            act.connection.execute(sa.insert(t.channels).values({**values, **made, **times}))
-            act.record("channel_created", channel=values["name"], kind=values["kind"])
+        def body(change: AdminChange) -> None:
+            _check_references(change.connection, channel_id, values)
+            made = {"channel_id": channel_id, "revision": 1, "created_by": change.actor.name}
+            times = {"created_at": change.at, "updated_at": change.at}
+            change.connection.execute(sa.insert(t.channels).values({**values, **made, **times}))
+            change.record("channel_created", channel=values["name"], kind=values["kind"])
 
         # Kept first: a channel that is there can be used. A secret that nobody uses does no harm.
         await self._keep(channel_id, wanted.url, wanted.signing_key or made_key, by)
         try:
-            await self._acts.carry_out(body, by)
+            await self._changes.apply(body, by)
         except BaseException:
             await self._drop(channel_id, by)
             raise
         return channel_id, made_key
 
     async def update(self, channel_id: str, wanted: ChannelSpec, by: Actor, if_match: int | None = None) -> None:
-        row = await self._acts.database.aread(lambda c: find(c, channel_id))
+        row = await self._changes.database.aread(lambda c: find(c, channel_id))
         host = self._check(wanted, ChannelKind(row.kind), is_new=False)
         values = {**_values(wanted), **({"host": host} if wanted.url is not None else {})}
 
-        def body(act: AdminChange) -> None:
-            now = find(act.connection, channel_id)
+        def body(change: AdminChange) -> None:
+            now = find(change.connection, channel_id)
             if if_match is not None and now.revision != if_match:
                 raise PreconditionFailed("The channel was changed meanwhile: look at it again.", now.revision)
-            _check_references(act.connection, channel_id, {"name": now.name, **values})
-            changed = {**values, "revision": now.revision + 1, "updated_at": act.at}
-            act.connection.execute(sa.update(t.channels).where(C.channel_id == channel_id).values(changed))
+            _check_references(change.connection, channel_id, {"name": now.name, **values})
+            changed = {**values, "revision": now.revision + 1, "updated_at": change.at}
+            change.connection.execute(sa.update(t.channels).where(C.channel_id == channel_id).values(changed))
             told = sorted({*values, *(["signing_key"] if wanted.signing_key else [])})
-            act.record("channel_changed", channel=values.get("name", now.name), changed=told)
+            change.record("channel_changed", channel=values.get("name", now.name), changed=told)
 
-        await self._acts.carry_out(body, by)
+        await self._changes.apply(body, by)
         await self._keep(channel_id, wanted.url, wanted.signing_key, by)
 
     async def remove(self, channel_id: str, by: Actor) -> str:
         """Its name. What waits to be sent there is skipped."""
 
-        def body(act: AdminChange) -> str:
-            row = find(act.connection, channel_id)
+        def body(change: AdminChange) -> str:
+            row = find(change.connection, channel_id)
             leaning = sa.update(t.channels).where(C.fallback == row.name).values(fallback=None)
-            act.connection.execute(leaning)
-            act.connection.execute(sa.delete(t.channels).where(C.channel_id == channel_id))
-            act.record("channel_removed", channel=row.name, kind=row.kind)
+            change.connection.execute(leaning)
+            change.connection.execute(sa.delete(t.channels).where(C.channel_id == channel_id))
+            change.record("channel_removed", channel=row.name, kind=row.kind)
             return row.name
 
-        name = await self._acts.carry_out(body, by)
+        name = await self._changes.apply(body, by)
         await self._drop(channel_id, by)
         return name
 

@@ -13,7 +13,7 @@ from cairn.store import Connection, Database
 from cairn.store.events import chain
 
 Limit = Literal["address", "name"]
-NOBODY = "nobody"  # who acts in the trail where nobody is signed in
+NOBODY = "nobody"  # who admin_changes in the trail where nobody is signed in
 AGAIN = timedelta(hours=1)  # after which the same flood is told once more
 MOST = 20  # that are told in such a time, however many there are
 KEPT = 1024  # floods that are remembered

@@ -47,83 +47,85 @@ class InvitationDetails:
 
 
 class Invitations:
-    def __init__(self, acts: AdminChanges, passwords: Passwords, signing_in: SignInService) -> None:
-        self._acts = acts
+    def __init__(self, admin_changes: AdminChanges, passwords: Passwords, signing_in: SignInService) -> None:
+        self._changes = admin_changes
         self._passwords = passwords
         self._signing_in = signing_in
 
     async def invite(self, wanted: UserSpec, hours: int, by: Actor) -> CreatedInvitation:
         """Somebody new, or with the name alone somebody who is here and gets a new password. Earlier ones end."""
-        return await self._acts.carry_out(lambda act: _invite(act, wanted, timedelta(hours=hours)), by)
+        return await self._changes.apply(lambda change: _invite(change, wanted, timedelta(hours=hours)), by)
 
     async def revoke(self, invitation_id: str, by: Actor) -> None:
-        await self._acts.carry_out(lambda act: _revoke(act, invitation_id), by)
+        await self._changes.apply(lambda change: _revoke(change, invitation_id), by)
 
     async def look(self, token: str, visitor: SignInClient) -> InvitationDetails:
         """Whom it is for, before it is used."""
         async with self._signing_in.guarded(visitor.address, "invitation"):
-            row = await self._acts.database.aread(lambda c: _open(c, token, self._acts.clock.now()))
+            row = await self._changes.database.aread(lambda c: _open(c, token, self._changes.clock.now()))
         return InvitationDetails(row.user_name, row.display_name, row.email, row.expires_at)
 
     async def accept(self, token: str, password: str, display_name: str | None, visitor: SignInClient) -> SignInResult:
         """Set the password; the invitation is used up, and whoever it was for is signed in."""
         async with self._signing_in.guarded(visitor.address, "invitation"):
-            row = await self._acts.database.aread(lambda c: _open(c, token, self._acts.clock.now()))
+            row = await self._changes.database.aread(lambda c: _open(c, token, self._changes.clock.now()))
         rules.check(password, row.user_name)
         shown = None if display_name is None else line_of(display_name, "/display_name")
         hashed = await self._passwords.hash(password)
-        await self._acts.carry_out(lambda act: _accept(act, token, hashed, shown), Actor(row.user_name))
+        await self._changes.apply(lambda change: _accept(change, token, hashed, shown), Actor(row.user_name))
         return await self._signing_in.open(row.user_name, "invitation", visitor)
 
 
-def _invite(act: AdminChange, wanted: UserSpec, lasting: timedelta) -> CreatedInvitation:
-    there = act.connection.execute(
+def _invite(change: AdminChange, wanted: UserSpec, lasting: timedelta) -> CreatedInvitation:
+    there = change.connection.execute(
         sa.select(U.c.name).where(U.c.name == wanted.name.strip().lower())
     ).scalar_one_or_none()
     if there is None:
-        user = make_user(act, wanted)
+        user = make_user(change, wanted)
     elif wanted.email or wanted.display_name or wanted.roles or wanted.groups:
         raise CommandRefused(f"{there} is here already: give the name alone to let them set a new password.")
     else:
-        user = standing(act.connection, there).name
+        user = standing(change.connection, there).name
     earlier = sa.update(V).where(V.c.user_name == user, V.c.accepted_at.is_(None), V.c.revoked_at.is_(None))
-    act.connection.execute(earlier.values(revoked_at=act.at))
-    made = CreatedInvitation(str(uuid4()), user, new_secret(), act.at + lasting)
+    change.connection.execute(earlier.values(revoked_at=change.at))
+    made = CreatedInvitation(str(uuid4()), user, new_secret(), change.at + lasting)
     row = {
         "invitation_id": made.invitation_id,
         "token_digest": digest_of(made.token),
         "user_name": user,
-        "created_at": act.at,
-        "created_by": act.by.name,
+        "created_at": change.at,
+        "created_by": change.actor.name,
         "expires_at": made.expires_at,
     }
-    act.connection.execute(sa.insert(V).values(row))
-    act.record("invitation_created", invitation_id=made.invitation_id, user=user)
+    change.connection.execute(sa.insert(V).values(row))
+    change.record("invitation_created", invitation_id=made.invitation_id, user=user)
     return made
 
 
-def _revoke(act: AdminChange, invitation_id: str) -> None:
-    row = act.connection.execute(sa.select(V).where(V.c.invitation_id == invitation_id).with_for_update()).one_or_none()
+def _revoke(change: AdminChange, invitation_id: str) -> None:
+    row = change.connection.execute(
+        sa.select(V).where(V.c.invitation_id == invitation_id).with_for_update()
+    ).one_or_none()
     if row is None:
         raise NotFound("invitation", invitation_id)
     if row.accepted_at is not None:
         raise CommandRefused(f"{row.user_name} has accepted this invitation.")
     if row.revoked_at is None:
-        act.connection.execute(sa.update(V).where(V.c.invitation_id == invitation_id).values(revoked_at=act.at))
-        act.record("invitation_revoked", invitation_id=invitation_id, user=row.user_name)
+        change.connection.execute(sa.update(V).where(V.c.invitation_id == invitation_id).values(revoked_at=change.at))
+        change.record("invitation_revoked", invitation_id=invitation_id, user=row.user_name)
 
 
-def _accept(act: AdminChange, token: str, hashed: str, display_name: str | None) -> None:
-    row = _open(act.connection, token, act.at, lock=True)
+def _accept(change: AdminChange, token: str, hashed: str, display_name: str | None) -> None:
+    row = _open(change.connection, token, change.at, lock=True)
     used = sa.update(V).where(V.c.invitation_id == row.invitation_id, V.c.accepted_at.is_(None))
-    if act.connection.execute(used.values(accepted_at=act.at)).rowcount == 0:
+    if change.connection.execute(used.values(accepted_at=change.at)).rowcount == 0:
         raise Gone(_OVER)
     changes: dict[str, Any] = {"password_hash": hashed}
     if display_name:
         changes["display_name"] = display_name
-    act.connection.execute(sa.update(U).where(U.c.name == row.user_name).values(changes))
-    act.connection.execute(sa.delete(t.sessions).where(t.sessions.c.user_name == row.user_name))
-    act.record("invitation_accepted", invitation_id=row.invitation_id, user=row.user_name)
+    change.connection.execute(sa.update(U).where(U.c.name == row.user_name).values(changes))
+    change.connection.execute(sa.delete(t.sessions).where(t.sessions.c.user_name == row.user_name))
+    change.record("invitation_accepted", invitation_id=row.invitation_id, user=row.user_name)
 
 
 def _open(connection: Connection, token: str, now: datetime, *, lock: bool = False) -> Any:

@@ -51,11 +51,11 @@ class SignInFinished:
 class IdentityProviders:
     def __init__(
         self,
-        acts: AdminChanges,
+        admin_changes: AdminChanges,
         signing_in: SignInService,
         known: Mapping[str, tuple[ProviderPolicy, IdentityProvider]],
     ) -> None:
-        self._acts = acts
+        self._changes = admin_changes
         self._signing_in = signing_in
         self._known = known
         self._seal = Fernet(Fernet.generate_key())  # a sign-in that is under way does not outlast the process
@@ -89,7 +89,7 @@ class IdentityProviders:
             except IdentityProviderError as fault:
                 raise UpstreamError(_told(name, fault)) from None
         by = Actor(f"provider:{name}")
-        user, roles = await self._acts.carry_out(lambda act: _user_of(act, policy, identity), by)
+        user, roles = await self._changes.apply(lambda change: _user_of(change, policy, identity), by)
         if not roles:  # what the provider's groups have taken away stays taken away
             raise Forbidden("You have no role here: ask an admin for one, or to be put into the right group.")
         return SignInFinished(await self._signing_in.open(user, name, visitor), kept["return_to"])
@@ -121,28 +121,28 @@ def inner_page(address: str) -> str:
 
 
 # ---- who it is -------------------------------------------------------------------------------------------
-def _user_of(act: AdminChange, policy: ProviderPolicy, identity: Identity) -> tuple[str, list[str]]:
+def _user_of(change: AdminChange, policy: ProviderPolicy, identity: Identity) -> tuple[str, list[str]]:
     """The user, made or linked where that is allowed, with the roles that the provider's groups give."""
     linked = sa.select(X.c.user_name).where(X.c.provider == policy.name, X.c.subject == identity.subject)
-    user = act.connection.execute(linked).scalar_one_or_none()
+    user = change.connection.execute(linked).scalar_one_or_none()
     if user is None:
-        user = _by_address(act, identity) or _made(act, policy, identity)
-        row = {"provider": policy.name, "subject": identity.subject, "user_name": user, "created_at": act.at}
-        act.connection.execute(sa.insert(X).values(row))
-        act.record("identity_linked", user=user, provider=policy.name)
-    if find(act.connection, user).removed_at is not None:
+        user = _by_address(change, identity) or _made(change, policy, identity)
+        row = {"provider": policy.name, "subject": identity.subject, "user_name": user, "created_at": change.at}
+        change.connection.execute(sa.insert(X).values(row))
+        change.record("identity_linked", user=user, provider=policy.name)
+    if find(change.connection, user).removed_at is not None:
         raise Forbidden("You have been removed here: ask an admin.")
     if policy.roles is not None and user != ADMIN.name:
-        change_user(act, user, UserChange(roles=_roles(policy, identity)))
-    return user, cast("list[str]", find(act.connection, user).roles)
+        change_user(change, user, UserChange(roles=_roles(policy, identity)))
+    return user, cast("list[str]", find(change.connection, user).roles)
 
 
-def _by_address(act: AdminChange, identity: Identity) -> str | None:
+def _by_address(change: AdminChange, identity: Identity) -> str | None:
     known = sa.select(U.c.name).where(U.c.email == identity.email, U.c.email != "")
-    return act.connection.execute(known).scalar_one_or_none()
+    return change.connection.execute(known).scalar_one_or_none()
 
 
-def _made(act: AdminChange, policy: ProviderPolicy, identity: Identity) -> str:
+def _made(change: AdminChange, policy: ProviderPolicy, identity: Identity) -> str:
     domain = identity.email.rpartition("@")[2]
     if not policy.makes_users or (policy.domains and domain not in policy.domains):
         raise Forbidden(f"{policy.title} knows you, and nobody here does: ask an admin for an invitation.")
@@ -151,17 +151,17 @@ def _made(act: AdminChange, policy: ProviderPolicy, identity: Identity) -> str:
     except InvalidInput:
         email = ""
     roles = _roles(policy, identity)
-    return make_user(act, UserSpec(_free_name(act, identity), identity.display_name[:200], email, roles))
+    return make_user(change, UserSpec(_free_name(change, identity), identity.display_name[:200], email, roles))
 
 
-def _free_name(act: AdminChange, identity: Identity) -> str:
+def _free_name(change: AdminChange, identity: Identity) -> str:
     """By what the provider calls them, else by their address; numbered if that is taken."""
     plain = re.sub(r"[^a-z0-9._@+-]+", "-", (identity.name or identity.email).lower()).strip("._@+-")
     stem = plain[: LONGEST_NAME - 5].strip("._@+-") or "user"
     for number in range(1, 1000):
         name = stem if number == 1 else f"{stem}-{number}"
         try:
-            check_free(act.connection, name_of(name))
+            check_free(change.connection, name_of(name))
         except InvalidInput:
             continue
         return name

@@ -18,53 +18,53 @@ S, U = t.sessions, t.users
 
 
 class Sessions:
-    def __init__(self, acts: AdminChanges, passwords: Passwords) -> None:
-        self._acts = acts
+    def __init__(self, admin_changes: AdminChanges, passwords: Passwords) -> None:
+        self._changes = admin_changes
         self._passwords = passwords
 
     async def end(self, session_id: str, by: Actor) -> None:
         """One's own, or anybody's for an admin. Others' are not even told of."""
-        await self._acts.carry_out(lambda act: _end(act, session_id), by)
+        await self._changes.apply(lambda change: _end(change, session_id), by)
 
     async def end_all(self, user: str, by: Actor, *, but: str | None = None) -> int:
         """Every session of a user, but perhaps the one that is used. Says how many ended."""
-        return await self._acts.carry_out(lambda act: _end_all(act, user, but), by)
+        return await self._changes.apply(lambda change: _end_all(change, user, but), by)
 
     async def change_password(self, by: Actor, *, current: str, new: str, but: str | None = None) -> None:
         """Set one's own password; other sessions end. Who has one gives it first."""
         read = sa.select(U).where(U.c.name == by.name)
-        row = await self._acts.database.aread(lambda c: c.execute(read).one())
+        row = await self._changes.database.aread(lambda c: c.execute(read).one())
         if row.password_hash is not None and not await self._passwords.fits(current, row.password_hash):
             raise InvalidInput([("/current", "This is not your password.")])
         rules.check(new, by.name, "/new")
         hashed = await self._passwords.hash(new)
 
-        def body(act: AdminChange) -> None:
-            if standing(act.connection, by.name).password_hash != row.password_hash:
+        def body(change: AdminChange) -> None:
+            if standing(change.connection, by.name).password_hash != row.password_hash:
                 raise CommandRefused("The password was changed at the same moment. Look again, then repeat.")
-            act.connection.execute(sa.update(U).where(U.c.name == by.name).values(password_hash=hashed))
-            _delete_all(act, by.name, but)
-            act.record("password_changed", user=by.name)
+            change.connection.execute(sa.update(U).where(U.c.name == by.name).values(password_hash=hashed))
+            _delete_all(change, by.name, but)
+            change.record("password_changed", user=by.name)
 
-        await self._acts.carry_out(body, by)
+        await self._changes.apply(body, by)
 
 
-def _end(act: AdminChange, session_id: str) -> None:
-    row = act.connection.execute(sa.select(S.c.user_name).where(S.c.session_id == session_id)).one_or_none()
-    if row is None or not (act.by.is_admin or row.user_name == act.by.name):
+def _end(change: AdminChange, session_id: str) -> None:
+    row = change.connection.execute(sa.select(S.c.user_name).where(S.c.session_id == session_id)).one_or_none()
+    if row is None or not (change.actor.is_admin or row.user_name == change.actor.name):
         raise NotFound("session", session_id)
-    act.connection.execute(sa.delete(S).where(S.c.session_id == session_id))
-    if row.user_name != act.by.name:
-        act.record("sessions_ended", user=row.user_name, count=1)
+    change.connection.execute(sa.delete(S).where(S.c.session_id == session_id))
+    if row.user_name != change.actor.name:
+        change.record("sessions_ended", user=row.user_name, count=1)
 
 
-def _end_all(act: AdminChange, user: str, but: str | None) -> int:
-    count = _delete_all(act, user, but)
+def _end_all(change: AdminChange, user: str, but: str | None) -> int:
+    count = _delete_all(change, user, but)
     if count:
-        act.record("sessions_ended", user=user, count=count)
+        change.record("sessions_ended", user=user, count=count)
     return count
 
 
-def _delete_all(act: AdminChange, user: str, but: str | None) -> int:
+def _delete_all(change: AdminChange, user: str, but: str | None) -> int:
     kept = S.c.session_id != but if but is not None else sa.true()
-    return act.connection.execute(sa.delete(S).where(S.c.user_name == user, kept)).rowcount
+    return change.connection.execute(sa.delete(S).where(S.c.user_name == user, kept)).rowcount
