@@ -82,7 +82,7 @@ async def test_a_channel_is_made_read_changed_and_removed(app: App, receiver: We
     assert (await app.client.get(f"/api/channels/{name}")).status_code == 404
     events = (await app.get("/api/events", scope="global"))["items"]
     told = [event["event_type"] for event in events if event["event_type"].startswith("channel_")]
-    assert told[:3] == ["channel_removed", "channel_changed", "channel_created"]
+    assert told[:3] == ["channel_removed", "channel_updated", "channel_created"]
 
 
 async def test_addresses_and_keys_never_come_back(app: App, receiver: WebServer) -> None:
@@ -177,7 +177,7 @@ async def test_everybody_says_what_they_want_to_be_told(app: App) -> None:
     await app.post("/api/channels", {"name": "Mail", "kind": "email"}, 201)
     wanted: Json = {
         "channels": ["email"],
-        "kinds": ["approval_asked"],
+        "kinds": ["approval_requested"],
         "quiet": {"start": "22:00", "end": "07:00", "time_zone": "Europe/Berlin"},
     }
     said = await app.put("/api/preferences", wanted)

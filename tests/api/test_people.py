@@ -71,12 +71,12 @@ async def test_a_user_is_made_changed_removed_and_restored(app: App) -> None:
     assert "pat" in [user["name"] for user in (await app.get("/api/users", removed=True))["items"]]
     assert (await app.put("/api/users/pat", {"roles": []}, 409))["possible"] == ["restore"]
     assert (await app.post("/api/users/pat/restore"))["roles"] == ["editor", "approver"]
-    assert await told(app, "user_created", "user_changed", "user_removed", "user_restored") == [
+    assert await told(app, "user_created", "user_updated", "user_removed", "user_restored") == [
         ("user_created", "admin", {"user": "pat", "roles": ["viewer"], "groups": ["buyers"]}),
         (
-            "user_changed",
+            "user_updated",
             "admin",
-            {"user": "pat", "changed": ["roles"], "roles": ["approver", "editor"], "earlier_roles": ["viewer"]},
+            {"user": "pat", "changed_fields": ["roles"], "roles": ["approver", "editor"], "earlier_roles": ["viewer"]},
         ),
         ("user_removed", "admin", {"user": "pat"}),
         ("user_restored", "admin", {"user": "pat", "roles": ["approver", "editor"]}),
@@ -423,8 +423,8 @@ async def test_guessing_a_name_is_slowed_down_from_wherever_it_comes(app: App) -
     assert found == [401] * 20 + [429] * 2
     assert await guess(500, PASSWORD) == 429
     about = {"limit": "name", "signed_in_with": "password", "user": "target"}
-    assert [one for one in await told(app, "sign_in_refused") if one[2] == about] == [
-        ("sign_in_refused", "nobody", about)
+    assert [one for one in await told(app, "sign_in_blocked") if one[2] == about] == [
+        ("sign_in_blocked", "nobody", about)
     ]
 
 

@@ -176,8 +176,8 @@ async def test_one_call_stops_everything(app: App) -> None:
     await app.put("/api/rules/emergency-stop", {"stopped": False})
     listed = await app.get("/api/rules/emergency-stop/history", limit=2)
     assert [one["stopped"] for one in listed["items"]] == [False, True]
-    events = await app.get("/api/events", event_type=["emergency_stop_set", "emergency_stop_lifted"])
-    assert [event["event_type"] for event in events["items"]][:2] == ["emergency_stop_lifted", "emergency_stop_set"]
+    events = await app.get("/api/events", event_type=["emergency_stop_enabled", "emergency_stop_lifted"])
+    assert [event["event_type"] for event in events["items"]][:2] == ["emergency_stop_lifted", "emergency_stop_enabled"]
 
 
 async def test_samples_and_scores(app: App) -> None:

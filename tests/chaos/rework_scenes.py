@@ -37,7 +37,7 @@ async def check_loop(app: App, ids: Ids) -> None:
     asker = next(e for e in app.executions(ids["run"]) if e.checkpoint_key == "test")
     assert (first.superseded_by, rework.parent_execution_id) == (rework.execution_id, asker.execution_id)
     told = app.told(ids["run"])
-    assert (told.count("rework_asked"), told.count("rework_told")) == (1, 1)
+    assert (told.count("rework_requested"), told.count("rework_ended")) == (1, 1)
     folder = app.root(ids["pipeline"]) / "runs/v1/checkpoint_0_code"
     assert [file.read_bytes() for file in (folder / "outputs").iterdir()] == [b'{"version":2}']
     kept = folder / "superseded" / first.execution_id

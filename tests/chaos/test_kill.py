@@ -134,7 +134,7 @@ def check(server: Server, run: dict[str, object], checkpoints: int) -> None:
     events = server.call("GET", f"/api/events?run_id={run_id}&limit=500", expect=200)["items"]
     counts = Counter(e["event_type"] for e in events)
     expected = {"run_started": 1, "run_completed": 1}
-    expected |= dict.fromkeys(("execution_made", "execution_completed", "artifacts_created"), checkpoints)
+    expected |= dict.fromkeys(("execution_created", "execution_completed", "artifacts_created"), checkpoints)
     assert {name: counts[name] for name in expected} == expected
     assert server.call("GET", f"/api/events/verify?run_id={run_id}", expect=200)["valid"]
     assert server.stop() == 0

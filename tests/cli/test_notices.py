@@ -38,8 +38,8 @@ def test_a_channel_from_its_set_up_to_its_end(shell: Shell, notes: Path, tmp_pat
 def test_what_one_wants_to_be_told(shell: Shell, notes: Path) -> None:
     shell("apply", str(notes))
     assert len(shell("preferences").out.splitlines()) == 3
-    words = ("--kind", "approval_asked", "--quiet-hours", "22:00-07:00", "--time-zone", "Europe/Berlin")
+    words = ("--kind", "approval_requested", "--quiet-hours", "22:00-07:00", "--time-zone", "Europe/Berlin")
     assert "22:00-07:00 Europe/Berlin" in shell("preferences", "set", *words).out
-    assert shell.json("preferences")["kinds"] == ["approval_asked"]
+    assert shell.json("preferences")["kinds"] == ["approval_requested"]
     assert shell("preferences", "set", "--quiet-hours", "22-7", code=1).err.startswith("cairn: ")
     shell("preferences", "set")

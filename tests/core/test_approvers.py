@@ -45,13 +45,13 @@ def expiring(on_expiry: OnExpiry) -> Harness:
 def test_several_different_users_must_approve() -> None:
     harness = asked(approvers=3)
     harness.answer("a", "approve", "ann", feedback="yes")
-    assert harness.detail(EventType.APPROVAL_GIVEN) == {
+    assert harness.detail(EventType.APPROVAL_VOTE_CAST) == {
         "kind": "completion",
         "decision": "approve",
         "digest": "d",
         "feedback": "yes",
-        "given": 1,
-        "needed": 3,
+        "received_approvals": 1,
+        "required_approvals": 3,
     }
     harness.answer("a", "approve", "bob")
     assert harness.states == {"a": "COMPLETION_ASKED"}

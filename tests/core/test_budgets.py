@@ -47,8 +47,8 @@ def test_a_spent_budget_pauses_the_run_and_says_why() -> None:
     harness = Watched(plan_of("a", "b"))
     reach(harness)
     assert (harness.run.status, harness.run.over_budget, harness.states) == (RunStatus.PAUSED, SPENT, {"a": "READY"})
-    assert harness.told == ["budget_spent", "pause_requested", "execution_ready", "run_paused"]
-    assert harness.detail(EventType.BUDGET_SPENT) == {"checkpoint": "a", "reason": SPENT}
+    assert harness.told == ["budget_exhausted", "pause_requested", "execution_ready", "run_paused"]
+    assert harness.detail(EventType.BUDGET_EXHAUSTED) == {"checkpoint": "a", "reason": SPENT}
     assert harness.detail(EventType.RUN_PAUSED)["reason"] == SPENT
 
 
@@ -103,12 +103,12 @@ def test_what_takes_the_run_on_otherwise_is_not_held_up(command: Command) -> Non
 def test_a_budget_of_its_own_is_set_and_taken_back() -> None:
     harness = Harness(plan_of("a"))
     harness.send(WarnBudget("most is used"))
-    assert (harness.told, harness.run.budget_warned) == (["budget_nearly_spent"], True)
-    assert harness.detail(EventType.BUDGET_NEARLY_SPENT) == {"reason": "most is used"}
+    assert (harness.told, harness.run.budget_warned) == (["budget_warning"], True)
+    assert harness.detail(EventType.BUDGET_WARNING) == {"reason": "most is used"}
     harness.refuses(WarnBudget("more is used"), StaleCommand)
     budget = Budget(Decimal("0.50"), 1000)
     harness.send(SetBudget(budget))
-    assert harness.detail(EventType.BUDGET_CHANGED) == {"from": {}, "to": {"max_cost_usd": "0.50", "max_tokens": 1000}}
+    assert harness.detail(EventType.BUDGET_UPDATED) == {"from": {}, "to": {"max_cost_usd": "0.50", "max_tokens": 1000}}
     assert (harness.run.budget, harness.run.budget_warned) == (budget, False)
     harness.refuses(SetBudget(budget), AlreadyApplied)
     harness.send(SetBudget(Budget()))

@@ -63,7 +63,7 @@ def test_a_completion_is_asked_with_what_is_staged() -> None:
     e = harness.e("a")
     assert (e.state, harness.asked("a").digest) == (ExecutionState.COMPLETION_ASKED, "d")
     assert harness.last.effects == (StageArtifacts(e.id),)
-    assert harness.told == ["artifacts_created", "execution_completion_asked", "approval_asked"]
+    assert harness.told == ["artifacts_created", "execution_awaiting_completion_approval", "approval_requested"]
 
 
 def test_completion_approve() -> None:
@@ -181,7 +181,7 @@ def test_validation_feedback_tries_again() -> None:
     e = harness.e("a")
     assert (e.state, e.attempt, e.validations_used, e.revision) == (ExecutionState.WORKING, 2, 1, 0)
     assert status_of(harness) is ApprovalStatus.REVISION_REQUESTED
-    assert harness.detail(EventType.EXECUTION_REVALIDATED)["reason"] == "add a title"
+    assert harness.detail(EventType.EXECUTION_VALIDATION_RETRIED)["reason"] == "add a title"
 
 
 def test_validation_reject() -> None:

@@ -79,7 +79,7 @@ def test_a_validation_retry_is_an_attempt_limited_only_by_its_own_limit() -> Non
         e = harness.e("a")
         harness.send(ResultInvalid(e.id, e.dispatch, "x"), "worker")
         assert (harness.e("a").state, harness.e("a").attempt) == (ExecutionState.WORKING, attempt)
-        assert harness.told == ["execution_revalidated", "execution_dispatched"]
+        assert harness.told == ["execution_validation_retried", "execution_dispatched"]
     e = harness.e("a")
     harness.send(ResultInvalid(e.id, e.dispatch, "x", (RESULT,)), "worker")
     assert (harness.e("a").state, harness.e("a").attempt, harness.e("a").validations_used) == (

@@ -166,7 +166,10 @@ def test_a_result_is_staged_only_if_there_is_one() -> None:
     harness.send(ExecutionFinished(harness.e("a").id, 1, "x", (RESULT,)), "worker")
     assert harness.did(StageArtifacts) == [StageArtifacts(harness.e("a").id)]
     harness.send(ExecutionFinished(harness.e("b").id, 1, "x"), "worker")
-    assert (harness.did(StageArtifacts), harness.told) == ([], ["execution_completion_asked", "approval_asked"])
+    assert (harness.did(StageArtifacts), harness.told) == (
+        [],
+        ["execution_awaiting_completion_approval", "approval_requested"],
+    )
 
 
 def test_a_decision_leaves_the_run_it_was_given_as_it_was() -> None:

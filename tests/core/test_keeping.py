@@ -47,7 +47,7 @@ def test_after_a_rollback_the_approval_of_equal_content_is_reused_and_recorded()
     assert kept == first.changed(
         id=kept.id, execution=harness.e("c").id, asked_at=harness.at, closed_at=harness.at, kept_from=first.id
     )
-    assert harness.detail(EventType.APPROVAL_KEPT) == {"kind": "completion", "digest": "c1", "kept_from": first.id}
+    assert harness.detail(EventType.APPROVAL_REUSED) == {"kind": "completion", "digest": "c1", "reused_from": first.id}
 
 
 def test_other_content_needs_a_new_approval() -> None:
@@ -195,7 +195,7 @@ def test_after_a_retry_the_approval_of_the_same_action_is_reused() -> None:
     harness.send(RetryExecution(harness.e("a").id, 1))
     proposed(harness)
     assert harness.states == {"a": "WORKING"}
-    assert (harness.e("a").dispatch, harness.told) == (4, ["approval_kept", "execution_dispatched"])
+    assert (harness.e("a").dispatch, harness.told) == (4, ["approval_reused", "execution_dispatched"])
     kept = list(harness.run.approvals.values())[-1]
     assert (kept.status, kept.attempt) == (ApprovalStatus.APPROVED, 2)
 

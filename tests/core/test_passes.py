@@ -70,7 +70,7 @@ def test_restart_begins_the_next_pass_at_the_first_checkpoint() -> None:
     assert (harness.run.pass_number, harness.run.restart_count) == (2, 1)
     assert harness.states == {"a": "WORKING"}
     assert [e.pass_number for e in harness.run.executions.values()] == [1, 1, 2]
-    assert harness.detail(EventType.PASS_BEGUN) == {"pass_number": 2, "reason": mentions("d", "RESTART")}
+    assert harness.detail(EventType.PASS_STARTED) == {"pass_number": 2, "reason": mentions("d", "RESTART")}
     first = [e.id for e in harness.run.executions.values() if e.pass_number == 1]
     assert harness.last.effects == (
         PromoteArtifacts(first[1]),
@@ -106,7 +106,11 @@ def test_a_restart_beyond_the_limit_becomes_an_escalation() -> None:
     harness.finish("d", ruling=PassDecision.RESTART)
     assert (harness.run.pass_number, harness.e("d").waiting_on) == (2, WaitingOn.ESCALATION)
     why = mentions("1")
-    assert harness.detail(EventType.RULING_CHANGED) == {"checkpoint": "d", "decision": "ESCALATE", "reason": why}
+    assert harness.detail(EventType.PASS_DECISION_OVERRIDDEN) == {
+        "checkpoint": "d",
+        "decision": "ESCALATE",
+        "reason": why,
+    }
     assert harness.asked("d").reason == why
 
 
@@ -152,7 +156,7 @@ def test_a_first_pass_never_completes() -> None:
     harness = deciding(require_second_pass=True)
     harness.finish("d", ruling=PassDecision.COMPLETE)
     assert (harness.run.pass_number, harness.states) == (2, {"a": "WORKING"})
-    assert harness.detail(EventType.RULING_CHANGED) == {
+    assert harness.detail(EventType.PASS_DECISION_OVERRIDDEN) == {
         "checkpoint": "d",
         "decision": "RESTART",
         "reason": mentions(),
@@ -168,7 +172,7 @@ def test_without_a_deciding_checkpoint_the_last_completion_counts() -> None:
     harness.finish("a")
     harness.finish("b")
     assert (harness.run.status, harness.run.pass_number) == (RunStatus.IN_PROGRESS, 2)
-    assert harness.detail(EventType.PASS_BEGUN)["reason"] == mentions()
+    assert harness.detail(EventType.PASS_STARTED)["reason"] == mentions()
     harness.finish("a")
     harness.finish("b")
     assert harness.run.status is RunStatus.COMPLETED
@@ -194,7 +198,10 @@ def test_accepting_an_invalid_decision_does_not_skip_the_second_pass() -> None:
 def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
     harness = deciding(policies={"d": CheckpointPolicy(ask_completion=True)})
     harness.finish("d", ruling=PassDecision.RESTART)
-    assert (harness.run.pass_number, harness.detail(EventType.EXECUTION_COMPLETION_ASKED)["decision"]) == (1, "RESTART")
+    assert (harness.run.pass_number, harness.detail(EventType.EXECUTION_AWAITING_COMPLETION_APPROVAL)["decision"]) == (
+        1,
+        "RESTART",
+    )
     harness.answer("d", "approve")
     assert harness.run.pass_number == 2
 
@@ -237,7 +244,7 @@ def test_a_manual_restart_is_counted_but_not_limited(status: str) -> None:
     harness.send(RestartRun(1))
     assert (harness.run.status, harness.run.pass_number, harness.run.restart_count) == (RunStatus.IN_PROGRESS, 2, 1)
     assert (harness.states, harness.run.completed_at, harness.run.paused_at) == ({"a": "WORKING"}, None, None)
-    assert harness.detail(EventType.PASS_BEGUN)["reason"] == mentions()
+    assert harness.detail(EventType.PASS_STARTED)["reason"] == mentions()
 
 
 def test_a_repeated_restart_of_the_same_pass_counts_once() -> None:

@@ -75,7 +75,7 @@ def test_resume_withdraws_a_pause_request() -> None:
     harness = Harness(plan_of("a", "b"))
     harness.send(PauseRun())
     harness.send(ResumeRun())
-    assert (harness.run.pause_requested, harness.told) == (False, ["pause_withdrawn"])
+    assert (harness.run.pause_requested, harness.told) == (False, ["pause_cancelled"])
     harness.finish("a")
     assert harness.states["b"] == "WORKING"
     harness.refuses(ResumeRun())
@@ -86,7 +86,7 @@ def test_completing_the_run_beats_a_requested_pause() -> None:
     harness.send(PauseRun())
     harness.finish("a")
     assert (harness.run.status, harness.run.pause_requested) == (RunStatus.COMPLETED, False)
-    assert harness.detail(EventType.PAUSE_WITHDRAWN) == {"reason": "complete"}
+    assert harness.detail(EventType.PAUSE_CANCELLED) == {"reason": "complete"}
 
 
 def test_a_required_second_pass_does_not_begin_while_a_pause_is_requested() -> None:
@@ -164,7 +164,7 @@ def test_while_paused_a_restart_can_be_decided_without_a_result() -> None:
     assert (harness.run.status, harness.run.pass_number, harness.states) == (RunStatus.PAUSED, 1, {"a": "READY"})
     harness.send(ResumeRun())
     assert (harness.run.pass_number, harness.all("a")) == (2, [ExecutionState.CANCELLED, ExecutionState.WORKING])
-    assert harness.detail(EventType.PASS_BEGUN) == {"pass_number": 2, "reason": mentions("RESTART", "a")}
+    assert harness.detail(EventType.PASS_STARTED) == {"pass_number": 2, "reason": mentions("RESTART", "a")}
 
 
 def test_while_paused_a_retry_delay_ends_and_nothing_starts() -> None:
@@ -213,7 +213,7 @@ def test_a_manual_retry_ends_a_pause() -> None:
     assert harness.run.pause_requested
     harness.send(RetryExecution(harness.e("a").id, 1))
     assert (harness.run.status, harness.run.pause_requested) == (RunStatus.IN_PROGRESS, False)
-    assert harness.detail(EventType.PAUSE_WITHDRAWN) == {"reason": "retry"}
+    assert harness.detail(EventType.PAUSE_CANCELLED) == {"reason": "retry"}
 
 
 def test_a_rework_and_a_dismissal_do_not_end_a_pause() -> None:

@@ -54,7 +54,7 @@ def test_a_manual_retry_keeps_the_id_and_resets_everything_else() -> None:
         worked=0.0,
     )
     assert harness.last.effects == (CreateWorkspace(failed.id), Dispatch(failed.id, 3))
-    assert harness.detail(EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "by": "retry"}
+    assert harness.detail(EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "transition": "retry"}
 
 
 def test_a_retry_forgets_what_the_failed_attempt_did() -> None:

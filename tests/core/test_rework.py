@@ -48,15 +48,15 @@ def test_the_requester_waits_for_a_new_execution_of_the_earlier_checkpoint() -> 
     assert (asker.state, asker.waiting_on) == (ExecutionState.WAITING, WaitingOn.REWORK)
     assert harness.run.reworks == 1
     assert harness.run.complete == frozenset()
-    assert harness.told == ["execution_waiting", "rework_asked", "execution_made", "execution_dispatched"]
+    assert harness.told == ["execution_waiting", "rework_requested", "execution_created", "execution_dispatched"]
     assert rework.rework == Rework("b", "Add it up again", "a figure is wrong")
-    assert harness.detail(EventType.REWORK_ASKED) == {
+    assert harness.detail(EventType.REWORK_REQUESTED) == {
         "checkpoint": "a",
         "reason": "a figure is wrong",
         "prompt": "Add it up again",
         "requested_by": "b",
     }
-    assert harness.detail(EventType.EXECUTION_MADE)["parent_execution_id"] == asker.id
+    assert harness.detail(EventType.EXECUTION_CREATED)["parent_execution_id"] == asker.id
 
 
 def test_a_finished_rework_resumes_its_requester() -> None:
@@ -65,9 +65,9 @@ def test_a_finished_rework_resumes_its_requester() -> None:
     harness.finish("a", "a2")
     assert harness.run.latest("a") == harness.e("a")
     assert (harness.e("b").state, harness.e("b").dispatch, harness.e("b").attempt) == (ExecutionState.WORKING, 2, 1)
-    assert harness.detail(EventType.REWORK_TOLD) == {
+    assert harness.detail(EventType.REWORK_ENDED) == {
         "checkpoint": "a",
-        "ended": "completed",
+        "status": "completed",
         "reason": "",
         "requested_by": "b",
         "execution_id": rework.id,
@@ -116,9 +116,9 @@ def test_a_rework_starts_automatically_without_auto_advance() -> None:
 def test_an_impossible_rework_is_refused_and_its_requester_continues(key: str, why: str) -> None:
     harness = wanted(key)
     assert (harness.states["b"], harness.e("b").dispatch, harness.run.reworks) == ("WORKING", 2, 0)
-    assert harness.detail(EventType.REWORK_TOLD) == {
+    assert harness.detail(EventType.REWORK_ENDED) == {
         "checkpoint": key,
-        "ended": "refused",
+        "status": "refused",
         "reason": why,
         "requested_by": "b",
         "execution_id": None,
@@ -133,7 +133,7 @@ def test_one_open_rework_per_checkpoint() -> None:
     harness.send(ReworkRequested(harness.e("b").id, 1, "a"), "worker")
     harness.send(ReworkRequested(harness.e("c").id, 1, "a"), "worker")
     assert harness.states["c"] == "WORKING"
-    assert harness.detail(EventType.REWORK_TOLD)["reason"] == mentions("'a'")
+    assert harness.detail(EventType.REWORK_ENDED)["reason"] == mentions("'a'")
     harness.refuses(RequestRework("a"))
 
 
@@ -198,9 +198,9 @@ def test_a_rework_over_the_limit_is_granted_or_refused(decision: str, reason: st
             assert harness.e("a").asked_by == asker.id
         case "accept":
             assert harness.states == {"a": "COMPLETED", "b": "WORKING"}
-            assert harness.detail(EventType.REWORK_TOLD) == {
+            assert harness.detail(EventType.REWORK_ENDED) == {
                 "checkpoint": "a",
-                "ended": "refused",
+                "status": "refused",
                 "reason": "so be it",
                 "requested_by": "b",
                 "execution_id": None,
@@ -234,7 +234,7 @@ def test_a_user_sends_work_back_for_an_execution_waiting_for_approval() -> None:
     assert (
         ScheduleTimer(60.0, ExecutionTimedOut(harness.e("b").id, 2)) in harness.last.effects
     )  # its whole time, for it begins anew
-    assert harness.detail(EventType.REWORK_TOLD)["requested_by"] == "ann"
+    assert harness.detail(EventType.REWORK_ENDED)["requested_by"] == "ann"
 
 
 def test_a_form_waiting_for_approval_is_filled_in_again_after_a_rework() -> None:
@@ -259,7 +259,7 @@ def test_a_completed_run_is_reopened_until_the_rework_ends() -> None:
     harness.finish("a", "a2")
     assert harness.run.status is RunStatus.COMPLETED
     assert harness.run.executions[asker.id].state is ExecutionState.COMPLETED
-    assert "rework_told" not in harness.told
+    assert "rework_ended" not in harness.told
 
 
 def test_a_repeated_rework_command_counts_once() -> None:

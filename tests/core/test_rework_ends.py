@@ -51,9 +51,9 @@ def test_a_redo_of_a_failed_rework_keeps_its_parent() -> None:
 
 def told(harness: Harness, ended: str, reason: str) -> None:
     """Who asked is told of a rework that has put nothing out."""
-    assert harness.detail(EventType.REWORK_TOLD) == {
+    assert harness.detail(EventType.REWORK_ENDED) == {
         "checkpoint": "a",
-        "ended": ended,
+        "status": ended,
         "reason": reason,
         "requested_by": "b",
         "execution_id": harness.e("a").id,

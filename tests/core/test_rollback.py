@@ -61,7 +61,7 @@ def test_everything_after_the_target_is_archived_and_the_run_continues() -> None
         CreateWorkspace(harness.e("b").id),
         Dispatch(harness.e("b").id, 1),
     )
-    assert harness.detail(EventType.ROLLBACK_MADE) == {
+    assert harness.detail(EventType.ROLLBACK_INITIATED) == {
         "target": 0,
         "triggered_by": "user_request",
         "executions": [b.id, c.id],
@@ -215,7 +215,7 @@ def test_a_pause_that_was_asked_for_is_withdrawn_by_a_rollback() -> None:
     harness.send(PauseRun())
     harness.send(RollBack("r", 0))
     assert (harness.run.pause_requested, harness.states) == (False, {"a": "COMPLETED", "b": "WORKING"})
-    assert harness.detail(EventType.PAUSE_WITHDRAWN) == {"reason": "roll back"}
+    assert harness.detail(EventType.PAUSE_CANCELLED) == {"reason": "roll back"}
 
 
 # ---- the whole run, as part of a rollback to an earlier one --------------------------------------------
@@ -305,7 +305,7 @@ def test_the_target_run_can_stay_unchanged_when_later_runs_are_archived() -> Non
     harness.refuses(RollBack("r", 0))
     harness.send(RollBack("r", 0, with_runs=True))
     assert (harness.run.status, harness.run.rollbacks[0].archived) == (RunStatus.COMPLETED, ())
-    assert harness.told == ["run_reopened", "rollback_made", "run_completed"]
+    assert harness.told == ["run_reopened", "rollback_initiated", "run_completed"]
     harness.send(UndoRollback("r"))
     assert harness.run.status is RunStatus.COMPLETED
 

@@ -78,7 +78,7 @@ def test_a_rule_approves_where_the_setting_asks_and_gives_its_reason() -> None:
         "decision": "approve",
         "digest": "d",
         "approved_by": "rule:small",
-        "conditions": [{"field": "amount", "wanted": "<= 50", "actual": "35"}],
+        "conditions": [{"field": "amount", "expected": "<= 50", "actual": "35"}],
         "notify": True,
         "audit": True,
         "rule": "small",
@@ -265,7 +265,7 @@ def test_approvers_are_reminded_once_per_period() -> None:
     approval = harness.asked("a")
     harness.send(ReminderDue(approval.id, 1), "timer")
     assert approval.expires_at is not None
-    assert harness.detail(EventType.APPROVAL_REMINDED) == {
+    assert harness.detail(EventType.APPROVAL_REMINDER_DUE) == {
         "kind": "start",
         "expires_at": approval.expires_at.isoformat(),
     }

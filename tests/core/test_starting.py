@@ -51,7 +51,7 @@ def test_completion_and_start_of_the_next_execution_are_one_decision() -> None:
         "artifacts_created",
         "execution_completed",
         "artifacts_promoted",
-        "execution_made",
+        "execution_created",
         "execution_dispatched",
     ]
     assert harness.last.effects == (
@@ -96,7 +96,7 @@ def test_a_refused_start_returns_to_pending_and_can_be_requested_again() -> None
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
     harness.answer("a", "refuse", feedback="not now")
     assert harness.states == {"a": "PENDING"}
-    assert harness.told == ["approval_rejected", "execution_start_refused"]
+    assert harness.told == ["approval_rejected", "execution_start_rejected"]
     harness.send(StartExecution(harness.e("a").id))
     assert harness.states == {"a": "START_ASKED"}
     assert len(harness.run.approvals) == 2

@@ -39,7 +39,7 @@ def test_a_run_from_start_to_approval() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
     assert told(harness) == [
         (T.RUN_STARTED, None, False, None, {"from": "not_started", "to": "in_progress"}),
-        (T.EXECUTION_MADE, "a", False, None, {"checkpoint": "a", "position": 0}),
+        (T.EXECUTION_CREATED, "a", False, None, {"checkpoint": "a", "position": 0}),
         (
             T.EXECUTION_DISPATCHED,
             "a",
@@ -55,11 +55,11 @@ def test_a_run_from_start_to_approval() -> None:
         "checksum": RESULT.checksum,
         "size_bytes": RESULT.size,
     }
-    asked = {"kind": "completion", "digest": "digest", "needed": 1, "reason": ""}
+    asked = {"kind": "completion", "digest": "digest", "required_approvals": 1, "reason": ""}
     assert told(harness) == [
         (T.ARTIFACTS_CREATED, "a", False, None, {"artifacts": [artifact]}),
-        (T.EXECUTION_COMPLETION_ASKED, "a", False, None, {"checkpoint": "a", "digest": "digest"}),
-        (T.APPROVAL_ASKED, "a", True, None, asked),
+        (T.EXECUTION_AWAITING_COMPLETION_APPROVAL, "a", False, None, {"checkpoint": "a", "digest": "digest"}),
+        (T.APPROVAL_REQUESTED, "a", True, None, asked),
     ]
     harness.answer("a", "approve", feedback="good")
     decided = {"kind": "completion", "decision": "approve", "digest": "digest", "feedback": "good"}
@@ -89,7 +89,7 @@ def test_a_fault_its_retry_and_its_end() -> None:
     ]
     harness.send(RetryExecution(harness.e("a").id, 2))
     assert told(harness)[:2] == [
-        (T.RUN_REOPENED, None, False, None, {"from": "failed", "to": "in_progress", "by": "retry"}),
+        (T.RUN_REOPENED, None, False, None, {"from": "failed", "to": "in_progress", "transition": "retry"}),
         (T.EXECUTION_RETRIED, "a", False, None, {"checkpoint": "a", "attempt_number": 3}),
     ]
 
@@ -99,7 +99,7 @@ def test_a_pause_and_its_end() -> None:
     harness.send(PauseRun())
     assert told(harness) == [(T.PAUSE_REQUESTED, None, False, None, {"reason": mentions()})]
     harness.send(ResumeRun())
-    assert told(harness) == [(T.PAUSE_WITHDRAWN, None, False, None, {"reason": "resume"})]
+    assert told(harness) == [(T.PAUSE_CANCELLED, None, False, None, {"reason": "resume"})]
     harness.fail("a")
     assert told(harness)[1:] == [
         (T.PAUSE_REQUESTED, None, False, None, {"reason": mentions("a")}),
@@ -119,12 +119,12 @@ def test_a_cancelled_run() -> None:
 
 def test_a_refused_start() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
-    assert told(harness)[2] == (T.EXECUTION_START_ASKED, "a", False, None, {"checkpoint": "a"})
+    assert told(harness)[2] == (T.EXECUTION_AWAITING_START_APPROVAL, "a", False, None, {"checkpoint": "a"})
     harness.answer("a", "refuse", feedback="too early")
     decided = {"kind": "start", "decision": "refuse", "digest": "", "feedback": "too early"}
     assert told(harness) == [
         (T.APPROVAL_REJECTED, "a", True, None, decided),
-        (T.EXECUTION_START_REFUSED, "a", False, None, {"checkpoint": "a", "reason": "too early"}),
+        (T.EXECUTION_START_REJECTED, "a", False, None, {"checkpoint": "a", "reason": "too early"}),
     ]
 
 
@@ -132,7 +132,7 @@ def test_an_invalid_result_and_a_dead_worker() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(on_invalid=OnInvalid.RETRY)}))
     harness.send(ResultInvalid(harness.e("a").id, 1, "x", error=Failure("schema", "no title")), "worker")
     again = {"checkpoint": "a", "attempt_number": 2, "reason": "no title"}
-    assert told(harness)[0] == (T.EXECUTION_REVALIDATED, "a", False, None, again)
+    assert told(harness)[0] == (T.EXECUTION_VALIDATION_RETRIED, "a", False, None, again)
     harness.send(ExecutionInterrupted(harness.e("a").id, 2), "worker")
     died = {"checkpoint": "a", "dispatch_number": 2}
     assert told(harness)[0] == (T.EXECUTION_INTERRUPTED, "a", False, None, died)
@@ -144,12 +144,12 @@ def test_a_rollback_and_its_undo() -> None:
     harness.finish("b")
     b = harness.e("b")
     harness.send(RollBack("r", 0, reason="wrong figures"))
-    reopened = {"from": "completed", "to": "in_progress", "reason": "wrong figures", "by": "roll back"}
+    reopened = {"from": "completed", "to": "in_progress", "reason": "wrong figures", "transition": "roll_back"}
     made = {"target": 0, "triggered_by": "user_request", "executions": [b.id], "reason": "wrong figures"}
     assert told(harness)[:3] == [
         (T.RUN_REOPENED, None, False, None, reopened),
         (T.EXECUTION_ARCHIVED, "b", False, "r", {"checkpoint": "b"}),
-        (T.ROLLBACK_MADE, None, False, "r", made),
+        (T.ROLLBACK_INITIATED, None, False, "r", made),
     ]
     harness.send(UndoRollback("r"))
     cancelled = {"checkpoint": "b", "reason": mentions()}
@@ -166,7 +166,7 @@ def test_a_rollback_that_a_failure_makes() -> None:
     harness.fail("a")
     (rollback,) = harness.run.rollbacks
     made = {"target": -1, "triggered_by": "checkpoint_failure", "executions": [failed.id], "reason": mentions("a")}
-    assert (T.ROLLBACK_MADE, None, False, rollback.id, made) in told(harness)
+    assert (T.ROLLBACK_INITIATED, None, False, rollback.id, made) in told(harness)
 
 
 def test_a_run_that_is_taken_away_and_put_back() -> None:
@@ -193,13 +193,13 @@ def test_a_rework() -> None:
     made = {"checkpoint": "a", "position": 0, "parent_execution_id": asker.id}
     assert told(harness)[:3] == [
         (T.EXECUTION_WAITING, "b", False, None, {"checkpoint": "b", "waiting_on": "rework"}),
-        (T.REWORK_ASKED, "b", False, None, asked),
-        (T.EXECUTION_MADE, "a", False, None, made),
+        (T.REWORK_REQUESTED, "b", False, None, asked),
+        (T.EXECUTION_CREATED, "a", False, None, made),
     ]
     harness.finish("a")
     told_of = {
         "checkpoint": "a",
-        "ended": "completed",
+        "status": "completed",
         "reason": "",
         "requested_by": "b",
         "execution_id": harness.e("a").id,
@@ -213,14 +213,14 @@ def test_a_rework() -> None:
             }
         ],
     }
-    assert (T.REWORK_TOLD, "b", False, None, told_of) in told(harness)
+    assert (T.REWORK_ENDED, "b", False, None, told_of) in told(harness)
     harness.send(ReworkRequested(asker.id, 2, "a"), "worker")
     why = mentions("1")
     waits = {"checkpoint": "b", "waiting_on": "escalation", "reason": why}
     assert told(harness)[0] == (T.EXECUTION_WAITING, "b", False, None, waits)
     harness.answer("b", "accept", feedback="go on without")
-    refused = told_of | {"ended": "refused", "reason": "go on without", "execution_id": None, "artifacts": []}
-    assert told(harness)[1] == (T.REWORK_TOLD, "b", False, None, refused)
+    refused = told_of | {"status": "refused", "reason": "go on without", "execution_id": None, "artifacts": []}
+    assert told(harness)[1] == (T.REWORK_ENDED, "b", False, None, refused)
 
 
 def test_questions_and_deadlines() -> None:

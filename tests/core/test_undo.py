@@ -229,7 +229,7 @@ def test_a_requester_held_by_a_restored_pause_is_recorded() -> None:
     harness.send(UndoRollback(rollback.id))
     assert (harness.run.status, harness.run.executions[asker.id].state) == (RunStatus.PAUSED, ExecutionState.READY)
     assert [event.type for event in harness.last.events if event.execution == asker.id] == [
-        EventType.REWORK_TOLD,
+        EventType.REWORK_ENDED,
         EventType.EXECUTION_READY,
     ]
 

@@ -65,12 +65,12 @@ PERSON_WAITS = {
 }
 REOPENS = (RollBack, RestartRun, RetryExecution, RequestRework, UndoRollback, CancelExecution)
 TELLS = {
-    ExecutionState.PENDING: {EventType.EXECUTION_MADE, EventType.EXECUTION_START_REFUSED},
-    ExecutionState.START_ASKED: {EventType.EXECUTION_START_ASKED},
+    ExecutionState.PENDING: {EventType.EXECUTION_CREATED, EventType.EXECUTION_START_REJECTED},
+    ExecutionState.START_ASKED: {EventType.EXECUTION_AWAITING_START_APPROVAL},
     ExecutionState.READY: {EventType.EXECUTION_READY},
     ExecutionState.WORKING: {EventType.EXECUTION_DISPATCHED},
     ExecutionState.WAITING: {EventType.EXECUTION_WAITING},
-    ExecutionState.COMPLETION_ASKED: {EventType.EXECUTION_COMPLETION_ASKED},
+    ExecutionState.COMPLETION_ASKED: {EventType.EXECUTION_AWAITING_COMPLETION_APPROVAL},
     ExecutionState.COMPLETED: {EventType.EXECUTION_COMPLETED},
     ExecutionState.FAILED: {EventType.EXECUTION_FAILED},
     ExecutionState.CANCELLED: {EventType.EXECUTION_CANCELLED},

@@ -93,7 +93,7 @@ async def test_whatever_was_done_is_put_right_and_nothing_is_lost(app: App, capl
     assert [str(link.readlink()) for link in links] == ["/etc"]
     told = [event for event in app.events(pipeline_id=pipeline) if event.event_type == "drift_repaired"]
     assert len(told) == 1
-    assert told[0].metadata["counts"] == {"written": report.repaired, "moved_aside": report.moved_aside}
+    assert told[0].metadata["counts"] == {"rewritten": report.repaired, "moved_aside": report.moved_aside}
     assert {plain(move["to"]) for move in told[0].metadata["moved_aside"]} >= {".archived/drift_TIME/runs/mine"}
     counts = mentions(report.repaired, report.moved_aside)
     assert any(record.getMessage() == counts for record in caplog.records)

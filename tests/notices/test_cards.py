@@ -26,7 +26,7 @@ BASE = "https://cairn.example.com"
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 ID = "0198c2a4-5b6c-4d8e-9f01-23456789abcd"
 SAID = NotificationContent(
-    "approval_asked",
+    "approval_requested",
     "warning",
     "An action of Send Email waits for approval",
     "Somebody has to decide.",

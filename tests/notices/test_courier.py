@@ -64,7 +64,7 @@ async def test_then_the_fallback_is_taken(receivers: Receivers) -> None:
     assert (first.channel, first.status, first.tries) == ("ops", "failed", 3)
     assert (second.channel, second.status, second.fallback_of) == ("mail", "sent", first.delivery_id)
     (sent,) = await receivers.until_got("mail")
-    assert checked("webhook", sent)["kind"] == "approval_asked"
+    assert checked("webhook", sent)["kind"] == "approval_requested"
 
 
 async def test_a_fallback_that_fails_leads_nowhere(receivers: Receivers) -> None:
@@ -129,7 +129,7 @@ async def test_a_rule_that_names_a_channel_that_is_not_there_is_told_in_the_log(
 
 
 async def test_what_was_decided_meanwhile_is_not_sent(receivers: Receivers) -> None:
-    await receivers.channel("slow", "webhook", kinds=[NotificationKind.APPROVAL_ASKED])
+    await receivers.channel("slow", "webhook", kinds=[NotificationKind.APPROVAL_REQUESTED])
     decided = asyncio.Event()
 
     async def first(request: Any, writer: Any) -> None:
@@ -188,7 +188,7 @@ async def test_a_try_that_is_under_way_when_the_server_stops_goes_on_after_the_n
 
 
 async def test_many_are_told_at_once_and_each_once(receivers: Receivers) -> None:
-    await receivers.channel("ops", "webhook", kinds=[NotificationKind.APPROVAL_ASKED])
+    await receivers.channel("ops", "webhook", kinds=[NotificationKind.APPROVAL_REQUESTED])
     pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
     runs = await asyncio.gather(*(receivers.app.start(pipeline) for _ in range(30)))
     await receivers.until_got("ops", 30)

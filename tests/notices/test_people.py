@@ -70,8 +70,8 @@ async def told(receivers: Receivers, run: str, count: int) -> set[tuple[str, str
 async def test_those_who_may_decide_are_told_where_no_rule_names_anybody(mailing: Receivers) -> None:
     run = await asked(mailing)
     assert await told(mailing, run, 2) == {
-        ("approval_asked", "ann@example.com"),
-        ("approval_asked", "bob@example.com"),
+        ("approval_requested", "ann@example.com"),
+        ("approval_requested", "bob@example.com"),
     }
     mails = await mailing.until_mails(2)
     assert {mail["To"] for mail in mails} == {"ann@example.com", "bob@example.com"}
@@ -94,14 +94,14 @@ async def test_a_rule_names_persons_groups_roles_and_addresses(mailing: Receiver
 
 async def test_those_whom_a_rule_lets_decide_are_told(mailing: Receivers) -> None:
     mailing.asks(approvers=("ann",))
-    assert await told(mailing, await asked(mailing), 1) == {("approval_asked", "ann@example.com")}
+    assert await told(mailing, await asked(mailing), 1) == {("approval_requested", "ann@example.com")}
 
 
 async def test_escalation_tells_those_who_are_brought_in(mailing: Receivers) -> None:
     mailing.asks(approvers=("ann",), escalate_after=0.2, escalate_to=("bob",), period=3600.0)
     run = await asked(mailing)
     assert await told(mailing, run, 2) == {
-        ("approval_asked", "ann@example.com"),
+        ("approval_requested", "ann@example.com"),
         ("approval_escalated", "bob@example.com"),
     }
 
@@ -111,8 +111,8 @@ async def test_a_deadline_reminds_those_asked_and_then_tells_who_started_it(mail
     eve = Actor("eve", frozenset({"editor"}))
     run = await asked(mailing, eve)
     assert await told(mailing, run, 3) == {
-        ("approval_asked", "ann@example.com"),
-        ("approval_reminded", "ann@example.com"),
+        ("approval_requested", "ann@example.com"),
+        ("approval_reminder_due", "ann@example.com"),
         ("approval_timeout", "eve@example.com"),
     }
 
@@ -124,7 +124,7 @@ async def test_handing_over_tells_those_who_have_it_now(mailing: Receivers) -> N
     await mailing.until_ended(run)
     await mailing.app.cairn.approvals.hand_over(approval.approval_id, ("bob",), "I am away", by=ADMIN)
     assert await told(mailing, run, 2) == {
-        ("approval_asked", "ann@example.com"),
+        ("approval_requested", "ann@example.com"),
         ("approval_assigned", "bob@example.com"),
     }
 
@@ -141,7 +141,7 @@ async def test_a_rejection_is_told_to_who_started_it_and_only_once(mailing: Rece
     ann = Actor("ann", frozenset({"approver"}))
     await mailing.app.decide(run, "goals", "reject", "Call customer@example.com", by=ann)
     assert await told(mailing, run, 2) == {
-        ("approval_asked", "ann@example.com"),
+        ("approval_requested", "ann@example.com"),
         ("approval_rejected", "eve@example.com"),
     }
     mail = next(one for one in await mailing.until_mails(2) if one["To"] == "eve@example.com")
@@ -154,10 +154,10 @@ async def test_everybody_gets_what_they_want(mailing: Receivers) -> None:
     wishes = mailing.app.cairn.telling.wishes
     await wishes.set("ann", None, [NotificationKind.RUN_FAILED], None)
     await wishes.set("bob", ["email"], None, None)
-    assert await told(mailing, await asked(mailing), 1) == {("approval_asked", "bob@example.com")}
+    assert await told(mailing, await asked(mailing), 1) == {("approval_requested", "bob@example.com")}
     await wishes.set("bob", ["another"], None, None)
     await wishes.set("ann", ["mail"], None, None)
-    assert await told(mailing, await asked(mailing), 1) == {("approval_asked", "ann@example.com")}
+    assert await told(mailing, await asked(mailing), 1) == {("approval_requested", "ann@example.com")}
 
 
 async def test_in_quiet_hours_nothing_is_sent_until_they_are_over(mailing: Receivers) -> None:

@@ -78,8 +78,8 @@ async def test_a_large_one_asks_the_finance_team_in_teams_and_by_mail_and_then_t
     assert all("✓" in line for line in rule)
     found = await receivers.until_ended(run, 4)
     assert {(one.kind.value, one.channel, one.recipient, one.status.value) for one in found} == {
-        ("approval_asked", "room", "", "sent"),
-        ("approval_asked", "mail", "finance-team@example.com", "sent"),
+        ("approval_requested", "room", "", "sent"),
+        ("approval_requested", "mail", "finance-team@example.com", "sent"),
         ("approval_escalated", "room", "", "sent"),
         ("approval_escalated", "mail", "manager@example.com", "sent"),
     }

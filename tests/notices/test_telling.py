@@ -162,7 +162,7 @@ async def test_slack_and_webhooks_get_it_in_their_own_form_and_a_webhook_is_sign
     (blocks,) = await receivers.until_got("room")
     assert checked("slack", blocks)["text"] == mentions("Goals")
     (hook,) = await receivers.until_got("hook")
-    assert checked("webhook", hook)["kind"] == "approval_asked"
+    assert checked("webhook", hook)["kind"] == "approval_requested"
     approval = receivers.app.run(run).waiting_approvals[0]
     assert hook["about"]["approval_id"] == approval.approval_id
     (asked,) = receivers.got("hook")

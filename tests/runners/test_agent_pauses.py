@@ -98,7 +98,7 @@ async def test_work_is_sent_back_and_what_it_has_become_is_told(tmp_path: Path) 
     outcome = await dispatches.dispatch()
     assert isinstance(outcome, NeedsRework)
     assert (outcome.key, outcome.prompt, outcome.reason) == ("goals", "Count again.", "Two is wrong.")
-    dispatches.answer(outcome.call, ended="completed", reason="", execution_id="e", artifacts=[])
+    dispatches.answer(outcome.call, status="completed", reason="", execution_id="e", artifacts=[])
     dispatches.more["found"] = ResolvedInputs(
         completed={"goals": ArtifactSource("Goals", 0, 1, (stored("goals", "json", '{"n": 3}'),))}
     )
@@ -106,7 +106,7 @@ async def test_work_is_sent_back_and_what_it_has_become_is_told(tmp_path: Path) 
     told = dispatches.bench.models.asked[1].last
     assert told == mentions("goals", "goals.json")
     ended, content = read_markdown(told)[1]
-    assert (json.loads(ended)["ended"], content) == ("completed", '{"n": 3}')
+    assert (json.loads(ended)["status"], content) == ("completed", '{"n": 3}')
 
 
 @pytest.mark.parametrize(

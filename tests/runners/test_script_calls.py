@@ -24,7 +24,7 @@ while n < 3:
     n = ctx.inputs["dev"]
 return {"n": n}
 """
-DONE: dict[str, Any] = {"ended": "completed", "reason": "", "execution_id": "e2", "artifacts": []}
+DONE: dict[str, Any] = {"status": "completed", "reason": "", "execution_id": "e2", "artifacts": []}
 
 
 class Kept:
@@ -65,9 +65,9 @@ async def test_each_call_sees_what_it_saw_and_then_what_is_new(bench: Bench) -> 
 
 async def test_the_answer_says_how_it_ended(bench: Bench) -> None:
     kept = Kept()
-    body = 'a = ctx.request_rework("dev", "again")\nreturn [a.ended, a["reason"], a.execution_id, a.artifacts]'
+    body = 'a = ctx.request_rework("dev", "again")\nreturn [a.status, a["reason"], a.execution_id, a.artifacts]'
     asked = await dispatch(bench, kept, body, (), outputs=["out.json"])
-    answer = {"ended": "refused", "reason": "no", "execution_id": None, "artifacts": [{"name": "x"}]}
+    answer = {"status": "refused", "reason": "no", "execution_id": None, "artifacts": [{"name": "x"}]}
     call = kept.keep(asked, answer)
     assert call.arguments == {"checkpoint": "dev", "prompt": "again", "reason": ""}
     outcome = await dispatch(bench, kept, body, (call,), outputs=["out.json"])

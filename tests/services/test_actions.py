@@ -154,7 +154,7 @@ async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
     assert (case.by, case.feedback, case.approval_id) == ("admin", "Reduced by policy", detail.approval_id)
 
     told = [event for event in app.events(run) if event.approval_id == detail.approval_id]
-    assert [event.event_type for event in told] == ["approval_asked", "approval_approved", "action_done"]
+    assert [event.event_type for event in told] == ["approval_requested", "approval_approved", "action_done"]
     assert told[0].metadata["rule"] == "High-risk mail"
     assert told[1].metadata["decision"] == "modify"
     after = app.cairn.reading.approval(detail.approval_id, ADMIN)

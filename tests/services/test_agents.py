@@ -112,7 +112,7 @@ async def test_a_result_that_fails_validation_is_tried_again_with_the_findings(a
     run = await app.done(pipeline)
     execution = app.execution(run, "count")
     assert (app.output(run, "count"), execution.attempt_number) == ({"n": 1}, 2)
-    assert "execution_revalidated" in app.told(run)
+    assert "execution_validation_retried" in app.told(run)
     assert len(models.asked) == 4
     assert models.asked[-1].prompt == mentions("count.json#/n", '"one"')
 

@@ -125,7 +125,7 @@ async def test_an_approval_deadline_is_enforced(app: App, on_timeout: str, statu
     assert approval.expires_at == approval.asked_at + timedelta(seconds=1)
     await app.until_run(run, status)
     told = app.told(run)
-    assert (told.count("approval_reminded"), told.count("approval_timeout")) == (1, 1)
+    assert (told.count("approval_reminder_due"), told.count("approval_timeout")) == (1, 1)
     closed = app.cairn.reading.approval(approval.approval_id)
     assert str(closed.status) == "timeout"
     with pytest.raises(CommandRefused, match="timeout"):
@@ -284,7 +284,7 @@ async def test_a_comment_is_stored_and_recorded_as_an_event(app: App) -> None:
     await app.cairn.comments.add(approval.approval_id, "Verified with <b>the policy</b>", by=person("ann"))
     (comment,) = app.cairn.reading.approval(approval.approval_id).comments
     assert (comment.by, comment.text) == ("ann", "Verified with <b>the policy</b>")
-    assert app.told(run)[-1] == "approval_commented"
+    assert app.told(run)[-1] == "approval_comment_added"
     with pytest.raises(InvalidInput):
         await app.cairn.comments.add(approval.approval_id, "  ", by=ADMIN)
     await app.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)

@@ -175,7 +175,7 @@ async def test_samples_are_looked_at_afterwards(app: App) -> None:
     assert (scored.disagreement.count, scored.disagreement.of) == (1, 2)
     after = app.run(runs[0])
     assert (after.status, after.completed_at) == (before.status, before.completed_at)
-    told = [e for e in app.events(runs[0]) if e.event_type == "approval_reviewed"]
+    told = [e for e in app.events(runs[0]) if e.event_type == "auto_approval_reviewed"]
     assert [(e.actor, e.metadata["agrees"], e.description) for e in told][-1] == (
         REVIEWER.name,
         False,

@@ -96,13 +96,13 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> Non
     assert (done.usage.calls, done.usage.cost_usd, done.over_budget) == (7, 0.07, None)
     told = [e for e in app.told(run) if e.startswith("budget_")]
     assert told == [
-        "budget_nearly_spent",
-        "budget_spent",
-        "budget_changed",
-        "budget_changed",
-        "budget_nearly_spent",
-        "budget_spent",
-        "budget_changed",
+        "budget_warning",
+        "budget_exhausted",
+        "budget_updated",
+        "budget_updated",
+        "budget_warning",
+        "budget_exhausted",
+        "budget_updated",
     ]
     assert app.execution(run, "talk").attempt_number == 1
 

@@ -37,7 +37,7 @@ async def test_it_sees_what_it_saw_until_each_call_and_then_the_new_artifacts(ap
             looked.append(version)
             ctx.stage("test", {"seen": version})
             answer = ctx.request_rework("code", f"Make {version + 1} of it.", "It is too early.")
-            answers.append((answer.ended, [made["name"] for made in answer["artifacts"]]))
+            answers.append((answer.status, [made["name"] for made in answer["artifacts"]]))
         looked.append(version)
         return {"version": version, "answers": answers}
 
@@ -58,7 +58,7 @@ async def test_a_coroutine_function_too_and_a_retry_keeps_its_answers(app: App) 
     async def examine_once(ctx: Ctx) -> dict[str, Any]:
         ctx.stage("test", {"seen": ctx.inputs["code"]["version"]})
         answer = ctx.request_rework("code", "Again.")
-        tries.append(answer.ended)
+        tries.append(answer.status)
         if len(tries) == 1:
             raise ValueError("not yet")
         ctx.stage("test", {"seen": 0, "version": ctx.inputs["code"]["version"]})
@@ -70,7 +70,7 @@ async def test_a_coroutine_function_too_and_a_retry_keeps_its_answers(app: App) 
     run = await app.done(pipeline)
     assert tries == ["completed", "completed"]
     assert app.output(run, "test") == {"seen": 0, "version": 2}
-    assert app.told(run).count("rework_asked") == 1
+    assert app.told(run).count("rework_requested") == 1
 
 
 async def test_one_that_does_not_repeat_itself_is_told_so(app: App) -> None:
@@ -114,7 +114,7 @@ async def test_a_refused_rework_is_an_answer(app: App) -> None:
     @app.does("hopeful")
     async def hopeful(ctx: Ctx) -> dict[str, Any]:
         answer = ctx.request_rework("nowhere", "Please.")
-        return {"ended": answer.ended, "reason": answer.reason}
+        return {"status": answer.status, "reason": answer.reason}
 
     run = await app.done(await app.pipeline(step("code"), step("test", "hopeful")))
-    assert app.output(run, "test") == {"ended": "refused", "reason": mentions("'nowhere'")}
+    assert app.output(run, "test") == {"status": "refused", "reason": mentions("'nowhere'")}

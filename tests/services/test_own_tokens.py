@@ -108,4 +108,4 @@ async def test_one_says_how_one_is_shown(household: Household) -> None:
     await household.user("ann", "viewer")
     await household.accounts.users.change("ann", UserChange(display_name="Ann A"), household.actor("ann"))
     assert household.accounts.people.user("ann").display_name == "Ann A"
-    assert household.told()[-1] == ("user_changed", "ann", {"user": "ann", "changed": ["display_name"]})
+    assert household.told()[-1] == ("user_updated", "ann", {"user": "ann", "changed_fields": ["display_name"]})

@@ -90,7 +90,7 @@ async def test_an_archive_that_is_gone_cannot_be_undone(app: App) -> None:
     assert (gone.can_undo, gone.archive_location) == (False, "")
     with pytest.raises(Gone):
         await app.cairn.rollbacks.undo(rollback, by=ADMIN)
-    told = [e for e in app.events(run) if e.event_type == "archive_discarded"]
+    told = [e for e in app.events(run) if e.event_type == "archive_deleted"]
     assert [e.rollback_id for e in told] == [rollback]
     assert app.cairn.reading.verify(None, run).valid
 

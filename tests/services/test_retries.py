@@ -54,7 +54,7 @@ async def test_attempts_keep_id_and_workspace_and_are_counted(app: App) -> None:
     assert all("in attempt" in e.stack_trace for e in execution.error_details.attempts)
     assert app.output(run, "goals") == {"attempt": 3}
     assert [e for e in app.told(run) if e.startswith("execution")] == [
-        "execution_made",
+        "execution_created",
         "execution_dispatched",
         "execution_retried",
         "execution_waiting",

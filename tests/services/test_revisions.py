@@ -140,7 +140,7 @@ async def test_the_same_content_keeps_its_approval_after_a_retry(app: App) -> No
     await app.until_execution(run, "last", "waiting_approval_to_complete")
     await app.roll_back(run, -1)  # the first of what it takes away asks anew; this one does not
     await app.until_execution(run, "last", "waiting_approval_to_complete")
-    kept = [event for event in app.events(run) if event.event_type == "approval_kept"]
+    kept = [event for event in app.events(run) if event.event_type == "approval_reused"]
     assert [event.execution_id for event in kept] == [app.execution(run, "goals").execution_id]
     await app.roll_back(run, -1)
     await app.until_execution(run, "goals", "waiting_approval_to_complete")

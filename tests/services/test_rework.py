@@ -50,11 +50,11 @@ async def test_the_asker_is_told_all_of_it(app: App) -> None:
         run = await app.done(pipeline)
     rework = app.execution(run, "code")
     (made,) = rework.artifacts_generated
-    told = [event for event in app.events(run) if event.event_type == "rework_told"]
+    told = [event for event in app.events(run) if event.event_type == "rework_ended"]
     assert [event.metadata for event in told] == [
         {
             "checkpoint": "code",
-            "ended": "completed",
+            "status": "completed",
             "reason": "",
             "requested_by": "test",
             "execution_id": rework.execution_id,
@@ -70,7 +70,7 @@ async def test_the_asker_is_told_all_of_it(app: App) -> None:
         },
         {
             "checkpoint": "nowhere",
-            "ended": "refused",
+            "status": "refused",
             "reason": mentions("'nowhere'"),
             "requested_by": "test",
             "execution_id": None,
@@ -92,7 +92,7 @@ async def test_a_rework_that_is_approved_later_is_told_with_its_artifacts(app: A
         assert app.execution(run, "test").waiting_on == "rework"
         await app.decide(run, "code", "approve")
         await app.until_run(run, "completed")
-    (told,) = [event for event in app.events(run) if event.event_type == "rework_told"]
+    (told,) = [event for event in app.events(run) if event.event_type == "rework_ended"]
     assert [made["name"] for made in told.metadata["artifacts"]] == ["code"]
 
 
@@ -137,8 +137,8 @@ async def test_a_failed_rework_follows_its_policy_and_may_be_dismissed(app: App)
         await app.cairn.executions.cancel(rework.execution_id, by=ADMIN)
         await app.cairn.runs.resume(run, by=ADMIN)
         await app.until_run(run, "completed")
-    (told,) = [event.metadata for event in app.events(run) if event.event_type == "rework_told"]
-    assert (told["ended"], told["reason"], told["artifacts"]) == ("failed", "no idea", [])
+    (told,) = [event.metadata for event in app.events(run) if event.event_type == "rework_ended"]
+    assert (told["status"], told["reason"], told["artifacts"]) == ("failed", "no idea", [])
     assert app.output(run, "test")["code"] == {"n": 1}
     await app.until_quiet()
     assert "superseded" not in str(app.names(pipeline))
@@ -174,6 +174,6 @@ async def test_refused_at_its_start_the_asker_goes_on_with_what_there_is(app: Ap
         await app.until(lambda: len(app.executions(run)) == 3 and app.run(run).waiting_approvals)
         await app.decide(run, "code", "refuse", "not now")
         await app.until_run(run, "completed")
-    (told,) = [event.metadata for event in app.events(run) if event.event_type == "rework_told"]
-    assert (told["ended"], told["reason"]) == ("refused", "not now")
+    (told,) = [event.metadata for event in app.events(run) if event.event_type == "rework_ended"]
+    assert (told["status"], told["reason"]) == ("refused", "not now")
     assert [e.status for e in app.executions(run)] == ["completed", "completed", "cancelled"]

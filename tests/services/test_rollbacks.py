@@ -229,7 +229,7 @@ async def test_a_rollback_reopens_a_run_from_any_status(app: App, status: str) -
     now = app.run(run)
     assert (str(now.status), now.completed_at, now.paused_at) == ("in_progress", None, None)
     assert app.statuses(run)["more"] == ("pending" if status == "paused" else "in_progress")
-    assert app.told(run).count("rollback_made") == 1
+    assert app.told(run).count("rollback_initiated") == 1
     await app.cairn.runs.cancel(run, by=ADMIN)
 
 
@@ -244,7 +244,7 @@ async def test_what_asked_is_asked_again_where_the_rollback_begins(app: App) -> 
     await app.until_execution(run, "s1", "waiting_approval_to_complete")
     await app.decide(run, "s1", "approve")
     await app.until_run(run, "completed")
-    kept = [e.execution_id for e in app.events(run) if e.event_type == "approval_kept"]
+    kept = [e.execution_id for e in app.events(run) if e.event_type == "approval_reused"]
     assert kept == [app.execution(run, "s2").execution_id]
 
 

@@ -47,7 +47,7 @@ async def test_every_version_is_kept(app: App) -> None:
     ]
     assert read.version(pipeline, 2).text == APPROVE
     assert read.compare(pipeline, 1, 2).text == f"--- revision 1\n+++ revision 2\n@@ -1 +1 @@\n-{ASK}+{APPROVE}"
-    events = [e for e in app.events(pipeline_id=pipeline) if e.event_type == "rules_saved"]
+    events = [e for e in app.events(pipeline_id=pipeline) if e.event_type == "rules_updated"]
     assert [(e.actor, e.metadata["revision"], e.metadata["rules"]) for e in events] == [
         ("admin", 1, 1),
         ("admin", 2, 1),
@@ -134,9 +134,9 @@ async def test_stops_are_told_and_kept(app: App) -> None:
     assert [await rules.stop(False, "all well", by=boss), await rules.stop(False, "", by=boss)] == [True, False]
     assert [(s.stopped, s.reason) for s in read.stops(2, None).items] == [(False, "all well"), (True, "a bad model")]
     assert len(read.stops(500, None).items) == before + 2
-    assert told(app, "emergency_stop_set", "emergency_stop_explained", "emergency_stop_lifted")[-3:] == [
-        ("emergency_stop_set", "boss", {"reason": "odd"}),
-        ("emergency_stop_explained", "other", {"reason": "a bad model", "earlier_reason": "odd"}),
+    assert told(app, "emergency_stop_enabled", "emergency_stop_reason_updated", "emergency_stop_lifted")[-3:] == [
+        ("emergency_stop_enabled", "boss", {"reason": "odd"}),
+        ("emergency_stop_reason_updated", "other", {"reason": "a bad model", "earlier_reason": "odd"}),
         ("emergency_stop_lifted", "boss", {"reason": "all well"}),
     ]
 
@@ -164,7 +164,7 @@ async def test_a_file_comes_into_force_and_follows(app: App) -> None:
     await app.until(lambda: read.current(GLOBAL).text == ASK)
     found = read.current(GLOBAL)
     assert (found.author, found.file and found.file.faults) == ("file", [])
-    assert told(app, "rules_saved")[-1][:2] == ("rules_saved", "file")
+    assert told(app, "rules_updated")[-1][:2] == ("rules_updated", "file")
     await rule(app, APPROVE)
     assert path.read_text() == APPROVE
     await rule(app, "")

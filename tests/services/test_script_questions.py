@@ -19,7 +19,7 @@ Json = dict[str, Any]
 SOURCE = """
 def main(ctx, region, rows):
     answer = ctx.request_rework("goals", "Again.", "Because.") if rows == 7 else None
-    return {"region": region, "rows": rows, "rework": answer and answer.ended}
+    return {"region": region, "rows": rows, "rework": answer and answer.status}
 """
 CONFIG: Json = {
     "requires_user_input": True,

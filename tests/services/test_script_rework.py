@@ -17,7 +17,7 @@ def main(ctx):
     rounds = []
     while ctx.inputs["dev"]["n"] < {wanted}:
         answer = ctx.request_rework("dev", prompt=f"more than {{ctx.inputs['dev']['n']}}", reason="too small")
-        rounds.append(answer.ended)
+        rounds.append(answer.status)
     return {{"n": ctx.inputs["dev"]["n"], "rounds": rounds}}
 """
 
@@ -80,7 +80,7 @@ async def test_a_rework_that_is_not_possible_is_told_and_the_script_goes_on(app:
     pipeline = await app.pipeline(script("test", source=source))
     run = await app.done(pipeline)
     answer = app.output(run, "test")
-    assert (answer["ended"], answer["artifacts"], answer["execution_id"]) == ("refused", [], None)
+    assert (answer["status"], answer["artifacts"], answer["execution_id"]) == ("refused", [], None)
     assert "nobody" in answer["reason"]
 
 
@@ -89,15 +89,15 @@ async def test_a_retry_keeps_the_calls_and_a_revision_begins_anew(app: App) -> N
         "def main(ctx):\n"
         "    answer = ctx.request_rework('dev', f'round {ctx.revision}', 'why')\n"
         "    if ctx.attempt == 1:\n        raise RuntimeError('once')\n"
-        "    return {'ended': answer.ended, 'n': ctx.inputs['dev']['n']}\n"
+        "    return {'status': answer.status, 'n': ctx.inputs['dev']['n']}\n"
     )
     pipeline = await counting(app, script("test", source=source, execution=retries(1), approve="complete"))
     run = await app.start(pipeline)
     await app.until_execution(run, "test", "waiting_approval_to_complete")
-    assert app.output(run, "test") == {"ended": "completed", "n": 2}
+    assert app.output(run, "test") == {"status": "completed", "n": 2}
     await app.decide(run, "test", "revise", "again")
     await app.until(lambda: app.execution(run, "test").revision_iteration == 1)
     await app.until_execution(run, "test", "waiting_approval_to_complete")
-    assert app.output(run, "test") == {"ended": "completed", "n": 3}
+    assert app.output(run, "test") == {"status": "completed", "n": 3}
     await app.decide(run, "test", "approve")
     await app.until_run(run, "completed")

@@ -46,7 +46,7 @@ async def test_a_secret_comes_back_inside_the_program_alone(household: Household
     with pytest.raises(NotFound):
         await secrets.remove("smtp", ADMIN)
     assert household.told() == [
-        (event, "admin", {"secret": "smtp"}) for event in ("secret_created", "secret_changed", "secret_removed")
+        (event, "admin", {"secret": "smtp"}) for event in ("secret_created", "secret_updated", "secret_removed")
     ]
 
 

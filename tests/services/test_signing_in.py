@@ -25,7 +25,7 @@ def household(database: Database, tmp_path: Path) -> Household:
 
 
 def entries(household: Household) -> list[tuple[str, str, dict[str, Any]]]:
-    wanted = ("signed_in", "signed_out", "sign_in_refused")
+    wanted = ("signed_in", "signed_out", "sign_in_blocked")
     return [told for told in household.told() if told[0] in wanted]
 
 
@@ -62,7 +62,7 @@ async def test_failures_are_told_only_beyond_the_limit_and_a_flood_once(househol
     assert await fail(household, 10, TYPED, "10.0.0.9") == ["wrong"] * 10
     assert entries(household) == []
     assert await fail(household, 200, TYPED, "10.0.0.9") == ["refused"] * 200
-    flood = ("sign_in_refused", "nobody", {"limit": "address", "signed_in_with": "password", "user": None})
+    flood = ("sign_in_blocked", "nobody", {"limit": "address", "signed_in_with": "password", "user": None})
     assert entries(household) == [flood]
     household.clock.go(minutes=2)
     await fail(household, 30, TYPED, "10.0.0.9")

@@ -35,7 +35,7 @@ async def test_members_of_a_stage_are_at_work_at_the_same_time(app: App) -> None
     )
     run = await app.done(pipeline)
     assert sorted(app.output(run, "last")) == ["first", "input", "side_0", "side_1", "side_2"]
-    made = [event.metadata["checkpoint"] for event in app.events(run) if event.event_type == "execution_made"]
+    made = [event.metadata["checkpoint"] for event in app.events(run) if event.event_type == "execution_created"]
     assert made == ["first", "side_0", "side_1", "side_2", "last"]
 
 

@@ -132,17 +132,17 @@ async def test_the_approval_to_start_is_the_start(app: App) -> None:
     await app.until_run(run, "completed")
     told = [e for e in app.told(run) if e.startswith(("execution", "approval"))]
     assert told == [
-        "execution_made",
-        "execution_start_asked",
-        "approval_asked",
+        "execution_created",
+        "execution_awaiting_start_approval",
+        "approval_requested",
         "approval_rejected",
-        "execution_start_refused",
-        "execution_start_asked",
-        "approval_asked",
+        "execution_start_rejected",
+        "execution_awaiting_start_approval",
+        "approval_requested",
         "approval_approved",
         "execution_dispatched",
-        "execution_completion_asked",
-        "approval_asked",
+        "execution_awaiting_completion_approval",
+        "approval_requested",
         "approval_approved",
         "execution_completed",
     ]

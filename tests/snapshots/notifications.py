@@ -45,15 +45,17 @@ APPROVAL = Approval(
 OF_APPROVALS = [kind for kind in NotificationKind if kind.value.startswith("approval_")]
 WITHOUT_EXECUTION = (
     NotificationKind.RUN_COMPLETED,
-    NotificationKind.BUDGET_NEARLY_SPENT,
-    NotificationKind.BUDGET_SPENT,
+    NotificationKind.BUDGET_WARNING,
+    NotificationKind.BUDGET_EXHAUSTED,
 )
 
 
 def emails() -> str:
-    parts = [_shown(f"approval_asked, {kind.value}", _asked(kind)) for kind in ApprovalKind]
+    parts = [_shown(f"approval_requested, {kind.value}", _asked(kind)) for kind in ApprovalKind]
     parts += [
-        _shown(kind.value, _of_approval(kind)) for kind in OF_APPROVALS if kind is not NotificationKind.APPROVAL_ASKED
+        _shown(kind.value, _of_approval(kind))
+        for kind in OF_APPROVALS
+        if kind is not NotificationKind.APPROVAL_REQUESTED
     ]
     others = [kind for kind in NotificationKind if kind not in OF_APPROVALS and kind is not NotificationKind.TEST]
     parts += [_shown(kind.value, _of_run(kind)) for kind in others]
@@ -70,10 +72,10 @@ def _shown(title: str, content: NotificationContent) -> str:
 
 def _asked(kind: ApprovalKind) -> NotificationContent:
     if kind is not ApprovalKind.ACTION:
-        return _composed(NotificationKind.APPROVAL_ASKED, approval=replace(APPROVAL, kind=kind))
+        return _composed(NotificationKind.APPROVAL_REQUESTED, approval=replace(APPROVAL, kind=kind))
     risky = replace(APPROVAL, kind=kind, rule=RULE, scope="global", operation_type="refund", risk=RiskLevel.HIGH)
     asked = replace(risky, confidence=0.87)
-    return _composed(NotificationKind.APPROVAL_ASKED, approval=asked, action=ACTION, considered=CONSIDERED)
+    return _composed(NotificationKind.APPROVAL_REQUESTED, approval=asked, action=ACTION, considered=CONSIDERED)
 
 
 def _of_approval(kind: NotificationKind) -> NotificationContent:

@@ -96,7 +96,7 @@ def test_events_tell_who_when_and_of_what(story: Story) -> None:
         NOON + timedelta(seconds=1),
     )
     assert (first["pipeline_id"], first["run_id"], first["execution_id"]) == (facts.pipeline_id, facts.run_id, None)
-    assert (made["event_type"], made["execution_id"]) == ("execution_made", e.id)
+    assert (made["event_type"], made["execution_id"]) == ("execution_created", e.id)
     assert made["checkpoint_id"] == story.loaded.places["a"].checkpoint_id
     assert made["description"] == mentions("A")
 
@@ -220,7 +220,7 @@ def test_every_event_has_a_sentence() -> None:
 
 def test_every_kind_and_every_wait_has_a_sentence_of_its_own() -> None:
     kinds, waits = {kind.value for kind in ApprovalKind}, {wait.value for wait in WaitingOn}
-    assert (set(SUBJECTS), set(CHOICES["approval_asked"][1])) == (kinds, kinds)
+    assert (set(SUBJECTS), set(CHOICES["approval_requested"][1])) == (kinds, kinds)
     assert set(CHOICES["execution_waiting"][1]) == waits
     for event, (key, sentences) in CHOICES.items():
         told = {describe(event, "Design", {key: value}) for value in sentences}
@@ -242,7 +242,7 @@ def test_sentences_mention_their_values() -> None:
     created = {"artifacts": [{"name": "a"}, {"name": "b"}]}
     assert describe("artifacts_created", "Design", created) == mentions("Design", "a, b")
     assert describe("execution_waiting", None, {"checkpoint": "d", "waiting_on": "human_form"}) == mentions("d")
-    for event in ("approval_asked", "approval_withdrawn"):
+    for event in ("approval_requested", "approval_withdrawn"):
         start, completion = (describe(event, "Design", {"kind": kind}) for kind in ("start", "completion"))
         assert (start, completion) == (mentions("Design"), mentions("Design"))
         assert start != completion
@@ -250,8 +250,8 @@ def test_sentences_mention_their_values() -> None:
     assert describe("approval_approved", "Design", escalated) == mentions("Design", "retry")
     assert "None" not in describe("run_created", None, {"run_version": None})
     assert describe("run_created", None, {"run_version": 3}) == mentions("3")
-    assert re.search(r"\d", describe("rollback_made", None, {"target": -1})) is None
-    assert describe("rollback_made", None, {"target": 1}) == mentions("2")
+    assert re.search(r"\d", describe("rollback_initiated", None, {"target": -1})) is None
+    assert describe("rollback_initiated", None, {"target": 1}) == mentions("2")
     counts = {"counts": {"written": 2, "moved_aside": 1}}
     assert describe("drift_repaired", None, counts) == mentions("2", "1")
     assert describe("something_new", None, {}) == "Something new."

@@ -51,7 +51,7 @@ async def test_work_in_progress_goes_on_after_a_stop(app: App) -> None:
     after = app.execution(run, "slow")
     assert (after.execution_id, after.dispatch_number, after.attempt_number) == (before.execution_id, 2, 1)
     counts = Counter(app.told(run))
-    assert (counts["execution_interrupted"], counts["execution_completed"], counts["execution_made"]) == (1, 3, 3)
+    assert (counts["execution_interrupted"], counts["execution_completed"], counts["execution_created"]) == (1, 3, 3)
     assert len(set(works.begun)) == 1
 
 

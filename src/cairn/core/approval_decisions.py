@@ -24,14 +24,14 @@ def answer(d: Draft, c: Decide) -> None:
     if c.decision in AGREEING and len(a.agreeing) < a.needed:
         given, needed = len(a.agreeing), a.needed
         d.tell(
-            EventType.APPROVAL_GIVEN,
+            EventType.APPROVAL_VOTE_CAST,
             a,
             kind=a.kind.value,
             decision=c.decision,
             digest=a.digest,
             feedback=c.feedback,
-            given=given,
-            needed=needed,
+            received_approvals=given,
+            required_approvals=needed,
         )
         return
     status = transitions.DECISIONS[a.kind][c.decision]

@@ -101,11 +101,11 @@ def _approval(
 def _put(d: Draft, a: Approval) -> None:
     d.put_approval(a)
     d.tell(
-        EventType.APPROVAL_ASKED,
+        EventType.APPROVAL_REQUESTED,
         a,
         kind=a.kind.value,
         digest=a.digest,
-        needed=a.needed,
+        required_approvals=a.needed,
         reason=a.reason,
         **_by_rule(a),
     )
@@ -123,7 +123,7 @@ def _approve(d: Draft, a: Approval, verdict: RuleVerdict) -> None:
     vote = Vote(by, at, "approve", digest=a.digest)
     a = d.put_approval(a.changed(votes=(vote,), audit=verdict.audit, expires_at=None))
     met = next((c for c in verdict.considered if (c.rule, c.scope) == (a.rule, a.scope)), None)
-    conditions = [{"field": c.field, "wanted": c.wanted, "actual": c.actual} for c in met.conditions] if met else []
+    conditions = [{"field": c.field, "expected": c.wanted, "actual": c.actual} for c in met.conditions] if met else []
     d.close(
         a,
         ApprovalStatus.AUTO_APPROVED,

@@ -31,7 +31,7 @@ def keep(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleV
         attempt=e.attempt,
         kept_from=earlier.id,
     )
-    d.tell(EventType.APPROVAL_KEPT, d.put_approval(a), kind=kind.value, digest=digest, kept_from=earlier.id)
+    d.tell(EventType.APPROVAL_REUSED, d.put_approval(a), kind=kind.value, digest=digest, reused_from=earlier.id)
     return True
 
 

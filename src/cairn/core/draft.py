@@ -55,7 +55,7 @@ class Draft:
         if self.run.pause_requested and verb not in transitions.KEEPS_PAUSE:
             self.run = self.run.changed(pause_requested=False)
             if verb is not RunTransition.PAUSE:
-                self.tell(EventType.PAUSE_WITHDRAWN, reason=verb.value)
+                self.tell(EventType.PAUSE_CANCELLED, reason=verb.value)
         if self.run.over_budget and verb is not RunTransition.PAUSE and verb not in transitions.KEEPS_PAUSE:
             self.run = self.run.changed(over_budget="")
         if to is before:
@@ -66,7 +66,7 @@ class Draft:
         if verb in transitions.RUN_EVENTS:
             self.tell(transitions.RUN_EVENTS[verb], **detail)
         else:
-            self.tell(EventType.RUN_REOPENED, **detail, by=verb.value)
+            self.tell(EventType.RUN_REOPENED, **detail, transition=verb.value.replace(" ", "_"))
         self.run = self.run.changed(status=to, **self._times_of(to))
         if to in CLOSED:
             self.drop_workspaces(tuple(e for e in self.run.current if e.state is ExecutionState.COMPLETED))
@@ -152,7 +152,7 @@ class Draft:
         detail: dict[str, Any] = {"checkpoint": key, "position": e.position}
         if e.is_rework:
             detail["parent_execution_id"] = e.asked_by
-        self.tell(EventType.EXECUTION_MADE, e, **detail)
+        self.tell(EventType.EXECUTION_CREATED, e, **detail)
         self.effects.append(CreateWorkspace(e.id))
         return e
 

@@ -1,4 +1,4 @@
-"""What has happened: lines of the audit trail. Who and when come with the command. All frozen."""
+"""Events of a run, for the audit log. The command says who caused them and when."""
 
 from __future__ import annotations
 
@@ -8,56 +8,56 @@ from typing import Any, NamedTuple
 
 
 class EventType(StrEnum):
-    RUN_STARTED = "run_started"  # somebody started it
-    RUN_PAUSED = "run_paused"  # nothing starts until it is resumed
-    RUN_RESUMED = "run_resumed"  # goes on
-    RUN_COMPLETED = "run_completed"  # every checkpoint is complete
+    RUN_STARTED = "run_started"  # started by a user
+    RUN_PAUSED = "run_paused"  # no execution starts until the run is resumed
+    RUN_RESUMED = "run_resumed"  # executions start again
+    RUN_COMPLETED = "run_completed"  # every checkpoint is completed
     RUN_FAILED = "run_failed"  # ended by a failure, a rejection or a deadline
-    RUN_CANCELLED = "run_cancelled"  # ended by somebody
-    RUN_REOPENED = "run_reopened"  # in progress again, by retry, roll_back, restart, rework or dismiss
-    RUN_ARCHIVED = "run_archived"  # taken away by a rollback to an earlier run
-    RUN_RESTORED = "run_restored"  # put back by undoing that rollback
-    PAUSE_REQUESTED = "pause_requested"  # holds when no runner works
-    PAUSE_WITHDRAWN = "pause_withdrawn"  # the request no longer stands, and why
-    BUDGET_CHANGED = "budget_changed"  # what the run may use, by somebody
-    BUDGET_NEARLY_SPENT = "budget_nearly_spent"  # most of it is used
-    BUDGET_SPENT = "budget_spent"  # no model is asked any more: the run pauses
-    PASS_BEGUN = "pass_begun"  # noqa: S105 - the next pass, and why
-    EXECUTION_MADE = "execution_made"  # a checkpoint's turn has come, or it is done again
-    EXECUTION_START_ASKED = "execution_start_asked"  # waits for approval to start
-    EXECUTION_START_REFUSED = "execution_start_refused"  # put back to pending
-    EXECUTION_READY = "execution_ready"  # goes to a runner when the run goes on
-    EXECUTION_DISPATCHED = "execution_dispatched"  # handed to a runner
-    EXECUTION_WAITING = "execution_waiting"  # without a runner, for what `waiting_on` says
-    EXECUTION_COMPLETION_ASKED = "execution_completion_asked"  # the result waits for approval
-    EXECUTION_COMPLETED = "execution_completed"  # its artifacts stand
-    EXECUTION_FAILED = "execution_failed"  # given up, with the error
-    EXECUTION_CANCELLED = "execution_cancelled"  # does not count, and why
-    EXECUTION_ARCHIVED = "execution_archived"  # taken away by a rollback
-    EXECUTION_RESTORED = "execution_restored"  # put back by undoing that rollback
-    EXECUTION_RETRIED = "execution_retried"  # the next attempt, after a fault or by a person
-    EXECUTION_REVISED = "execution_revised"  # done again with a person's feedback
-    EXECUTION_REVALIDATED = "execution_revalidated"  # done again, as the result was not valid
-    EXECUTION_INTERRUPTED = "execution_interrupted"  # the worker died
-    RULING_CHANGED = "ruling_changed"  # a deciding checkpoint's decision became another one, by a limit of the plan
-    ARTIFACTS_CREATED = "artifacts_created"  # what a runner has produced
-    ARTIFACTS_PROMOTED = "artifacts_promoted"  # they took their permanent names
-    APPROVAL_ASKED = "approval_asked"  # a question is put to people
-    APPROVAL_GIVEN = "approval_given"  # one of several that are needed
-    APPROVAL_KEPT = "approval_kept"  # equal content was approved before
-    APPROVAL_REMINDED = "approval_reminded"  # half of the time to decide is over
-    APPROVAL_ESCALATED = "approval_escalated"  # nobody decided in time: others are brought in
-    APPROVAL_ASSIGNED = "approval_assigned"  # handed over to others
-    APPROVAL_APPROVED = "approval_approved"  # answered with yes, or with what was asked for
-    APPROVAL_AUTO_APPROVED = "approval_auto_approved"  # the same, by a rule
-    APPROVAL_REJECTED = "approval_rejected"  # answered with no
-    APPROVAL_REVISION_REQUESTED = "approval_revision_requested"  # it has to be done again
-    APPROVAL_TIMEOUT = "approval_timeout"  # nobody decided in time
-    APPROVAL_WITHDRAWN = "approval_withdrawn"  # what it was about has been taken away
-    REWORK_ASKED = "rework_asked"  # an earlier checkpoint is sent back
-    REWORK_TOLD = "rework_told"  # who asked goes on, with how it ended
-    ROLLBACK_MADE = "rollback_made"  # with what was taken away
-    ROLLBACK_UNDONE = "rollback_undone"  # with the status that is back
+    RUN_CANCELLED = "run_cancelled"  # ended by a user
+    RUN_REOPENED = "run_reopened"  # in progress again; `transition` is retry, roll_back, restart, rework or dismiss
+    RUN_ARCHIVED = "run_archived"  # archived by a rollback to an earlier run
+    RUN_RESTORED = "run_restored"  # restored because that rollback was undone
+    PAUSE_REQUESTED = "pause_requested"  # the run pauses once no runner is working
+    PAUSE_CANCELLED = "pause_cancelled"  # the request no longer applies, with the reason
+    BUDGET_UPDATED = "budget_updated"  # a user changed the limits of the run
+    BUDGET_WARNING = "budget_warning"  # most of the budget is used
+    BUDGET_EXHAUSTED = "budget_exhausted"  # no model is called any more: the run pauses
+    PASS_STARTED = "pass_started"  # noqa: S105 - the next pass, with the reason
+    EXECUTION_CREATED = "execution_created"  # the checkpoint is due, or it is done again
+    EXECUTION_AWAITING_START_APPROVAL = "execution_awaiting_start_approval"  # needs approval to start
+    EXECUTION_START_REJECTED = "execution_start_rejected"  # back to pending
+    EXECUTION_READY = "execution_ready"  # dispatched to a runner unless the run is paused
+    EXECUTION_DISPATCHED = "execution_dispatched"  # a runner is working on it
+    EXECUTION_WAITING = "execution_waiting"  # no runner is working on it; `waiting_on` says why
+    EXECUTION_AWAITING_COMPLETION_APPROVAL = "execution_awaiting_completion_approval"  # the result needs approval
+    EXECUTION_COMPLETED = "execution_completed"  # its artifacts are final
+    EXECUTION_FAILED = "execution_failed"  # failed for good, with the error
+    EXECUTION_CANCELLED = "execution_cancelled"  # no longer counts, with the reason
+    EXECUTION_ARCHIVED = "execution_archived"  # archived by a rollback
+    EXECUTION_RESTORED = "execution_restored"  # restored because that rollback was undone
+    EXECUTION_RETRIED = "execution_retried"  # the next attempt, after an error or requested by a user
+    EXECUTION_REVISED = "execution_revised"  # done again with a user's feedback
+    EXECUTION_VALIDATION_RETRIED = "execution_validation_retried"  # done again because the result was invalid
+    EXECUTION_INTERRUPTED = "execution_interrupted"  # the worker stopped
+    PASS_DECISION_OVERRIDDEN = "pass_decision_overridden"  # noqa: S105 - because of a limit in the definition
+    ARTIFACTS_CREATED = "artifacts_created"  # produced by a runner
+    ARTIFACTS_PROMOTED = "artifacts_promoted"  # available under their permanent names
+    APPROVAL_REQUESTED = "approval_requested"  # people are asked to decide
+    APPROVAL_VOTE_CAST = "approval_vote_cast"  # one of several required approvals
+    APPROVAL_REUSED = "approval_reused"  # the same content was approved before
+    APPROVAL_REMINDER_DUE = "approval_reminder_due"  # half of the time to decide has passed
+    APPROVAL_ESCALATED = "approval_escalated"  # no decision in time: more people may decide
+    APPROVAL_ASSIGNED = "approval_assigned"  # assigned to other people
+    APPROVAL_APPROVED = "approval_approved"  # approved, or the requested input was given
+    APPROVAL_AUTO_APPROVED = "approval_auto_approved"  # approved by a rule
+    APPROVAL_REJECTED = "approval_rejected"  # rejected
+    APPROVAL_REVISION_REQUESTED = "approval_revision_requested"  # has to be done again
+    APPROVAL_TIMEOUT = "approval_timeout"  # no decision in time
+    APPROVAL_WITHDRAWN = "approval_withdrawn"  # its subject no longer exists
+    REWORK_REQUESTED = "rework_requested"  # an earlier checkpoint is sent back
+    REWORK_ENDED = "rework_ended"  # the requester continues; `status` is the outcome
+    ROLLBACK_INITIATED = "rollback_initiated"  # with what was archived
+    ROLLBACK_UNDONE = "rollback_undone"  # with the restored status
 
 
 class Event(NamedTuple):

@@ -25,7 +25,7 @@ def conclude(d: Draft, e: Execution, ruling: PassDecision | None) -> None:
         why = limit or why
         e = d.put(e.changed(ruling=ruling))
         if limit:
-            d.tell(EventType.RULING_CHANGED, e, checkpoint=e.key, decision=ruling.value, reason=limit)
+            d.tell(EventType.PASS_DECISION_OVERRIDDEN, e, checkpoint=e.key, decision=ruling.value, reason=limit)
     if e.ruling is PassDecision.ESCALATE:
         escalate(d, e, why)
     else:

@@ -96,7 +96,7 @@ def _invalid(d: Draft, e: Execution, error: Failure) -> None:
 
 def validate_again(d: Draft, e: Execution, why: str) -> None:
     """Once more, with what was found wrong."""
-    d.tell(EventType.EXECUTION_REVALIDATED, e, checkpoint=e.key, attempt_number=e.attempt + 1, reason=why)
+    d.tell(EventType.EXECUTION_VALIDATION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1, reason=why)
     used = e.validations_used + 1
     d.go(e, attempt=e.attempt + 1, validations_used=used, interruptions=0, worked=0.0, answered=False)
 
@@ -143,7 +143,7 @@ def _blocked(d: Draft, e: Execution, reason: str) -> None:
 def _budget_reached(d: Draft, e: Execution, reason: str) -> None:
     """It goes to a runner again as soon as the run goes on: with a higher budget."""
     if not d.run.over_budget:
-        d.tell(EventType.BUDGET_SPENT, e, checkpoint=e.key, reason=reason)
+        d.tell(EventType.BUDGET_EXHAUSTED, e, checkpoint=e.key, reason=reason)
     d.run = d.run.changed(over_budget=reason)
     d.request_pause(reason)
     d.go(e)

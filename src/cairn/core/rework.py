@@ -37,7 +37,7 @@ def over_limit(run: Run, asker: Execution) -> str | None:
 def send_back(d: Draft, key: str, asker: Execution | None, why: Rework) -> None:
     d.run = d.run.changed(reworks=d.run.reworks + 1)
     d.tell(
-        EventType.REWORK_ASKED,
+        EventType.REWORK_REQUESTED,
         asker,
         checkpoint=key,
         reason=why.reason,
@@ -76,10 +76,10 @@ def _tell(
     made: tuple[str, ...] = (),
 ) -> None:
     d.tell(
-        EventType.REWORK_TOLD,
+        EventType.REWORK_ENDED,
         asker,
         checkpoint=key,
-        ended=ended,
+        status=ended,
         reason=reason,
         requested_by=requested_by,
         execution_id=execution,

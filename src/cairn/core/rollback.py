@@ -90,7 +90,7 @@ def take_away(d: Draft, record: Rollback, reason: str) -> None:
         d.tell(EventType.EXECUTION_ARCHIVED, e, rollback=record.id, checkpoint=e.key)
     d.run = d.run.changed(rollbacks=(*d.run.rollbacks, record))
     d.tell(
-        EventType.ROLLBACK_MADE,
+        EventType.ROLLBACK_INITIATED,
         rollback=record.id,
         target=record.target,
         triggered_by=record.triggered_by.value,

@@ -153,7 +153,7 @@ def begin_pass(d: Draft, reason: str) -> None:
     d.drop_workspaces(d.run.current)
     d.effects.append(ArchivePass(d.run.pass_number))
     d.run = d.run.changed(pass_number=d.run.pass_number + 1, restart_count=d.run.restart_count + 1)
-    d.tell(EventType.PASS_BEGUN, pass_number=d.run.pass_number, reason=reason)
+    d.tell(EventType.PASS_STARTED, pass_number=d.run.pass_number, reason=reason)
 
 
 def asks_anew(run: Run, checkpoint: Checkpoint) -> bool:

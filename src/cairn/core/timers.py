@@ -111,7 +111,7 @@ def _remind(d: Draft, c: ReminderDue) -> None:
     if a.reminded >= a.period:
         raise StaleCommand("People have been reminded already.")
     a = d.put_approval(a.changed(reminded=a.period))
-    d.tell(EventType.APPROVAL_REMINDED, a, kind=a.kind.value, expires_at=_text(a.expires_at))
+    d.tell(EventType.APPROVAL_REMINDER_DUE, a, kind=a.kind.value, expires_at=_text(a.expires_at))
 
 
 def _escalation_due(d: Draft, c: EscalationDue) -> None:

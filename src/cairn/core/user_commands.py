@@ -109,7 +109,7 @@ def _resume(d: Draft) -> None:
         )
     if d.run.pause_requested:
         d.run = d.run.changed(pause_requested=False, over_budget="")
-        d.tell(EventType.PAUSE_WITHDRAWN, reason="resume")
+        d.tell(EventType.PAUSE_CANCELLED, reason="resume")
     else:
         d.move_run(RunTransition.RESUME)
 
@@ -122,14 +122,14 @@ def _set_budget(d: Draft, budget: Budget) -> None:
         raise AlreadyApplied("The run has this budget already.")
     d.run = d.run.changed(budget=budget, budget_warned=False)
     detail: dict[str, Any] = {"from": before.told, "to": budget.told}
-    d.tell(EventType.BUDGET_CHANGED, **detail)
+    d.tell(EventType.BUDGET_UPDATED, **detail)
 
 
 def _warn_of_budget(d: Draft, reason: str) -> None:
     if d.run.budget_warned or d.run.status in CLOSED:
         raise StaleCommand("People have been told already.")
     d.run = d.run.changed(budget_warned=True)
-    d.tell(EventType.BUDGET_NEARLY_SPENT, reason=reason)
+    d.tell(EventType.BUDGET_WARNING, reason=reason)
 
 
 def _restart(d: Draft, c: RestartRun) -> None:

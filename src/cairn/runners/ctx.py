@@ -113,7 +113,7 @@ class Ctx:
         """Send work back to an earlier checkpoint and wait until that is done.
 
         The call ends here. When the work is done the function is called again, sees until this call what it saw
-        before, and gets as the answer how the rework ended: `ended`, `reason`, `execution_id`, `artifacts`. From
+        before, and gets as the answer how the rework ended: `status`, `reason`, `execution_id`, `artifacts`. From
         then on `inputs` and `references` are the new ones.
         """
         return self._services.request_rework(checkpoint, prompt, reason)

@@ -111,7 +111,7 @@ class Retention:
             if name.startswith("rollback_"):
                 await self._discard_rollback(pipeline_id, path)
             elif name.startswith("definition_") and await self._discard(pipeline_id, (path,)):
-                await self._tell(pipeline_id, "archive_discarded", paths=[path])
+                await self._tell(pipeline_id, "archive_deleted", paths=[path])
 
     async def _discard_rollback(self, pipeline_id: str, path: str) -> None:
         """From now on it cannot be undone."""
@@ -172,7 +172,7 @@ def _rollback_at(connection: Connection, pipeline_id: str, path: str) -> Row | N
 def _forget_archive(connection: Connection, row: Row, path: str, at: datetime) -> None:
     r = t.rollback_events
     connection.execute(sa.update(r).where(r.c.rollback_id == row.rollback_id).values(archive_location=""))
-    told = chain.EventRecord("archive_discarded", {"paths": [path]}, rollback_id=row.rollback_id)
+    told = chain.EventRecord("archive_deleted", {"paths": [path]}, rollback_id=row.rollback_id)
     chain.append_run_event(connection, row.target_run_id, told, BY, at)
 
 

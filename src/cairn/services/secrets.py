@@ -187,7 +187,7 @@ def _begun(text: str, word: str) -> int:
 def _put(change: AdminChange, name: str, sealed: str) -> None:
     changed = {"sealed": sealed, "changed_at": change.at, "changed_by": change.actor.name}
     if change.connection.execute(sa.update(t.secrets).where(C.name == name).values(changed)).rowcount:
-        change.record("secret_changed", secret=name)
+        change.record("secret_updated", secret=name)
         return
     made = {"name": name, "created_at": change.at, "created_by": change.actor.name, **changed}
     change.connection.execute(sa.insert(t.secrets).values(made))

@@ -5696,7 +5696,7 @@ export interface components {
          * NotificationKind
          * @enum {string}
          */
-        NotificationKind: "approval_asked" | "approval_reminded" | "approval_escalated" | "approval_assigned" | "approval_rejected" | "approval_timeout" | "approval_auto_approved" | "execution_failed" | "run_failed" | "budget_nearly_spent" | "budget_spent" | "run_completed" | "test";
+        NotificationKind: "approval_requested" | "approval_reminder_due" | "approval_escalated" | "approval_assigned" | "approval_rejected" | "approval_timeout" | "approval_auto_approved" | "execution_failed" | "run_failed" | "budget_warning" | "budget_exhausted" | "run_completed" | "test";
         /**
          * OnExpiry
          * @enum {string}
@@ -23464,7 +23464,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "kinds": [
-                 *         "approval_asked",
+                 *         "approval_requested",
                  *         "approval_escalated",
                  *         "execution_failed"
                  *       ],

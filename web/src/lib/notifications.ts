@@ -3,8 +3,8 @@ import type { State } from './states'
 
 /** The kinds that can be selected. Tests can't be turned off. */
 export const NOTIFICATION_KINDS: readonly { value: Exclude<NotificationKind, 'test'>; label: string }[] = [
-  { value: 'approval_asked', label: 'Approval requested' },
-  { value: 'approval_reminded', label: 'Deadline reminder (50%)' },
+  { value: 'approval_requested', label: 'Approval requested' },
+  { value: 'approval_reminder_due', label: 'Deadline reminder (50%)' },
   { value: 'approval_escalated', label: 'Approval escalated' },
   { value: 'approval_assigned', label: 'Approval reassigned' },
   { value: 'approval_rejected', label: 'Approval rejected' },
@@ -12,8 +12,8 @@ export const NOTIFICATION_KINDS: readonly { value: Exclude<NotificationKind, 'te
   { value: 'approval_auto_approved', label: 'Approved by rule' },
   { value: 'execution_failed', label: 'Checkpoint failed' },
   { value: 'run_failed', label: 'Run failed' },
-  { value: 'budget_nearly_spent', label: 'Budget warning' },
-  { value: 'budget_spent', label: 'Budget exhausted, run paused' },
+  { value: 'budget_warning', label: 'Budget warning' },
+  { value: 'budget_exhausted', label: 'Budget exhausted, run paused' },
   { value: 'run_completed', label: 'Run completed' },
 ]
 

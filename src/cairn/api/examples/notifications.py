@@ -21,7 +21,7 @@ from cairn.services.notifications.views import (
 from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
 CHANNEL_ID, DELIVERY_ID, NOTICE_ID = story.id_of("channel"), story.id_of("delivery"), story.id_of("notice")
-KINDS = [NotificationKind.APPROVAL_ASKED, NotificationKind.APPROVAL_ESCALATED, NotificationKind.EXECUTION_FAILED]
+KINDS = [NotificationKind.APPROVAL_REQUESTED, NotificationKind.APPROVAL_ESCALATED, NotificationKind.EXECUTION_FAILED]
 
 
 def channel() -> Channel:

@@ -186,7 +186,7 @@ async def set_preferences(
 ) -> None:
     """Set your notification preferences. Replaces all of them.
 
-    Example: cairn preferences set --kind approval_asked --quiet-hours 22:00-07:00 --time-zone Europe/Berlin
+    Example: cairn preferences set --kind approval_requested --quiet-hours 22:00-07:00 --time-zone Europe/Berlin
     """
     hours = None
     if quiet is not None:

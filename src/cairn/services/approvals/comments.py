@@ -39,7 +39,7 @@ class ApprovalComments:
                 )
             )
             told = chain.EventRecord(
-                "approval_commented", {"text": text}, execution_id=asked.execution_id, approval_id=approval_id
+                "approval_comment_added", {"text": text}, execution_id=asked.execution_id, approval_id=approval_id
             )
             chain.append_run_event(connection, asked.run_id, told, by.name, now)
             return asked.run_id

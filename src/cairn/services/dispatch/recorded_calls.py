@@ -16,7 +16,7 @@ from cairn.services.engine.commit import Commit
 from cairn.store import Connection, blobs, scripts
 from cairn.store import tables as t
 
-ANSWERED = ("ended", "reason", "execution_id", "artifacts")
+ANSWERED = ("status", "reason", "execution_id", "artifacts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def read_calls(connection: Connection, e: Execution) -> tuple[RecordedCall, ...]
     v = t.events.c
     told = connection.execute(
         sa.select(v.metadata)
-        .where(v.execution_id == e.id, v.event_type == "rework_told", v.timestamp >= rows[0].asked_at)
+        .where(v.execution_id == e.id, v.event_type == "rework_ended", v.timestamp >= rows[0].asked_at)
         .order_by(v.seq)
     ).scalars()
     own = [event for event in told if event.get("requested_by") == e.key]

@@ -203,9 +203,9 @@ class FolderRepair:
     def _tell(self, pipeline_id: str, done: RepairResult, at: datetime) -> None:
         """In the trail of the pipeline: what was written again, and where things of users are now."""
         told = {
-            "written": list(done.written[:SHOWN]),
+            "rewritten": list(done.written[:SHOWN]),
             "moved_aside": [{"from": was, "to": now} for was, now in done.kept[:SHOWN]],
-            "counts": {"written": len(done.written), "moved_aside": len(done.kept)},
+            "counts": {"rewritten": len(done.written), "moved_aside": len(done.kept)},
         }
         self._database.transact_now(
             lambda c: chain.append_pipeline_event(c, pipeline_id, "drift_repaired", BY, at, told)

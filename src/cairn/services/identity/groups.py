@@ -52,11 +52,11 @@ def _change(change: AdminChange, name: str, description: str | None, members: Se
     row = find(change.connection, name)
     if description is not None and (text := line_of(description, "/description", LONGEST)) != row.description:
         change.connection.execute(sa.update(t.groups).where(G.name == name).values(description=text))
-        change.record("group_changed", group=name)
+        change.record("group_updated", group=name)
     if members is not None:
         kept, earlier = _set_members(change, name, members)
         if kept != earlier:
-            change.record("group_members_changed", group=name, members=kept, earlier_members=earlier)
+            change.record("group_members_updated", group=name, members=kept, earlier_members=earlier)
 
 
 def _remove(change: AdminChange, name: str) -> None:

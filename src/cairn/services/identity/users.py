@@ -92,12 +92,12 @@ def change_user(change: AdminChange, name: str, wanted: UserChange) -> None:
     changes = {field: value for field, value in changes.items() if value != getattr(row, field)}
     if changes:
         change.connection.execute(sa.update(t.users).where(U.name == name).values(changes))
-        said: dict[str, Any] = {"user": name, "changed": sorted(changes)}
+        said: dict[str, Any] = {"user": name, "changed_fields": sorted(changes)}
         if "roles" in changes:
             said |= {"roles": changes["roles"], "earlier_roles": cast("list[str]", row.roles)}
-        change.record("user_changed", **said)
+        change.record("user_updated", **said)
     if wanted.groups is not None and put_into_groups(change.connection, name, wanted.groups, only=True):
-        change.record("user_groups_changed", user=name, groups=sorted(wanted.groups))
+        change.record("user_groups_updated", user=name, groups=sorted(wanted.groups))
 
 
 def _remove(change: AdminChange, name: str) -> None:

@@ -106,7 +106,7 @@ class ChannelService:
             changed = {**values, "revision": now.revision + 1, "updated_at": change.at}
             change.connection.execute(sa.update(t.channels).where(C.channel_id == channel_id).values(changed))
             told = sorted({*values, *(["signing_key"] if wanted.signing_key else [])})
-            change.record("channel_changed", channel=values.get("name", now.name), changed=told)
+            change.record("channel_updated", channel=values.get("name", now.name), changed_fields=told)
 
         await self._changes.apply(body, by)
         await self._keep(channel_id, wanted.url, wanted.signing_key, by)

@@ -32,7 +32,7 @@ ASKED: Mapping[ApprovalKind, str] = {
     ApprovalKind.INPUT: "{name} waits for its form",
 }
 TITLES: Mapping[NotificationKind, tuple[Tone, str]] = {
-    NotificationKind.APPROVAL_REMINDED: ("warning", "Still waiting: {asked}"),
+    NotificationKind.APPROVAL_REMINDER_DUE: ("warning", "Still waiting: {asked}"),
     NotificationKind.APPROVAL_ESCALATED: ("attention", "Escalated: {asked}"),
     NotificationKind.APPROVAL_ASSIGNED: ("warning", "Handed over: {asked}"),
     NotificationKind.APPROVAL_REJECTED: ("attention", "Rejected: {name}"),
@@ -41,8 +41,8 @@ TITLES: Mapping[NotificationKind, tuple[Tone, str]] = {
     NotificationKind.EXECUTION_FAILED: ("attention", "{name} has failed"),
     NotificationKind.RUN_FAILED: ("attention", "The run has failed"),
     NotificationKind.RUN_COMPLETED: ("good", "The run is completed"),
-    NotificationKind.BUDGET_NEARLY_SPENT: ("warning", "Most of the budget is used"),
-    NotificationKind.BUDGET_SPENT: ("attention", "The budget is spent: the run pauses"),
+    NotificationKind.BUDGET_WARNING: ("warning", "Most of the budget is used"),
+    NotificationKind.BUDGET_EXHAUSTED: ("attention", "The budget is spent: the run pauses"),
 }
 
 
@@ -99,7 +99,7 @@ class _ContentBuilder:
                 return f'Approved automatically by the rule "{rule}": nobody has to do anything.'
             case NotificationKind.EXECUTION_FAILED | NotificationKind.RUN_FAILED:
                 return self._kept(subject)
-            case NotificationKind.BUDGET_NEARLY_SPENT | NotificationKind.BUDGET_SPENT:
+            case NotificationKind.BUDGET_WARNING | NotificationKind.BUDGET_EXHAUSTED:
                 return self.shown(subject.detail.get("reason") or "")
             case NotificationKind.APPROVAL_REJECTED:
                 return f"Decided by {self.shown(subject.row.actor)}."
@@ -210,7 +210,7 @@ def _buttons(subject: NotificationSubject) -> Iterable[ContentLink]:
             return [ContentLink("View details", here), ContentLink("Retry", here), ContentLink("Log", log)]
         case NotificationKind.RUN_COMPLETED:
             return [ContentLink("View results", run)]
-        case NotificationKind.BUDGET_NEARLY_SPENT | NotificationKind.BUDGET_SPENT:
+        case NotificationKind.BUDGET_WARNING | NotificationKind.BUDGET_EXHAUSTED:
             return [ContentLink("Open the run", here)]
         case NotificationKind.APPROVAL_AUTO_APPROVED:
             return [ContentLink("View details", approval), ContentLink("Stop automatic approvals", "/rules")]

@@ -31,7 +31,7 @@ WAITS = (1.0, 5.0)  # seconds before the second and the third try
 AT_ONCE = 16  # tries that are under way at the same time
 LET_FINISH = 3.0  # seconds that tries have when the server stops
 ASKING = frozenset(
-    {NotificationKind.APPROVAL_ASKED, NotificationKind.APPROVAL_REMINDED}
+    {NotificationKind.APPROVAL_REQUESTED, NotificationKind.APPROVAL_REMINDER_DUE}
     | {NotificationKind.APPROVAL_ESCALATED, NotificationKind.APPROVAL_ASSIGNED}
 )
 

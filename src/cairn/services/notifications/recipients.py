@@ -22,7 +22,7 @@ SUBMITTERS = (*DECIDERS, Role.EDITOR.value)
 STARTERS = frozenset(
     {NotificationKind.EXECUTION_FAILED, NotificationKind.RUN_FAILED, NotificationKind.RUN_COMPLETED}
     | {NotificationKind.APPROVAL_REJECTED, NotificationKind.APPROVAL_TIMEOUT}
-    | {NotificationKind.BUDGET_NEARLY_SPENT, NotificationKind.BUDGET_SPENT}
+    | {NotificationKind.BUDGET_WARNING, NotificationKind.BUDGET_EXHAUSTED}
 )
 
 

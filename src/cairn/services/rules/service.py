@@ -80,7 +80,7 @@ class RuleService:
         except LostRace:
             saved = await self._database.transact(write)
         if saved.changed:
-            self._announce(scope, "rules_saved")
+            self._announce(scope, "rules_updated")
         return saved
 
     def _write(
@@ -107,9 +107,9 @@ class RuleService:
         now = rules.save(connection, was, text, by, at, comment)
         told = {"revision": now.revision, "rules": len(written.rulebook.rules), "comment": comment}
         if scope == GLOBAL:
-            chain.append_global_event(connection, "rules_saved", by, at, told)
+            chain.append_global_event(connection, "rules_updated", by, at, told)
         else:
-            chain.append_pipeline_event(connection, scope, "rules_saved", by, at, told)
+            chain.append_pipeline_event(connection, scope, "rules_updated", by, at, told)
         return SavedRules(scope, now.revision, written.warnings)
 
     # ---- all at once ---------------------------------------------------------------------------------
@@ -126,10 +126,10 @@ class RuleService:
             told: dict[str, str] = {"reason": reason}
             if was.stopped != stopped:
                 rules.stop(connection, was, stopped, reason, by.name, at)
-                event = "emergency_stop_set" if stopped else "emergency_stop_lifted"
+                event = "emergency_stop_enabled" if stopped else "emergency_stop_lifted"
             elif stopped and (earlier := rules.explain_stop(connection, reason)) is not None:
                 told["earlier_reason"] = earlier
-                event = "emergency_stop_explained"
+                event = "emergency_stop_reason_updated"
             else:
                 return None
             chain.append_global_event(connection, event, by.name, at, told)
@@ -162,7 +162,7 @@ class RuleService:
                 connection.execute(sa.insert(reviews).values(approval_id=approval_id, **said))
             detail = {"agrees": agrees, "comment": comment, "rule": row.rule}
             told = EventRecord(
-                "approval_reviewed",
+                "auto_approval_reviewed",
                 detail,
                 execution_id=row.execution_id,
                 checkpoint_id=row.checkpoint_id,
@@ -170,7 +170,7 @@ class RuleService:
                 name=row.checkpoint_name,
             )
             chain.append_run_event(connection, row.run_id, told, by.name, at)
-            return ChangeHint(row.pipeline_id, row.run_id, "approval_reviewed")
+            return ChangeHint(row.pipeline_id, row.run_id, "auto_approval_reviewed")
 
         self._hub.announce(await self._database.transact(write))
 

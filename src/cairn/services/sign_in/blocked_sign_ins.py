@@ -37,7 +37,7 @@ class BlockedSignIns:
         told = {"limit": limit, "signed_in_with": way, "user": user}
 
         def write(connection: Connection) -> None:
-            chain.append_global_event(connection, "sign_in_refused", NOBODY, self._clock.now(), told)
+            chain.append_global_event(connection, "sign_in_blocked", NOBODY, self._clock.now(), told)
 
         try:
             await self._database.transact(write)

@@ -28,18 +28,18 @@ SENTENCES: Mapping[str, str] = {
     "run_archived": "The run was archived by a rollback to an earlier run.",
     "run_restored": "The run was restored.",
     "pause_requested": "A pause was requested.",
-    "pause_withdrawn": "The pause was cancelled.",
-    "budget_changed": "The budget of the run was updated.",
-    "budget_nearly_spent": "Most of the budget is used. {reason}",
-    "budget_spent": "The budget is exhausted. {reason}",
-    "pass_begun": "Pass {pass_number} started: {reason}.",
-    "execution_made": "{name} was created.",
-    "execution_start_asked": "{name} is waiting for approval to start.",
-    "execution_start_refused": "The start of {name} was refused.",
+    "pause_cancelled": "The pause was cancelled.",
+    "budget_updated": "The budget of the run was updated.",
+    "budget_warning": "Most of the budget is used. {reason}",
+    "budget_exhausted": "The budget is exhausted. {reason}",
+    "pass_started": "Pass {pass_number} started: {reason}.",
+    "execution_created": "{name} was created.",
+    "execution_awaiting_start_approval": "{name} is waiting for approval to start.",
+    "execution_start_rejected": "The start of {name} was refused.",
     "execution_ready": "{name} is ready to start.",
     "execution_dispatched": "{name} started.",
     "execution_waiting": "{name} is waiting for {waiting_on}.",
-    "execution_completion_asked": "The result of {name} is waiting for approval.",
+    "execution_awaiting_completion_approval": "The result of {name} is waiting for approval.",
     "execution_completed": "{name} was completed.",
     "execution_failed": "{name} failed: {error}",
     "execution_cancelled": "{name} was cancelled.",
@@ -47,20 +47,20 @@ SENTENCES: Mapping[str, str] = {
     "execution_restored": "{name} was restored.",
     "execution_retried": "{name} is being retried, attempt {attempt_number}.",
     "execution_revised": "{name} is being revised, revision {revision_iteration}.",
-    "execution_revalidated": "{name} is being retried because its result was invalid.",
+    "execution_validation_retried": "{name} is being retried because its result was invalid.",
     "execution_interrupted": "{name} was interrupted.",
-    "ruling_changed": "The decision of {name} was changed to {decision}: {reason}",
+    "pass_decision_overridden": "The decision of {name} was changed to {decision}: {reason}",
     "artifacts_created": "{name} produced {artifacts}.",
     "artifacts_promoted": "The artifacts of {name} were promoted.",
-    "approval_asked": "Approval requested: {subject}.",
-    "approval_given": "{given} of {needed} approvals received: {subject}.",
-    "approval_kept": "Approval reused: the same content was approved before ({subject}).",
+    "approval_requested": "Approval requested: {subject}.",
+    "approval_vote_cast": "{received_approvals} of {required_approvals} approvals received: {subject}.",
+    "approval_reused": "Approval reused: the same content was approved before ({subject}).",
     "action_done": "The approved action was executed for {subject}.",
     "action_failed": "The approved action failed for {subject}.",
     "action_unknown": "The outcome of the approved action is unknown for {subject}.",
     "action_test": "The approved action was not executed for {subject}, because this is a test run.",
-    "approval_commented": "A comment was added to {subject}.",
-    "approval_reminded": "Half of the time to decide on {subject} has passed.",
+    "approval_comment_added": "A comment was added to {subject}.",
+    "approval_reminder_due": "Half of the time to decide on {subject} has passed.",
     "approval_assigned": "The approval was assigned to other people: {subject}.",
     "approval_escalated": "Approval escalated: nobody decided on {subject} in time.",
     "approval_approved": "Approval decided for {subject}: {decision}.",
@@ -69,29 +69,29 @@ SENTENCES: Mapping[str, str] = {
     "approval_revision_requested": "{name} was sent back for revision.",
     "approval_timeout": "Approval timed out: {subject}.",
     "approval_withdrawn": "Approval withdrawn: {subject}.",
-    "approval_reviewed": "An automatic approval of {name} was reviewed.",
-    "rework_asked": "{name} was sent back for rework: {reason}",
-    "rework_told": "{name} continues: the rework it requested has ended.",
-    "rollback_made": "The run was rolled back to checkpoint {place}.",
+    "auto_approval_reviewed": "An automatic approval of {name} was reviewed.",
+    "rework_requested": "{name} was sent back for rework: {reason}",
+    "rework_ended": "{name} continues: the rework it requested has ended.",
+    "rollback_initiated": "The run was rolled back to checkpoint {place}.",
     "rollback_undone": "A rollback was undone.",
     "channel_created": "The channel {channel} was created.",
-    "channel_changed": "The channel {channel} was updated.",
+    "channel_updated": "The channel {channel} was updated.",
     "channel_removed": "The channel {channel} was removed.",
-    "archive_discarded": "The archive of a rollback was deleted at the end of its retention period.",
+    "archive_deleted": "The archive of a rollback was deleted at the end of its retention period.",
     "user_created": "The user {user} was created.",
-    "user_changed": "The user {user} was updated: {changed}.",
-    "user_groups_changed": "The groups of {user} were updated.",
+    "user_updated": "The user {user} was updated: {changed_fields}.",
+    "user_groups_updated": "The groups of {user} were updated.",
     "user_removed": "The user {user} was removed.",
     "user_restored": "The user {user} was restored.",
     "password_changed": "The password of {user} was changed.",
     "identity_linked": "{user} can sign in with {provider}.",
     "signed_in": "{user} signed in ({signed_in_with}).",
     "signed_out": "{user} signed out.",
-    "sign_in_refused": "Sign-in was blocked after too many failed attempts from one address.",
+    "sign_in_blocked": "Sign-in was blocked after too many failed attempts from one address.",
     "sessions_ended": "{count} sessions of {user} were ended.",
     "group_created": "The group {group} was created.",
-    "group_changed": "The group {group} was updated.",
-    "group_members_changed": "The members of {group} were updated.",
+    "group_updated": "The group {group} was updated.",
+    "group_members_updated": "The members of {group} were updated.",
     "group_removed": "The group {group} was removed.",
     "invitation_created": "{user} was invited.",
     "invitation_accepted": "{user} accepted the invitation.",
@@ -101,26 +101,26 @@ SENTENCES: Mapping[str, str] = {
     "delegation_created": "{to_user} was delegated to decide for {from_user}.",
     "delegation_ended": "The delegation from {from_user} to {to_user} ended.",
     "secret_created": "The secret {secret} was stored.",
-    "secret_changed": "The secret {secret} was replaced.",
+    "secret_updated": "The secret {secret} was replaced.",
     "secret_removed": "The secret {secret} was removed.",
     "secrets_rotated": "All {count} secrets were re-encrypted.",
     "library_agent_saved": "The agent {agent} was saved in the library, revision {revision}.",
     "library_agent_removed": "The agent {agent} was removed from the library.",
-    "rules_saved": "The rules were updated, revision {revision}.",
-    "emergency_stop_set": "Automatic approvals were stopped: {reason}",
-    "emergency_stop_explained": "The reason of the emergency stop was updated: {reason}",
+    "rules_updated": "The rules were updated, revision {revision}.",
+    "emergency_stop_enabled": "Automatic approvals were stopped: {reason}",
+    "emergency_stop_reason_updated": "The reason of the emergency stop was updated: {reason}",
     "emergency_stop_lifted": "The emergency stop was lifted.",
-    "drift_repaired": "Drift repaired: {written} files were rewritten and {moved} moved aside.",
+    "drift_repaired": "Drift repaired: {rewritten} files were rewritten and {moved} moved aside.",
 }
 
 # Events whose sentence depends on one value of the metadata.
 CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "run_created": ("run_version", {"None": "A test run was created."}),
     "run_reopened": (
-        "by",
+        "transition",
         {
             "retry": "The run was reopened by a retry.",
-            "roll back": "The run was reopened by a rollback.",
+            "roll_back": "The run was reopened by a rollback.",
             "restart": "The run was reopened by a restart.",
             "rework": "The run was reopened by rework.",
             "dismiss": "The run was reopened after a failed execution was dismissed.",
@@ -140,7 +140,7 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "external_blocker": "{name} is blocked by something outside Cairn.",
         },
     ),
-    "approval_asked": (
+    "approval_requested": (
         "kind",
         {
             "start": "Approval requested: start of {name}.",
@@ -172,15 +172,15 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "input": "The form of {name} was declined.",
         },
     ),
-    "approval_reviewed": (
+    "auto_approval_reviewed": (
         "agrees",
         {
             "True": "A reviewer agreed with an automatic approval of {name}.",
             "False": "A reviewer disagreed with an automatic approval of {name}.",
         },
     ),
-    "rework_told": (
-        "ended",
+    "rework_ended": (
+        "status",
         {
             "completed": "{name} continues: the rework was completed.",
             "failed": "{name} continues: the rework failed.",
@@ -189,11 +189,11 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "archived": "{name} continues: the rework was rolled back.",
         },
     ),
-    "sign_in_refused": (
+    "sign_in_blocked": (
         "limit",
         {"name": "Sign-in was blocked after too many failed attempts with one name."},
     ),
-    "rollback_made": ("target", {"-1": "The run was rolled back to its beginning."}),
+    "rollback_initiated": ("target", {"-1": "The run was rolled back to its beginning."}),
 }
 
 # What an approval concerns, by its kind.
@@ -234,12 +234,12 @@ class _SentenceFields(dict[str, str]):
             return SUBJECTS.get(str(self._metadata.get("kind")), "{name}").format(name=self["name"])
         if key == "place":
             return str(self._metadata.get("target", -1) + 1)
-        if key in ("written", "moved"):
+        if key in ("rewritten", "moved"):
             counts = cast("dict[str, int]", self._metadata.get("counts") or {})
-            return str(counts.get("written" if key == "written" else "moved_aside", 0))
+            return str(counts.get("rewritten" if key == "rewritten" else "moved_aside", 0))
         if key == "artifacts" and isinstance(value, list):
             return ", ".join(str(made["name"]) for made in cast("list[dict[str, Any]]", value))[:LONGEST]
-        if key == "changed" and isinstance(value, list):
+        if key == "changed_fields" and isinstance(value, list):
             return ", ".join(str(field) for field in cast("list[Any]", value)).replace("_", " ")[:LONGEST]
         if key == "waiting_on":
             return str(value).replace("_", " ")

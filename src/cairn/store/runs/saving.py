@@ -191,7 +191,7 @@ def _told(before: LoadedRun, decision: Decision) -> list[EventRecord]:
     told: list[EventRecord] = []
     for event in decision.events:
         key: Any = executions[event.execution].key if event.execution else event.detail.get("checkpoint")
-        if event.type is EventType.REWORK_ASKED:
+        if event.type is EventType.REWORK_REQUESTED:
             key = event.detail["checkpoint"]  # what is sent back; the execution is the one that asks
         place = places.get(key)
         told.append(

@@ -19,8 +19,8 @@ class ChannelKind(StrEnum):
 
 
 class NotificationKind(StrEnum):
-    APPROVAL_ASKED = "approval_asked"  # a question is put to people
-    APPROVAL_REMINDED = "approval_reminded"  # half of the time to decide is over
+    APPROVAL_REQUESTED = "approval_requested"  # a question is put to people
+    APPROVAL_REMINDER_DUE = "approval_reminder_due"  # half of the time to decide is over
     APPROVAL_ESCALATED = "approval_escalated"  # nobody decided in time: others are brought in
     APPROVAL_ASSIGNED = "approval_assigned"  # handed over to others
     APPROVAL_REJECTED = "approval_rejected"  # answered with no
@@ -28,8 +28,8 @@ class NotificationKind(StrEnum):
     APPROVAL_AUTO_APPROVED = "approval_auto_approved"  # a rule has approved, and says that people are told
     EXECUTION_FAILED = "execution_failed"  # given up, with the error
     RUN_FAILED = "run_failed"  # ended by a failure, a rejection or a deadline
-    BUDGET_NEARLY_SPENT = "budget_nearly_spent"  # most of what a run may use is used
-    BUDGET_SPENT = "budget_spent"  # the run pauses until its budget is raised
+    BUDGET_WARNING = "budget_warning"  # most of what a run may use is used
+    BUDGET_EXHAUSTED = "budget_exhausted"  # the run pauses until its budget is raised
     RUN_COMPLETED = "run_completed"  # every checkpoint is complete
     TEST = "test"  # somebody tries a channel out
 

@@ -153,7 +153,7 @@ def _reworked(call: RecordedCall, work: WorkOrder) -> str:
     parts = [as_data(f"The rework of {key}", encode_json(cast("Any", answer), indent=True).decode(), "json")]
     source = work.material.found.completed.get(key)
     left = LONGEST
-    for one in source.artifacts if source is not None and answer.get("ended") == "completed" else ():
+    for one in source.artifacts if source is not None and answer.get("status") == "completed" else ():
         try:
             text = one.read().decode() if one.size <= left else None
         except UnicodeDecodeError:

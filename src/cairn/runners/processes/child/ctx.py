@@ -186,7 +186,7 @@ class Ctx:
         """Send work back to an earlier checkpoint and wait until that is done.
 
         The process ends here. When the work is done the script is called again, sees until this call what it saw
-        before, and gets as the answer how the rework ended: `ended`, `reason`, `execution_id`, `artifacts`. From
+        before, and gets as the answer how the rework ended: `status`, `reason`, `execution_id`, `artifacts`. From
         then on `inputs` and `references` are the new ones.
         """
         said = {"checkpoint": str(checkpoint), "prompt": str(prompt), "reason": str(reason)}

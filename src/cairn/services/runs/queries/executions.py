@@ -202,7 +202,7 @@ def _interactions(connection: Connection, execution_ids: Sequence[str]) -> dict[
 
 V = t.events.c
 
-_AGAIN = frozenset({EventType.EXECUTION_RETRIED.value, EventType.EXECUTION_REVALIDATED.value})
+_AGAIN = frozenset({EventType.EXECUTION_RETRIED.value, EventType.EXECUTION_VALIDATION_RETRIED.value})
 
 _TOLD = (*sorted(_AGAIN), EventType.EXECUTION_FAILED.value)
 
@@ -226,7 +226,7 @@ def of_executions(connection: Connection, run_id: str, ids: Sequence[str]) -> di
 def _error(row: Row, last: int) -> AttemptError | None:
     """None of a retry that a person asked for: how the attempt before it failed has been told."""
     told = row.metadata
-    is_invalid = row.event_type == EventType.EXECUTION_REVALIDATED.value
+    is_invalid = row.event_type == EventType.EXECUTION_VALIDATION_RETRIED.value
     message = told.get("reason") if is_invalid else told.get("error")
     if message is None:
         return None
