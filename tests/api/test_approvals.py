@@ -47,14 +47,14 @@ async def test_a_decision_is_bound_to_what_was_looked_at(app: App) -> None:
     pending = await up_for_approval(app)
     path = f"/api/approvals/{pending['approval_id']}"
     stale = await app.put(f"{path}/approve", {"digest": "0" * 64}, 409)
-    assert stale["type"] == "urn:cairn:problem:refused"
+    assert stale["type"] == "urn:cairn:problem:conflict"
     assert (await app.get(path))["status"] == "pending"
     approved = await app.put(f"{path}/approve", {"digest": pending["digest"], "feedback": "Good"})
     assert (approved["status"], approved["given"], approved["possible"]) == ("approved", 1, [])
     assert [(d["by"], d["decision"], d["feedback"], d["digest"]) for d in approved["decisions"]] == [
         ("admin", "approve", "Good", pending["digest"])
     ]
-    assert (await app.put(f"{path}/approve", {}, 409))["type"] == "urn:cairn:problem:refused"
+    assert (await app.put(f"{path}/approve", {}, 409))["type"] == "urn:cairn:problem:conflict"
     assert (await app.get(f"/api/executions/{pending['execution_id']}"))["status"] == "completed"
 
 
@@ -63,7 +63,7 @@ async def test_words_are_required_where_they_matter(app: App) -> None:
     path = f"/api/approvals/{pending['approval_id']}"
     assert [e["path"] for e in (await app.put(f"{path}/reject", {}, 422))["errors"]] == ["/reason"]
     assert [e["path"] for e in (await app.put(f"{path}/revise", {"feedback": "  "}, 422))["errors"]] == ["/feedback"]
-    assert (await app.put(f"{path}/refuse", {}, 409))["possible"] == ["approve", "revise", "reject"]
+    assert (await app.put(f"{path}/refuse", {}, 409))["suggestions"] == ["approve", "revise", "reject"]
     assert (await app.client.put(f"{path}/nonsense", json={})).status_code == 422
     rejected = await app.put(f"{path}/reject", {"reason": "wrong market"})
     assert (rejected["status"], rejected["decisions"][0]["feedback"]) == ("rejected", "wrong market")

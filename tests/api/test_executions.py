@@ -34,7 +34,7 @@ async def test_a_form_is_told_what_is_wrong_with_each_field(app: App) -> None:
     assert (await app.post(f"{path}/submit", {}, 422))["errors"][0]["path"] == "/fields"
     assert (await app.fill(run, goals="grow", weight=12345678901234567890))["status"] == "completed"
     late = await app.post(f"{path}/submit", {"fields": {"goals": "again"}}, 409)
-    assert (late["type"], late["detail"]) == ("urn:cairn:problem:refused", mentions("completed"))
+    assert (late["type"], late["detail"]) == ("urn:cairn:problem:conflict", mentions("completed"))
 
 
 async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(app: App) -> None:
@@ -76,7 +76,7 @@ async def test_a_start_is_approved_or_refused_and_asked_again(app: App) -> None:
         "waiting_approval_to_start",
         ["approve-start", "reject", "cancel"],
     )
-    assert (await app.post(f"{path}/approve-complete", {}, 409))["possible"] == ["approve-start", "reject"]
+    assert (await app.post(f"{path}/approve-complete", {}, 409))["suggestions"] == ["approve-start", "reject"]
     refused = await app.post(f"{path}/reject")
     assert (refused["status"], refused["possible"]) == ("pending", ["start"])
     by_place = {"run_id": run["run_id"], "checkpoint_id": execution["checkpoint_id"]}
@@ -95,7 +95,7 @@ async def test_a_start_is_approved_or_refused_and_asked_again(app: App) -> None:
     ],
 )
 async def test_a_start_names_one_execution(app: App, body: dict[str, str]) -> None:
-    assert (await app.post("/api/executions/start", body, 422))["type"] == "urn:cairn:problem:wrong-input"
+    assert (await app.post("/api/executions/start", body, 422))["type"] == "urn:cairn:problem:invalid-input"
 
 
 async def test_without_auto_advance_the_next_one_waits_for_a_start(app: App) -> None:

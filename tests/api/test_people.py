@@ -69,7 +69,7 @@ async def test_a_user_is_made_changed_removed_and_restored(app: App) -> None:
     assert removed["removed_at"] is not None
     assert "pat" not in [user["name"] for user in (await app.get("/api/users"))["items"]]
     assert "pat" in [user["name"] for user in (await app.get("/api/users", removed=True))["items"]]
-    assert (await app.put("/api/users/pat", {"roles": []}, 409))["possible"] == ["restore"]
+    assert (await app.put("/api/users/pat", {"roles": []}, 409))["suggestions"] == ["restore"]
     assert (await app.post("/api/users/pat/restore"))["roles"] == ["editor", "approver"]
     assert await told(app, "user_created", "user_updated", "user_removed", "user_restored") == [
         ("user_created", "admin", {"user": "pat", "roles": ["viewer"], "groups": ["buyers"]}),
@@ -111,7 +111,7 @@ async def test_everybody_sees_who_can_be_named_and_only_admins_more(app: App) ->
 
 
 async def test_the_local_admin_stays_admin(app: App) -> None:
-    assert (await app.put("/api/users/admin", {"roles": ["viewer"]}, 409))["type"] == "urn:cairn:problem:refused"
+    assert (await app.put("/api/users/admin", {"roles": ["viewer"]}, 409))["type"] == "urn:cairn:problem:conflict"
     assert (await app.client.delete("/api/users/admin")).status_code == 409
     assert (await app.get("/api/users/admin"))["roles"] == ["viewer", "editor", "approver", "admin"]
 

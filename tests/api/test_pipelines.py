@@ -124,7 +124,7 @@ async def test_what_is_left_out_stays(app: App) -> None:
     replaced = await app.put(path, {"checkpoints": [form("design")]})
     assert ([c["key"] for c in replaced["checkpoints"]], replaced["pipeline_definition_version"]) == (["design"], 2)
     whole = await app.put(path, replaced | {"pipeline_name": "Whole", "warnings": [], "latest_run": None}, 422)
-    assert whole["type"] == "urn:cairn:problem:wrong-input"
+    assert whole["type"] == "urn:cairn:problem:invalid-definition"
 
 
 async def test_history_diff_and_revert(app: App) -> None:
@@ -208,7 +208,7 @@ async def test_the_order_is_not_changed_under_an_open_run_unless_forced(app: App
     run = await app.run(pipeline)
     path = f"/api/pipelines/{pipeline['pipeline_id']}/checkpoints"
     refused = await app.post(path, form("design"), 409)
-    assert refused["possible"][-1] == mentions("force")
+    assert refused["suggestions"][-1] == mentions("force")
     await app.post(f"{path}?force=true", form("design"), 201)
     assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "cancelled"
 
@@ -224,10 +224,10 @@ async def test_deleting_is_soft(app: App) -> None:
     assert [p["pipeline_name"] for p in (await app.get("/api/pipelines", search="soon GONE"))["items"]] == []
     gone = await app.get("/api/pipelines", deleted=True, search="soon")
     assert [p["deleted_at"] is not None for p in gone["items"]] == [True]
-    assert (await app.put(path, {"pipeline_name": "x"}, 409))["possible"] == ["restore"]
-    assert (await app.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"]}, 409))["possible"]
+    assert (await app.put(path, {"pipeline_name": "x"}, 409))["suggestions"] == ["restore"]
+    assert (await app.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"]}, 409))["suggestions"]
     assert (await app.post(f"{path}/restore"))["deleted_at"] is None
-    assert (await app.post(f"{path}/restore", status=409))["type"] == "urn:cairn:problem:refused"
+    assert (await app.post(f"{path}/restore", status=409))["type"] == "urn:cairn:problem:conflict"
 
 
 async def test_the_list_shows_latest_and_recent_runs(app: App) -> None:

@@ -50,17 +50,17 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
     (
         CommandRefused("The run is paused.", ("resume",)),
         {
-            "type": "urn:cairn:problem:refused",
+            "type": "urn:cairn:problem:conflict",
             "title": mentions(),
             "status": 409,
             "detail": "The run is paused.",
-            "possible": ["resume"],
+            "suggestions": ["resume"],
         },
     ),
     (
         StaleCommand("What you looked at has changed."),
         {
-            "type": "urn:cairn:problem:refused",
+            "type": "urn:cairn:problem:conflict",
             "title": mentions(),
             "status": 409,
             "detail": "What you looked at has changed.",
@@ -69,7 +69,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
     (
         errors.InvalidInput([("/fields/weight", "This has to be a number.")], "The form does not fit."),
         {
-            "type": "urn:cairn:problem:wrong-input",
+            "type": "urn:cairn:problem:invalid-input",
             "title": mentions(),
             "status": 422,
             "detail": "The form does not fit.",
@@ -79,7 +79,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
     (
         DefinitionError([Finding("/checkpoints/0/key", "This key stands twice.", line=3, column=5)]),
         {
-            "type": "urn:cairn:problem:wrong-input",
+            "type": "urn:cairn:problem:invalid-definition",
             "title": mentions(),
             "status": 422,
             "detail": mentions(),
@@ -89,7 +89,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
     (
         DocumentError("the key 'a' stands twice", path="/a"),
         {
-            "type": "urn:cairn:problem:wrong-input",
+            "type": "urn:cairn:problem:invalid-input",
             "title": mentions(),
             "status": 422,
             "detail": "/a: the key 'a' stands twice",
@@ -99,7 +99,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
     (
         errors.TooLarge(10),
         {
-            "type": "urn:cairn:problem:too-large",
+            "type": "urn:cairn:problem:payload-too-large",
             "title": mentions(),
             "status": 413,
             "detail": mentions("10"),
@@ -117,7 +117,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
     (
         errors.PreconditionFailed("It is at revision 4.", 4),
         {
-            "type": "urn:cairn:problem:stale",
+            "type": "urn:cairn:problem:precondition-failed",
             "title": mentions(),
             "status": 412,
             "detail": "It is at revision 4.",
@@ -129,7 +129,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
     ),
     (
         errors.Unauthenticated("Sign in."),
-        {"type": "urn:cairn:problem:not-signed-in", "title": mentions(), "status": 401, "detail": "Sign in."},
+        {"type": "urn:cairn:problem:unauthenticated", "title": mentions(), "status": 401, "detail": "Sign in."},
     ),
     (
         errors.TooManyAttempts(30),
@@ -143,7 +143,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
     (
         LostRace("somebody was faster"),
         {
-            "type": "urn:cairn:problem:refused",
+            "type": "urn:cairn:problem:conflict",
             "title": mentions(),
             "status": 409,
             "detail": mentions(),
@@ -152,7 +152,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
     (
         Unstorable("A text with a NUL character cannot be stored."),
         {
-            "type": "urn:cairn:problem:wrong-input",
+            "type": "urn:cairn:problem:invalid-input",
             "title": mentions(),
             "status": 422,
             "detail": "A text with a NUL character cannot be stored.",
@@ -186,7 +186,7 @@ AWAY: list[tuple[Exception, dict[str, Any]]] = [
     (
         IntegrityError("INSERT", {}, Exception("twice")),
         {
-            "type": "urn:cairn:problem:refused",
+            "type": "urn:cairn:problem:conflict",
             "title": mentions(),
             "status": 409,
             "detail": mentions(),
@@ -200,7 +200,7 @@ async def test_each_error_has_its_problem(error: Exception, expected: dict[str, 
     response = await get(app_raising(error))
     assert response.status_code == expected["status"]
     assert response.headers["content-type"] == "application/problem+json"
-    assert response.json() == {"errors": [], "possible": [], **expected}
+    assert response.json() == {"errors": [], "suggestions": [], **expected}
 
 
 async def test_headers_say_what_the_problem_needs() -> None:
@@ -211,7 +211,7 @@ async def test_headers_say_what_the_problem_needs() -> None:
 
 @pytest.mark.parametrize("error", [DamagedBlob("changed"), errors.ServiceError("new"), RuntimeError("x")])
 async def test_what_nobody_expects_is_inner(error: Exception) -> None:
-    assert (await get(app_raising(error))).json()["type"] == "urn:cairn:problem:inner"
+    assert (await get(app_raising(error))).json()["type"] == "urn:cairn:problem:internal-error"
 
 
 async def test_an_inner_error_tells_only_its_id_and_the_log_has_it(caplog: pytest.LogCaptureFixture) -> None:

@@ -230,6 +230,6 @@ async def test_the_client_secret_comes_from_the_secret_store(app: App, provider:
     secret = app.cairn.secrets.get(SECRET)
     await app.put(f"/api/secrets/{SECRET}", {"value": "another one"})
     answer = await sign_in(app, "corp", "sub-8")
-    assert (answer.status_code, answer.json()["type"]) == (401, "urn:cairn:problem:not-signed-in")
+    assert (answer.status_code, answer.json()["type"]) == (401, "urn:cairn:problem:unauthenticated")
     await app.put(f"/api/secrets/{SECRET}", {"value": secret})
     assert (await sign_in(app, "corp", "sub-8")).status_code == 200

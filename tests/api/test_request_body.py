@@ -45,8 +45,8 @@ async def test_numbers_keep_every_digit() -> None:
 async def test_what_is_no_json_is_placed(body: bytes, place: tuple[int, int]) -> None:
     with pytest.raises(RequestRejected) as caught:
         await incoming(body).json()
-    [told] = caught.value.places
-    assert caught.value.kind == "bad-body"
+    [told] = caught.value.errors
+    assert caught.value.kind == "invalid-body"
     assert told.line == place[0]
     assert told.column is not None
 
@@ -54,8 +54,8 @@ async def test_what_is_no_json_is_placed(body: bytes, place: tuple[int, int]) ->
 async def test_a_depth_bomb_is_refused() -> None:
     with pytest.raises(RequestRejected) as caught:
         await incoming(b"[" * 100_000).json()
-    assert caught.value.kind == "bad-body"
-    assert caught.value.places[0].message == mentions("200")
+    assert caught.value.kind == "invalid-body"
+    assert caught.value.errors[0].message == mentions("200")
 
 
 async def test_a_length_that_is_announced_is_refused_before_anything_is_read() -> None:
@@ -92,17 +92,20 @@ async def test_yaml_comes_with_places() -> None:
 async def test_broken_yaml_is_placed() -> None:
     with pytest.raises(RequestRejected) as caught:
         await incoming(b"a: [1,\nb: 2", media_type="text/yaml").document()
-    assert caught.value.kind == "bad-body"
-    assert caught.value.places[0].line == 2
+    assert caught.value.kind == "invalid-body"
+    assert caught.value.errors[0].line == 2
 
 
 async def test_another_media_type_is_named() -> None:
     with pytest.raises(RequestRejected) as caught:
         await incoming(b"a,b", media_type="text/csv").check_json()
-    assert (caught.value.kind, caught.value.detail) == ("wrong-media-type", mentions("text/csv", "application/json"))
+    assert (caught.value.kind, caught.value.detail) == (
+        "unsupported-media-type",
+        mentions("text/csv", "application/json"),
+    )
     with pytest.raises(RequestRejected) as caught:
         await incoming(b"{}", media_type="").check_json()
-    assert (caught.value.kind, caught.value.detail) == ("wrong-media-type", mentions("Content-Type"))
+    assert (caught.value.kind, caught.value.detail) == ("unsupported-media-type", mentions("Content-Type"))
 
 
 async def test_an_empty_body_is_none() -> None:

@@ -103,7 +103,7 @@ async def test_what_cannot_be_sent_back_is_a_problem_that_says_why(app: App) -> 
         (goals, {"checkpoint": "design"}, "rework/preview"),
         (design, {}, "rerun"),
     ):
-        assert (await problem(409, execution, body, kind))["type"] == "urn:cairn:problem:refused"
+        assert (await problem(409, execution, body, kind))["type"] == "urn:cairn:problem:conflict"
     assert (await app.client.get(f"/api/runs/{NOBODY}/lineage")).status_code == 404
     assert "rework" in (await app.get(f"/api/executions/{design}"))["possible"]
     assert "rework" not in (await app.get(f"/api/executions/{goals}"))["possible"]

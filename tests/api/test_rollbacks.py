@@ -83,7 +83,7 @@ async def test_newer_work_in_its_place_stands_in_the_way_of_undoing(app: App) ->
     await app.fill(run, 1, design="red")
     assert (await app.get(f"/api/rollback/{rollback['rollback_id']}"))["can_undo"] is False
     refused = await app.post(f"/api/rollback/{rollback['rollback_id']}/undo", status=409)
-    assert refused["type"] == "urn:cairn:problem:refused"
+    assert refused["type"] == "urn:cairn:problem:conflict"
     assert (await app.get(f"/api/rollback/{rollback['rollback_id']}"))["undone_at"] is None
 
 
@@ -113,7 +113,7 @@ async def test_going_back_to_an_earlier_run_takes_the_later_ones_away(app: App) 
     everything = await app.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs", include_archived=True)
     assert [r["archived_by"] for r in everything["items"]] == [rollback["rollback_id"], None]
     assert (await app.get(f"/api/runs/{second['run_id']}"))["possible"] == []
-    assert len((await app.post(f"/api/runs/{second['run_id']}/restart", status=409))["possible"]) == 1
+    assert len((await app.post(f"/api/runs/{second['run_id']}/restart", status=409))["suggestions"]) == 1
     for run in (first, second):
         assert len((await app.get("/api/rollback", run_id=run["run_id"]))["items"]) == 1
     artifacts = (await app.get("/api/artifacts/list", pipeline_id=pipeline["pipeline_id"]))["items"]

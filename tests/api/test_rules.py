@@ -76,7 +76,7 @@ async def test_wrong_rules_are_refused_with_every_place(app: App) -> None:
     wrong = "checkpoints:\n  - name: Ask\n    triger: { kind: start }\n    action: { timeout_seconds: 0 }\n"
     problem = (await put(app, path, wrong, 422)).json()
     assert (problem["type"], problem["detail"]) == (
-        "urn:cairn:problem:wrong-input",
+        "urn:cairn:problem:invalid-definition",
         mentions("3"),
     )
     assert [(e["path"], e["line"], e["column"]) for e in problem["errors"]] == [

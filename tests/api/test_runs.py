@@ -85,7 +85,7 @@ async def test_pause_resume_cancel_restart(app: App) -> None:
     assert (paused["status"], paused["possible"]) == ("paused", ["resume", "cancel", "roll back", "restart"])
     twice = await app.post(f"{path}/pause", status=409)
     assert twice["detail"] == mentions("paused")
-    assert "resume" in twice["possible"]
+    assert "resume" in twice["suggestions"]
     assert (await app.post(f"{path}/resume"))["status"] == "in_progress"
     second = await app.post(f"{path}/restart", {"pass_number": 1})
     assert (second["pass_number"], second["restart_count"]) == (2, 1)
@@ -93,14 +93,14 @@ async def test_pause_resume_cancel_restart(app: App) -> None:
     assert (repeated["pass_number"], repeated["restart_count"]) == (2, 1)  # answered with what it led to
     cancelled = await app.post(f"{path}/cancel")
     assert (cancelled["status"], cancelled["possible"]) == ("cancelled", ["retry", "roll back"])
-    assert (await app.post(f"{path}/cancel", status=409))["possible"] == ["roll back"]
+    assert (await app.post(f"{path}/cancel", status=409))["suggestions"] == ["roll back"]
 
 
 async def test_a_run_can_be_made_without_starting_it(app: App) -> None:
     run = await app.run(await app.pipeline(), start=False, original_prompt="Think big")
     assert (run["status"], run["possible"], run["original_prompt"]) == ("not_started", ["start", "cancel"], "Think big")
     assert (await app.post(f"/api/runs/{run['run_id']}/start"))["status"] == "in_progress"
-    assert "start" not in (await app.post(f"/api/runs/{run['run_id']}/start", status=409))["possible"]
+    assert "start" not in (await app.post(f"/api/runs/{run['run_id']}/start", status=409))["suggestions"]
 
 
 async def test_test_runs_take_no_version_and_are_listed_when_asked_for(app: App) -> None:
@@ -147,7 +147,7 @@ async def test_a_pipeline_that_is_not_there_or_empty_starts_nothing(app: App) ->
     assert (await app.post("/api/runs", {"pipeline_id": NOBODY}, 404))["detail"] == mentions(NOBODY)
     empty = await app.post("/api/pipelines", {"pipeline_name": "Empty"}, 201)
     refused = await app.post("/api/runs", {"pipeline_id": empty["pipeline_id"]}, 409)
-    assert len(refused["possible"]) == 1
+    assert len(refused["suggestions"]) == 1
 
 
 async def test_bodies_that_are_not_json_are_told_where(app: App) -> None:

@@ -42,7 +42,7 @@ async def test_without_a_valid_token_nothing_is_told(app: App, header: str | Non
         headers = {"Authorization": header} if header else {}
         answer = await client.get("/api/pipelines", headers=headers)
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="cairn"')
-    assert answer.json()["type"] == "urn:cairn:problem:not-signed-in"
+    assert answer.json()["type"] == "urn:cairn:problem:unauthenticated"
 
 
 async def test_a_session_is_a_cookie_that_scripts_cannot_read(app: App) -> None:

@@ -67,7 +67,7 @@ async def test_what_is_announced_too_large_is_refused_before_it_is_sent(app: App
 
     headers = {**BOUNDARY, "Content-Length": str(200 * 1024 * 1024)}
     answer = await app.client.post(f"/api/executions/{execution}/files", content=content(), headers=headers)
-    assert (answer.status_code, answer.json()["type"]) == (413, "urn:cairn:problem:too-large")
+    assert (answer.status_code, answer.json()["type"]) == (413, "urn:cairn:problem:payload-too-large")
     assert taken <= 1
 
 
@@ -115,7 +115,7 @@ async def test_one_file_at_a_time(app: App) -> None:
     _, execution = await waiting(app)
     files = [("file", ("a.txt", b"a")), ("file", ("b.txt", b"b"))]
     answer = await app.client.post(f"/api/executions/{execution}/files", files=files)
-    assert (answer.status_code, answer.json()["type"]) == (422, "urn:cairn:problem:wrong-input")
+    assert (answer.status_code, answer.json()["type"]) == (422, "urn:cairn:problem:invalid-input")
 
 
 async def test_only_a_form_that_waits_takes_files(app: App) -> None:

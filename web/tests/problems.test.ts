@@ -7,7 +7,7 @@ describe('problemOf', () => {
       title: 'Conflict',
       detail: 'The run is completed.',
       errors: [{ path: '/a', message: 'wrong', line: 3 }, 'nonsense'],
-      possible: ['roll back', 7],
+      suggestions: ['roll back', 7],
     })
     expect({ ...problem }).toEqual({
       name: 'Problem',
@@ -15,7 +15,7 @@ describe('problemOf', () => {
       title: 'Conflict',
       detail: 'The run is completed.',
       errors: [{ path: '/a', message: 'wrong', line: 3, column: null }],
-      possible: ['roll back'],
+      suggestions: ['roll back'],
     })
     expect(problem.message).toBe('The run is completed.')
   })

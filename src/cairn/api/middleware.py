@@ -53,7 +53,7 @@ class SecurityHeaders:
         except Exception as error:
             if started:
                 raise
-            await problems.inner(error)(scope, receive, send_shielded)
+            await problems.internal_error(error)(scope, receive, send_shielded)
 
 
 def _shield(headers: MutableHeaders, *, is_api: bool, is_encrypted: bool) -> None:
@@ -79,8 +79,8 @@ class KnownHosts:
         if scope["type"] == "http":
             host = Headers(scope=scope).get("host", "")
             if not self.knows(host):
-                detail = f"This server does not go by the name {host!r}. Name it in CAIRN_ALLOWED_HOSTS if it should."
-                await problems.answer(problems.make("misdirected", detail))(scope, receive, send)
+                detail = f"This server does not answer to the name {host!r}. If it should, add the name to CAIRN_ALLOWED_HOSTS."
+                await problems.to_response(problems.problem_of("misdirected-request", detail))(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 

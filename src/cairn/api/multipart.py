@@ -31,7 +31,7 @@ async def read_file(request: Request, limit: int) -> FilePart:
         raise TooLarge(limit, "The file")
     kind, options = parse_options_header(request.headers.get("content-type"))
     if kind != b"multipart/form-data" or not options.get(b"boundary"):
-        raise RequestRejected("wrong-media-type", "Send the file as multipart/form-data.")
+        raise RequestRejected("unsupported-media-type", "Send the file as multipart/form-data.")
     form = _Form(options[b"boundary"])
     stream = request.stream()
     async for chunk in stream:
@@ -84,11 +84,11 @@ class _Form:
         try:
             self._parser.write(chunk)
         except FormParserError as error:
-            raise RequestRejected("bad-body", f"The form cannot be read: {error}.") from None
+            raise RequestRejected("invalid-body", f"The form cannot be read: {error}.") from None
 
     def check_whole(self) -> None:
         if not self._is_whole:
-            raise RequestRejected("bad-body", "The form breaks off before its end.")
+            raise RequestRejected("invalid-body", "The form breaks off before its end.")
 
     def _begin(self) -> None:
         self._headers, self._is_file = {}, False

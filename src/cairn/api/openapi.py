@@ -161,7 +161,7 @@ def _describe_errors(operation: Spec, declared: Operation, method: str) -> None:
 
 
 def _problem(status: int) -> Spec:
-    title = problems.KINDS[problems.OF_STATUS[status]][1]
+    title = problems.KINDS[problems.KIND_BY_STATUS[status]][1]
     return {
         "description": title,
         "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},

@@ -1,4 +1,4 @@
-"""Every error as problem details (RFC 9457): what happened, where, and what is possible instead."""
+"""Every error as problem details (RFC 9457): what happened, where, and what to do instead."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class ErrorLocation(BaseModel):
-    """One fault and where it is: a JSON pointer into the body, or `?name` for a query parameter."""
+    """One error and its location: a JSON pointer into the body, or `?name` for a query parameter."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -39,190 +39,192 @@ class ErrorLocation(BaseModel):
 
 
 class Problem(BaseModel):
-    """Problem details."""
+    """Problem details (RFC 9457)."""
 
     model_config = ConfigDict(frozen=True)
 
-    type: str = Field(examples=["urn:cairn:problem:refused"])
+    type: str = Field(examples=["urn:cairn:problem:conflict"])
     title: str
     status: int
     detail: str
     errors: list[ErrorLocation] = Field(default_factory=list[ErrorLocation])
-    possible: list[str] = Field(default_factory=list[str], description="What is possible now instead.")
-    instance: str | None = Field(default=None, description="Names an inner error; the server's log has it.")
+    suggestions: list[str] = Field(default_factory=list[str], description="What you can do instead.")
+    instance: str | None = Field(default=None, description="The id of an internal error in the server log.")
 
 
 class RequestRejected(Exception):
-    """A request that is turned away at the edge."""
+    """A request that the API rejects before it reaches a service."""
 
-    def __init__(self, kind: str, detail: str, places: Iterable[ErrorLocation] = ()) -> None:
+    def __init__(self, kind: str, detail: str, errors: Iterable[ErrorLocation] = ()) -> None:
         super().__init__(detail)
         self.kind = kind
         self.detail = detail
-        self.places = tuple(places)
+        self.errors = tuple(errors)
 
 
-# slug: status, title
+# Slug: status, title. The first kind with a status is the default for that status.
 KINDS: dict[str, tuple[int, str]] = {
-    "bad-body": (400, "Invalid request body"),
     "bad-request": (400, "Bad request"),
-    "not-signed-in": (401, "Not signed in"),
+    "invalid-body": (400, "Invalid request body"),
+    "unauthenticated": (401, "Not signed in"),
     "forbidden": (403, "Permission denied"),
     "not-found": (404, "Not found"),
     "method-not-allowed": (405, "Method not allowed"),
-    "refused": (409, "Conflict with the current state"),
+    "conflict": (409, "Conflict with the current state"),
     "gone": (410, "No longer available"),
-    "stale": (412, "Changed since it was read"),
-    "too-large": (413, "Payload too large"),
-    "wrong-media-type": (415, "Unsupported media type"),
-    "misdirected": (421, "Unknown host name"),
-    "wrong-input": (422, "Invalid input"),
+    "precondition-failed": (412, "Changed since it was read"),
+    "payload-too-large": (413, "Payload too large"),
+    "unsupported-media-type": (415, "Unsupported media type"),
+    "misdirected-request": (421, "Unknown host name"),
+    "invalid-input": (422, "Invalid input"),
+    "invalid-definition": (422, "Invalid definition"),
     "too-many-attempts": (429, "Too many attempts"),
-    "unreachable": (502, "Upstream service failed"),
-    "inner": (500, "Internal error"),
+    "internal-error": (500, "Internal error"),
+    "upstream-error": (502, "Upstream service failed"),
     "unavailable": (503, "Database unavailable"),
 }
-OF_STATUS = {status: slug for slug, (status, _) in reversed(KINDS.items())}
+KIND_BY_STATUS = {status: slug for slug, (status, _) in reversed(KINDS.items())}
+_CONCURRENT_CHANGE = "Someone else changed this at the same time. Reload it and try again."
 
 
-def make(kind: str, detail: str, places: Iterable[ErrorLocation] = (), possible: Iterable[str] = ()) -> Problem:
+def problem_of(
+    kind: str, detail: str, errors: Iterable[ErrorLocation] = (), suggestions: Iterable[str] = ()
+) -> Problem:
     status, title = KINDS[kind]
     return Problem(
         type=f"urn:cairn:problem:{kind}",
         title=title,
         status=status,
         detail=detail,
-        errors=list(places),
-        possible=list(possible),
+        errors=list(errors),
+        suggestions=list(suggestions),
     )
 
 
-def answer(problem: Problem, headers: dict[str, str] | None = None) -> Response:
+def to_response(problem: Problem, headers: dict[str, str] | None = None) -> Response:
     content = problem.model_dump_json(exclude_none=True)
     return Response(content, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers)
 
 
-def inner(error: BaseException) -> Response:
-    """An unexpected error: logged with an id, and answered with that id only."""
-    name = uuid4()
-    log.error("inner error %s", name, exc_info=error)
-    problem = make("inner", f"This is a fault of the server, not of the request. Its log has it as {name}.")
-    return answer(problem.model_copy(update={"instance": f"urn:uuid:{name}"}))
+def internal_error(error: BaseException) -> Response:
+    """Logs an unexpected error under an id; the response has only that id."""
+    error_id = uuid4()
+    log.error("internal error %s", error_id, exc_info=error)
+    problem = problem_of("internal-error", f"An unexpected error occurred. Find {error_id} in the server log.")
+    return to_response(problem.model_copy(update={"instance": f"urn:uuid:{error_id}"}))
 
 
-def place_of(error: DocumentError) -> ErrorLocation:
+def location_of(error: DocumentError) -> ErrorLocation:
     return ErrorLocation(path=error.path or "", message=error.message, line=error.line, column=error.column)
 
 
-def _of_service(error: errors.ServiceError) -> Response:
+def _from_service(error: errors.ServiceError) -> Response:
     match error:
         case errors.InvalidInput():
-            places = [ErrorLocation(path=path, message=message) for path, message in error.errors]
-            return answer(make("wrong-input", error.message, places))
+            locations = [ErrorLocation(path=path, message=message) for path, message in error.errors]
+            return to_response(problem_of("invalid-input", error.message, locations))
         case errors.TooLarge():
-            return answer(make("too-large", error.message), {"Connection": "close"})
+            return to_response(problem_of("payload-too-large", error.message), {"Connection": "close"})
         case errors.Gone():
-            return answer(make("gone", error.message))
+            return to_response(problem_of("gone", error.message))
         case errors.PreconditionFailed():
             headers = None if error.current is None else {"ETag": f'"{error.current}"'}
-            return answer(make("stale", error.message), headers)
+            return to_response(problem_of("precondition-failed", error.message), headers)
         case errors.Forbidden():
-            return answer(make("forbidden", error.message))
+            return to_response(problem_of("forbidden", error.message))
         case errors.Unauthenticated():
-            return answer(make("not-signed-in", error.message), {"WWW-Authenticate": 'Bearer realm="cairn"'})
+            return to_response(
+                problem_of("unauthenticated", error.message), {"WWW-Authenticate": 'Bearer realm="cairn"'}
+            )
         case errors.UpstreamError():
-            return answer(make("unreachable", error.message))
+            return to_response(problem_of("upstream-error", error.message))
         case errors.TooManyAttempts():
-            return answer(make("too-many-attempts", error.message), {"Retry-After": str(error.wait_seconds)})
+            return to_response(problem_of("too-many-attempts", error.message), {"Retry-After": str(error.wait_seconds)})
         case _:
-            return inner(error)
+            return internal_error(error)
 
 
-def _of_refusal(error: CommandRefused) -> Response:
-    if isinstance(error, NotAllowed):
-        return answer(make("forbidden", error.message, possible=error.possible))
-    return answer(make("refused", error.message, possible=error.possible))
+def _from_refusal(error: CommandRefused) -> Response:
+    kind = "forbidden" if isinstance(error, NotAllowed) else "conflict"
+    return to_response(problem_of(kind, error.message, suggestions=error.possible))
 
 
-def _of_document(error: DocumentError) -> Response:
-    return answer(make("wrong-input", str(error), [place_of(error)]))
+def _from_document(error: DocumentError) -> Response:
+    return to_response(problem_of("invalid-input", str(error), [location_of(error)]))
 
 
-def _of_definition(error: DefinitionError) -> Response:
-    faults = [found for found in error.findings if found.severity is Severity.ERROR]
-    places = [ErrorLocation(path=f.path, message=f.message, line=f.line, column=f.column) for f in faults]
-    return answer(make("wrong-input", f"The {error.what} cannot work: {_counted(len(faults))}.", places))
+def _from_definition(error: DefinitionError) -> Response:
+    found = [finding for finding in error.findings if finding.severity is Severity.ERROR]
+    locations = [ErrorLocation(path=f.path, message=f.message, line=f.line, column=f.column) for f in found]
+    count = "1 error" if len(found) == 1 else f"{len(found)} errors"
+    return to_response(problem_of("invalid-definition", f"Invalid {error.what}: {count}.", locations))
 
 
-def _counted(faults: int) -> str:
-    return "one thing has to be put right" if faults == 1 else f"{faults} things have to be put right"
-
-
-def _of_store(error: StoreError) -> Response:
+def _from_store(error: StoreError) -> Response:
     match error:
         case NotFound():
-            return answer(make("not-found", error.message))
+            return to_response(problem_of("not-found", error.message))
         case Unstorable():
-            return answer(make("wrong-input", str(error)))
+            return to_response(problem_of("invalid-input", str(error)))
         case LostRace() | StaleDispatch():
-            return answer(make("refused", "Somebody else changed it at the same moment. Look again, then repeat."))
+            return to_response(problem_of("conflict", _CONCURRENT_CHANGE))
         case Closed():
-            return answer(make("unavailable", "The server is stopping."), {"Retry-After": "5"})
+            return to_response(problem_of("unavailable", "The server is stopping."), {"Retry-After": "5"})
         case _:
-            return inner(error)
+            return internal_error(error)
 
 
-def _of_database(error: OperationalError | NoConnection) -> Response:
-    log.error("the database does not answer", exc_info=error)
-    return answer(make("unavailable", "Nothing has been changed; try again in a moment."), {"Retry-After": "1"})
+def _from_database(error: OperationalError | NoConnection) -> Response:
+    log.error("the database is not available", exc_info=error)
+    return to_response(problem_of("unavailable", "Nothing was changed. Try again in a moment."), {"Retry-After": "1"})
 
 
-def _of_conflict(error: IntegrityError) -> Response:
-    log.warning("two of one", exc_info=error)
-    return answer(make("refused", "This has been done already, or somebody else does it at this moment. Look again."))
+def _from_integrity(error: IntegrityError) -> Response:
+    log.warning("a unique value exists already", exc_info=error)
+    return to_response(problem_of("conflict", _CONCURRENT_CHANGE))
 
 
-def _of_turning(error: RequestRejected) -> Response:
-    return answer(make(error.kind, error.detail, error.places))
+def _from_rejection(error: RequestRejected) -> Response:
+    return to_response(problem_of(error.kind, error.detail, error.errors))
 
 
-def _of_http(error: HTTPException) -> Response:
+def _from_http(error: HTTPException) -> Response:
     if error.status_code == 404:
-        return answer(make("not-found", "There is nothing at this address."))
+        return to_response(problem_of("not-found", "This address doesn't exist."))
     if error.status_code == 405:
-        detail = "This address does not take that method."
-        return answer(make("method-not-allowed", detail), dict(error.headers or {}))
-    return answer(make(OF_STATUS.get(error.status_code, "bad-request"), str(error.detail)))
+        detail = "This address doesn't support that method."
+        return to_response(problem_of("method-not-allowed", detail), dict(error.headers or {}))
+    return to_response(problem_of(KIND_BY_STATUS.get(error.status_code, "bad-request"), str(error.detail)))
 
 
-def _of_validation(error: RequestValidationError) -> Response:
-    places = [_place(found) for found in error.errors()]
-    names = ", ".join(dict.fromkeys(place.path or "the body" for place in places))
-    return answer(make("wrong-input", f"What was given does not fit: {names}.", places))
+def _from_validation(error: RequestValidationError) -> Response:
+    locations = [_location(found) for found in error.errors()]
+    names = ", ".join(dict.fromkeys(location.path or "the body" for location in locations))
+    return to_response(problem_of("invalid-input", f"Invalid values: {names}.", locations))
 
 
-def _place(found: Any) -> ErrorLocation:
-    """Pydantic's words, placed as everything else is."""
-    source, *way = found["loc"]
+def _location(found: Any) -> ErrorLocation:
+    """The location of an error that Pydantic found, written like all others."""
+    source, *steps = found["loc"]
     message = "This is required." if found["type"] == "missing" else f"{found['msg']}."
     if source == "body":
-        return ErrorLocation(path=join(way), message=message)
-    return ErrorLocation(path=f"?{way[0]}" if source == "query" else str(way[0]), message=message)
+        return ErrorLocation(path=join(steps), message=message)
+    return ErrorLocation(path=f"?{steps[0]}" if source == "query" else str(steps[0]), message=message)
 
 
 HANDLERS: dict[type[Exception], Callable[[Any], Response]] = {
-    errors.ServiceError: _of_service,
-    CommandRefused: _of_refusal,
-    DocumentError: _of_document,
-    DefinitionError: _of_definition,
-    StoreError: _of_store,
-    OperationalError: _of_database,
-    NoConnection: _of_database,
-    IntegrityError: _of_conflict,
-    RequestRejected: _of_turning,
-    HTTPException: _of_http,
-    RequestValidationError: _of_validation,
-    ClientDisconnect: lambda _: Response(status_code=400),  # nobody reads it
+    errors.ServiceError: _from_service,
+    CommandRefused: _from_refusal,
+    DocumentError: _from_document,
+    DefinitionError: _from_definition,
+    StoreError: _from_store,
+    OperationalError: _from_database,
+    NoConnection: _from_database,
+    IntegrityError: _from_integrity,
+    RequestRejected: _from_rejection,
+    HTTPException: _from_http,
+    RequestValidationError: _from_validation,
+    ClientDisconnect: lambda _: Response(status_code=400),  # the client has gone
 }
 
 

@@ -9,7 +9,7 @@ from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from cairn.api.parameters import Text
-from cairn.api.problems import RequestRejected, place_of
+from cairn.api.problems import RequestRejected, location_of
 from cairn.documents import MAX_JSON_BYTES, MAX_YAML_BYTES, DocumentError, SourceMap, Value, decode_json, decode_yaml
 from cairn.services.errors import TooLarge
 
@@ -96,7 +96,7 @@ class BoundedRequest(Request):
         taken = self.media_type
         if taken not in media_types and not (taken.endswith("+json") and JSON in media_types):
             said = f"{taken} is not taken here" if taken else "The body has no Content-Type"
-            raise RequestRejected("wrong-media-type", f"{said}; send {' or '.join(media_types)}.")
+            raise RequestRejected("unsupported-media-type", f"{said}; send {' or '.join(media_types)}.")
 
 
 def decoded(body: bytes) -> Value:
@@ -107,4 +107,6 @@ def decoded(body: bytes) -> Value:
 
 
 def unreadable(language: str, error: DocumentError) -> RequestRejected:
-    return RequestRejected("bad-body", f"The body is not {language} that can be taken: {error}.", [place_of(error)])
+    return RequestRejected(
+        "invalid-body", f"The body is not {language} that can be taken: {error}.", [location_of(error)]
+    )

@@ -4697,7 +4697,7 @@ export interface components {
         };
         /**
          * ErrorLocation
-         * @description One fault and where it is: a JSON pointer into the body, or `?name` for a query parameter.
+         * @description One error and its location: a JSON pointer into the body, or `?name` for a query parameter.
          */
         ErrorLocation: {
             /** Path */
@@ -6042,12 +6042,12 @@ export interface components {
         };
         /**
          * Problem
-         * @description Problem details.
+         * @description Problem details (RFC 9457).
          */
         Problem: {
             /**
              * Type
-             * @example urn:cairn:problem:refused
+             * @example urn:cairn:problem:conflict
              */
             type: string;
             /** Title */
@@ -6059,13 +6059,13 @@ export interface components {
             /** Errors */
             errors?: components["schemas"]["ErrorLocation"][];
             /**
-             * Possible
-             * @description What is possible now instead.
+             * Suggestions
+             * @description What you can do instead.
              */
-            possible?: string[];
+            suggestions?: string[];
             /**
              * Instance
-             * @description Names an inner error; the server's log has it.
+             * @description The id of an internal error in the server log.
              * @default null
              */
             instance?: string | null;
@@ -7932,7 +7932,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8024,7 +8024,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8132,7 +8132,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8205,7 +8205,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8333,7 +8333,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignInOptions"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8401,7 +8401,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignInRedirect"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8551,7 +8551,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedIn"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8695,7 +8695,7 @@ export interface operations {
                     "application/json": components["schemas"]["PersonPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8796,7 +8796,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8907,7 +8907,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9038,7 +9038,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9157,7 +9157,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9288,7 +9288,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9413,7 +9413,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9537,7 +9537,7 @@ export interface operations {
                     "application/json": components["schemas"]["GroupPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9647,7 +9647,7 @@ export interface operations {
                     "application/json": components["schemas"]["Group"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9778,7 +9778,7 @@ export interface operations {
                     "application/json": components["schemas"]["Group"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9897,7 +9897,7 @@ export interface operations {
                     "application/json": components["schemas"]["Group"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10026,7 +10026,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10154,7 +10154,7 @@ export interface operations {
                     "application/json": components["schemas"]["DelegationPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10262,7 +10262,7 @@ export interface operations {
                     "application/json": components["schemas"]["Delegation"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10393,7 +10393,7 @@ export interface operations {
                     "application/json": components["schemas"]["Delegation"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10497,7 +10497,7 @@ export interface operations {
                     "application/json": components["schemas"]["Delegation"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10623,7 +10623,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10732,7 +10732,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewInvitation"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10861,7 +10861,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10989,7 +10989,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationPreview"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11136,7 +11136,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11282,7 +11282,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11391,7 +11391,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedToken"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11522,7 +11522,7 @@ export interface operations {
                     "application/json": components["schemas"]["Token"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11648,7 +11648,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenSessionPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11743,7 +11743,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndedSessions"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11863,7 +11863,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11994,7 +11994,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12129,7 +12129,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12237,7 +12237,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedToken"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12368,7 +12368,7 @@ export interface operations {
                     "application/json": components["schemas"]["Token"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12492,7 +12492,7 @@ export interface operations {
                     "application/json": components["schemas"]["SecretPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12596,7 +12596,7 @@ export interface operations {
                     "application/json": components["schemas"]["Secret"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12725,7 +12725,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12847,7 +12847,7 @@ export interface operations {
                     "application/json": components["schemas"]["SecretRotation"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12975,7 +12975,7 @@ export interface operations {
                     "application/json": components["schemas"]["PipelinePage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13113,7 +13113,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pipeline"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13246,7 +13246,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pipeline"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13372,7 +13372,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pipeline"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13515,7 +13515,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedPipeline"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13640,7 +13640,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pipeline"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13773,7 +13773,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13885,7 +13885,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14038,7 +14038,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pipeline"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14183,7 +14183,7 @@ export interface operations {
                     "application/json": components["schemas"]["RevisionPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14289,7 +14289,7 @@ export interface operations {
                     "application/json": components["schemas"]["RevisionDetail"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14396,7 +14396,7 @@ export interface operations {
                     "application/json": components["schemas"]["DefinitionDiff"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14539,7 +14539,7 @@ export interface operations {
                     "application/json": components["schemas"]["DefinitionDiff"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14676,7 +14676,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pipeline"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14843,7 +14843,7 @@ export interface operations {
                     "application/json": components["schemas"]["DefinitionValidation"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14955,7 +14955,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15038,7 +15038,7 @@ export interface operations {
                     "application/json": components["schemas"]["TemplatePage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15128,7 +15128,7 @@ export interface operations {
                     "application/json": components["schemas"]["LibraryAgentPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15222,7 +15222,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15314,7 +15314,7 @@ export interface operations {
                     "application/yaml": string;
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15446,7 +15446,7 @@ export interface operations {
                     "application/json": components["schemas"]["SavedLibraryAgent"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15587,7 +15587,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15723,7 +15723,7 @@ export interface operations {
                     "application/json": components["schemas"]["LibraryAgentRevisionPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15853,7 +15853,7 @@ export interface operations {
                     "application/json": components["schemas"]["Checkpoint"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16008,7 +16008,7 @@ export interface operations {
                     "application/json": components["schemas"]["Checkpoint"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16139,7 +16139,7 @@ export interface operations {
                     "application/json": components["schemas"]["Checkpoint"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16259,7 +16259,7 @@ export interface operations {
                     "application/json": components["schemas"]["Checkpoint"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16402,7 +16402,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pipeline"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16543,7 +16543,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pipeline"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16683,7 +16683,7 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16789,7 +16789,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16904,7 +16904,7 @@ export interface operations {
                     "application/json": components["schemas"]["SavedScript"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -17049,7 +17049,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemovedScript"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -17190,7 +17190,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -17299,7 +17299,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -17430,7 +17430,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -17534,7 +17534,7 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -17645,7 +17645,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExecutionPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -17752,7 +17752,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -17877,7 +17877,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -18002,7 +18002,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -18127,7 +18127,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -18261,7 +18261,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -18397,7 +18397,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -18528,7 +18528,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -18659,7 +18659,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -18771,7 +18771,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -18914,7 +18914,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -19057,7 +19057,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -19201,7 +19201,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -19345,7 +19345,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -19490,7 +19490,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -19631,7 +19631,7 @@ export interface operations {
                     "application/json": components["schemas"]["Upload"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -19774,7 +19774,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -19908,7 +19908,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -20030,7 +20030,7 @@ export interface operations {
                     "application/json": components["schemas"]["Context"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -20149,7 +20149,7 @@ export interface operations {
                     "application/json": components["schemas"]["LogPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -20253,7 +20253,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -20370,7 +20370,7 @@ export interface operations {
                     "application/json": components["schemas"]["MessagePage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -20487,7 +20487,7 @@ export interface operations {
                     "application/json": components["schemas"]["MessagePage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -20598,7 +20598,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunCosts"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -20714,7 +20714,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -20856,7 +20856,7 @@ export interface operations {
                     "application/json": components["schemas"]["PipelineCosts"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -20968,7 +20968,7 @@ export interface operations {
                     "application/json": components["schemas"]["Costs"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -21081,7 +21081,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -21176,7 +21176,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalDetail"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -21295,7 +21295,7 @@ export interface operations {
                     "application/json": components["schemas"]["BatchDecisionResults"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -21440,7 +21440,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModificationPreview"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -21586,7 +21586,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalDetail"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -21731,7 +21731,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalDetail"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -21877,7 +21877,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalDetail"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -22013,7 +22013,7 @@ export interface operations {
                     "application/json": components["schemas"]["LearningCasePage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -22105,7 +22105,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModificationRates"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -22188,7 +22188,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelList"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -22283,7 +22283,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelTestResult"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -22416,7 +22416,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChannelPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -22524,7 +22524,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedChannel"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -22657,7 +22657,7 @@ export interface operations {
                     "application/json": components["schemas"]["Channel"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -22777,7 +22777,7 @@ export interface operations {
                     "application/json": components["schemas"]["Channel"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -22917,7 +22917,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemovedChannel"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -23047,7 +23047,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryDetail"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -23188,7 +23188,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -23283,7 +23283,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryDetail"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -23384,7 +23384,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preferences"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -23488,7 +23488,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preferences"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -23628,7 +23628,7 @@ export interface operations {
                     "application/json": components["schemas"]["RollbackPreview"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -23763,7 +23763,7 @@ export interface operations {
                     "application/json": components["schemas"]["RollbackPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -23872,7 +23872,7 @@ export interface operations {
                     "application/json": components["schemas"]["Rollback"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -24003,7 +24003,7 @@ export interface operations {
                     "application/json": components["schemas"]["Rollback"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -24110,7 +24110,7 @@ export interface operations {
                     "application/json": components["schemas"]["Rollback"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -24255,7 +24255,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReworkPreview"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -24402,7 +24402,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -24547,7 +24547,7 @@ export interface operations {
                     "application/json": components["schemas"]["Execution"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -24678,7 +24678,7 @@ export interface operations {
                     "application/json": components["schemas"]["Lineage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -24785,7 +24785,7 @@ export interface operations {
                     "application/yaml": string;
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -24891,7 +24891,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleText"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -25033,7 +25033,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleVersionPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -25128,7 +25128,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleVersion"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -25232,7 +25232,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleDiff"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -25335,7 +25335,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -25422,7 +25422,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleCheck"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -25541,7 +25541,7 @@ export interface operations {
                     "application/yaml": string;
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -25659,7 +25659,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleText"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -25804,7 +25804,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleText"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -25940,7 +25940,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleVersionPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -26046,7 +26046,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleVersion"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -26153,7 +26153,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleDiff"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -26257,7 +26257,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalExplanation"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -26368,7 +26368,7 @@ export interface operations {
                     "application/json": components["schemas"]["Backtest"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -26499,7 +26499,7 @@ export interface operations {
                     "application/json": components["schemas"]["Autonomy"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -26599,7 +26599,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -26707,7 +26707,7 @@ export interface operations {
                     "application/json": components["schemas"]["Audit"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -26835,7 +26835,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmergencyStop"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -26931,7 +26931,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmergencyStop"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27064,7 +27064,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmergencyStopPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27164,7 +27164,7 @@ export interface operations {
                     "application/json": components["schemas"]["ArtifactPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27259,7 +27259,7 @@ export interface operations {
                     "application/json": components["schemas"]["Artifact"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27363,7 +27363,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27468,7 +27468,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27585,7 +27585,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventPage"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27680,7 +27680,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChainVerification"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27790,7 +27790,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27891,7 +27891,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27974,7 +27974,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -28030,7 +28030,7 @@ export interface operations {
                     "application/json": components["schemas"]["HealthReport"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -28116,7 +28116,7 @@ export interface operations {
                     "application/json": components["schemas"]["HealthReport"];
                 };
             };
-            /** @description Invalid request body */
+            /** @description Bad request */
             400: {
                 headers: {
                     [name: string]: unknown;

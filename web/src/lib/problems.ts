@@ -8,7 +8,7 @@ export class Problem extends Error {
     readonly title: string,
     readonly detail: string,
     readonly errors: readonly ProblemError[] = [],
-    readonly possible: readonly string[] = [],
+    readonly suggestions: readonly string[] = [],
   ) {
     super(detail || title)
   }
@@ -52,7 +52,7 @@ export function problemOf(status: number, body: unknown): Problem {
     asText(fields.title) || text,
     asText(fields.detail) || text,
     asErrors(fields.errors),
-    Array.isArray(fields.possible) ? fields.possible.filter((item) => typeof item === 'string') : [],
+    Array.isArray(fields.suggestions) ? fields.suggestions.filter((item) => typeof item === 'string') : [],
   )
 }
 

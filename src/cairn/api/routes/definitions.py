@@ -152,16 +152,9 @@ async def validate_definition(request: Request, services: Services) -> Definitio
     except DefinitionError as error:
         return _validation([finding(found) for found in error.findings])
     except RequestRejected as error:
-        if error.kind != "bad-body":
+        if error.kind != "invalid-body":
             raise
-        return _validation(
-            [
-                DefinitionFinding(
-                    path=place.path, message=place.message, severity="error", line=place.line, column=place.column
-                )
-                for place in error.places
-            ]
-        )
+        return _validation([DefinitionFinding(severity="error", **found.model_dump()) for found in error.errors])
     return _validation([finding(found) for found in checked.warnings])
 
 

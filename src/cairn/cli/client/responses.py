@@ -32,9 +32,9 @@ class ProblemResponse(CommandFailed):
         self.told = told
         self.errors: list[Answer] = told.get("errors") or []
         message = str(told.get("detail") or told.get("title") or f"The server answers {status}.")
-        possible: list[str] = told.get("possible") or []
+        suggestions: list[str] = told.get("suggestions") or []
         more = [f"{error['path'] or 'the whole'}: {error['message']}" for error in self.errors]
-        super().__init__(_CODES.get(status, ExitCode.REFUSED), message, [*more, *_possible(possible)])
+        super().__init__(_CODES.get(status, ExitCode.REFUSED), message, [*more, *_suggested(suggestions)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +46,5 @@ class StreamMessage:
     id: str = ""
 
 
-def _possible(ways: list[str]) -> list[str]:
-    return [f"possible now: {', '.join(ways)}"] if ways else []
+def _suggested(suggestions: list[str]) -> list[str]:
+    return [f"Try: {', '.join(suggestions)}"] if suggestions else []
