@@ -79,7 +79,7 @@ class KnownHosts:
         if scope["type"] == "http":
             host = Headers(scope=scope).get("host", "")
             if not self.knows(host):
-                detail = f"This server does not answer to the name {host!r}. If it should, add the name to CAIRN_ALLOWED_HOSTS."
+                detail = f"Unknown host name {host!r}. If it is this server's, add it to CAIRN_ALLOWED_HOSTS."
                 await problems.to_response(problems.problem_of("misdirected-request", detail))(scope, receive, send)
                 return
         await self.app(scope, receive, send)
