@@ -279,7 +279,7 @@ async def test_costs_and_budgets_over_http(app: App) -> None:
             return now if now["status"] == "paused" else None
 
         held = await app.until(paused)
-        assert (held["over_budget"], held["budget"]["bounds"][0]["is_spent"]) == (mentions("2 calls"), True)
+        assert (held["over_budget"], held["budget"]["status"][0]["is_exhausted"]) == (mentions("2 calls"), True)
         refused = await app.client.post(f"{path}/resume")
         assert (refused.status_code, refused.json()["detail"].startswith(held["over_budget"])) == (409, True)
         async with app.visitor(await token_for(app, "viewer", "approver")) as somebody:
@@ -289,22 +289,22 @@ async def test_costs_and_budgets_over_http(app: App) -> None:
             assert (await app.client.put(f"{path}/budget", json=wrong)).status_code == 422
         async with app.visitor(await token_for(app, "editor")) as editor:
             raised = (await editor.put(f"{path}/budget", json={"max_calls": 5})).json()
-            assert (raised["status"], raised["budget"]["own"]["max_calls"]) == ("paused", 5)
+            assert (raised["status"], raised["budget"]["run_limits"]["max_calls"]) == ("paused", 5)
             assert (await editor.put(f"{path}/budget", json={"max_calls": 5})).status_code == 200
             assert (await editor.post(f"{path}/resume")).status_code == 200
         await app.until(lambda: ended(app, run))
     assert (await app.client.put(f"{path}/budget", json={"max_calls": 9})).status_code == 409
     costs = await app.get(f"{path}/costs")
-    assert (costs["by"], costs["total"]["cost_usd"], len(costs["items"])) == ("execution", 0.0375, 1)
-    assert (costs["run_id"], costs["bounds"][0]["allowed"]) == (run["run_id"], 5.0)
+    assert (costs["group_by"], costs["total"]["cost_usd"], len(costs["items"])) == ("execution", 0.0375, 1)
+    assert (costs["run_id"], costs["budget_status"][0]["allowed"]) == (run["run_id"], 5.0)
     own = pipeline["pipeline_id"]
     for by, key in {"day": "2026-03-02", "run": run["run_id"], "model": "fake:large"}.items():
-        costs = await app.get(f"/api/pipelines/{own}/costs", by=by)
+        costs = await app.get(f"/api/pipelines/{own}/costs", group_by=by)
         assert [(line["key"], line["usage"]["calls"]) for line in costs["items"]] == [(key, 3)]
     none = await app.get(f"/api/pipelines/{own}/costs", since="2026-03-03")
     assert (none["items"], none["total"]["cost_usd"]) == ([], 0.0)
-    everything = await app.get("/api/costs", by="pipeline", limit=500)
+    everything = await app.get("/api/costs", group_by="pipeline", limit=500)
     assert own in {line["key"] for line in everything["items"]}
-    assert (await app.client.get("/api/costs", params={"by": "colour"})).status_code == 422
+    assert (await app.client.get("/api/costs", params={"group_by": "color"})).status_code == 422
     for unknown in (f"/api/runs/{NOBODY}/costs", f"/api/pipelines/{NOBODY}/costs"):
         assert (await app.client.get(unknown)).status_code == 404

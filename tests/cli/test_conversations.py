@@ -78,10 +78,10 @@ def test_a_bill_by_model_and_by_day(alone: Shell, talked: str) -> None:
 
 
 def test_a_budget_of_a_run_is_set_kept_and_taken_back(alone: Shell, talked: str) -> None:
-    assert alone.json("budget", talked)["bounds"] == []
+    assert alone.json("budget", talked)["status"] == []
     assert alone("budget", talked, "--max-calls", "2").out == mentions("2 calls")
     both = alone("budget", talked, "--max-cost-usd", "2.5").out.splitlines()
     assert both == [mentions("$0.0125", "$2.50"), mentions("2 calls")]
     assert alone("budget", talked, "--max-calls", "2", "--reset", code=2).err == mentions("--reset")
-    assert alone.json("budget", talked, "--reset")["bounds"] == []
+    assert alone.json("budget", talked, "--reset")["status"] == []
     assert alone("budget", talked, "--resume", code=1).err == mentions("in_progress")

@@ -26,7 +26,7 @@ from cairn.core.states import RunStatus
 from tests.core.harness import Harness, plan_of
 from tests.mentions import mentions
 
-SPENT = "The run has used $2.03, and its budget is $2.00."
+SPENT = "The run has used $2.03 of its budget of $2.00."
 
 
 class Watched(Harness):

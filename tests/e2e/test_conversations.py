@@ -141,15 +141,16 @@ def test_hidden_and_empty_messages_are_marked(signed_in: Page, server: Server) -
 
 def test_the_budget_of_a_run_is_raised(signed_in: Page, server: Server) -> None:
     talk = Talk(signed_in, server, "Spent")
-    words = "The run has used $2.03, and its budget is $2.00."
-    bound = {"of": "run", "limit": "max_cost_usd", "allowed": 2.0, "used": 2.03, "is_spent": True, "words": words}
-    budget = {"own": NO_LIMITS, "defined": {**NO_LIMITS, "max_cost_usd": 2.0}, "per_month": NO_LIMITS}
+    message = "The run has used $2.03 of its budget of $2.00."
+    amounts = {"allowed": 2.0, "used": 2.03, "is_exhausted": True, "unpriced_calls": 1}
+    status = {"period": "run", "limit": "max_cost_usd", **amounts, "message": message}
+    limits = {"run_limits": NO_LIMITS, "definition_limits": {**NO_LIMITS, "max_cost_usd": 2.0}}
     talk.run = {
         "status": "paused",
-        "over_budget": words,
+        "over_budget": message,
         "possible": [],
         "usage": usage(calls=3, input_tokens=38_000, output_tokens=400, cost_usd=2.03),
-        "budget": {**budget, "bounds": [{**bound, "unpriced_calls": 1}]},
+        "budget": {**limits, "monthly_limits": NO_LIMITS, "status": [status]},
     }
     asked: list[tuple[str, object]] = []
 
@@ -163,7 +164,7 @@ def test_the_budget_of_a_run_is_raised(signed_in: Page, server: Server) -> None:
     expect(signed_in.get_by_text("$2.03", exact=True).first).to_be_visible()
     expect(signed_in.get_by_text("Budget exhausted")).to_be_visible()
     bar = signed_in.get_by_role("region", name="Status and actions")
-    expect(bar).to_contain_text(words)
+    expect(bar).to_contain_text(message)
     bar.get_by_role("button", name="Raise budget…").click()
     dialog = signed_in.get_by_role("dialog")
     expect(dialog).to_contain_text("$2.03 of $2.00 used, plus 1 call with unknown price")

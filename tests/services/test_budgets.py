@@ -18,7 +18,7 @@ from cairn.ports.models import TokenUsage
 from cairn.services.actors import ADMIN
 from cairn.services.conversations.queries import MessageFilter
 from cairn.services.conversations.views import Message
-from cairn.services.costs.budgets import money
+from cairn.services.costs.budgets import format_usd
 from cairn.services.costs.queries import CostQuery, DateRange
 from cairn.services.costs.views import BudgetLimits, BudgetStatus, RunBudget, Usage
 from cairn.services.retention import Retention
@@ -65,18 +65,18 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> Non
         assert words == mentions("$0.0500")
         assert (paused.usage.calls, "resume" in paused.possible) == (5, False)
         assert paused.budget == RunBudget(
-            own=NONE,
-            defined=NONE.model_copy(update={"max_cost_usd": 0.05}),
-            per_month=NONE,
-            bounds=[
+            run_limits=NONE,
+            definition_limits=NONE.model_copy(update={"max_cost_usd": 0.05}),
+            monthly_limits=NONE,
+            status=[
                 BudgetStatus(
-                    of="run",
+                    period="run",
                     limit="max_cost_usd",
                     allowed=0.05,
                     used=0.05,
-                    is_spent=True,
+                    is_exhausted=True,
                     unpriced_calls=0,
-                    words=words,
+                    message=words,
                 )
             ],
         )
@@ -89,7 +89,7 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> Non
         assert "resume" in app.run(run).possible
         await app.cairn.runs.resume(run, by=ADMIN)
         await app.until(lambda: app.run(run).usage.calls == 6)
-        assert (await app.until_run(run, "paused")).budget.own.max_cost_usd == 0.06
+        assert (await app.until_run(run, "paused")).budget.run_limits.max_cost_usd == 0.06
         await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal(1)), by=ADMIN)
         await app.cairn.runs.resume(run, by=ADMIN)
         done = await app.until_run(run, "completed")
@@ -157,7 +157,7 @@ async def test_a_month_bounds_all_runs_of_a_pipeline(app: App) -> None:
         run = await app.start(pipeline)
         paused = await app.until_run(run, "paused")
         assert paused.over_budget == mentions("3 calls")
-        assert [(bound.of, bound.used, bound.is_spent) for bound in paused.budget.bounds] == [
+        assert [(limit.period, limit.used, limit.is_exhausted) for limit in paused.budget.status] == [
             ("run", 1.0, False),
             ("month", 3.0, True),
         ]
@@ -168,8 +168,8 @@ async def test_a_month_bounds_all_runs_of_a_pipeline(app: App) -> None:
         await app.cairn.pipelines.update(pipeline, {"budget": budget}, by=ADMIN)
         await app.cairn.runs.resume(run, by=ADMIN)
         await app.until_run(run, "completed")
-    month = app.cairn.reading.pipeline_costs(pipeline, CostQuery("day", 50, None)).bounds
-    assert [(bound.of, bound.used) for bound in month] == [("month", 4.0)]
+    month = app.cairn.reading.pipeline_costs(pipeline, CostQuery("day", 50, None)).budget_status
+    assert [(limit.period, limit.used) for limit in month] == [("month", 4.0)]
 
 
 async def test_cost_sums_equal_the_calls(app: App) -> None:
@@ -220,7 +220,7 @@ async def test_cost_sums_equal_the_calls(app: App) -> None:
         "purpose": {"work": "work", "judge": "judge"},
     }.items():
         costs = reading.run_costs(first, CostQuery(by, 50, None))
-        assert (costs.by, costs.total, {line.key: line.name for line in costs.items}) == (by, times(3), keys)
+        assert (costs.group_by, costs.total, {line.key: line.name for line in costs.items}) == (by, times(3), keys)
         _check_sum(costs.total, [line.usage for line in costs.items])
     calls = reading.run_costs(first, CostQuery("call", 50, None)).items
     assert len(calls) == 18
@@ -282,8 +282,8 @@ def said(app: App, run: str) -> list[Message]:
     return app.cairn.reading.messages(execution, MessageFilter(), ADMIN, 500, None).items
 
 
-async def test_money_is_told_in_few_digits() -> None:
-    assert [money(Decimal(text)) for text in ("0", "0.00012", "0.5", "1", "1234.567")] == [
+async def test_amounts_are_formatted_in_us_dollars() -> None:
+    assert [format_usd(Decimal(text)) for text in ("0", "0.00012", "0.5", "1", "1234.567")] == [
         "$0.00",
         "$0.0001",
         "$0.5000",

@@ -95,6 +95,6 @@ def _composed(kind: NotificationKind, execution: Execution | None = SECOND, **mo
     run = SimpleNamespace(current=(FIRST, SECOND), status=SimpleNamespace(value="in_progress"))
     places = {"ticket": SimpleNamespace(name="Read ticket"), "refund": SimpleNamespace(name="Refund")}
     loaded: Any = SimpleNamespace(facts=facts, run=run, places=places)
-    detail = {"rule": RULE, "reason": "The run has used 9 calls, and its budget is 10 calls."}
+    detail = {"rule": RULE, "reason": "The run has used 9 calls of its budget of 10 calls."}
     row: Any = SimpleNamespace(detail=detail, actor="mira", noted_at=NOW)
     return composer.compose(NotificationSubject(kind, row, loaded, execution, **more), lambda text: text)

@@ -212,7 +212,12 @@ export function runWith(trail: RunCheckpoint[], facts: Partial<Run> = {}): Run {
     },
     possible: [],
     waiting_approvals: [],
-    budget: { own: NO_LIMITS, defined: NO_LIMITS, per_month: NO_LIMITS, bounds: [] },
+    budget: {
+      run_limits: NO_LIMITS,
+      definition_limits: NO_LIMITS,
+      monthly_limits: NO_LIMITS,
+      status: [],
+    },
     warnings: [],
     ...facts,
   }

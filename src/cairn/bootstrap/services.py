@@ -196,7 +196,7 @@ def build(
     locks = Locks()
     folder_sync = FolderSync(database, tree, logbook, locks)
     rules_in_force = ActiveRules(database, plans, secrets.mask)
-    budgets = Budgets(plans, clock, BudgetCache(is_alone=database.kind == "sqlite"))
+    budgets = Budgets(plans, clock, BudgetCache(is_exclusive=database.kind == "sqlite"))
     steps = AfterCommitSteps()
     engine = Engine(
         database,

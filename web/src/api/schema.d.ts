@@ -1628,7 +1628,7 @@ export interface paths {
         };
         /**
          * Get Run Costs
-         * @description What models have used in a run: tokens, calls, cost; with all attempts, also those that a rollback took away.
+         * @description The model usage of a run: tokens, calls and cost. Includes all attempts, also those that a rollback archived.
          */
         get: operations["getRunCosts"];
         put?: never;
@@ -1649,7 +1649,7 @@ export interface paths {
         get?: never;
         /**
          * Set Budget
-         * @description Bound what the run may use; what is left out is as the definition says. Then it can be resumed.
+         * @description Set the limits of a run. Omitted limits come from the definition. You can then resume the run.
          */
         put: operations["setBudget"];
         post?: never;
@@ -1668,7 +1668,7 @@ export interface paths {
         };
         /**
          * Get Pipeline Costs
-         * @description What models have used in all runs of a pipeline, test runs included.
+         * @description The model usage of all runs of a pipeline, including test runs.
          */
         get: operations["getPipelineCosts"];
         put?: never;
@@ -1688,7 +1688,7 @@ export interface paths {
         };
         /**
          * Get Costs
-         * @description What models have used in all pipelines.
+         * @description The model usage of all pipelines.
          */
         get: operations["getCosts"];
         put?: never;
@@ -3483,7 +3483,7 @@ export interface components {
         };
         /**
          * BudgetLimits
-         * @description What may be used; null is no limit.
+         * @description Limits of a budget. `null` means no limit.
          */
         BudgetLimits: {
             /** Max Cost Usd */
@@ -3499,11 +3499,11 @@ export interface components {
          */
         BudgetStatus: {
             /**
-             * Of
-             * @description Of this run, or of all runs in this calendar month.
+             * Period
+             * @description What the limit applies to: this run, or all runs in this calendar month (UTC).
              * @enum {string}
              */
-            of: "run" | "month";
+            period: "run" | "month";
             /**
              * Limit
              * @enum {string}
@@ -3513,15 +3513,15 @@ export interface components {
             allowed: number;
             /** Used */
             used: number;
-            /** Is Spent */
-            is_spent: boolean;
+            /** Is Exhausted */
+            is_exhausted: boolean;
             /**
              * Unpriced Calls
-             * @description Calls that a limit on the cost cannot count.
+             * @description Calls without a known price, which a limit on the cost does not count.
              */
             unpriced_calls: number;
-            /** Words */
-            words: string;
+            /** Message */
+            message: string;
         };
         /**
          * ChainVerification
@@ -3769,23 +3769,23 @@ export interface components {
         };
         /**
          * CostLine
-         * @description What belongs together: a day, a run, a checkpoint, a model, an execution, a purpose, a pipeline or one call.
+         * @description The usage of one group: a day, run, checkpoint, model, execution, purpose or pipeline, or of one call.
          */
         CostLine: {
             /**
              * Key
-             * @description An id, a day, or the name of a model or a purpose.
+             * @description An id, a date, or the name of a model or a purpose.
              */
             key: string;
             /**
              * Name
-             * @description As people call it.
+             * @description The name to show.
              */
             name: string;
             /**
              * Last At
              * Format: date-time
-             * @description When its last call was made.
+             * @description Time of the last call.
              * @example 2026-03-02T09:30:00.000000Z
              */
             last_at: string;
@@ -3793,7 +3793,7 @@ export interface components {
         };
         /**
          * Costs
-         * @description What was used, by what was asked for, with the sum of all pages.
+         * @description Usage by group. `total` covers all pages.
          */
         Costs: {
             /** Items */
@@ -3803,14 +3803,14 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
-            /** By */
-            by: string;
+            /** Group By */
+            group_by: string;
             total: components["schemas"]["Usage"];
             /**
-             * Bounds
-             * @description The budgets that hold, and how much of them is used.
+             * Budget Status
+             * @description Each limit that applies, and how much of it is used.
              */
-            bounds: components["schemas"]["BudgetStatus"][];
+            budget_status: components["schemas"]["BudgetStatus"][];
         };
         /** CreateChannelRequest */
         CreateChannelRequest: {
@@ -5926,14 +5926,14 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
-            /** By */
-            by: string;
+            /** Group By */
+            group_by: string;
             total: components["schemas"]["Usage"];
             /**
-             * Bounds
-             * @description The budgets that hold, and how much of them is used.
+             * Budget Status
+             * @description Each limit that applies, and how much of it is used.
              */
-            bounds: components["schemas"]["BudgetStatus"][];
+            budget_status: components["schemas"]["BudgetStatus"][];
             /**
              * Pipeline Id
              * Format: uuid
@@ -6947,20 +6947,20 @@ export interface components {
         };
         /**
          * RunBudget
-         * @description What bounds a run.
+         * @description The budget of a run.
          */
         RunBudget: {
-            /** @description Set for this run: they come before those of the definition. */
-            own: components["schemas"]["BudgetLimits"];
-            /** @description Of the definition, for each run. */
-            defined: components["schemas"]["BudgetLimits"];
-            /** @description Of the definition, for all runs in a calendar month (UTC). */
-            per_month: components["schemas"]["BudgetLimits"];
+            /** @description Limits set for this run. They replace those of the definition. */
+            run_limits: components["schemas"]["BudgetLimits"];
+            /** @description Limits of the definition for each run. */
+            definition_limits: components["schemas"]["BudgetLimits"];
+            /** @description Limits of the definition for all runs in a calendar month (UTC). */
+            monthly_limits: components["schemas"]["BudgetLimits"];
             /**
-             * Bounds
-             * @description Each limit that holds, and how much of it is used.
+             * Status
+             * @description Each limit that applies, and how much of it is used.
              */
-            bounds: components["schemas"]["BudgetStatus"][];
+            status: components["schemas"]["BudgetStatus"][];
         };
         /**
          * RunCheckpoint
@@ -7028,14 +7028,14 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
-            /** By */
-            by: string;
+            /** Group By */
+            group_by: string;
             total: components["schemas"]["Usage"];
             /**
-             * Bounds
-             * @description The budgets that hold, and how much of them is used.
+             * Budget Status
+             * @description Each limit that applies, and how much of it is used.
              */
-            bounds: components["schemas"]["BudgetStatus"][];
+            budget_status: components["schemas"]["BudgetStatus"][];
             /**
              * Run Id
              * Format: uuid
@@ -7762,51 +7762,51 @@ export interface components {
         };
         /**
          * Usage
-         * @description Of one call of a model, or of many.
+         * @description What one model call used, or several together.
          */
         Usage: {
             /** Calls */
             calls: number;
             /**
              * Input Tokens
-             * @description All that was given, cached or not.
+             * @description All input tokens, cached or not.
              */
             input_tokens: number;
             /** Output Tokens */
             output_tokens: number;
             /**
              * Cache Read Tokens
-             * @description Of the input, what the provider had kept.
+             * @description Input tokens that the provider read from its cache.
              */
             cache_read_tokens: number;
             /**
              * Cache Write Tokens
-             * @description Of the input, what the provider keeps for the next time.
+             * @description Input tokens that the provider wrote to its cache.
              */
             cache_write_tokens: number;
             /**
              * Cost Usd
-             * @description Of the calls whose price is known; null if nobody knows the price of any of them.
+             * @description Cost of the calls with a known price. `null` if no call has a known price.
              */
             cost_usd: number | null;
             /**
              * Unpriced Calls
-             * @description Calls whose price is not known: `cost_usd` is without them.
+             * @description Calls without a known price. `cost_usd` does not include them.
              */
             unpriced_calls: number;
             /**
              * Simulated Calls
-             * @description Calls of a simulated model, which cost nothing.
+             * @description Calls to a simulated model, which cost nothing.
              */
             simulated_calls: number;
             /**
              * Simulated Tokens
-             * @description Of all tokens, those of simulated calls.
+             * @description Tokens of simulated calls, included in the totals.
              */
             simulated_tokens: number;
             /**
              * Seconds
-             * @description That the answers took, one after the other.
+             * @description Total duration of the calls.
              */
             seconds: number;
         };
@@ -20573,8 +20573,8 @@ export interface operations {
     getRunCosts: {
         parameters: {
             query?: {
-                /** @description What a line stands for. Days, runs and calls come newest first, all else what costs most first. */
-                by?: "execution" | "checkpoint" | "model" | "purpose" | "day" | "call";
+                /** @description How to group calls. Days, runs and calls are sorted newest first, the others by cost, highest first. */
+                group_by?: "execution" | "checkpoint" | "model" | "purpose" | "day" | "call";
                 /** @description How many items at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first page. */
@@ -20827,15 +20827,15 @@ export interface operations {
     getPipelineCosts: {
         parameters: {
             query?: {
-                /** @description What a line stands for. Days, runs and calls come newest first, all else what costs most first. */
-                by?: "day" | "run" | "checkpoint" | "model" | "purpose";
+                /** @description How to group calls. Days, runs and calls are sorted newest first, the others by cost, highest first. */
+                group_by?: "day" | "run" | "checkpoint" | "model" | "purpose";
                 /** @description How many items at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first page. */
                 cursor?: string | null;
-                /** @description The first day, in UTC. */
+                /** @description First day, in UTC. */
                 since?: string | null;
-                /** @description The last day, in UTC. */
+                /** @description Last day, in UTC. */
                 until?: string | null;
             };
             header?: never;
@@ -20942,15 +20942,15 @@ export interface operations {
     getCosts: {
         parameters: {
             query?: {
-                /** @description What a line stands for. Days, runs and calls come newest first, all else what costs most first. */
-                by?: "day" | "pipeline" | "model" | "purpose";
+                /** @description How to group calls. Days, runs and calls are sorted newest first, the others by cost, highest first. */
+                group_by?: "day" | "pipeline" | "model" | "purpose";
                 /** @description How many items at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first page. */
                 cursor?: string | null;
-                /** @description The first day, in UTC. */
+                /** @description First day, in UTC. */
                 since?: string | null;
-                /** @description The last day, in UTC. */
+                /** @description Last day, in UTC. */
                 until?: string | null;
             };
             header?: never;

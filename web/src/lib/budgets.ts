@@ -30,9 +30,9 @@ export const usedFraction = ({ used, allowed }: Pick<BudgetStatus, 'used' | 'all
   allowed > 0 ? Math.min(1, used / allowed) : 1
 
 /** The limits that can be raised for this run. Monthly limits belong to the definition. */
-export const runLimits = (run: Run) => run.budget.bounds.filter((status) => status.of === 'run')
-export const spentMonthlyLimit = (run: Run) =>
-  run.budget.bounds.find((status) => status.of === 'month' && status.is_spent)
+export const runLimits = (run: Run) => run.budget.status.filter((status) => status.period === 'run')
+export const exhaustedMonthlyLimit = (run: Run) =>
+  run.budget.status.find((status) => status.period === 'month' && status.is_exhausted)
 
 /** Suggests twice the current limit or usage, rounded. */
 export function suggestedLimit({ limit, allowed, used }: BudgetStatus): number {
@@ -47,7 +47,7 @@ export function limitEffect(
   raised: number | null,
 ): { text: string; isEnough: boolean } {
   if (raised === null || raised <= 0) return { text: 'Enter an amount above zero.', isEnough: false }
-  if (!status.is_spent && raised === status.allowed) return { text: 'Unchanged.', isEnough: true }
+  if (!status.is_exhausted && raised === status.allowed) return { text: 'Unchanged.', isEnough: true }
   if (raised <= status.used)
     return {
       text: `Enter more than ${formatLimit(status.limit, status.used)}, which is already used.`,
@@ -64,9 +64,9 @@ const rounded = (limit: Limit, number: number) =>
 
 /** All limits of the run, including the changed ones. */
 export function withNewLimits(run: Run, raised: ReadonlyMap<Limit, number>): BudgetLimits {
-  const own = { ...run.budget.own }
+  const limits = { ...run.budget.run_limits }
   for (const [limit, number] of raised) {
-    if (number !== runLimits(run).find((status) => status.limit === limit)?.allowed) own[limit] = number
+    if (number !== runLimits(run).find((status) => status.limit === limit)?.allowed) limits[limit] = number
   }
-  return own
+  return limits
 }

@@ -1,4 +1,4 @@
-"""What models have used."""
+"""Examples of costs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from cairn.api.examples import story
 from cairn.services.costs.views import BudgetStatus, CostLine, Costs, PipelineCosts, RunCosts
 
 
-def _costs(by: str, key: str, name: str, bounds: list[BudgetStatus]) -> dict[str, Any]:
+def _costs(group_by: str, key: str, name: str, status: list[BudgetStatus]) -> dict[str, Any]:
     line = CostLine(key=key, name=name, last_at=story.at(3), usage=story.usage())
-    return {"by": by, "total": story.usage(), "items": [line], "next_cursor": None, "bounds": bounds}
+    return {"group_by": group_by, "total": story.usage(), "items": [line], "next_cursor": None, "budget_status": status}
 
 
 _DAY = ("day", "2026-03-02", "2026-03-02")
@@ -21,7 +21,7 @@ def budget_request() -> dict[str, Any]:
 
 
 def run_costs() -> RunCosts:
-    return RunCosts(run_id=story.RUN_ID, **_costs("execution", story.EXECUTION_ID, "goals", story.budget().bounds))
+    return RunCosts(run_id=story.RUN_ID, **_costs("execution", story.EXECUTION_ID, "goals", story.budget().status))
 
 
 def pipeline_costs() -> PipelineCosts:

@@ -103,18 +103,18 @@ def _no_limits() -> BudgetLimits:
 
 def budget() -> RunBudget:
     return RunBudget(
-        own=_no_limits(),
-        defined=_no_limits().model_copy(update={"max_cost_usd": 2.0}),
-        per_month=_no_limits(),
-        bounds=[
+        run_limits=_no_limits(),
+        definition_limits=_no_limits().model_copy(update={"max_cost_usd": 2.0}),
+        monthly_limits=_no_limits(),
+        status=[
             BudgetStatus(
-                of="run",
+                period="run",
                 limit="max_cost_usd",
                 allowed=2.0,
                 used=0.0171,
-                is_spent=False,
+                is_exhausted=False,
                 unpriced_calls=0,
-                words="The run has used $0.0171, and its budget is $2.00.",
+                message="The run has used $0.0171 of its budget of $2.00.",
             )
         ],
     )

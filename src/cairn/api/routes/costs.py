@@ -1,4 +1,4 @@
-"""The bill, and what bounds it."""
+"""Costs and budgets."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from cairn.api.parameters import Paging, PipelineId, RunId, filled
 from cairn.api.requests.runs import SetBudgetRequest
 from cairn.api.responses import command_warnings, with_warnings
 from cairn.core.budget import Budget
-from cairn.services.costs.queries import CostQuery, DateRange, OfAll, OfPipeline, OfRun
+from cairn.services.costs.queries import CostQuery, DateRange, Grouping, PipelineGrouping, RunGrouping
 from cairn.services.costs.views import Costs, PipelineCosts, RunCosts
 from cairn.services.runs.views import Run
 
 router = operation_router("/api", "Costs")
-_BY = "What a line stands for. Days, runs and calls come newest first, all else what costs most first."
+_GROUP_BY = "How to group calls. Days, runs and calls are sorted newest first, the others by cost, highest first."
 
 
 @dataclass(frozen=True, slots=True)
 class CostPeriod:
-    since: Annotated[date | None, Query(description="The first day, in UTC.")] = None
-    until: Annotated[date | None, Query(description="The last day, in UTC.")] = None
+    since: Annotated[date | None, Query(description="First day, in UTC.")] = None
+    until: Annotated[date | None, Query(description="Last day, in UTC.")] = None
 
     @property
     def days(self) -> DateRange:
@@ -41,16 +41,16 @@ def get_run_costs(
     run_id: RunId,
     services: Services,
     paging: Paging,
-    by: Annotated[OfRun, Query(description=_BY)] = "execution",
+    group_by: Annotated[RunGrouping, Query(description=_GROUP_BY)] = "execution",
 ) -> RunCosts:
-    """What models have used in a run: tokens, calls, cost; with all attempts, also those that a rollback took away."""
-    return services.reading.run_costs(run_id, CostQuery(by, paging.limit, paging.cursor))
+    """The model usage of a run: tokens, calls and cost. Includes all attempts, also those that a rollback archived."""
+    return services.reading.run_costs(run_id, CostQuery(group_by, paging.limit, paging.cursor))
 
 
 @router.put("/runs/{run_id}/budget")
 @operation(RUN, request_example=examples.budget_request, response_example=story.run)
 async def set_budget(run_id: RunId, body: SetBudgetRequest, services: Services, by: By, command_id: CommandId) -> Run:
-    """Bound what the run may use; what is left out is as the definition says. Then it can be resumed."""
+    """Set the limits of a run. Omitted limits come from the definition. You can then resume the run."""
     cost = Decimal(str(body.max_cost_usd)) if body.max_cost_usd is not None else None
     budget = Budget(cost, body.max_tokens, body.max_calls)
     warnings = await command_warnings(services.runs.set_budget(run_id, budget, by=by, command_id=command_id))
@@ -64,10 +64,10 @@ def get_pipeline_costs(
     services: Services,
     paging: Paging,
     period: Annotated[CostPeriod, filled(CostPeriod)],
-    by: Annotated[OfPipeline, Query(description=_BY)] = "day",
+    group_by: Annotated[PipelineGrouping, Query(description=_GROUP_BY)] = "day",
 ) -> PipelineCosts:
-    """What models have used in all runs of a pipeline, test runs included."""
-    return services.reading.pipeline_costs(pipeline_id, CostQuery(by, paging.limit, paging.cursor, period.days))
+    """The model usage of all runs of a pipeline, including test runs."""
+    return services.reading.pipeline_costs(pipeline_id, CostQuery(group_by, paging.limit, paging.cursor, period.days))
 
 
 @router.get("/costs")
@@ -76,7 +76,7 @@ def get_costs(
     services: Services,
     paging: Paging,
     period: Annotated[CostPeriod, filled(CostPeriod)],
-    by: Annotated[OfAll, Query(description=_BY)] = "day",
+    group_by: Annotated[Grouping, Query(description=_GROUP_BY)] = "day",
 ) -> Costs:
-    """What models have used in all pipelines."""
-    return services.reading.costs(CostQuery(by, paging.limit, paging.cursor, period.days))
+    """The model usage of all pipelines."""
+    return services.reading.costs(CostQuery(group_by, paging.limit, paging.cursor, period.days))

@@ -1,4 +1,4 @@
-"""What models have used, and what they may use."""
+"""Costs and budgets."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ async def costs(
     client = ctx.client
     if name is not None:
         run_id = await ctx.naming.run(name)
-        found = await client.get_run_costs(run_id, by=by or "execution", most=limit)
+        found = await client.get_run_costs(run_id, group_by=by or "execution", most=limit)
     elif pipeline is not None:
         own = (await ctx.naming.pipeline(pipeline))["pipeline_id"]
-        found = await client.get_pipeline_costs(own, by=by or "day", since=since, until=until, most=limit)
+        found = await client.get_pipeline_costs(own, group_by=by or "day", since=since, until=until, most=limit)
     else:
-        found = await client.get_costs(by=by or "day", since=since, until=until, most=limit)
+        found = await client.get_costs(group_by=by or "day", since=since, until=until, most=limit)
     ctx.show(found, lambda page: _show(ctx.screen, page))
 
 
@@ -72,24 +72,24 @@ async def budget(
     if named and reset:
         raise CommandFailed(ExitCode.USAGE, "Give limits, or --reset.")
     if named or reset:
-        before: Answer = {} if reset else (await ctx.client.get_run(run_id))["budget"]["own"]
+        before: Answer = {} if reset else (await ctx.client.get_run(run_id))["budget"]["run_limits"]
         await ctx.client.set_budget(run_id, {name: value for name, value in before.items() if value} | named)
     if resume:
         await ctx.client.resume_run(run_id)
         await run_told(ctx, run_id)
         return
     found = await ctx.client.get_run(run_id)
-    ctx.show(found["budget"], lambda held: _show_budget(ctx.screen, held))
+    ctx.show(found["budget"], lambda limits: _show_budget(ctx.screen, limits))
 
 
 def _show(screen: Output, page: Answer) -> None:
-    heads = (page["by"], "calls", "in", "out", "cached", "cost", "", "last")
+    heads = (page["group_by"], "calls", "in", "out", "cached", "cost", "", "last")
     rows = [(line["name"], *_cells(line["usage"]), moment(line["last_at"])) for line in page["items"]]
     if rows:
         rows.append(("all", *_cells(page["total"]), ""))
-    screen.table(heads, rows, empty="No model was asked.")
-    for bound in page["bounds"]:
-        screen.line(bound["words"], "red" if bound["is_spent"] else None)
+    screen.table(heads, rows, empty="No model calls.")
+    for limit in page["budget_status"]:
+        screen.line(limit["message"], "red" if limit["is_exhausted"] else None)
 
 
 def _cells(usage: Answer) -> tuple[object, ...]:
@@ -99,8 +99,8 @@ def _cells(usage: Answer) -> tuple[object, ...]:
     return (*(f"{number:,}" for number in numbers), cost(usage), ", ".join(about))
 
 
-def _show_budget(screen: Output, held: Answer) -> None:
-    if not held["bounds"]:
-        screen.line("Nothing bounds what it uses.")
-    for bound in held["bounds"]:
-        screen.line(bound["words"], "red" if bound["is_spent"] else None)
+def _show_budget(screen: Output, budget: Answer) -> None:
+    if not budget["status"]:
+        screen.line("No budget limits.")
+    for limit in budget["status"]:
+        screen.line(limit["message"], "red" if limit["is_exhausted"] else None)

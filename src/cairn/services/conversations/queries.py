@@ -12,7 +12,7 @@ from cairn.core.execution import scope_of
 from cairn.definitions import CheckpointDefinition
 from cairn.services.actors import Actor, Permission, Role, Scope
 from cairn.services.conversations.views import Message, MessagePage, ToolCall, ToolResult
-from cairn.services.costs.usage import usage
+from cairn.services.costs.usage import usage_view
 from cairn.services.engine.plans import DefinitionCache, definition_of
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.store import Connection
@@ -117,7 +117,7 @@ def message(row: Row) -> Message:
         model=row.model,
         is_simulated=row.is_simulated,
         is_last=row.is_last,
-        usage=usage(_used(row)) if row.input_tokens is not None else None,
+        usage=usage_view(_used(row)) if row.input_tokens is not None else None,
     )
 
 

@@ -103,16 +103,16 @@ class _ExecutionConversation:
         """What others have under way is not known: it may go a little beyond the budget."""
         engine, run_id = self._all.engine, self._place.run_id
         budgets, cache = self._all.budgets, self._all.budgets.cache
-        if cache.is_unbounded(run_id):
+        if cache.is_unlimited(run_id):
             return
-        as_of = cache.changes
-        stands = await patiently(lambda: engine.database.aread(lambda c: budgets.of_run(c, run_id)))
-        cache.note(run_id, stands, as_of)
-        if (spent := stands.spent) is not None:
-            raise BudgetExhausted(spent.words)
-        if (near := stands.near) is not None and not stands.is_warned:
-            with suppress(CommandRefused):  # somebody else has told it
-                await engine.send(run_id, WarnBudget(near.words), engine.context(BY))
+        change_count = cache.change_count
+        usage = await patiently(lambda: engine.database.aread(lambda c: budgets.of_run(c, run_id)))
+        cache.remember(run_id, usage, change_count)
+        if (exhausted := usage.exhausted) is not None:
+            raise BudgetExhausted(exhausted.message)
+        if (limit := usage.nearly_exhausted) is not None and not usage.is_warned:
+            with suppress(CommandRefused):  # another dispatch has sent the warning
+                await engine.send(run_id, WarnBudget(limit.message), engine.context(BY))
 
 
 # ---- as rows -------------------------------------------------------------------------------------------

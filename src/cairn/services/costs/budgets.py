@@ -1,4 +1,4 @@
-"""Budgets: what a run, and a pipeline in a month, may use of models, and how much of it is used."""
+"""Budgets: how much of the models a run, and a pipeline in a month, may use, and how much of it is used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cairn.definitions.model import BudgetLimits
 from cairn.ports import Clock
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.plans import DefinitionCache
-from cairn.store import Connection, model_usage
+from cairn.store import model_usage
 from cairn.store import tables as t
 from cairn.store.column_types import Text
 from cairn.store.model_usage import ModelUsage
@@ -24,11 +24,11 @@ from cairn.store.plans import newest_revision
 from cairn.store.prepared_statements import PreparedQuery
 from cairn.store.runs.run_rows import Row, budget_from
 
-NEAR = Decimal("0.8")  # of a limit, from where on people are told
-Of = Literal["run", "month"]
+WARNING_FRACTION = Decimal("0.8")  # of a limit: people are warned when this much is used
+Period = Literal["run", "month"]
 Limit = Literal["max_cost_usd", "max_tokens", "max_calls"]
 R, P = t.pipeline_runs.c, t.pipelines.c
-_WHO = {"run": "The run", "month": "This month the pipeline"}
+_SUBJECTS = {"run": "The run", "month": "This month the pipeline"}
 _UNITS = {"max_tokens": "token", "max_calls": "call"}
 
 
@@ -36,55 +36,56 @@ _UNITS = {"max_tokens": "token", "max_calls": "call"}
 class BudgetStatus:
     """One limit, and how much of it is used."""
 
-    of: Of
+    period: Period
     limit: Limit
     allowed: Decimal
     used: Decimal
-    unpriced_calls: int = 0  # that a limit on the cost cannot count
+    unpriced_calls: int = 0  # calls without a known price, which a limit on the cost can't count
 
     @property
-    def is_spent(self) -> bool:
+    def is_exhausted(self) -> bool:
         return self.used >= self.allowed
 
     @property
-    def is_near(self) -> bool:
-        return self.used >= self.allowed * NEAR
+    def is_nearly_exhausted(self) -> bool:
+        return self.used >= self.allowed * WARNING_FRACTION
 
     @property
-    def words(self) -> str:
-        return f"{_WHO[self.of]} has used {self._shown(self.used)}, and its budget is {self._shown(self.allowed)}."
+    def message(self) -> str:
+        used, allowed = self._format(self.used), self._format(self.allowed)
+        return f"{_SUBJECTS[self.period]} has used {used} of its budget of {allowed}."
 
-    def _shown(self, amount: Decimal) -> str:
+    def _format(self, amount: Decimal) -> str:
         if self.limit == "max_cost_usd":
-            return money(amount)
+            return format_usd(amount)
         return f"{amount:,} {_UNITS[self.limit]}{'' if amount == 1 else 's'}"
 
 
-def money(amount: Decimal) -> str:
-    """In US dollars; what is small keeps its digits."""
+def format_usd(amount: Decimal) -> str:
+    """An amount in US dollars. Amounts below one dollar have four decimals."""
     return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetUsage:
-    """What bounds a run now."""
+    """The limits that apply to a run now, and how much of them is used."""
 
-    own: Budget  # of the run
-    defined: Budget  # of the definition, for each run
-    per_month: Budget  # of the definition, for all runs of a month
-    bounds: tuple[BudgetStatus, ...]
-    is_warned: bool  # people have been told that it is nearly spent
-
-    @property
-    def spent(self) -> BudgetStatus | None:
-        return next((bound for bound in self.bounds if bound.is_spent), None)
+    run_limits: Budget  # set for this run
+    definition_limits: Budget  # of the definition, for each run
+    monthly_limits: Budget  # of the definition, for all runs of a month
+    status: tuple[BudgetStatus, ...]
+    is_warned: bool  # people have been warned that the budget is nearly exhausted
 
     @property
-    def near(self) -> BudgetStatus | None:
-        return next((bound for bound in self.bounds if bound.is_near), None)
+    def exhausted(self) -> BudgetStatus | None:
+        return next((limit for limit in self.status if limit.is_exhausted), None)
+
+    @property
+    def nearly_exhausted(self) -> BudgetStatus | None:
+        return next((limit for limit in self.status if limit.is_nearly_exhausted), None)
 
 
-_STANDS = PreparedQuery(
+_RUN_BUDGET = PreparedQuery(
     sa.select(
         R.run_id,
         R.pipeline_id,
@@ -100,22 +101,22 @@ _STANDS = PreparedQuery(
 
 
 class BudgetCache:
-    """Runs that are known to have no limits, so that their budget is not read before each call of a model."""
+    """Remembers runs without limits, so that their budget is not read before each model call."""
 
-    def __init__(self, *, is_alone: bool) -> None:
-        """`is_alone`: no other process changes budgets, so that what was read holds until one is changed here."""
-        self._is_alone = is_alone
-        self._unbounded: set[str] = set()
-        self.changes = 0
+    def __init__(self, *, is_exclusive: bool) -> None:
+        """`is_exclusive`: no other process changes budgets, so a run stays unlimited until a change in this one."""
+        self._is_exclusive = is_exclusive
+        self._unlimited: set[str] = set()
+        self.change_count = 0
 
-    def is_unbounded(self, run_id: str) -> bool:
-        """Whether it is known that nothing bounds the run."""
-        return run_id in self._unbounded
+    def is_unlimited(self, run_id: str) -> bool:
+        """Whether the run is known to have no limits."""
+        return run_id in self._unlimited
 
-    def note(self, run_id: str, stands: BudgetUsage, as_of: int) -> None:
-        """How it stood when so many changes had been made."""
-        if self._is_alone and not stands.bounds and as_of == self.changes:
-            self._unbounded.add(run_id)
+    def remember(self, run_id: str, usage: BudgetUsage, change_count: int) -> None:
+        """Remember a run without limits, unless a budget has changed since its usage was read."""
+        if self._is_exclusive and not usage.status and change_count == self.change_count:
+            self._unlimited.add(run_id)
 
     async def after_commit(self, commits: Sequence[Commit]) -> None:
         for commit in commits:
@@ -124,14 +125,14 @@ class BudgetCache:
                 self._forget(commit.run_id)
 
     def _forget(self, run_id: str) -> None:
-        """Its budget has changed, or it has ended."""
-        self.changes += 1
-        self._unbounded.discard(run_id)
+        """The budget of the run has changed, or the run has ended."""
+        self.change_count += 1
+        self._unlimited.discard(run_id)
 
     def forget_all(self) -> None:
         """A definition has changed."""
-        self.changes += 1
-        self._unbounded.clear()
+        self.change_count += 1
+        self._unlimited.clear()
 
 
 class Budgets:
@@ -140,44 +141,45 @@ class Budgets:
         self._clock = clock
         self.cache = cache
 
-    def of_run(self, connection: Connection, run_id: str) -> BudgetUsage:
-        (row,) = _STANDS.all(connection, {"run_id": run_id})
-        own, defined = budget_from(row.budget), self._defined(connection, row)
-        per_month = self._per_month(connection, row.pipeline_id, row.revision)
-        bounds: list[BudgetStatus] = []
-        if (limits := own.over(defined)) != UNBOUNDED:
-            bounds += _bounds("run", limits, model_usage.of_run(connection, run_id))
-        bounds += self._of_month(connection, row.pipeline_id, per_month)
-        return BudgetUsage(own, defined, per_month, tuple(bounds), row.budget_warned)
+    def of_run(self, connection: sa.Connection, run_id: str) -> BudgetUsage:
+        (row,) = _RUN_BUDGET.all(connection, {"run_id": run_id})
+        run_limits, definition_limits = budget_from(row.budget), self._definition_limits(connection, row)
+        monthly_limits = self._monthly_limits(connection, row.pipeline_id, row.revision)
+        status: list[BudgetStatus] = []
+        if (limits := run_limits.over(definition_limits)) != UNBOUNDED:
+            status += _status("run", limits, model_usage.of_run(connection, run_id))
+        status += self._monthly_status(connection, row.pipeline_id, monthly_limits)
+        return BudgetUsage(run_limits, definition_limits, monthly_limits, tuple(status), row.budget_warned)
 
-    def of_pipeline(self, connection: Connection, pipeline_id: str, revision: int) -> tuple[BudgetStatus, ...]:
-        """What bounds all of its runs in this month."""
-        return tuple(self._of_month(connection, pipeline_id, self._per_month(connection, pipeline_id, revision)))
+    def of_pipeline(self, connection: sa.Connection, pipeline_id: str, revision: int) -> tuple[BudgetStatus, ...]:
+        """The limits for all runs of the pipeline in this month."""
+        limits = self._monthly_limits(connection, pipeline_id, revision)
+        return tuple(self._monthly_status(connection, pipeline_id, limits))
 
-    def spent(self, connection: Connection, run_id: str, /) -> str:
-        """Why no model may be asked in this run now; empty: it may."""
-        bound = self.of_run(connection, run_id).spent
-        return bound.words if bound is not None else ""
+    def exhausted_message(self, connection: sa.Connection, run_id: str, /) -> str:
+        """Why the run can't call models now. Empty if it can."""
+        exhausted = self.of_run(connection, run_id).exhausted
+        return exhausted.message if exhausted is not None else ""
 
     def forget_all(self) -> None:
         self.cache.forget_all()
 
-    def _defined(self, connection: Connection, row: Row) -> Budget:
-        """The newest that holds for the run."""
+    def _definition_limits(self, connection: sa.Connection, row: Row) -> Budget:
+        """The limits of the newest revision with the run's definition version."""
         revision, version = row.revision, row.pipeline_definition_version
         if version != row.newest_version:
             revision = newest_revision(connection, row.pipeline_id, version)
         return _budget(self._plans.definition(connection, row.pipeline_id, revision).budget)
 
-    def _per_month(self, connection: Connection, pipeline_id: str, revision: int) -> Budget:
-        """That of the pipeline as it is now, whatever its runs began with."""
+    def _monthly_limits(self, connection: sa.Connection, pipeline_id: str, revision: int) -> Budget:
+        """The monthly limits of the current definition, whichever revision a run started with."""
         budget = self._plans.definition(connection, pipeline_id, revision).budget
         return _budget(budget.per_month if budget is not None else None)
 
-    def _of_month(self, connection: Connection, pipeline_id: str, limits: Budget) -> Iterator[BudgetStatus]:
+    def _monthly_status(self, connection: sa.Connection, pipeline_id: str, limits: Budget) -> Iterator[BudgetStatus]:
         if limits != UNBOUNDED:
             now: datetime = self._clock.now()
-            yield from _bounds("month", limits, model_usage.of_month(connection, pipeline_id, now))
+            yield from _status("month", limits, model_usage.of_month(connection, pipeline_id, now))
 
 
 def _budget(limits: BudgetLimits | None) -> Budget:
@@ -187,10 +189,10 @@ def _budget(limits: BudgetLimits | None) -> Budget:
     return Budget(None if cost is None else Decimal(str(cost)), limits.max_tokens, limits.max_calls)
 
 
-def _bounds(of: Of, limits: Budget, used: ModelUsage) -> Iterator[BudgetStatus]:
+def _status(period: Period, limits: Budget, used: ModelUsage) -> Iterator[BudgetStatus]:
     if limits.max_cost_usd is not None:
-        yield BudgetStatus(of, "max_cost_usd", limits.max_cost_usd, used.cost, used.unpriced_calls)
+        yield BudgetStatus(period, "max_cost_usd", limits.max_cost_usd, used.cost, used.unpriced_calls)
     if limits.max_tokens is not None:
-        yield BudgetStatus(of, "max_tokens", Decimal(limits.max_tokens), Decimal(used.tokens))
+        yield BudgetStatus(period, "max_tokens", Decimal(limits.max_tokens), Decimal(used.tokens))
     if limits.max_calls is not None:
-        yield BudgetStatus(of, "max_calls", Decimal(limits.max_calls), Decimal(used.calls))
+        yield BudgetStatus(period, "max_calls", Decimal(limits.max_calls), Decimal(used.calls))

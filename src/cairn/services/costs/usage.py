@@ -1,4 +1,4 @@
-"""What was used and what bounds it, as it is shown."""
+"""Usage and budgets as views."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from cairn.core.budget import Budget
-from cairn.services.costs.budgets import BudgetStatus as Held
-from cairn.services.costs.budgets import BudgetUsage
+from cairn.services.costs import budgets
 from cairn.services.costs.views import BudgetLimits, BudgetStatus, RunBudget, Usage
 from cairn.store.model_usage import ModelUsage
 
 
-def usage(used: ModelUsage) -> Usage:
+def usage_view(used: ModelUsage) -> Usage:
     is_known = used.calls == 0 or used.unpriced_calls < used.calls
     return Usage(
         calls=used.calls,
@@ -28,7 +27,7 @@ def usage(used: ModelUsage) -> Usage:
     )
 
 
-def limits(budget: Budget) -> BudgetLimits:
+def _limits_view(budget: Budget) -> BudgetLimits:
     return BudgetLimits(
         max_cost_usd=_number(budget.max_cost_usd), max_tokens=budget.max_tokens, max_calls=budget.max_calls
     )
@@ -38,25 +37,25 @@ def _number(amount: Decimal | None) -> float | None:
     return None if amount is None else float(amount)
 
 
-def bounds(held: Iterable[Held]) -> list[BudgetStatus]:
+def status_views(limits: Iterable[budgets.BudgetStatus]) -> list[BudgetStatus]:
     return [
         BudgetStatus(
-            of=bound.of,
-            limit=bound.limit,
-            allowed=float(bound.allowed),
-            used=float(bound.used),
-            is_spent=bound.is_spent,
-            unpriced_calls=bound.unpriced_calls,
-            words=bound.words,
+            period=limit.period,
+            limit=limit.limit,
+            allowed=float(limit.allowed),
+            used=float(limit.used),
+            is_exhausted=limit.is_exhausted,
+            unpriced_calls=limit.unpriced_calls,
+            message=limit.message,
         )
-        for bound in held
+        for limit in limits
     ]
 
 
-def run_budget(stands: BudgetUsage) -> RunBudget:
+def run_budget_view(usage: budgets.BudgetUsage) -> RunBudget:
     return RunBudget(
-        own=limits(stands.own),
-        defined=limits(stands.defined),
-        per_month=limits(stands.per_month),
-        bounds=bounds(stands.bounds),
+        run_limits=_limits_view(usage.run_limits),
+        definition_limits=_limits_view(usage.definition_limits),
+        monthly_limits=_limits_view(usage.monthly_limits),
+        status=status_views(usage.status),
     )

@@ -1,4 +1,4 @@
-"""What models have used, and what they may use."""
+"""Shapes of model usage, costs and budgets."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from cairn.services.view import Id, Instant, Page, View
 
 
 class Usage(View):
-    """Of one call of a model, or of many."""
+    """What one model call used, or several together."""
 
     calls: int
-    input_tokens: Annotated[int, Field(description="All that was given, cached or not.")]
+    input_tokens: Annotated[int, Field(description="All input tokens, cached or not.")]
     output_tokens: int
-    cache_read_tokens: Annotated[int, Field(description="Of the input, what the provider had kept.")]
-    cache_write_tokens: Annotated[int, Field(description="Of the input, what the provider keeps for the next time.")]
+    cache_read_tokens: Annotated[int, Field(description="Input tokens that the provider read from its cache.")]
+    cache_write_tokens: Annotated[int, Field(description="Input tokens that the provider wrote to its cache.")]
     cost_usd: Annotated[
         float | None,
-        Field(description="Of the calls whose price is known; null if nobody knows the price of any of them."),
+        Field(description="Cost of the calls with a known price. `null` if no call has a known price."),
     ]
-    unpriced_calls: Annotated[int, Field(description="Calls whose price is not known: `cost_usd` is without them.")]
-    simulated_calls: Annotated[int, Field(description="Calls of a simulated model, which cost nothing.")]
-    simulated_tokens: Annotated[int, Field(description="Of all tokens, those of simulated calls.")]
-    seconds: Annotated[float, Field(description="That the answers took, one after the other.")]
+    unpriced_calls: Annotated[int, Field(description="Calls without a known price. `cost_usd` does not include them.")]
+    simulated_calls: Annotated[int, Field(description="Calls to a simulated model, which cost nothing.")]
+    simulated_tokens: Annotated[int, Field(description="Tokens of simulated calls, included in the totals.")]
+    seconds: Annotated[float, Field(description="Total duration of the calls.")]
 
 
 class BudgetLimits(View):
-    """What may be used; null is no limit."""
+    """Limits of a budget. `null` means no limit."""
 
     max_cost_usd: float | None
     max_tokens: int | None
@@ -38,39 +38,50 @@ class BudgetLimits(View):
 class BudgetStatus(View):
     """One limit, and how much of it is used."""
 
-    of: Annotated[Literal["run", "month"], Field(description="Of this run, or of all runs in this calendar month.")]
+    period: Annotated[
+        Literal["run", "month"],
+        Field(description="What the limit applies to: this run, or all runs in this calendar month (UTC)."),
+    ]
     limit: Literal["max_cost_usd", "max_tokens", "max_calls"]
     allowed: float
     used: float
-    is_spent: bool
-    unpriced_calls: Annotated[int, Field(description="Calls that a limit on the cost cannot count.")]
-    words: str
+    is_exhausted: bool
+    unpriced_calls: Annotated[
+        int, Field(description="Calls without a known price, which a limit on the cost does not count.")
+    ]
+    message: str
 
 
 class RunBudget(View):
-    """What bounds a run."""
+    """The budget of a run."""
 
-    own: Annotated[BudgetLimits, Field(description="Set for this run: they come before those of the definition.")]
-    defined: Annotated[BudgetLimits, Field(description="Of the definition, for each run.")]
-    per_month: Annotated[BudgetLimits, Field(description="Of the definition, for all runs in a calendar month (UTC).")]
-    bounds: Annotated[list[BudgetStatus], Field(description="Each limit that holds, and how much of it is used.")]
+    run_limits: Annotated[
+        BudgetLimits, Field(description="Limits set for this run. They replace those of the definition.")
+    ]
+    definition_limits: Annotated[BudgetLimits, Field(description="Limits of the definition for each run.")]
+    monthly_limits: Annotated[
+        BudgetLimits, Field(description="Limits of the definition for all runs in a calendar month (UTC).")
+    ]
+    status: Annotated[list[BudgetStatus], Field(description="Each limit that applies, and how much of it is used.")]
 
 
 class CostLine(View):
-    """What belongs together: a day, a run, a checkpoint, a model, an execution, a purpose, a pipeline or one call."""
+    """The usage of one group: a day, run, checkpoint, model, execution, purpose or pipeline, or of one call."""
 
-    key: Annotated[str, Field(description="An id, a day, or the name of a model or a purpose.")]
-    name: Annotated[str, Field(description="As people call it.")]
-    last_at: Annotated[Instant, Field(description="When its last call was made.")]
+    key: Annotated[str, Field(description="An id, a date, or the name of a model or a purpose.")]
+    name: Annotated[str, Field(description="The name to show.")]
+    last_at: Annotated[Instant, Field(description="Time of the last call.")]
     usage: Usage
 
 
 class Costs(Page[CostLine]):
-    """What was used, by what was asked for, with the sum of all pages."""
+    """Usage by group. `total` covers all pages."""
 
-    by: str
+    group_by: str
     total: Usage
-    bounds: Annotated[list[BudgetStatus], Field(description="The budgets that hold, and how much of them is used.")]
+    budget_status: Annotated[
+        list[BudgetStatus], Field(description="Each limit that applies, and how much of it is used.")
+    ]
 
 
 class RunCosts(Costs):

@@ -36,8 +36,8 @@ class RuleSource(Protocol):
 class BudgetCheck(Protocol):
     """Whether models may be called in a run."""
 
-    def spent(self, connection: Connection, run_id: str, /) -> str:
-        """Why not; empty if they may."""
+    def exhausted_message(self, connection: Connection, run_id: str, /) -> str:
+        """Why the run can't call models now. Empty if it can."""
         ...
 
     def forget_all(self) -> None:

@@ -209,12 +209,12 @@ class Engine:
         self, connection: Connection, before: LoadedRun, context: CommandContext, new: Sequence[NewArtifact]
     ) -> CommandContext:
         """With rules, budget and artifacts as this transaction sees them; `new` come with the command."""
-        spent = self._budget.spent(connection, before.facts.run_id) if before.run.over_budget else ""
+        over_budget = self._budget.exhausted_message(connection, before.facts.run_id) if before.run.over_budget else ""
         return context.changed(
             judge=self.rules.judge(connection, before, new),
             artifacts=partial(find_artifacts, connection, new=new),
             starter=before.facts.created_by,
-            over_budget=spent,
+            over_budget=over_budget,
         )
 
     def load(self, connection: Connection, run_id: str, *, lock: bool = True) -> LoadedRun:

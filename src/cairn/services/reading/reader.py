@@ -193,15 +193,15 @@ class Reading:
             lambda c: conversations.list_messages(c, self._plans, execution_id, wanted, by, limit, cursor)
         )
 
-    # ---- the bill ----------------------------------------------------------------------------------
-    def run_costs(self, run_id: str, wanted: costs.CostQuery) -> RunCosts:
-        return self._read(lambda c: costs.of_run(c, self._budgets, run_id, wanted))
+    # ---- costs -------------------------------------------------------------------------------------
+    def run_costs(self, run_id: str, query: costs.CostQuery) -> RunCosts:
+        return self._read(lambda c: costs.of_run(c, self._budgets, run_id, query))
 
-    def pipeline_costs(self, pipeline_id: str, wanted: costs.CostQuery) -> PipelineCosts:
-        return self._read(lambda c: costs.of_pipeline(c, self._budgets, pipeline_id, wanted))
+    def pipeline_costs(self, pipeline_id: str, query: costs.CostQuery) -> PipelineCosts:
+        return self._read(lambda c: costs.of_pipeline(c, self._budgets, pipeline_id, query))
 
-    def costs(self, wanted: costs.CostQuery) -> Costs:
-        return self._read(lambda c: costs.of_all(c, wanted))
+    def costs(self, query: costs.CostQuery) -> Costs:
+        return self._read(lambda c: costs.of_all(c, query))
 
     # ---- approvals ---------------------------------------------------------------------------------
     def approvals(

@@ -3,7 +3,7 @@ import { IconCoin, IconPlayerPlay } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { sendRunCommand } from '~/api/commands'
 import type { Run } from '~/api/types'
-import { runLimits, spentMonthlyLimit } from '~/lib/budgets'
+import { exhaustedMonthlyLimit, runLimits } from '~/lib/budgets'
 import { BottomBar } from '~/ui/BottomBar'
 import type { RunCommandState } from '~/ui/useRunCommand'
 import { BudgetDialog } from './BudgetDialog'
@@ -14,7 +14,7 @@ type Props = { run: Run; allowed: boolean; task: RunCommandState; notice: ReactN
 export function BudgetBar({ run, allowed, task, notice }: Props) {
   const [editing, setEditing] = useState(false)
   const canResume = run.possible.includes('resume')
-  const canRaise = spentMonthlyLimit(run) === undefined && runLimits(run).length > 0
+  const canRaise = exhaustedMonthlyLimit(run) === undefined && runLimits(run).length > 0
   return (
     <>
       <BottomBar

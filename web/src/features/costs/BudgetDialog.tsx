@@ -31,7 +31,7 @@ function BudgetForm({ run, task, opened, onClose }: Props) {
       new Map<Limit, string>(
         limits.map((status) => [
           status.limit,
-          String(status.is_spent ? suggestedLimit(status) : status.allowed),
+          String(status.is_exhausted ? suggestedLimit(status) : status.allowed),
         ]),
       ),
   )

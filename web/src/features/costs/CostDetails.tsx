@@ -6,7 +6,7 @@ const NAMES = { max_cost_usd: 'Cost', max_tokens: 'Tokens', max_calls: 'Calls' }
 
 /** The usage of a run against each limit of its budget. */
 export function CostDetails({ run: { usage, budget } }: { run: Run }) {
-  if (usage.calls === 0 && budget.bounds.length === 0) return null
+  if (usage.calls === 0 && budget.status.length === 0) return null
   const partlySimulated = usage.simulated_calls > 0 && usage.simulated_calls < usage.calls
   return (
     <>
@@ -19,10 +19,10 @@ export function CostDetails({ run: { usage, budget } }: { run: Run }) {
       {usage.cache_read_tokens > 0 && (
         <Detail name="Cached">{compactNumber(usage.cache_read_tokens)} tokens</Detail>
       )}
-      {budget.bounds.map((status) => (
+      {budget.status.map((status) => (
         <Detail
-          key={`${status.of} ${status.limit}`}
-          name={status.of === 'month' ? `${NAMES[status.limit]} (month)` : NAMES[status.limit]}
+          key={`${status.period} ${status.limit}`}
+          name={status.period === 'month' ? `${NAMES[status.limit]} (month)` : NAMES[status.limit]}
         >
           {status.limit === 'max_cost_usd'
             ? formatLimit(status.limit, status.used)

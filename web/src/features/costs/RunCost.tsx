@@ -8,7 +8,7 @@ import styles from './RunCost.module.css'
 
 /** The model usage of a run against its tightest limit. */
 export function RunCost({ run: { usage, budget } }: { run: Run }) {
-  const status = tightestLimit(budget.bounds)
+  const status = tightestLimit(budget.status)
   if (usage.calls === 0 && status === undefined) return null
   const isSimulated = usage.calls > 0 && usage.simulated_calls === usage.calls
   return (
@@ -21,9 +21,9 @@ export function RunCost({ run: { usage, budget } }: { run: Run }) {
             {status.limit === 'max_cost_usd' && !isSimulated
               ? `of ${money(status.allowed)}`
               : `${compactNumber(status.used)} of ${formatLimit(status.limit, status.allowed)}`}
-            {status.of === 'month' && ' this month'}
+            {status.period === 'month' && ' this month'}
           </span>
-          <span className={styles.track} data-spent={status.is_spent || undefined} aria-hidden="true">
+          <span className={styles.track} data-exhausted={status.is_exhausted || undefined} aria-hidden="true">
             <span style={{ width: `${usedFraction(status) * 100}%` }} />
           </span>
         </>

@@ -16,7 +16,7 @@ from cairn.definitions import CheckpointDefinition
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
 from cairn.services.costs.budgets import Budgets
-from cairn.services.costs.usage import run_budget
+from cairn.services.costs.usage import run_budget_view
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.rework import staleness
 from cairn.services.runs.execution_views import Progress
@@ -45,7 +45,7 @@ def get_run(
     row = connection.execute(query.where(R.run_id == facts.run_id)).one()
     waiting = approvals.pending_of_run(connection, facts.run_id, approvals.ApprovalViewer(now, by))
     opened = progress.of_runs(connection, [row]).get(facts.run_id, [])
-    stands = budgets.of_run(connection, facts.run_id)
+    budget = budgets.of_run(connection, facts.run_id)
     return RunView(
         **summary_fields(row, len(waiting), opened, model_usage.of_run(connection, facts.run_id)),
         paused_at=row.paused_at,
@@ -59,9 +59,9 @@ def get_run(
         rollback_history=[rollback.id for rollback in run.rollbacks],
         trail=_trail(connection, plans, loaded, {each.execution_id: each.progress for each in opened}, now),
         progress=_progress(connection, loaded, now),
-        possible=for_run(run, now, stands.spent.words if stands.spent is not None else ""),
+        possible=for_run(run, now, budget.exhausted.message if budget.exhausted is not None else ""),
         waiting_approvals=waiting,
-        budget=run_budget(stands),
+        budget=run_budget_view(budget),
         warnings=[],
     )
 

@@ -19,7 +19,7 @@ from cairn.services.approvals.queries.forms import form_of
 from cairn.services.approvals.views import Approval
 from cairn.services.artifacts import queries as artifacts
 from cairn.services.artifacts.views import Artifact
-from cairn.services.costs.usage import usage
+from cairn.services.costs.usage import usage_view
 from cairn.services.engine.plans import DefinitionCache, definition_of
 from cairn.services.paging import Row, SortOrder, page
 from cairn.services.rework import staleness
@@ -156,7 +156,7 @@ def _view(connection: Connection, plans: DefinitionCache, around: ExecutionRows,
         approval=around.pending.get(row.execution_id),
         form=form_of(connection, checkpoint, row),
         progress=progress.progress(row),
-        usage=usage(around.used.get(row.execution_id, NOTHING)),
+        usage=usage_view(around.used.get(row.execution_id, NOTHING)),
         possible=for_execution(run, aggregate, now, is_stale=row.execution_id in around.stale) if is_live else [],
         warnings=[],
     )

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.core.states import ApprovalStatus, RunStatus
-from cairn.services.costs.usage import usage
+from cairn.services.costs.usage import usage_view
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.runs.queries import progress
 from cairn.services.runs.views import OpenExecution, RecentRun, RunMetadata, RunPage, RunSummary
@@ -118,7 +118,7 @@ def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution], used
         "open": list(opened),
         "archived_by": row.archived_by,
         "over_budget": row.over_budget or None,
-        "usage": usage(used),
+        "usage": usage_view(used),
     }
 
 
