@@ -106,10 +106,10 @@ class Harness:
         return raised.value
 
     def finish(
-        self, key: str, digest: str = "d", *, ruling: PassDecision | None = None, after: float = 1.0
+        self, key: str, digest: str = "d", *, pass_decision: PassDecision | None = None, after: float = 1.0
     ) -> Decision:
         e = self.e(key)
-        return self.send(ExecutionFinished(e.id, e.dispatch, digest, (RESULT,), ruling), "worker", after)
+        return self.send(ExecutionFinished(e.id, e.dispatch, digest, (RESULT,), pass_decision), "worker", after)
 
     def fail(self, key: str, error: Failure = BROKEN) -> Decision:
         e = self.e(key)

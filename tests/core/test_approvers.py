@@ -23,19 +23,19 @@ from tests.mentions import mentions
 
 
 def asked(approvers: int = 2) -> Harness:
-    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.COMPLETION, needed=approvers))
+    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.COMPLETION, required_approvals=approvers))
     harness.finish("a")
     return harness
 
 
 def proposed(approvers: int = 2) -> Harness:
-    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.ACTION, needed=approvers))
+    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.ACTION, required_approvals=approvers))
     harness.propose("a", "p0")
     return harness
 
 
 def expiring(on_expiry: OnExpiry) -> Harness:
-    judge = asking(ApprovalKind.COMPLETION, period=60.0, on_expiry=on_expiry)
+    judge = asking(ApprovalKind.COMPLETION, timeout=60.0, on_expiry=on_expiry)
     harness = Harness(plan_of(("a", "b")), judge=judge)
     harness.finish("a")
     return harness
@@ -54,7 +54,7 @@ def test_several_different_users_must_approve() -> None:
         "required_approvals": 3,
     }
     harness.answer("a", "approve", "bob")
-    assert harness.states == {"a": "COMPLETION_ASKED"}
+    assert harness.states == {"a": "AWAITING_COMPLETION_APPROVAL"}
     harness.answer("a", "approve", "cleo")
     assert harness.states == {"a": "COMPLETED"}
     (approval,) = harness.run.approvals.values()
@@ -82,8 +82,8 @@ def test_one_rejection_or_revision_ends_the_approval() -> None:
 def test_a_modification_restarts_the_count_of_approvals() -> None:
     harness = proposed()
     harness.answer("a", "approve", "ann")
-    harness.answer("a", "modify", "bob", modified="p1", answer="parameters 1")
-    assert harness.asked("a").agreeing == {"bob"}
+    harness.answer("a", "modify", "bob", modified_digest="p1", answer="parameters 1")
+    assert harness.asked("a").approved_by == {"bob"}
     harness.refuses(Decide(harness.asked("a").id, "approve", "p0"), StaleCommand, by="ann")
     harness.answer("a", "approve", "ann", digest="p1")
     assert harness.states == {"a": "WORKING"}
@@ -93,9 +93,9 @@ def test_a_modification_restarts_the_count_of_approvals() -> None:
 def test_a_modification_back_to_the_original_content_restarts_the_count_too() -> None:
     harness = proposed(approvers=3)
     harness.answer("a", "approve", "ann")
-    harness.answer("a", "modify", "bob", modified="p1")
-    harness.answer("a", "modify", "cleo", modified="p0")
-    assert harness.asked("a").agreeing == {"cleo"}
+    harness.answer("a", "modify", "bob", modified_digest="p1")
+    harness.answer("a", "modify", "cleo", modified_digest="p0")
+    assert harness.asked("a").approved_by == {"cleo"}
     harness.answer("a", "approve", "ann")
     harness.answer("a", "approve", "bob")
     assert harness.states == {"a": "WORKING"}
@@ -104,13 +104,13 @@ def test_a_modification_back_to_the_original_content_restarts_the_count_too() ->
 def test_an_approver_can_still_modify() -> None:
     harness = proposed()
     harness.answer("a", "approve", "ann")
-    harness.answer("a", "modify", "ann", modified="p1")
-    assert harness.asked("a").agreeing == {"ann"}
+    harness.answer("a", "modify", "ann", modified_digest="p1")
+    assert harness.asked("a").approved_by == {"ann"}
 
 
 def test_accepting_an_invalid_result_takes_as_many_people() -> None:
     policies = {"a": CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN)}
-    harness = Harness(plan_of("a", policies=policies), judge=asking(ApprovalKind.VALIDATION, needed=2))
+    harness = Harness(plan_of("a", policies=policies), judge=asking(ApprovalKind.VALIDATION, required_approvals=2))
     harness.send(ResultInvalid(harness.e("a").id, 1, "x"), "worker")
     harness.answer("a", "accept", "ann")
     assert harness.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
@@ -120,7 +120,7 @@ def test_accepting_an_invalid_result_takes_as_many_people() -> None:
 
 
 def test_an_input_and_an_escalation_take_one_person() -> None:
-    harness = Harness(plan_of(("a", "b")), judge=asking(*ApprovalKind, needed=2))
+    harness = Harness(plan_of(("a", "b")), judge=asking(*ApprovalKind, required_approvals=2))
     harness.answer("a", "approve", "ann")
     harness.answer("a", "approve", "bob")
     harness.answer("b", "approve", "ann")

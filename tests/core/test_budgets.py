@@ -119,5 +119,5 @@ def test_a_budget_of_its_own_is_set_and_taken_back() -> None:
 
 def test_what_a_budget_of_a_run_does_not_say_is_as_the_definition_says() -> None:
     defined = Budget(Decimal(2), 1000, 10)
-    assert Budget(max_tokens=5).over(defined) == Budget(Decimal(2), 5, 10)
-    assert Budget(Decimal(1), None, 3).over(Budget()) == Budget(Decimal(1), None, 3)
+    assert Budget(max_tokens=5).with_defaults(defined) == Budget(Decimal(2), 5, 10)
+    assert Budget(Decimal(1), None, 3).with_defaults(Budget()) == Budget(Decimal(1), None, 3)

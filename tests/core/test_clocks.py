@@ -84,14 +84,14 @@ def test_the_clock_of_a_run_counts_while_any_runner_works() -> None:
     harness = Harness(plan_of(("a", "b"), run_timeout=100.0))
     start = harness.at
     assert harness.did(ScheduleTimer) == [ScheduleTimer(100.0, RunTimedOut(1))]
-    assert (harness.run.clock, harness.run.working_since) == (1, start)
+    assert (harness.run.timer_generation, harness.run.active_since) == (1, start)
     harness.send(InputRequested(harness.e("a").id, 1, WaitingOn.QUESTION), "worker", after=10)
-    assert (harness.run.clock, harness.run.working_since) == (1, start)  # b goes on
+    assert (harness.run.timer_generation, harness.run.active_since) == (1, start)  # b goes on
     harness.send(InputRequested(harness.e("b").id, 1, WaitingOn.QUESTION), "worker", after=20)
-    assert (harness.run.clock, harness.run.working_since, harness.run.worked) == (1, None, 30.0)
+    assert (harness.run.timer_generation, harness.run.active_since, harness.run.active_seconds) == (1, None, 30.0)
     harness.refuses(RunTimedOut(1), StaleCommand)
     harness.answer("a", "answer", after=500)
-    assert (harness.run.clock, harness.run.working_since, harness.run.worked) == (2, harness.at, 30.0)
+    assert (harness.run.timer_generation, harness.run.active_since, harness.run.active_seconds) == (2, harness.at, 30.0)
     assert harness.did(ScheduleTimer) == [ScheduleTimer(70.0, RunTimedOut(2))]
     harness.refuses(RunTimedOut(1), StaleCommand)
 
@@ -107,7 +107,7 @@ def test_a_run_without_time_left_fails_as_soon_as_it_works() -> None:
 def test_going_from_one_checkpoint_to_the_next_sets_no_new_timer() -> None:
     harness = Harness(plan_of("a", "b", run_timeout=100.0))
     harness.finish("a")
-    assert (harness.run.clock, harness.did(ScheduleTimer)) == (1, [])
+    assert (harness.run.timer_generation, harness.did(ScheduleTimer)) == (1, [])
 
 
 def test_a_run_timeout_fails_working_executions_and_cancels_the_others() -> None:
@@ -118,7 +118,7 @@ def test_a_run_timeout_fails_working_executions_and_cancels_the_others() -> None
     why = mentions("100")
     assert harness.e("a").last_error == Failure("run_timeout", why)
     assert harness.last.effects[0] == StopExecution(harness.e("a").id, 1)
-    assert harness.run.working_since is None
+    assert harness.run.active_since is None
 
 
 def test_a_run_that_is_taken_up_again_has_its_whole_time() -> None:
@@ -128,7 +128,7 @@ def test_a_run_that_is_taken_up_again_has_its_whole_time() -> None:
     harness.send(RetryExecution(harness.e("b").id, 1))
     assert harness.did(ScheduleTimer) == [ScheduleTimer(100.0, RunTimedOut(2))]
     harness.finish("b", after=60)
-    assert harness.run.worked == 60.0
+    assert harness.run.active_seconds == 60.0
     harness.send(RollBack("r", 0))
     assert harness.did(ScheduleTimer) == [ScheduleTimer(100.0, RunTimedOut(3))]
 
@@ -144,7 +144,7 @@ def test_resuming_does_not_give_the_run_new_time() -> None:
 def test_a_clock_that_goes_back_takes_nothing_away() -> None:
     harness = Harness(plan_of("a"))
     harness.finish("a", after=-30)
-    assert (harness.e("a").worked, harness.run.worked) == (0.0, 0.0)
+    assert (harness.e("a").active_seconds, harness.run.active_seconds) == (0.0, 0.0)
     assert harness.at < BEGIN
 
 

@@ -21,7 +21,7 @@ from cairn.core.conditions import (
 )
 from cairn.core.rule_verdict import ConditionResult, RiskLevel, RuleQuestion
 from cairn.core.states import ApprovalKind
-from tests.core.rulings import action, compared, field, question, sure
+from tests.core.rule_builders import action, compared, field, question, sure
 from tests.mentions import mentions
 
 
@@ -119,7 +119,7 @@ def test_a_list_means_any_of() -> None:
     assert told == ConditionResult(
         "amount, region", "amount > 1000 or region == EU", "amount is 99.99, region is EU", True
     )
-    assert not looked(test, REFUND).holds
+    assert not looked(test, REFUND).matched
 
 
 def test_the_parameters_of_the_action_are_looked_at_first() -> None:

@@ -61,7 +61,7 @@ def status_of(harness: Harness) -> ApprovalStatus:
 def test_a_completion_is_asked_with_what_is_staged() -> None:
     harness = asked_completion()
     e = harness.e("a")
-    assert (e.state, harness.asked("a").digest) == (ExecutionState.COMPLETION_ASKED, "d")
+    assert (e.state, harness.asked("a").digest) == (ExecutionState.AWAITING_COMPLETION_APPROVAL, "d")
     assert harness.last.effects == (StageArtifacts(e.id),)
     assert harness.told == ["artifacts_created", "execution_awaiting_completion_approval", "approval_requested"]
 
@@ -129,7 +129,7 @@ def test_approving_an_action_returns_to_its_proposer() -> None:
 def test_modifying_an_action_binds_the_approval_to_the_new_parameters() -> None:
     harness = asked_action()
     approval = harness.asked("a")
-    harness.answer("a", "modify", modified="transfer less", answer="checksum")
+    harness.answer("a", "modify", modified_digest="transfer less", answer="checksum")
     assert (harness.states, harness.e("a").answer) == ({"a": "WORKING"}, "checksum")
     approval = harness.run.approvals[approval.id]
     assert (approval.status, approval.digest) == (ApprovalStatus.APPROVED, "transfer less")
@@ -139,7 +139,7 @@ def test_modifying_an_action_binds_the_approval_to_the_new_parameters() -> None:
 def test_action_modify_has_to_change_something() -> None:
     harness = asked_action()
     harness.refuses(Decide(harness.asked("a").id, "modify"))
-    harness.refuses(Decide(harness.asked("a").id, "modify", modified="transfer"))
+    harness.refuses(Decide(harness.asked("a").id, "modify", modified_digest="transfer"))
 
 
 def test_revising_an_action_counts_as_a_revision() -> None:
@@ -172,7 +172,7 @@ def test_validation_accept_completes() -> None:
 def test_validation_accept_still_asks_for_the_completion() -> None:
     harness = asked_validation(CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN, ask_completion=True))
     harness.answer("a", "accept")
-    assert harness.states == {"a": "COMPLETION_ASKED"}
+    assert harness.states == {"a": "AWAITING_COMPLETION_APPROVAL"}
 
 
 def test_validation_feedback_tries_again() -> None:
@@ -202,19 +202,19 @@ def test_retrying_after_an_escalation_renews_the_retry_limits() -> None:
     harness = asked_escalation(policy=CheckpointPolicy(max_auto_retries=1, max_validation_retries=1, timeout=60.0))
     e = harness.e("a")
     harness.run = harness.run.with_executions(
-        e.changed(retries_used=1, validations_used=1, interruptions=2, worked=50.0)
+        e.replace(retries_used=1, validations_used=1, interruptions=2, active_seconds=50.0)
     )
     harness.answer("a", "retry")
     e = harness.e("a")
     assert (e.state, e.attempt) == (ExecutionState.WORKING, 2)
-    assert (e.retries_used, e.validations_used, e.interruptions, e.worked) == (0, 0, 0, 0.0)
+    assert (e.retries_used, e.validations_used, e.interruptions, e.active_seconds) == (0, 0, 0, 0.0)
     assert harness.detail(EventType.EXECUTION_RETRIED) == {"checkpoint": "a", "attempt_number": 2}
 
 
 def test_retrying_after_an_escalation_asks_a_form_again() -> None:
     harness = Harness(plan_of("a", decides=("a",), policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     harness.answer("a", "answer")
-    harness.finish("a", ruling=PassDecision.ESCALATE)
+    harness.finish("a", pass_decision=PassDecision.ESCALATE)
     harness.answer("a", "retry")
     assert harness.e("a").waiting_on is WaitingOn.HUMAN_FORM
 

@@ -34,7 +34,7 @@ def test_a_failed_attempt_is_retried_after_the_delay_with_the_same_id_and_worksp
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1, retry_delay=7.0)}))
     before = harness.e("a")
     harness.fail("a")
-    assert harness.e("a") == before.changed(
+    assert harness.e("a") == before.replace(
         state=ExecutionState.WAITING,
         waiting_on=WaitingOn.RETRY_DELAY,
         due_at=harness.at + timedelta(seconds=7),
@@ -42,7 +42,7 @@ def test_a_failed_attempt_is_retried_after_the_delay_with_the_same_id_and_worksp
         retries_used=1,
         errors=1,
         last_error=BROKEN,
-        working_since=None,
+        active_since=None,
     )
     assert harness.last.effects == (ScheduleTimer(7.0, RetryDue(before.id, 1)),)
     assert harness.told == ["execution_retried", "execution_waiting"]
@@ -95,7 +95,7 @@ def test_a_validation_retry_is_a_new_attempt_with_its_own_timeout_and_interrupti
     harness.send(ExecutionInterrupted(harness.e("a").id, 1), "worker")
     harness.send(ResultInvalid(harness.e("a").id, 2, "x"), "worker", after=30)
     e = harness.e("a")
-    assert (e.waiting_on, e.interruptions, e.worked, e.answered) == (WaitingOn.HUMAN_FORM, 0, 0.0, False)
+    assert (e.waiting_on, e.interruptions, e.active_seconds, e.answered) == (WaitingOn.HUMAN_FORM, 0, 0.0, False)
 
 
 def test_on_validation_failure_fail_gives_up_at_once() -> None:
@@ -136,7 +136,7 @@ def test_a_revision_renews_the_budgets() -> None:
     assert (e.retries_used, e.validations_used, e.interruptions, e.attempt) == (1, 1, 1, 3)
     harness.answer("a", "revise")
     e = harness.e("a")
-    assert (e.retries_used, e.validations_used, e.interruptions, e.attempt, e.worked) == (0, 0, 0, 3, 0.0)
+    assert (e.retries_used, e.validations_used, e.interruptions, e.attempt, e.active_seconds) == (0, 0, 0, 3, 0.0)
 
 
 # ---- a worker that died ----------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_rollback_checkpoint_archives_only_the_failed_execution_and_waits_for_a_
         (failed.id,),
         RollbackTrigger.CHECKPOINT_FAILURE,
     )
-    assert harness.e("b").by_hand
+    assert harness.e("b").manual_start
     assert harness.last.effects == (
         MoveToErrored(failed.id),
         ArchiveFiles(rollback.id),

@@ -122,7 +122,7 @@ def test_a_workspace_is_dropped_when_an_execution_after_its_stage_starts() -> No
     harness.finish("a")
     assert harness.did(DeleteWorkspaces) == []
     harness.finish("b")
-    assert (harness.states["c"], harness.did(DeleteWorkspaces)) == ("START_ASKED", [])
+    assert (harness.states["c"], harness.did(DeleteWorkspaces)) == ("AWAITING_START_APPROVAL", [])
     harness.answer("c", "approve")
     assert harness.did(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id, harness.e("b").id))]
     assert [e.has_workspace for e in harness.run.current] == [False, False, True]

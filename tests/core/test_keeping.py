@@ -44,8 +44,8 @@ def test_after_a_rollback_the_approval_of_equal_content_is_reused_and_recorded()
     harness.finish("c", "c1")
     assert harness.states == {"a": "COMPLETED", "b": "COMPLETED", "c": "COMPLETED"}
     kept = list(harness.run.approvals.values())[-1]
-    assert kept == first.changed(
-        id=kept.id, execution=harness.e("c").id, asked_at=harness.at, closed_at=harness.at, kept_from=first.id
+    assert kept == first.replace(
+        id=kept.id, execution=harness.e("c").id, requested_at=harness.at, closed_at=harness.at, reused_from=first.id
     )
     assert harness.detail(EventType.APPROVAL_REUSED) == {"kind": "completion", "digest": "c1", "reused_from": first.id}
 
@@ -56,14 +56,14 @@ def test_other_content_needs_a_new_approval() -> None:
     harness.finish("b", "b1")
     harness.answer("b", "approve")
     harness.finish("c", "c2")
-    assert harness.states["c"] == "COMPLETION_ASKED"
+    assert harness.states["c"] == "AWAITING_COMPLETION_APPROVAL"
 
 
 def test_the_first_checkpoint_of_a_manual_rollback_needs_a_new_approval() -> None:
     harness = completed()
     harness.send(RollBack("r", 0))
     harness.finish("b", "b1")
-    assert harness.states["b"] == "COMPLETION_ASKED"
+    assert harness.states["b"] == "AWAITING_COMPLETION_APPROVAL"
 
 
 def test_cancelled_executions_before_the_target_do_not_count_as_rolled_back() -> None:
@@ -76,7 +76,7 @@ def test_cancelled_executions_before_the_target_do_not_count_as_rolled_back() ->
     harness.send(RollBack("r", 0))
     assert len(harness.run.rollbacks[0].archived) == 2
     harness.finish("b", "x")
-    assert harness.states["b"] == "COMPLETION_ASKED"
+    assert harness.states["b"] == "AWAITING_COMPLETION_APPROVAL"
 
 
 def test_it_still_needs_a_new_approval_after_a_manual_cancel() -> None:
@@ -85,7 +85,7 @@ def test_it_still_needs_a_new_approval_after_a_manual_cancel() -> None:
     harness.send(CancelExecution(harness.e("b").id))
     harness.send(StartExecution(harness.e("b").id))
     harness.finish("b", "b1")
-    assert harness.states["b"] == "COMPLETION_ASKED"
+    assert harness.states["b"] == "AWAITING_COMPLETION_APPROVAL"
 
 
 def test_an_undone_rollback_needs_no_new_approval() -> None:
@@ -103,14 +103,14 @@ def test_a_rework_needs_a_new_approval() -> None:
     harness = completed()
     harness.send(RequestRework("b"))
     harness.finish("b", "b1")
-    assert harness.states["b"] == "COMPLETION_ASKED"
+    assert harness.states["b"] == "AWAITING_COMPLETION_APPROVAL"
 
 
 def test_approvals_are_not_reused_in_the_next_pass() -> None:
     harness = completed()
     harness.send(RestartRun(1))
     harness.finish("a", "a1")
-    assert harness.states == {"a": "COMPLETION_ASKED"}
+    assert harness.states == {"a": "AWAITING_COMPLETION_APPROVAL"}
 
 
 def test_approvals_are_not_reused_for_another_checkpoint() -> None:
@@ -118,7 +118,7 @@ def test_approvals_are_not_reused_for_another_checkpoint() -> None:
     harness.finish("a", "same")
     harness.answer("a", "approve")
     harness.finish("b", "same")
-    assert harness.states["b"] == "COMPLETION_ASKED"
+    assert harness.states["b"] == "AWAITING_COMPLETION_APPROVAL"
 
 
 @pytest.mark.parametrize("said", ["revise", "reject"])
@@ -132,7 +132,7 @@ def test_the_latest_decision_on_the_content_counts(said: str) -> None:
     harness.finish("b", "b2")
     harness.answer("b", "approve")
     harness.finish("c", "c1")
-    assert harness.states["c"] == "COMPLETION_ASKED"
+    assert harness.states["c"] == "AWAITING_COMPLETION_APPROVAL"
 
 
 def test_a_newer_approval_is_reused_again() -> None:
@@ -152,17 +152,17 @@ def test_a_newer_approval_is_reused_again() -> None:
 
 def test_an_approval_with_fewer_votes_than_needed_now_is_not_reused() -> None:
     harness = completed()
-    harness.judge = asking(ApprovalKind.COMPLETION, needed=2)
+    harness.judge = asking(ApprovalKind.COMPLETION, required_approvals=2)
     harness.send(RollBack("r", 0))
     harness.finish("b", "b2")
     for person in ("ann", "bob"):
         harness.answer("b", "approve", person)
     harness.finish("c", "c1")
-    assert harness.states["c"] == "COMPLETION_ASKED"
+    assert harness.states["c"] == "AWAITING_COMPLETION_APPROVAL"
 
 
 def test_a_reused_approval_has_no_deadline() -> None:
-    harness = Harness(plan_of("a", "b", "c"), judge=asking(ApprovalKind.COMPLETION, period=60.0))
+    harness = Harness(plan_of("a", "b", "c"), judge=asking(ApprovalKind.COMPLETION, timeout=60.0))
     for key in "abc":
         harness.finish(key, "x")
         harness.answer(key, "approve")
@@ -171,7 +171,7 @@ def test_a_reused_approval_has_no_deadline() -> None:
     harness.answer("b", "approve")
     harness.finish("c", "x")
     kept = list(harness.run.approvals.values())[-1]
-    assert (kept.kept_from is not None, kept.expires_at) == (True, None)
+    assert (kept.reused_from is not None, kept.expires_at) == (True, None)
 
 
 def test_a_reused_automatic_approval_stays_automatic() -> None:
@@ -226,7 +226,7 @@ def test_each_attempt_can_repeat_the_actions_of_an_earlier_one() -> None:
 def test_an_action_with_other_content_needs_a_new_approval() -> None:
     harness = Harness(plan_of("a"))
     proposed(harness)
-    harness.answer("a", "modify", modified="pay less")
+    harness.answer("a", "modify", modified_digest="pay less")
     harness.fail("a")
     harness.send(RetryExecution(harness.e("a").id, 1))
     proposed(harness)

@@ -21,7 +21,7 @@ from tests.core.spec_tables import EXECUTION_MAY_BECOME, RUN_MAY_BECOME
 
 GIVEN = CommandContext(BEGIN, "ann", UUID(int=1))
 
-RUN_MOVES = """
+RUN_TRANSITIONS = """
     not_started  start      in_progress
     not_started  cancel     cancelled
     in_progress  pause      paused
@@ -51,37 +51,37 @@ RUN_MOVES = """
     cancelled    roll_back  in_progress
 """
 
-EXECUTION_MOVES = """
-    pending           ask_start       start_asked
-    pending           go              ready
-    pending           cancel          cancelled
-    start_asked       go              ready
-    start_asked       refuse          pending
-    start_asked       fail            failed
-    start_asked       cancel          cancelled
-    ready             work            working
-    ready             wait            waiting
-    ready             cancel          cancelled
-    working           go              ready
-    working           wait            waiting
-    working           ask_completion  completion_asked
-    working           complete        completed
-    working           fail            failed
-    working           cancel          cancelled
-    waiting           go              ready
-    waiting           wait            waiting
-    waiting           ask_completion  completion_asked
-    waiting           complete        completed
-    waiting           fail            failed
-    waiting           cancel          cancelled
-    completion_asked  go              ready
-    completion_asked  wait            waiting
-    completion_asked  complete        completed
-    completion_asked  fail            failed
-    completion_asked  cancel          cancelled
-    failed            go              ready
-    failed            ask_start       start_asked
-    failed            cancel          cancelled
+EXECUTION_TRANSITIONS = """
+    pending                       request_start_approval       awaiting_start_approval
+    pending                       make_ready                   ready
+    pending                       cancel                       cancelled
+    awaiting_start_approval       make_ready                   ready
+    awaiting_start_approval       reject_start                 pending
+    awaiting_start_approval       fail                         failed
+    awaiting_start_approval       cancel                       cancelled
+    ready                         dispatch                     working
+    ready                         wait                         waiting
+    ready                         cancel                       cancelled
+    working                       make_ready                   ready
+    working                       wait                         waiting
+    working                       request_completion_approval  awaiting_completion_approval
+    working                       complete                     completed
+    working                       fail                         failed
+    working                       cancel                       cancelled
+    waiting                       make_ready                   ready
+    waiting                       wait                         waiting
+    waiting                       request_completion_approval  awaiting_completion_approval
+    waiting                       complete                     completed
+    waiting                       fail                         failed
+    waiting                       cancel                       cancelled
+    awaiting_completion_approval  make_ready                   ready
+    awaiting_completion_approval  wait                         waiting
+    awaiting_completion_approval  complete                     completed
+    awaiting_completion_approval  fail                         failed
+    awaiting_completion_approval  cancel                       cancelled
+    failed                        make_ready                   ready
+    failed                        request_start_approval       awaiting_start_approval
+    failed                        cancel                       cancelled
 """
 
 DECISIONS = """
@@ -112,7 +112,7 @@ def rows(text: str) -> dict[tuple[str, str], str]:
 
 @pytest.mark.parametrize(("status", "verb"), list(itertools.product(RunStatus, RunTransition)))
 def test_every_cell_of_the_runs_table(status: RunStatus, verb: RunTransition) -> None:
-    legal = rows(RUN_MOVES).get((status.name.lower(), verb.name.lower()))
+    legal = rows(RUN_TRANSITIONS).get((status.name.lower(), verb.name.lower()))
     draft = Draft(Run("run", plan_of("a"), status), GIVEN)
     if legal is None:
         with pytest.raises(CommandRefused) as refused:
@@ -128,7 +128,7 @@ def test_every_cell_of_the_runs_table(status: RunStatus, verb: RunTransition) ->
 
 @pytest.mark.parametrize(("state", "verb"), list(itertools.product(ExecutionState, ExecutionTransition)))
 def test_every_cell_of_the_executions_table(state: ExecutionState, verb: ExecutionTransition) -> None:
-    legal = rows(EXECUTION_MOVES).get((state.name.lower(), verb.name.lower()))
+    legal = rows(EXECUTION_TRANSITIONS).get((state.name.lower(), verb.name.lower()))
     e = Execution("e", "a", 0, 1, 1, state=state)
     draft = Draft(Run("run", plan_of("a"), executions={"e": e}), GIVEN)
     if legal is None:
@@ -184,11 +184,11 @@ def test_the_executions_table_shows_what_the_specification_says() -> None:
 def test_what_is_shown_of_a_state() -> None:
     assert {state.name: SHOWN[state].value for state in ExecutionState} == {
         "PENDING": "pending",
-        "START_ASKED": "waiting_approval_to_start",
+        "AWAITING_START_APPROVAL": "waiting_approval_to_start",
         "READY": "in_progress",
         "WORKING": "in_progress",
         "WAITING": "in_progress",
-        "COMPLETION_ASKED": "waiting_approval_to_complete",
+        "AWAITING_COMPLETION_APPROVAL": "waiting_approval_to_complete",
         "COMPLETED": "completed",
         "FAILED": "failed",
         "CANCELLED": "cancelled",

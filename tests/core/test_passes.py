@@ -44,8 +44,8 @@ def deciding(**settings: Any) -> Harness:
 
 def test_complete_continues_or_ends_the_run() -> None:
     harness = deciding()
-    harness.finish("d", ruling=PassDecision.COMPLETE)
-    assert (harness.e("d").ruling, harness.states["z"]) == (PassDecision.COMPLETE, "WORKING")
+    harness.finish("d", pass_decision=PassDecision.COMPLETE)
+    assert (harness.e("d").pass_decision, harness.states["z"]) == (PassDecision.COMPLETE, "WORKING")
     assert harness.detail(EventType.EXECUTION_COMPLETED)["decision"] == "COMPLETE"
     harness.finish("z")
     assert (harness.run.status, harness.run.pass_number) == (RunStatus.COMPLETED, 1)
@@ -54,19 +54,19 @@ def test_complete_continues_or_ends_the_run() -> None:
 def test_without_a_pass_decision_it_counts_as_complete() -> None:
     harness = deciding()
     harness.finish("d")
-    assert harness.e("d").ruling is PassDecision.COMPLETE
+    assert harness.e("d").pass_decision is PassDecision.COMPLETE
 
 
 def test_who_does_not_decide_has_no_ruling() -> None:
     harness = Harness(plan_of("a", "b"))
-    harness.finish("a", ruling=PassDecision.RESTART)
-    assert (harness.e("a").ruling, harness.run.pass_number) == (None, 1)
+    harness.finish("a", pass_decision=PassDecision.RESTART)
+    assert (harness.e("a").pass_decision, harness.run.pass_number) == (None, 1)
 
 
 def test_restart_begins_the_next_pass_at_the_first_checkpoint() -> None:
     harness = deciding(auto_advance=False)
     harness.send(StartExecution(harness.e("d").id))
-    harness.finish("d", ruling=PassDecision.RESTART)
+    harness.finish("d", pass_decision=PassDecision.RESTART)
     assert (harness.run.pass_number, harness.run.restart_count) == (2, 1)
     assert harness.states == {"a": "WORKING"}
     assert [e.pass_number for e in harness.run.executions.values()] == [1, 1, 2]
@@ -85,7 +85,7 @@ def test_restart_stops_and_cancels_what_is_open() -> None:
     harness = Harness(plan_of("a", "d", "z", decides=("d",), needs={"z": ("a",)}))
     harness.finish("a")
     z = harness.e("z")
-    harness.finish("d", ruling=PassDecision.RESTART)
+    harness.finish("d", pass_decision=PassDecision.RESTART)
     assert harness.run.executions[z.id].state is ExecutionState.CANCELLED
     assert harness.last.effects[0] == StopExecution(z.id, 1)
     harness.refuses(ExecutionFinished(z.id, 1, "late"), StaleCommand)
@@ -101,9 +101,9 @@ def test_an_earlier_pass_cannot_be_retried() -> None:
 
 def test_a_restart_beyond_the_limit_becomes_an_escalation() -> None:
     harness = deciding(max_restarts=1)
-    harness.finish("d", ruling=PassDecision.RESTART)
+    harness.finish("d", pass_decision=PassDecision.RESTART)
     harness.finish("a")
-    harness.finish("d", ruling=PassDecision.RESTART)
+    harness.finish("d", pass_decision=PassDecision.RESTART)
     assert (harness.run.pass_number, harness.e("d").waiting_on) == (2, WaitingOn.ESCALATION)
     why = mentions("1")
     assert harness.detail(EventType.PASS_DECISION_OVERRIDDEN) == {
@@ -116,12 +116,12 @@ def test_a_restart_beyond_the_limit_becomes_an_escalation() -> None:
 
 def test_a_manual_restart_beyond_the_limit_is_counted() -> None:
     harness = deciding(max_restarts=0)
-    harness.finish("d", ruling=PassDecision.RESTART)
+    harness.finish("d", pass_decision=PassDecision.RESTART)
     decider = harness.e("d")
     harness.answer("d", "restart")
     assert (harness.run.pass_number, harness.run.restart_count) == (2, 1)
     decider = harness.run.executions[decider.id]
-    assert (decider.state, decider.ruling) == (
+    assert (decider.state, decider.pass_decision) == (
         ExecutionState.COMPLETED,
         PassDecision.RESTART,
     )  # the answer stands for its completion
@@ -130,12 +130,12 @@ def test_a_manual_restart_beyond_the_limit_is_counted() -> None:
 def test_escalate_asks_before_completion_and_the_answer_replaces_its_approval() -> None:
     policies = {"d": CheckpointPolicy(ask_completion=True)}
     harness = deciding(policies=policies)
-    harness.finish("d", ruling=PassDecision.ESCALATE)
-    assert (harness.e("d").waiting_on, harness.e("d").ruling) == (WaitingOn.ESCALATION, PassDecision.ESCALATE)
+    harness.finish("d", pass_decision=PassDecision.ESCALATE)
+    assert (harness.e("d").waiting_on, harness.e("d").pass_decision) == (WaitingOn.ESCALATION, PassDecision.ESCALATE)
     assert harness.asked("d").reason == mentions()
     assert harness.did(StageArtifacts) == [StageArtifacts(harness.e("d").id)]
     harness.answer("d", "accept")
-    assert (harness.e("d").state, harness.e("d").ruling, harness.states["z"]) == (
+    assert (harness.e("d").state, harness.e("d").pass_decision, harness.states["z"]) == (
         ExecutionState.COMPLETED,
         PassDecision.COMPLETE,
         "WORKING",
@@ -144,17 +144,17 @@ def test_escalate_asks_before_completion_and_the_answer_replaces_its_approval() 
 
 def test_a_retry_after_an_escalation_decides_again() -> None:
     harness = deciding()
-    harness.finish("d", ruling=PassDecision.ESCALATE)
+    harness.finish("d", pass_decision=PassDecision.ESCALATE)
     harness.answer("d", "retry")
-    assert (harness.e("d").state, harness.e("d").ruling) == (ExecutionState.WORKING, None)
-    harness.finish("d", ruling=PassDecision.COMPLETE)
+    assert (harness.e("d").state, harness.e("d").pass_decision) == (ExecutionState.WORKING, None)
+    harness.finish("d", pass_decision=PassDecision.COMPLETE)
     assert harness.states["z"] == "WORKING"
 
 
 # ---- a required second pass ------------------------------------------------------------------------------
 def test_a_first_pass_never_completes() -> None:
     harness = deciding(require_second_pass=True)
-    harness.finish("d", ruling=PassDecision.COMPLETE)
+    harness.finish("d", pass_decision=PassDecision.COMPLETE)
     assert (harness.run.pass_number, harness.states) == (2, {"a": "WORKING"})
     assert harness.detail(EventType.PASS_DECISION_OVERRIDDEN) == {
         "checkpoint": "d",
@@ -162,7 +162,7 @@ def test_a_first_pass_never_completes() -> None:
         "reason": mentions(),
     }
     harness.finish("a")
-    harness.finish("d", ruling=PassDecision.COMPLETE)
+    harness.finish("d", pass_decision=PassDecision.COMPLETE)
     harness.finish("z")
     assert (harness.run.status, harness.run.pass_number) == (RunStatus.COMPLETED, 2)
 
@@ -180,7 +180,7 @@ def test_without_a_deciding_checkpoint_the_last_completion_counts() -> None:
 
 def test_a_first_pass_cannot_be_accepted_as_complete() -> None:
     harness = deciding(require_second_pass=True)
-    harness.finish("d", ruling=PassDecision.ESCALATE)
+    harness.finish("d", pass_decision=PassDecision.ESCALATE)
     refused = harness.refuses(Decide(harness.asked("d").id, "accept"))
     assert refused.possible == ("retry", "restart", "fail")
     harness.answer("d", "restart")
@@ -197,7 +197,7 @@ def test_accepting_an_invalid_decision_does_not_skip_the_second_pass() -> None:
 
 def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
     harness = deciding(policies={"d": CheckpointPolicy(ask_completion=True)})
-    harness.finish("d", ruling=PassDecision.RESTART)
+    harness.finish("d", pass_decision=PassDecision.RESTART)
     assert (harness.run.pass_number, harness.detail(EventType.EXECUTION_AWAITING_COMPLETION_APPROVAL)["decision"]) == (
         1,
         "RESTART",
@@ -208,22 +208,26 @@ def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
 
 def test_a_revision_of_a_decision_forgets_the_first_one() -> None:
     harness = deciding(policies={"d": CheckpointPolicy(ask_completion=True)})
-    harness.finish("d", ruling=PassDecision.RESTART)
+    harness.finish("d", pass_decision=PassDecision.RESTART)
     harness.send(PauseRun())
     harness.answer("d", "revise")
     harness.send(ResumeRun())
-    assert (harness.run.pass_number, harness.e("d").state, harness.e("d").ruling) == (1, ExecutionState.WORKING, None)
+    assert (harness.run.pass_number, harness.e("d").state, harness.e("d").pass_decision) == (
+        1,
+        ExecutionState.WORKING,
+        None,
+    )
 
 
 def test_a_decision_that_is_being_reworked_does_not_restart() -> None:
     harness = deciding(policies={"d": CheckpointPolicy(ask_completion=True)})
-    harness.finish("d", ruling=PassDecision.RESTART)
+    harness.finish("d", pass_decision=PassDecision.RESTART)
     harness.send(PauseRun())
     harness.answer("d", "approve")
     harness.send(RequestRework("d"))
     harness.send(ResumeRun())
     assert (harness.run.pass_number, harness.states["d"]) == (1, "WORKING")
-    harness.finish("d", ruling=PassDecision.COMPLETE)
+    harness.finish("d", pass_decision=PassDecision.COMPLETE)
     harness.answer("d", "approve")
     assert harness.states["z"] == "WORKING"
 

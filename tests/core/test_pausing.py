@@ -148,7 +148,7 @@ def test_while_paused_a_start_is_approved_and_waits_for_resume() -> None:
 
 def test_while_paused_an_escalation_can_decide_on_a_restart_that_waits_for_resume() -> None:
     harness = Harness(plan_of("a", "b", decides=("a",)))
-    harness.finish("a", ruling=PassDecision.ESCALATE)
+    harness.finish("a", pass_decision=PassDecision.ESCALATE)
     harness.send(PauseRun())
     harness.answer("a", "restart")
     assert (harness.run.status, harness.run.pass_number) == (RunStatus.PAUSED, 1)
@@ -179,7 +179,7 @@ def test_while_paused_a_retry_delay_ends_and_nothing_starts() -> None:
 
 
 def test_while_paused_deadlines_continue() -> None:
-    harness = paused(CheckpointPolicy(), asking(ApprovalKind.COMPLETION, period=60.0))
+    harness = paused(CheckpointPolicy(), asking(ApprovalKind.COMPLETION, timeout=60.0))
     harness.send(ApprovalExpired(harness.asked("a").id, 1), "timer")
     assert (harness.run.status, harness.states) == (RunStatus.FAILED, {"a": "FAILED"})
 

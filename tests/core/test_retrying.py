@@ -43,15 +43,15 @@ def test_a_manual_retry_keeps_the_id_and_resets_everything_else() -> None:
     assert not failed.has_workspace
     harness.send(RetryExecution(failed.id, 2))
     assert harness.run.status is RunStatus.IN_PROGRESS
-    assert harness.e("a") == failed.changed(
+    assert harness.e("a") == failed.replace(
         state=ExecutionState.WORKING,
         attempt=3,
         retries_used=0,
         dispatch=3,
         has_workspace=True,
         failed_at=None,
-        working_since=harness.at,
-        worked=0.0,
+        active_since=harness.at,
+        active_seconds=0.0,
     )
     assert harness.last.effects == (CreateWorkspace(failed.id), Dispatch(failed.id, 3))
     assert harness.detail(EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "transition": "retry"}
@@ -62,20 +62,20 @@ def test_a_retry_forgets_what_the_failed_attempt_did() -> None:
     harness = Harness(plan_of("a", decides=("a",), policies={"a": policy}))
     harness.answer("a", "answer", answer="entered")
     harness.send(ExecutionInterrupted(harness.e("a").id, 1), "worker")
-    harness.finish("a", ruling=PassDecision.RESTART, after=30)
+    harness.finish("a", pass_decision=PassDecision.RESTART, after=30)
     harness.answer("a", "revise")
     harness.answer("a", "answer", answer="entered again")
-    harness.finish("a", ruling=PassDecision.RESTART)
+    harness.finish("a", pass_decision=PassDecision.RESTART)
     harness.answer("a", "reject")
     failed = harness.e("a")
-    assert (failed.revision, failed.digest, failed.outputs, failed.ruling) == (
+    assert (failed.revision, failed.digest, failed.outputs, failed.pass_decision) == (
         1,
         "d",
         (RESULT.id,),
         PassDecision.RESTART,
     )
     harness.send(RetryExecution(failed.id, 1))
-    assert harness.e("a") == failed.changed(
+    assert harness.e("a") == failed.replace(
         state=ExecutionState.WAITING,
         waiting_on=WaitingOn.HUMAN_FORM,
         attempt=2,
@@ -83,8 +83,8 @@ def test_a_retry_forgets_what_the_failed_attempt_did() -> None:
         answered=False,
         digest=None,
         outputs=(),
-        ruling=None,
-        worked=0.0,
+        pass_decision=None,
+        active_seconds=0.0,
         has_workspace=True,
         failed_at=None,
     )
@@ -96,7 +96,7 @@ def test_a_retry_drops_the_requested_rework() -> None:
     harness.send(ReworkRequested(harness.e("b").id, 1, "a"), "worker")
     harness.answer("b", "fail")
     harness.send(RetryExecution(harness.e("b").id, 1))
-    assert (harness.states["b"], harness.e("b").wants) == ("WORKING", None)
+    assert (harness.states["b"], harness.e("b").pending_rework) == ("WORKING", None)
 
 
 def test_a_repeated_retry_of_the_same_attempt_counts_once() -> None:
@@ -120,11 +120,11 @@ def test_resume_with_a_failed_execution_is_refused_with_alternatives() -> None:
 
 
 def test_a_retry_of_an_unapproved_start_asks_again() -> None:
-    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.START, period=60.0, on_expiry=OnExpiry.FAIL))
+    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.START, timeout=60.0, on_expiry=OnExpiry.FAIL))
     harness.send(ApprovalExpired(harness.asked("a").id, 1), "timer")
     assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
     harness.send(RetryExecution(harness.e("a").id, 1))
-    assert harness.states == {"a": "START_ASKED"}
+    assert harness.states == {"a": "AWAITING_START_APPROVAL"}
     assert harness.asked("a").attempt == 2
 
 
@@ -150,7 +150,7 @@ def test_cancelling_one_execution_stops_it_and_leaves_its_checkpoint_pending() -
     e = harness.e("a")
     harness.send(CancelExecution(e.id))
     assert harness.all("a") == [ExecutionState.CANCELLED, ExecutionState.PENDING]
-    assert harness.e("a").by_hand
+    assert harness.e("a").manual_start
     assert harness.last.effects == (StopExecution(e.id, 1), MoveToErrored(e.id), CreateWorkspace(harness.e("a").id))
     harness.refuses(CancelExecution(e.id))
     assert harness.refuses(CancelExecution(harness.e("a").id)).possible == ("start",)

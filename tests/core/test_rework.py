@@ -43,8 +43,8 @@ def looked_at() -> Harness:
 def test_the_requester_waits_for_a_new_execution_of_the_earlier_checkpoint() -> None:
     harness = wanted()
     rework, asker = harness.e("a"), harness.e("b")
-    assert (rework.state, rework.is_rework, rework.asked_by) == (ExecutionState.WORKING, True, asker.id)
-    assert (rework.position, rework.asks_anew) == (0, True)
+    assert (rework.state, rework.is_rework, rework.parent_execution) == (ExecutionState.WORKING, True, asker.id)
+    assert (rework.position, rework.requires_new_approval) == (0, True)
     assert (asker.state, asker.waiting_on) == (ExecutionState.WAITING, WaitingOn.REWORK)
     assert harness.run.reworks == 1
     assert harness.run.complete == frozenset()
@@ -149,8 +149,8 @@ def test_later_checkpoints_wait_for_a_rework() -> None:
 
 def test_a_checkpoint_directly_follows_its_needs_or_the_stage_before() -> None:
     plan = plan_of("a", ("b", "c"), "d", needs={"c": ("a",), "d": ("b",)})
-    assert plan.follows == {"a": (), "b": ("a",), "c": ("a",), "d": ("b",)}
-    assert plan_of("a", ("b", "c"), "d").follows["d"] == ("b", "c")
+    assert plan.predecessors == {"a": (), "b": ("a",), "c": ("a",), "d": ("b",)}
+    assert plan_of("a", ("b", "c"), "d").predecessors["d"] == ("b", "c")
 
 
 # ---- limits ----------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_rework_past_ten_per_run_is_escalated() -> None:
     harness.send(ReworkRequested(harness.e("b").id, 1, "a"), "worker")
     harness.finish("a")
     harness.send(ReworkRequested(harness.e("b").id, 2, "a"), "worker")
-    assert (harness.e("b").waiting_on, harness.e("b").wants) == (WaitingOn.ESCALATION, PendingRework("a"))
+    assert (harness.e("b").waiting_on, harness.e("b").pending_rework) == (WaitingOn.ESCALATION, PendingRework("a"))
     assert harness.asked("b").reason == mentions("1")
 
 
@@ -170,7 +170,7 @@ def test_rework_past_a_depth_of_three_is_escalated() -> None:
         harness.finish(key)
     for asker, key in (("e", "d"), ("d", "c"), ("c", "b")):
         harness.send(ReworkRequested(harness.e(asker).id, 1, key), "worker")
-    assert harness.run.depth(harness.e("b")) == 3
+    assert harness.run.rework_depth(harness.e("b")) == 3
     harness.send(ReworkRequested(harness.e("b").id, 1, "a"), "worker")
     assert harness.e("b").waiting_on is WaitingOn.ESCALATION
     assert harness.asked("b").reason == mentions("3")
@@ -187,15 +187,15 @@ def test_a_rework_over_the_limit_is_granted_or_refused(decision: str, reason: st
     harness.finish("a")
     harness.send(ReworkRequested(harness.e("b").id, 1, "a", reason, "Add it up again"), "worker")
     asker, wish = harness.e("b"), PendingRework("a", "Add it up again", reason)
-    assert asker.wants == wish
+    assert asker.pending_rework == wish
     harness.answer("b", decision, feedback="so be it")
-    assert harness.run.executions[asker.id].wants == {"fail": wish, "restart": wish}.get(decision)
+    assert harness.run.executions[asker.id].pending_rework == {"fail": wish, "restart": wish}.get(decision)
     match decision:
         case "retry":
             assert (harness.e("a").state, harness.e("b").waiting_on) == (ExecutionState.WORKING, WaitingOn.REWORK)
             assert harness.run.reworks == 1
             assert harness.e("a").rework == Rework("b", "Add it up again", reason or "so be it")
-            assert harness.e("a").asked_by == asker.id
+            assert harness.e("a").parent_execution == asker.id
         case "accept":
             assert harness.states == {"a": "COMPLETED", "b": "WORKING"}
             assert harness.detail(EventType.REWORK_ENDED) == {
@@ -228,7 +228,7 @@ def test_a_user_sends_work_back_for_an_execution_waiting_for_approval() -> None:
     harness.send(RequestRework("a", harness.e("b").id, "it is too long", "Make it short"))
     assert harness.e("a").rework == Rework("ann", "Make it short", "it is too long")
     assert harness.run.approvals[approval].status is ApprovalStatus.WITHDRAWN
-    assert (harness.e("b").waiting_on, harness.e("a").asked_by) == (WaitingOn.REWORK, harness.e("b").id)
+    assert (harness.e("b").waiting_on, harness.e("a").parent_execution) == (WaitingOn.REWORK, harness.e("b").id)
     harness.finish("a", "a2")
     assert harness.states == {"a": "COMPLETED", "b": "WORKING"}
     assert (

@@ -41,7 +41,11 @@ def test_a_redo_of_a_failed_rework_keeps_its_parent() -> None:
     harness = wanted(policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
     harness.fail("a")
     redo = harness.e("a")
-    assert (redo.state, redo.asked_by, redo.asks_anew) == (ExecutionState.PENDING, harness.e("b").id, True)
+    assert (redo.state, redo.parent_execution, redo.requires_new_approval) == (
+        ExecutionState.PENDING,
+        harness.e("b").id,
+        True,
+    )
     assert redo.rework == Rework("b", "Add it up again", "a figure is wrong")
     assert harness.e("b").waiting_on is WaitingOn.REWORK
     harness.send(StartExecution(redo.id))
@@ -128,9 +132,9 @@ def test_rolling_back_a_rework_resumes_its_requester() -> None:
 
 def test_a_rework_is_approved_like_any_other() -> None:
     harness = wanted(policies={"a": CheckpointPolicy(ask_completion=False)})
-    harness.run = harness.run.with_executions(harness.e("a").changed(policy=CheckpointPolicy(ask_completion=True)))
+    harness.run = harness.run.with_executions(harness.e("a").replace(policy=CheckpointPolicy(ask_completion=True)))
     e = harness.e("a")
     harness.send(ExecutionFinished(e.id, 1, "a2", (RESULT,)), "worker")
-    assert (harness.states["a"], harness.e("b").waiting_on) == ("COMPLETION_ASKED", WaitingOn.REWORK)
+    assert (harness.states["a"], harness.e("b").waiting_on) == ("AWAITING_COMPLETION_APPROVAL", WaitingOn.REWORK)
     harness.answer("a", "approve")
     assert harness.states["b"] == "WORKING"

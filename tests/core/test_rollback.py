@@ -49,13 +49,13 @@ def completed(*keys: str) -> Harness:
 def test_everything_after_the_target_is_archived_and_the_run_continues() -> None:
     harness = completed("a", "b", "c")
     ended, b, c = harness.run.completed_at, harness.e("b"), harness.e("c")
-    made = harness.run.issued
+    made = harness.run.created_count
     harness.send(RollBack("r", 0, reason="redo"))
     assert (harness.run.status, harness.states) == (RunStatus.IN_PROGRESS, {"a": "COMPLETED", "b": "WORKING"})
     assert harness.run.rollbacks == (
         Rollback("r", made, 1, RunStatus.COMPLETED, 0, (b.id, c.id), completed_before=ended),
     )
-    assert [harness.run.executions[e.id] for e in (b, c)] == [e.changed(archived_by="r") for e in (b, c)]
+    assert [harness.run.executions[e.id] for e in (b, c)] == [e.replace(archived_by="r") for e in (b, c)]
     assert harness.last.effects == (
         ArchiveFiles("r"),
         CreateWorkspace(harness.e("b").id),
@@ -168,7 +168,10 @@ def test_a_cancelled_run_is_reopened_by_a_rollback_to_its_end() -> None:
     harness.send(RollBack("r", 0))
     harness.send(CancelRun())
     harness.send(RollBack("s", 0))
-    assert (harness.run.status, harness.states) == (RunStatus.IN_PROGRESS, {"a": "COMPLETED", "b": "START_ASKED"})
+    assert (harness.run.status, harness.states) == (
+        RunStatus.IN_PROGRESS,
+        {"a": "COMPLETED", "b": "AWAITING_START_APPROVAL"},
+    )
 
 
 def test_a_repeated_rollback_counts_once() -> None:
@@ -224,7 +227,7 @@ def test_a_run_is_archived_as_a_whole() -> None:
     harness.finish("a")
     harness.send(InputRequested(harness.e("c").id, 1, WaitingOn.QUESTION), "worker")
     a, b, c = harness.e("a"), harness.e("b"), harness.e("c")
-    made = harness.run.issued
+    made = harness.run.created_count
     harness.send(ArchiveRun("r"))
     assert (harness.run.status, harness.run.archived_by) == (RunStatus.CANCELLED, "r")
     assert harness.run.rollbacks == (Rollback("r", made, 1, RunStatus.IN_PROGRESS, None, (), (b.id, c.id)),)
@@ -242,7 +245,7 @@ def test_a_run_is_archived_as_a_whole() -> None:
     assert not harness.e("a").has_workspace
     assert a.has_workspace is False  # it went when the next stage began
     assert harness.run.pending == ()
-    assert harness.run.working_since is None
+    assert harness.run.active_since is None
 
 
 def test_an_archived_run_takes_no_commands() -> None:

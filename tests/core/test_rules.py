@@ -15,7 +15,7 @@ from cairn.core.business_hours import BusinessHours, HourRange
 from cairn.core.rule_verdict import NO_VERDICT, ApprovalTerms, ConditionResult, EvaluatedRule, RiskLevel, RuleVerdict
 from cairn.core.rules import GLOBAL, Rule, RuleSection, ScopedRulebook, share
 from cairn.core.states import ApprovalKind, OnExpiry
-from tests.core.rulings import (
+from tests.core.rule_builders import (
     ALWAYS,
     NEVER,
     NOON,
@@ -33,7 +33,7 @@ from tests.core.rulings import (
 from tests.mentions import mentions
 
 AUTO = RuleSection.AUTO_APPROVAL
-TERMS = ApprovalTerms(needed=2, approvers=("finance",), period=60.0, on_expiry=OnExpiry.CANCEL)
+TERMS = ApprovalTerms(required_approvals=2, approvers=("finance",), timeout=60.0, on_expiry=OnExpiry.CANCEL)
 CLOSED = BusinessHours("UTC")
 
 
@@ -42,7 +42,7 @@ def test_without_rules_nothing_is_said() -> None:
     assert said([], stopped=True) == RuleVerdict(stopped=True)
     assert said([book()]) == NO_VERDICT
     assert said([book(asks("a", NEVER))]) == RuleVerdict(
-        considered=(
+        evaluated_rules=(
             EvaluatedRule(
                 "a",
                 "global",
@@ -80,22 +80,22 @@ def test_a_rule_that_asks_gives_its_terms() -> None:
 
 
 def test_the_default_is_an_hour_and_then_to_fail() -> None:
-    assert said([book(asks("a"))]).terms == ApprovalTerms(period=3600.0, on_expiry=OnExpiry.FAIL)
+    assert said([book(asks("a"))]).terms == ApprovalTerms(timeout=3600.0, on_expiry=OnExpiry.FAIL)
 
 
 def test_a_rule_that_approves_says_whom_to_tell() -> None:
-    rule = approves("a", notify=True, channels=("teams",), terms=ApprovalTerms(recipients=("ops",), period=5.0))
+    rule = approves("a", notify=True, channels=("teams",), terms=ApprovalTerms(recipients=("ops",), timeout=5.0))
     verdict = said([book(rule, revision=2)])
-    assert (verdict.asks, verdict.rule, verdict.revision, verdict.notify) == (False, "a", 2, True)
+    assert (verdict.requires_approval, verdict.rule, verdict.revision, verdict.notify) == (False, "a", 2, True)
     assert verdict.terms == ApprovalTerms(channels=("teams",), recipients=("ops",))
-    assert [one.outcome for one in verdict.considered] == ["approves"]
+    assert [one.outcome for one in verdict.evaluated_rules] == ["approves"]
 
 
 def test_reasons_are_left_out_where_the_rule_says_so() -> None:
     """`log_decision: false` keeps the approval and its rule, not the conditions."""
     verdict = said([book(approves("a", log=False))])
-    assert (verdict.asks, verdict.rule, verdict.considered) == (False, "a", ())
-    assert said([book(asks("a", log=False))]).considered != ()
+    assert (verdict.requires_approval, verdict.rule, verdict.evaluated_rules) == (False, "a", ())
+    assert said([book(asks("a", log=False))]).evaluated_rules != ()
 
 
 G, P = "global", "pipeline"
@@ -126,8 +126,8 @@ def test_order(case: str) -> None:
     verdict = said(books)
     assert verdict.rule == winner
     assert verdict.scope == next(GLOBAL if scope == G else PIPELINE for scope, rule in rules if rule.name == winner)
-    assert verdict.asks is next(not rule.approves for _, rule in rules if rule.name == winner)
-    assert {one.rule for one in verdict.considered} == {rule.name for _, rule in rules}
+    assert verdict.requires_approval is next(not rule.approves for _, rule in rules if rule.name == winner)
+    assert {one.rule for one in verdict.evaluated_rules} == {rule.name for _, rule in rules}
 
 
 def test_why_the_others_did_not_win() -> None:
@@ -151,7 +151,7 @@ def test_why_the_others_did_not_win() -> None:
         "shadow yes": mentions("approves"),
         "shadow elsewhere": mentions(),
     }
-    assert [one.shadow for one in said([book(*rules)]).considered].count(True) == 3
+    assert [one.shadow for one in said([book(*rules)]).evaluated_rules].count(True) == 3
 
 
 HELD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -166,7 +166,7 @@ HELD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def test_what_is_held_back_asks(case: str, section: RuleSection) -> None:
     of_book, beside = HELD[case]
     verdict = said([book(approves("a", section=section), **of_book)], **beside)
-    assert (verdict.asks, verdict.rule, verdict.terms) == (True, "a", ApprovalTerms(period=3600.0))
+    assert (verdict.requires_approval, verdict.rule, verdict.terms) == (True, "a", ApprovalTerms(timeout=3600.0))
     assert outcomes(verdict) == {"a": mentions()}
     assert outcomes(verdict) != {"a": "approves"}
     assert verdict.stopped is ("stopped" in {**of_book, **beside})
@@ -176,36 +176,36 @@ def test_what_is_held_back_asks(case: str, section: RuleSection) -> None:
 def test_what_is_held_back_does_not_ask_where_the_settings_do_not(kind: ApprovalKind) -> None:
     """With the flag on people are asked, by the terms of the rule; with it off nobody is."""
     verdict = said([book(approves("a", terms=TERMS), stopped=True)], question(kind))
-    assert (verdict.asks, verdict.rule, verdict.terms, verdict.stopped) == (None, "a", TERMS, True)
+    assert (verdict.requires_approval, verdict.rule, verdict.terms, verdict.stopped) == (None, "a", TERMS, True)
     assert outcomes(verdict) != {"a": "approves"}
 
 
 @pytest.mark.parametrize("limits", [{"hours": CLOSED}, {"stopped": True}])
 def test_the_limits_of_either_scope_hold(limits: dict[str, Any]) -> None:
     own = book(approves("own"), scope=PIPELINE)
-    assert said([book(**limits), own]).asks is True
-    assert said([book(approves("all")), book(scope=PIPELINE, **limits)]).asks is True
+    assert said([book(**limits), own]).requires_approval is True
+    assert said([book(approves("all")), book(scope=PIPELINE, **limits)]).requires_approval is True
 
 
 def test_within_business_hours_it_is_approved() -> None:
     books = [book(approves("a"), hours=BusinessHours("UTC", HourRange(12 * 60, 13 * 60)))]
-    assert said(books).asks is False
-    assert said(books, question(at=NOON + timedelta(hours=1))).asks is True
+    assert said(books).requires_approval is False
+    assert said(books, question(at=NOON + timedelta(hours=1))).requires_approval is True
 
 
 def test_a_stop_is_told_where_no_rule_matches() -> None:
     """Low risk passes without people only while nothing is stopped."""
     assert said([book(asks("a", NEVER), stopped=True)]).stopped
-    assert said([book(asks("a"))], stopped=True).asks is True
+    assert said([book(asks("a"))], stopped=True).requires_approval is True
 
 
 @pytest.mark.parametrize("kind", ApprovalKind)
 def test_a_rule_never_answers_what_wants_more_than_a_yes(kind: ApprovalKind) -> None:
     verdict = said([book(approves("yes"))], question(kind))
     if kind in (ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACTION):
-        assert verdict.asks is False
+        assert verdict.requires_approval is False
     else:
-        assert verdict.asks is None
+        assert verdict.requires_approval is None
         assert outcomes(verdict) == {"yes": mentions(kind.value)}
     assert said([book(asks("no", terms=TERMS))], question(kind)).terms == TERMS
 
@@ -213,24 +213,24 @@ def test_a_rule_never_answers_what_wants_more_than_a_yes(kind: ApprovalKind) -> 
 def test_rollout_takes_its_share_and_the_first_match_decides() -> None:
     books = [book(approves("some", rollout=25.0), approves("all", priority=200))]
     verdicts = [said(books, question(approval=f"approval {n}")) for n in range(2000)]
-    approved = [verdict for verdict in verdicts if verdict.asks is False]
+    approved = [verdict for verdict in verdicts if verdict.requires_approval is False]
     assert 0.22 < len(approved) / len(verdicts) < 0.28
     assert {verdict.rule for verdict in verdicts} == {"some"}
-    asked = next(verdict for verdict in verdicts if verdict.asks)
+    asked = next(verdict for verdict in verdicts if verdict.requires_approval)
     assert outcomes(asked) == {"some": mentions(), "all": mentions("some")}
 
 
 @pytest.mark.parametrize(("percent", "taken"), [(0.0, 0), (100.0, 200)])
 def test_rollout_and_sample_at_their_ends(percent: float, taken: int) -> None:
     questions = [question(approval=f"approval {n}") for n in range(200)]
-    assert sum(said([book(approves("a", rollout=percent))], q).asks is False for q in questions) == taken
+    assert sum(said([book(approves("a", rollout=percent))], q).requires_approval is False for q in questions) == taken
     assert sum(said([book(approves("a", audit=percent))], q).audit for q in questions) == taken
 
 
 def test_the_sample_is_independent_of_the_rollout() -> None:
     """Otherwise a rule at 25 percent would have nearly all that it approves looked at."""
     books = [book(approves("a", rollout=25.0, audit=20.0))]
-    approved = [v for n in range(4000) if (v := said(books, question(approval=str(n)))).asks is False]
+    approved = [v for n in range(4000) if (v := said(books, question(approval=str(n)))).requires_approval is False]
     assert 0.16 < sum(verdict.audit for verdict in approved) / len(approved) < 0.24
 
 
@@ -272,16 +272,16 @@ QUESTIONS = st.builds(
 def test_asking_beats_approving(books: list[ScopedRulebook], of: Any) -> None:
     """Whatever else is there: nothing is approved if one live rule that matches asks, or anything holds it back."""
     verdict = said(books, of)
-    met = list(zip([rule for one in books for rule in one.rulebook.rules], verdict.considered, strict=False))
-    live = [rule for rule, told in met if rule.enabled and not rule.shadow and all(c.holds for c in told.conditions)]
-    if verdict.asks is False:
+    met = list(zip([rule for one in books for rule in one.rulebook.rules], verdict.evaluated_rules, strict=False))
+    live = [rule for rule, told in met if rule.enabled and not rule.shadow and all(c.matched for c in told.conditions)]
+    if verdict.requires_approval is False:
         assert all(rule.approves for rule in live)
         assert not verdict.stopped
         assert of.kind in (ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACTION)
         assert verdict.rule in {rule.name for rule in live if rule.rollout > 0}
     elif any(not rule.approves for rule in live):
-        assert verdict.asks is True
-    if verdict.asks is None:
+        assert verdict.requires_approval is True
+    if verdict.requires_approval is None:
         assert all(rule.approves for rule in live)
         assert of.kind is not ApprovalKind.ACTION or live == []
 
@@ -298,7 +298,7 @@ def test_a_hundred_rules_take_well_under_a_millisecond() -> None:
         for n in range(100)
     ]
     books, of = [book(*rules)], question(proposed=action(amount=5, confidence=0.9))
-    assert said(books, of, {"customer.tier": "silver"}).asks is None
+    assert said(books, of, {"customer.tier": "silver"}).requires_approval is None
     taken: list[float] = []
     for _ in range(20):
         start = thread_time()

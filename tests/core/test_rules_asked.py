@@ -51,20 +51,20 @@ def saying(verdict: RuleVerdict, seen: list[RuleQuestion] | None = None) -> Judg
     return judge
 
 
-APPROVES = RuleVerdict(False, "small", "global", 3, 7, considered=(MISSED, MET), notify=True, audit=True)
+APPROVES = RuleVerdict(False, "small", "global", 3, 7, evaluated_rules=(MISSED, MET), notify=True, audit=True)
 
 
 # ---- start and completion --------------------------------------------------------------------------
 def test_a_rule_asks_where_the_setting_is_off() -> None:
     harness = Harness(plan_of("a", "b"), judge=asking(ApprovalKind.START, ApprovalKind.COMPLETION))
-    assert harness.states == {"a": "START_ASKED"}
+    assert harness.states == {"a": "AWAITING_START_APPROVAL"}
     harness.answer("a", "approve")
     harness.finish("a")
-    assert harness.states == {"a": "COMPLETION_ASKED"}
+    assert harness.states == {"a": "AWAITING_COMPLETION_APPROVAL"}
     approval = harness.asked("a")
     assert (approval.rule, approval.scope, approval.rules_revision) == ("careful", "global", 1)
     harness.answer("a", "approve")
-    assert harness.states == {"a": "COMPLETED", "b": "START_ASKED"}
+    assert harness.states == {"a": "COMPLETED", "b": "AWAITING_START_APPROVAL"}
 
 
 def test_a_rule_approves_where_the_setting_asks_and_gives_its_reason() -> None:
@@ -87,7 +87,7 @@ def test_a_rule_approves_where_the_setting_asks_and_gives_its_reason() -> None:
     }
     start, completion = harness.run.approvals.values()
     assert [a.status for a in (start, completion)] == [ApprovalStatus.AUTO_APPROVED] * 2
-    assert (completion.audit, completion.priority, completion.considered) == (True, 7, (MISSED, MET))
+    assert (completion.audit, completion.priority, completion.evaluated_rules) == (True, 7, (MISSED, MET))
     assert [(vote.by, vote.decision) for vote in completion.votes] == [("rule:small", "approve")]
 
 
@@ -106,11 +106,11 @@ def test_the_question_names_the_approval_that_is_made_of_it() -> None:
 
 
 def test_a_rule_sets_the_terms_of_forms_and_escalations_without_answering_them() -> None:
-    terms = ApprovalTerms(period=60.0, approvers=("editors",))
-    harness = Harness(plan_of("a"), judge=saying(replace(APPROVES, asks=None, terms=terms)))
+    terms = ApprovalTerms(timeout=60.0, approvers=("editors",))
+    harness = Harness(plan_of("a"), judge=saying(replace(APPROVES, requires_approval=None, terms=terms)))
     harness.send(InputRequested(harness.e("a").id, 1, WaitingOn.QUESTION), "worker")
     approval = harness.asked("a")
-    assert (approval.status, approval.terms, approval.asked_of) == (ApprovalStatus.PENDING, terms, ("editors",))
+    assert (approval.status, approval.terms, approval.assigned_to) == (ApprovalStatus.PENDING, terms, ("editors",))
 
 
 # ---- actions ---------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def doubtful() -> Harness:
 
 def test_an_unknown_action_outcome_is_escalated() -> None:
     harness = doubtful()
-    assert (harness.e("a").waiting_on, harness.e("a").doubts) == (WaitingOn.ESCALATION, True)
+    assert (harness.e("a").waiting_on, harness.e("a").action_outcome_unknown) == (WaitingOn.ESCALATION, True)
     approval = harness.asked("a")
     assert (approval.kind, approval.reason) == (ApprovalKind.ESCALATION, "The mail may have left.")
 
@@ -195,14 +195,14 @@ def test_a_decision_resolves_an_unknown_action_outcome(decision: str) -> None:
     harness = doubtful()
     harness.answer("a", decision)
     e = harness.e("a")
-    assert (harness.states, e.doubts, e.attempt) == ({"a": "WORKING"}, False, 1)
+    assert (harness.states, e.action_outcome_unknown, e.attempt) == ({"a": "WORKING"}, False, 1)
 
 
 def test_a_retry_clears_an_unknown_action_outcome() -> None:
     harness = doubtful()
     harness.answer("a", "fail")
     harness.send(RetryExecution(harness.e("a").id, 1))
-    assert (harness.states, harness.e("a").doubts) == ({"a": "WORKING"}, False)
+    assert (harness.states, harness.e("a").action_outcome_unknown) == ({"a": "WORKING"}, False)
 
 
 # ---- who may decide ----------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def test_an_approval_is_reassigned() -> None:
     harness = held(approvers=("finance",))
     approval = harness.asked("a").id
     harness.send(AssignApproval(approval, ("legal",), "a contract"))
-    assert harness.asked("a").asked_of == ("legal",)
+    assert harness.asked("a").assigned_to == ("legal",)
     assert harness.detail(EventType.APPROVAL_ASSIGNED) == {
         "kind": "start",
         "from": ["finance"],
@@ -261,7 +261,7 @@ def test_an_approval_is_reassigned() -> None:
 
 # ---- reminders and escalation --------------------------------------------------------------------------
 def test_approvers_are_reminded_once_per_period() -> None:
-    harness = held(period=60.0)
+    harness = held(timeout=60.0)
     approval = harness.asked("a")
     harness.send(ReminderDue(approval.id, 1), "timer")
     assert approval.expires_at is not None
@@ -278,7 +278,7 @@ def test_an_approval_is_escalated_once() -> None:
     approval = harness.asked("a")
     assert harness.did(ScheduleTimer) == [ScheduleTimer(30.0, EscalationDue(approval.id))]
     harness.send(EscalationDue(approval.id), "timer")
-    assert harness.asked("a").asked_of == ("finance", "manager@example.com")
+    assert harness.asked("a").assigned_to == ("finance", "manager@example.com")
     assert harness.detail(EventType.APPROVAL_ESCALATED) == {
         "kind": "start",
         "to": ["manager@example.com", "finance"],
@@ -292,7 +292,7 @@ def test_an_approval_is_escalated_once() -> None:
 
 def test_a_due_escalation_is_recorded_before_the_deadline() -> None:
     """As after a start of the server, when both are due."""
-    harness = held(period=60.0, escalate_after=30.0, escalate_to=("manager@example.com",))
+    harness = held(timeout=60.0, escalate_after=30.0, escalate_to=("manager@example.com",))
     approval = harness.asked("a").id
     harness.send(ApprovalExpired(approval, 1), "timer")
     assert harness.told[:2] == ["approval_escalated", "approval_timeout"]
@@ -300,6 +300,6 @@ def test_a_due_escalation_is_recorded_before_the_deadline() -> None:
 
 
 def test_an_escalation_after_the_deadline_is_not_recorded() -> None:
-    harness = held(period=60.0, escalate_after=90.0, escalate_to=("manager@example.com",))
+    harness = held(timeout=60.0, escalate_after=90.0, escalate_to=("manager@example.com",))
     harness.send(ApprovalExpired(harness.asked("a").id, 1), "timer")
     assert "approval_escalated" not in harness.told

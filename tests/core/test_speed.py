@@ -11,7 +11,7 @@ import pytest
 from cairn.core.commands import CommandContext
 from cairn.core.draft import Draft
 from cairn.core.plan import CheckpointPolicy
-from cairn.core.settle import ready, settle
+from cairn.core.settle import ready_checkpoints, settle
 from cairn.core.states import ExecutionState, RunStatus
 from tests.core.harness import Harness, plan_of
 
@@ -51,7 +51,7 @@ def test_settle_and_readiness(shape: str) -> None:
     assert (thread_time() - start) * 10 < ENOUGH
     start = thread_time()
     for _ in range(100):
-        ready(harness.run)
+        ready_checkpoints(harness.run)
     assert (thread_time() - start) * 10 < ENOUGH
 
 

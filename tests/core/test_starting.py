@@ -60,13 +60,13 @@ def test_completion_and_start_of_the_next_execution_are_one_decision() -> None:
         DeleteWorkspaces((a.id,)),
         Dispatch(b.id, 1),
     )
-    assert harness.e("a") == a.changed(
+    assert harness.e("a") == a.replace(
         state=ExecutionState.COMPLETED,
         digest="d",
         outputs=(RESULT.id,),
         completed_at=harness.at,
-        working_since=None,
-        worked=1.0,
+        active_since=None,
+        active_seconds=1.0,
         has_workspace=False,
     )
 
@@ -83,7 +83,7 @@ def test_a_start_that_needs_approval_asks_at_once() -> None:
     harness = Harness(
         plan_of("a", policies={"a": CheckpointPolicy(ask_start=True, digest="definition")}, auto_advance=False)
     )
-    assert harness.states == {"a": "START_ASKED"}
+    assert harness.states == {"a": "AWAITING_START_APPROVAL"}
     assert harness.asked("a").digest == "definition"
     assert harness.last.effects == (CreateWorkspace(harness.e("a").id),)
     assert harness.e("a").started_at is None
@@ -98,7 +98,7 @@ def test_a_refused_start_returns_to_pending_and_can_be_requested_again() -> None
     assert harness.states == {"a": "PENDING"}
     assert harness.told == ["approval_rejected", "execution_start_rejected"]
     harness.send(StartExecution(harness.e("a").id))
-    assert harness.states == {"a": "START_ASKED"}
+    assert harness.states == {"a": "AWAITING_START_APPROVAL"}
     assert len(harness.run.approvals) == 2
 
 
@@ -122,7 +122,7 @@ def test_a_checkpoint_starts_as_soon_as_its_needs_are_complete() -> None:
 
 def test_needs_of_each_checkpoint() -> None:
     plan = plan_of(("a", "b"), "c", "d", needs={"d": ("b",)})
-    assert plan.needed == {
+    assert plan.prerequisites == {
         "a": frozenset(),
         "b": frozenset(),
         "c": frozenset({"a", "b"}),
@@ -159,7 +159,7 @@ def test_the_dispatch_number_only_grows() -> None:
 def test_a_run_keeps_its_graph_and_later_executions_take_the_newest_definition() -> None:
     harness = Harness(plan_of("a", "b", policies={"a": CheckpointPolicy(max_auto_retries=1)}))
     edited = replace(harness.run.plan, policies={key: CheckpointPolicy(max_auto_retries=5) for key in "ab"}, revision=2)
-    harness.run = harness.run.changed(plan=edited)
+    harness.run = harness.run.replace(plan=edited)
     harness.fail("a")
     harness.due("a")
     assert (harness.e("a").definition, harness.e("a").policy.max_auto_retries) == (1, 1)
@@ -175,7 +175,7 @@ def test_ids_come_from_the_command_and_the_run() -> None:
     one, again = Harness(plan_of("a")), Harness(plan_of("a"))
     assert one.e("a").id == again.e("a").id
     other = Harness(plan_of("a"), started=False)
-    other.run = other.run.changed(id="another run")
+    other.run = other.run.replace(id="another run")
     other.send(StartRun())
     assert other.e("a").id != one.e("a").id
 
@@ -184,7 +184,7 @@ def test_an_execution_as_it_is_made() -> None:
     harness = Harness(plan_of("a", revision=7))
     e = harness.e("a")
     assert (e.key, e.position, e.pass_number, e.ordinal, e.definition) == ("a", 0, 1, 1, 7)
-    assert (e.created_at, e.started_at, e.working_since) == (harness.at, harness.at, harness.at)
+    assert (e.created_at, e.started_at, e.active_since) == (harness.at, harness.at, harness.at)
     assert harness.at > BEGIN
 
 

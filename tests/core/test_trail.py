@@ -224,7 +224,7 @@ def test_a_rework() -> None:
 
 
 def test_questions_and_deadlines() -> None:
-    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.INPUT, period=60.0))
+    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.INPUT, timeout=60.0))
     harness.send(InputRequested(harness.e("a").id, 1, WaitingOn.QUESTION, "question"), "worker")
     harness.send(ApprovalExpired(harness.asked("a").id, 1), "timer")
     assert told(harness)[0] == (T.APPROVAL_TIMEOUT, "a", True, None, {"kind": "input"})

@@ -191,7 +191,7 @@ def test_the_requester_keeps_waiting_when_its_failed_rework_is_restored() -> Non
     failed = harness.e("a")
     harness.send(ExecutionFailed(failed.id, 1, BROKEN), "worker")
     redo, (rollback,) = harness.e("a"), harness.run.rollbacks
-    assert (redo.is_rework, redo.asked_by, redo.state) == (True, harness.e("b").id, ExecutionState.PENDING)
+    assert (redo.is_rework, redo.parent_execution, redo.state) == (True, harness.e("b").id, ExecutionState.PENDING)
     harness.send(UndoRollback(rollback.id))
     assert harness.run.executions[failed.id].state is ExecutionState.FAILED
     assert harness.e("b").waiting_on is WaitingOn.REWORK

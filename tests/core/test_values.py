@@ -12,7 +12,7 @@ from tests.core.harness import plan_of
 
 
 def execution(key: str, ordinal: int, state: ExecutionState = ExecutionState.COMPLETED, **more: object) -> Execution:
-    return Execution(f"{key}{ordinal}", key, 0, 1, ordinal, state=state).changed(**more)
+    return Execution(f"{key}{ordinal}", key, 0, 1, ordinal, state=state).replace(**more)
 
 
 def run_of(*executions: Execution) -> Run:
@@ -21,7 +21,7 @@ def run_of(*executions: Execution) -> Run:
 
 def test_a_changed_copy_leaves_the_first_as_it_was() -> None:
     e = execution("a", 1)
-    assert e.changed(attempt=2) == Execution("a1", "a", 0, 1, 1, state=ExecutionState.COMPLETED, attempt=2)
+    assert e.replace(attempt=2) == Execution("a1", "a", 0, 1, 1, state=ExecutionState.COMPLETED, attempt=2)
     assert e.attempt == 1
     with pytest.raises(AttributeError):
         e.attempt = 2  # type: ignore[misc]
@@ -29,7 +29,7 @@ def test_a_changed_copy_leaves_the_first_as_it_was() -> None:
 
 def test_a_field_that_does_not_exist_cannot_be_changed() -> None:
     with pytest.raises(TypeError, match=r"Execution\b.*\bcolour"):
-        execution("a", 1).changed(colour="red")
+        execution("a", 1).replace(colour="red")
 
 
 def test_what_is_current_open_failed_and_done() -> None:
@@ -39,9 +39,9 @@ def test_what_is_current_open_failed_and_done() -> None:
     failed, working = execution("b", 5, ExecutionState.FAILED), execution("b", 6, ExecutionState.WORKING)
     run = run_of(old, archived, first, again, failed, working)
     assert run.current == (first, again, failed, working)
-    assert (run.open, run.failed, run.working) == ((working,), (failed,), True)
+    assert (run.open, run.failed, run.is_working) == ((working,), (failed,), True)
     assert (run.latest("a"), run.latest("b")) == (again, None)
-    assert (run.complete, run.live_keys) == (frozenset({"a"}), {"b"})
+    assert (run.complete, run.active_keys) == (frozenset({"a"}), {"b"})
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_how_executions_stand_is_kept_up_to_date(state: ExecutionState, change: 
     for e in executions:
         run = run_of(*executions)
         assert run.current
-        changed = run.with_executions(e.changed(**change))
-        assert changed.standing == ExecutionIndex.of(changed.executions.values(), 1)
-        assert list(changed.standing.open) == list(ExecutionIndex.of(changed.executions.values(), 1).open)
+        changed = run.with_executions(e.replace(**change))
+        assert changed.index == ExecutionIndex.of(changed.executions.values(), 1)
+        assert list(changed.index.open) == list(ExecutionIndex.of(changed.executions.values(), 1).open)
 
 
 def test_what_comes_back_from_an_archive_stands_where_it_was_made() -> None:
@@ -77,7 +77,7 @@ def test_several_at_once_and_another_pass() -> None:
     run = run_of(execution("a", 1))
     more = run.with_executions(execution("b", 2), execution("a", 1, ExecutionState.FAILED))
     assert (more.failed, more.complete) == ((execution("a", 1, ExecutionState.FAILED),), {"b"})
-    assert more.changed(pass_number=2).current == ()
+    assert more.replace(pass_number=2).current == ()
 
 
 def test_a_policy_that_is_not_told_is_the_default() -> None:

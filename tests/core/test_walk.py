@@ -32,12 +32,12 @@ class Walk(RuleBasedStateMachine):
     def offer(self, data: st.DataObject, commands: Sequence[Command]) -> None:
         self.walker.send(data.draw(st.sampled_from(commands)), data.draw(PEOPLE))
 
-    @precondition(lambda self: self.walker.run.working)
+    @precondition(lambda self: self.walker.run.is_working)
     @rule(data=st.data())
     def runner_reports(self, data: st.DataObject) -> None:
         self.offer(data, choices.reports(self.walker.run))
 
-    @precondition(lambda self: self.walker.run.working)
+    @precondition(lambda self: self.walker.run.is_working)
     @rule(data=st.data())
     def runner_finishes(self, data: st.DataObject) -> None:
         self.offer(data, choices.finishes(self.walker.run))

@@ -79,13 +79,13 @@ class Walker:
         """The definition is edited: later executions use another policy."""
         plan = self.run.plan
         policies = {checkpoint.key: policy(pick) for checkpoint in plan.checkpoints}
-        self.run = self.run.changed(plan=replace(plan, policies=policies, revision=plan.revision + 1))
+        self.run = self.run.replace(plan=replace(plan, policies=policies, revision=plan.revision + 1))
 
     def send_late(self, pick: Pick) -> None:
         """A report that is late, repeated, or for something archived."""
         command = pick(late(self.run))
-        e = self.run.standing.current.get(getattr(command, "execution", ""))
-        holds = e is not None and self.run.archived_by is None and e.working_since is not None
+        e = self.run.index.current.get(getattr(command, "execution", ""))
+        holds = e is not None and self.run.archived_by is None and e.active_since is not None
         if isinstance(command, Report | ExecutionTimedOut) and not (e and holds and e.dispatch == command.dispatch):
             try:
                 decide(self.run, command, self.given("worker"))
@@ -109,7 +109,7 @@ def loaded(run: Run) -> Run:
 
 def check_undone(run: Run, ann: CommandContext, bob: CommandContext) -> None:
     """A rollback that is undone at once only stops open executions."""
-    commands: list[Command] = [RollBack("there", e.position) for e in run.standing.done.values()]
+    commands: list[Command] = [RollBack("there", e.position) for e in run.index.done.values()]
     for command in [*commands, RollBack("there", -1), ArchiveRun("there")]:
         try:
             there = decide(run, command, ann).run
@@ -123,7 +123,7 @@ def check_undone(run: Run, ann: CommandContext, bob: CommandContext) -> None:
         status = RunStatus.PAUSED if back.pause_requested else back.status
         if run.status in CLOSED or back.open:  # what was stopped may have been the last that was open
             assert (status, back.completed_at) == (run.status, run.completed_at)
-        assert back.standing.done == {key: back.executions[e.id] for key, e in run.standing.done.items()}
+        assert back.index.done == {key: back.executions[e.id] for key, e in run.index.done.items()}
         assert {e.id for e in run.failed} <= {e.id for e in back.failed}
         stopped = there.rollbacks[-1].stopped
         assert {back.executions[gone].state for gone in stopped} <= {ExecutionState.CANCELLED}

@@ -103,8 +103,8 @@ def book(pick: Callable[[Sequence[Any]], Any], plan: Plan) -> dict[tuple[str, Ap
             if asks is None:
                 continue
             terms = ApprovalTerms(
-                needed=pick([1, 1, 2]),
-                period=pick([None, 3600.0]),
+                required_approvals=pick([1, 1, 2]),
+                timeout=pick([None, 3600.0]),
                 on_expiry=pick(list(OnExpiry)),
                 escalate_after=pick([None, 60.0]),
                 escalate_to=("cleo",),
@@ -133,11 +133,11 @@ def policy(pick: Callable[[Sequence[Any]], Any]) -> CheckpointPolicy:
 def finishes(run: Run) -> list[Command]:
     found: list[Command] = []
     for e in working(run):
-        rulings = tuple(PassDecision) if run.plan[e.key].decides else (None,)
-        for ruling in rulings:
+        decisions = tuple(PassDecision) if run.plan[e.key].decides else (None,)
+        for pass_decision in decisions:
             found += [
-                ExecutionFinished(e.id, e.dispatch, "x", (OUTPUT,), ruling),
-                ExecutionFinished(e.id, e.dispatch, "y", (), ruling),
+                ExecutionFinished(e.id, e.dispatch, "x", (OUTPUT,), pass_decision),
+                ExecutionFinished(e.id, e.dispatch, "y", (), pass_decision),
             ]
     return found
 
@@ -168,7 +168,9 @@ def reports(run: Run) -> list[Command]:
 
 def decisions(run: Run) -> list[Command]:
     return [
-        Decide(a.id, decision, a.digest, modified=f"{a.digest}'" if decision == "modify" else None, answer=f"{n}")
+        Decide(
+            a.id, decision, a.digest, modified_digest=f"{a.digest}'" if decision == "modify" else None, answer=f"{n}"
+        )
         for n, a in enumerate(run.pending)
         for decision in transitions.DECISIONS[a.kind]
     ]
@@ -195,20 +197,20 @@ def requests(run: Run) -> list[Command]:
     """What people often ask for."""
     if run.status is RunStatus.NOT_STARTED:
         return [StartRun()]
-    found: list[Command] = [PauseRun() if run.goes_on else ResumeRun()]
+    found: list[Command] = [PauseRun() if run.can_dispatch else ResumeRun()]
     found += [StartExecution(e.id) for e in run.open if e.state is ExecutionState.PENDING]
     found += [RetryExecution(e.id, e.attempt) for e in run.failed]
     found += [AssignApproval(a.id, ("dora",)) for a in run.pending]
-    found += [SetBudget(Budget(max_calls=run.issued)), SetBudget(Budget()), WarnBudget("most is used")]
+    found += [SetBudget(Budget(max_calls=run.created_count)), SetBudget(Budget()), WarnBudget("most is used")]
     return found
 
 
 def upheavals(run: Run) -> list[Command]:
     """What people ask for when something has gone wrong."""
-    name = f"R{run.issued}"
+    name = f"R{run.created_count}"
     found: list[Command] = [CancelRun(), RestartRun(run.pass_number), ArchiveRun(name)]
     if run.plan.run_timeout is not None:
-        found.append(RunTimedOut(run.clock))
+        found.append(RunTimedOut(run.timer_generation))
     for target in range(-1, len(run.plan.checkpoints)):
         found += [RollBack(name, target), RollBack(name, target), RollBack(name, target, with_runs=True)]
     found += [UndoRollback(r.id) for r in run.rollbacks] * 2
@@ -222,11 +224,11 @@ def upheavals(run: Run) -> list[Command]:
 def late(run: Run) -> list[Command]:
     """What comes late, twice, early, or for what is gone."""
     found: list[Command] = [StartRun(), PauseRun(), ResumeRun(), CancelRun(), UndoRollback("none")]
-    found += [RunTimedOut(run.clock - 1), RestartRun(run.pass_number - 1), Decide("none", "approve")]
+    found += [RunTimedOut(run.timer_generation - 1), RestartRun(run.pass_number - 1), Decide("none", "approve")]
     for e in run.executions.values():
         for n in (e.dispatch, e.dispatch - 1, e.dispatch + 1):
             found += [
-                ExecutionFinished(e.id, n, "z", ruling=PassDecision.COMPLETE),
+                ExecutionFinished(e.id, n, "z", pass_decision=PassDecision.COMPLETE),
                 ExecutionFailed(e.id, n, ERROR),
                 ResultInvalid(e.id, n, "z"),
                 ExecutionTimedOut(e.id, n),

@@ -56,7 +56,7 @@ def _next(run: Run, n: int) -> Command:
     waiting = sorted(run.open, key=lambda e: (e.state is not ExecutionState.WORKING, e.state is ExecutionState.PENDING))
     for e in waiting:
         if e.state is ExecutionState.WORKING:
-            return ExecutionFinished(e.id, e.dispatch, f"d{n}", ruling=PassDecision.COMPLETE)
+            return ExecutionFinished(e.id, e.dispatch, f"d{n}", pass_decision=PassDecision.COMPLETE)
         for a in run.pending_of(e.id):
             return Decide(a.id, ANSWERS.get(a.kind) or _escalated(run, e, a), a.digest)
         if e.waiting_on in DELAYS:
@@ -70,7 +70,7 @@ def _next(run: Run, n: int) -> Command:
 
 def _escalated(run: Run, e: Execution, a: Approval) -> str:
     first = run.plan[e.key].decides and run.plan.require_second_pass and run.pass_number == 1
-    if e.wants or e.doubts or (e.digest and not first):
+    if e.pending_rework or e.action_outcome_unknown or (e.digest and not first):
         return "accept"
     return "restart" if first and e.digest else "retry"
 

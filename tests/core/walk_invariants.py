@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cairn.core.approval import AGREEING, Approval
+from cairn.core.approval import APPROVING_DECISIONS, Approval
 from cairn.core.commands import (
     ApprovalExpired,
     ArchiveRun,
@@ -66,11 +66,11 @@ PERSON_WAITS = {
 REOPENS = (RollBack, RestartRun, RetryExecution, RequestRework, UndoRollback, CancelExecution)
 TELLS = {
     ExecutionState.PENDING: {EventType.EXECUTION_CREATED, EventType.EXECUTION_START_REJECTED},
-    ExecutionState.START_ASKED: {EventType.EXECUTION_AWAITING_START_APPROVAL},
+    ExecutionState.AWAITING_START_APPROVAL: {EventType.EXECUTION_AWAITING_START_APPROVAL},
     ExecutionState.READY: {EventType.EXECUTION_READY},
     ExecutionState.WORKING: {EventType.EXECUTION_DISPATCHED},
     ExecutionState.WAITING: {EventType.EXECUTION_WAITING},
-    ExecutionState.COMPLETION_ASKED: {EventType.EXECUTION_AWAITING_COMPLETION_APPROVAL},
+    ExecutionState.AWAITING_COMPLETION_APPROVAL: {EventType.EXECUTION_AWAITING_COMPLETION_APPROVAL},
     ExecutionState.COMPLETED: {EventType.EXECUTION_COMPLETED},
     ExecutionState.FAILED: {EventType.EXECUTION_FAILED},
     ExecutionState.CANCELLED: {EventType.EXECUTION_CANCELLED},
@@ -154,13 +154,13 @@ def _check_scopes(ledger: Ledger, before: Run, command: Command, after: Run) -> 
     """What was said counts until a person, a revision or a validation begins anew; then never again."""
     for e in after.executions.values():
         scopes, was = ledger.scopes.setdefault(e.id, []), before.executions.get(e.id)
-        if not scopes or scopes[-1] != e.scope:
-            assert e.scope not in scopes
-            scopes.append(e.scope)
+        if not scopes or scopes[-1] != e.attempt_key:
+            assert e.attempt_key not in scopes
+            scopes.append(e.attempt_key)
         if was is not None and e.attempt != was.attempt and e.retries_used > was.retries_used:
-            assert e.scope == was.scope, "a fault begins nothing anew"
+            assert e.attempt_key == was.attempt_key, "a fault begins nothing anew"
         elif was is not None and (e.attempt, e.revision) != (was.attempt, was.revision):
-            assert e.scope != was.scope, command
+            assert e.attempt_key != was.attempt_key, command
 
 
 def _check_effects(ledger: Ledger, before: Run, after: Run, effects: tuple[Effect, ...]) -> None:
@@ -170,7 +170,7 @@ def _check_effects(ledger: Ledger, before: Run, after: Run, effects: tuple[Effec
         match effect:
             case Dispatch(execution, dispatch):
                 e = after.executions[execution]
-                assert after.goes_on
+                assert after.can_dispatch
                 assert (e.state, e.dispatch) == (ExecutionState.WORKING, dispatch)
                 assert (execution, dispatch) not in ledger.dispatched
                 ledger.dispatched.add((execution, dispatch))
@@ -200,7 +200,10 @@ def _check_files(ledger: Ledger, after: Run, effect: FileEffect) -> None:
             ledger.workspaces.difference_update(executions)
         case StageArtifacts(execution):
             assert after.executions[execution].outputs
-            assert after.executions[execution].state in (ExecutionState.COMPLETION_ASKED, ExecutionState.WAITING)
+            assert after.executions[execution].state in (
+                ExecutionState.AWAITING_COMPLETION_APPROVAL,
+                ExecutionState.WAITING,
+            )
         case PromoteArtifacts(execution):
             assert execution not in ledger.promoted
             assert after.executions[execution].state is ExecutionState.COMPLETED
@@ -225,8 +228,8 @@ def check_run(ledger: Ledger, run: Run, given: CommandContext) -> None:
         _check_approval(ledger, run, a)
     assert {r.id for r in run.rollbacks if not r.undone} == ledger.archives
     fresh = ExecutionIndex.of(run.executions.values(), run.pass_number)
-    assert run.standing == fresh
-    assert [list(part) for part in (run.standing.current, run.standing.open, run.standing.failed)] == [
+    assert run.index == fresh
+    assert [list(part) for part in (run.index.current, run.index.open, run.index.failed)] == [
         list(part) for part in (fresh.current, fresh.open, fresh.failed)
     ]
     settled = Draft(run, given)
@@ -238,12 +241,12 @@ def _check_status(run: Run) -> None:
     assert run.restart_count == run.pass_number - 1
     assert not (run.open and (run.status in CLOSED or run.status is RunStatus.NOT_STARTED))
     if run.status is RunStatus.PAUSED:
-        assert not run.working
+        assert not run.is_working
     if run.over_budget:
         assert run.pause_requested or run.status is RunStatus.PAUSED
     if run.pause_requested:
         assert run.status is RunStatus.IN_PROGRESS
-        assert run.working
+        assert run.is_working
     if run.status is RunStatus.COMPLETED:
         assert not run.failed
         assert run.complete == run.plan.by_key.keys()
@@ -259,9 +262,9 @@ def _check_status(run: Run) -> None:
 
 def _check_clock(ledger: Ledger, run: Run) -> None:
     working = any(e.state is ExecutionState.WORKING for e in run.executions.values())
-    assert working == run.working == (run.working_since is not None)
+    assert working == run.is_working == (run.active_since is not None)
     if working and run.plan.run_timeout is not None:
-        assert RunTimedOut(run.clock) in ledger.timers
+        assert RunTimedOut(run.timer_generation) in ledger.timers
 
 
 def _check_checkpoints(run: Run) -> None:
@@ -279,17 +282,17 @@ def _check_checkpoints(run: Run) -> None:
 def _check_execution(ledger: Ledger, run: Run, e: Execution) -> None:
     assert e.has_workspace == (e.id in ledger.workspaces), e
     assert (e.state is ExecutionState.WAITING) == (e.waiting_on is not None)
-    assert (e.state is ExecutionState.WORKING) == (e.working_since is not None)
+    assert (e.state is ExecutionState.WORKING) == (e.active_since is not None)
     assert (e.state is ExecutionState.COMPLETED) == (e.completed_at is not None)
     assert (e.state is ExecutionState.COMPLETED) == (e.id in ledger.promoted)
     assert (e.state is ExecutionState.FAILED) == (e.failed_at is not None)
     assert (e.waiting_on in TIMED) == (e.due_at is not None)
     if e.state is ExecutionState.FAILED:
         assert e.last_error is not None
-    if e.id not in run.standing.current or run.status in CLOSED:
+    if e.id not in run.index.current or run.status in CLOSED:
         assert not e.has_workspace
     if e.state in OPEN:
-        assert e.id in run.standing.current, "something of an earlier pass or an archive is open"
+        assert e.id in run.index.current, "something of an earlier pass or an archive is open"
         _check_open(ledger, run, e)
     else:
         assert not run.pending_of(e.id)
@@ -298,13 +301,16 @@ def _check_execution(ledger: Ledger, run: Run, e: Execution) -> None:
 def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
     assert e.has_workspace
     if e.state is not ExecutionState.PENDING:
-        assert all(run.latest(key) for key in run.plan.needed[e.key]), ("its turn had not come", e)
-        assert e.start_approved or e.state is ExecutionState.START_ASKED or not e.policy.ask_start, ("never allowed", e)
+        assert all(run.latest(key) for key in run.plan.prerequisites[e.key]), ("its turn had not come", e)
+        assert e.start_approved or e.state is ExecutionState.AWAITING_START_APPROVAL or not e.policy.ask_start, (
+            "never allowed",
+            e,
+        )
     asked = [a.kind for a in run.pending_of(e.id)]
     match e.state:
-        case ExecutionState.START_ASKED:
+        case ExecutionState.AWAITING_START_APPROVAL:
             assert asked == [ApprovalKind.START]
-        case ExecutionState.COMPLETION_ASKED:
+        case ExecutionState.AWAITING_COMPLETION_APPROVAL:
             assert asked == [ApprovalKind.COMPLETION]
             assert e.policy.ask_completion or run.pending_of(e.id)[0].rule
         case ExecutionState.WAITING if kind := PERSON_WAITS.get(e.waiting_on or WaitingOn.REWORK):
@@ -313,14 +319,14 @@ def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
             assert asked == []
     match e.state:
         case ExecutionState.READY:
-            assert not run.goes_on
+            assert not run.can_dispatch
         case ExecutionState.WORKING:
             assert (e.id, e.dispatch) in ledger.dispatched
             assert e.policy.timeout is None or ExecutionTimedOut(e.id, e.dispatch) in ledger.timers
         case ExecutionState.WAITING if e.waiting_on in TIMED:
             assert RetryDue(e.id, e.dispatch) in ledger.timers
         case ExecutionState.WAITING if e.waiting_on is WaitingOn.REWORK:
-            children = [o for o in run.current if o.asked_by == e.id and o.is_rework and o.state in LIVE]
+            children = [o for o in run.current if o.parent_execution == e.id and o.is_rework and o.state in LIVE]
             assert children, ("it waits for nobody", e)
         case _:
             pass
@@ -329,11 +335,11 @@ def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
 def _check_approval(ledger: Ledger, run: Run, a: Approval) -> None:
     assert a.execution in run.executions
     assert (a.closed_at is None) == (a.status is ApprovalStatus.PENDING)
-    counted = [vote.by for vote in a.counted if vote.decision in AGREEING]
+    counted = [vote.by for vote in a.counted_votes if vote.decision in APPROVING_DECISIONS]
     assert len(counted) == len(set(counted)), "a person counts once"
     if a.status is ApprovalStatus.PENDING:
-        assert len(a.agreeing) < a.needed
+        assert len(a.approved_by) < a.required_approvals
         assert a.expires_at is None or ApprovalExpired(a.id, a.period) in ledger.timers
-    if a.status in AGREED and a.votes[-1].decision in AGREEING:
-        assert len(a.agreeing) >= a.needed
+    if a.status in AGREED and a.votes[-1].decision in APPROVING_DECISIONS:
+        assert len(a.approved_by) >= a.required_approvals
         assert a.digest == a.votes[-1].digest

@@ -133,6 +133,6 @@ def test_a_valid_definition_can_be_run_to_its_end(shape: list[tuple[str | None, 
         return
     plan = compile_plan(load(document).definition, load(document).definition)
     done: set[str] = set()
-    while ready := [key for key, needed in plan.needed.items() if key not in done and needed <= done]:
+    while ready := [key for key, needed in plan.prerequisites.items() if key not in done and needed <= done]:
         done |= set(ready)
     assert done == {one["key"] for one in steps}

@@ -25,8 +25,8 @@ def test_the_rules_of_the_first_story() -> None:
                 ),
                 priority=1,
                 terms=ApprovalTerms(
-                    needed=2,
-                    period=3600.0,
+                    required_approvals=2,
+                    timeout=3600.0,
                     escalate_after=1800.0,
                     escalate_to=("manager@example.com",),
                     channels=("teams", "email"),
@@ -44,7 +44,7 @@ def test_the_rules_of_the_first_story() -> None:
                 ),
                 priority=2,
                 terms=ApprovalTerms(
-                    period=7200.0, on_expiry=OnExpiry.CANCEL, channels=("teams",), recipients=("admin@example.com",)
+                    timeout=7200.0, on_expiry=OnExpiry.CANCEL, channels=("teams",), recipients=("admin@example.com",)
                 ),
                 channels=("teams",),
             ),
@@ -54,7 +54,7 @@ def test_the_rules_of_the_first_story() -> None:
                 False,
                 (Comparison(CONFIDENCE, Operator.LESS, 0.75),),
                 priority=3,
-                terms=ApprovalTerms(period=1800.0, channels=("teams",)),
+                terms=ApprovalTerms(timeout=1800.0, channels=("teams",)),
                 channels=("teams",),
             ),
             Rule(
@@ -92,7 +92,7 @@ def test_the_rules_of_the_fourth_story() -> None:
                     Comparison(FieldLookup("amount", ("amount",)), Operator.AT_MOST, 50),
                     Comparison(CONFIDENCE, Operator.AT_LEAST, 0.9),
                 ),
-                terms=ApprovalTerms(period=3600.0, channels=("teams",)),
+                terms=ApprovalTerms(timeout=3600.0, channels=("teams",)),
                 notify=True,
                 channels=("teams",),
             ),
@@ -134,9 +134,9 @@ def test_every_key_is_compiled() -> None:
         ),
         priority=0,
         terms=ApprovalTerms(
-            needed=3,
+            required_approvals=3,
             approvers=("role:approver", "reviewer@example.com"),
-            period=60.0,
+            timeout=60.0,
             on_expiry=OnExpiry.ESCALATE,
             escalate_after=30.0,
             escalate_to=("manager@example.com",),

@@ -71,19 +71,19 @@ TABLE = {
 def test_each_rule_of_the_stories(case: str) -> None:
     file, action, rule, asks = TABLE[case]
     verdict = judged(file, action=action)
-    assert (verdict.rule, verdict.asks) == (rule, asks)
+    assert (verdict.rule, verdict.requires_approval) == (rule, asks)
 
 
 @pytest.mark.parametrize("at", [NIGHT, SATURDAY])
 def test_outside_business_hours_people_are_asked(at: datetime) -> None:
     verdict = judged(APPROVING, action=act("read", "low"), at=at)
-    assert (verdict.rule, verdict.asks, verdict.terms.period) == ("Auto-Approve Safe Reads", True, 3600.0)
-    assert verdict.considered[0].outcome == mentions()
+    assert (verdict.rule, verdict.requires_approval, verdict.terms.timeout) == ("Auto-Approve Safe Reads", True, 3600.0)
+    assert verdict.evaluated_rules[0].outcome == mentions()
 
 
 def test_a_quarter_of_the_emails_goes_by_itself() -> None:
     mail = act("send_email", "low", 0.9)
-    approved = sum(judged(APPROVING, action=mail, id=str(n)).asks is False for n in range(1000))
+    approved = sum(judged(APPROVING, action=mail, id=str(n)).requires_approval is False for n in range(1000))
     assert 200 < approved < 300
 
 
@@ -91,7 +91,7 @@ def test_an_automatic_approval_tells_why() -> None:
     """The notification of the story names each condition with its value."""
     verdict = judged(APPROVING, action=act("financial_transaction", "low", 0.92, amount=35))
     assert (verdict.notify, verdict.terms.channels) == (True, ("teams",))
-    assert verdict.considered[1].conditions == (
+    assert verdict.evaluated_rules[1].conditions == (
         ConditionResult("risk_level", "low or medium", "low", True),
         ConditionResult("operation_type", "financial_transaction", "financial_transaction", True),
         ConditionResult("amount", "<= 50", "35", True),
@@ -109,7 +109,7 @@ def test_both_together_asking_wins() -> None:
 
 def test_what_is_no_action_is_none_of_their_business() -> None:
     assert [
-        judged(ASKING, APPROVING, action=None, kind=kind).asks
+        judged(ASKING, APPROVING, action=None, kind=kind).requires_approval
         for kind in ApprovalKind
         if kind is not ApprovalKind.ACTION
     ] == [None] * 5

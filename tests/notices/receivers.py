@@ -59,7 +59,7 @@ class Receivers:
         self.in_force, engine.rules = self.in_force or engine.rules, Rules()
 
     def asks(self, **terms: Any) -> None:
-        self.judged(RuleVerdict(asks=True, rule="Asks", scope="global", terms=ApprovalTerms(**terms)))
+        self.judged(RuleVerdict(requires_approval=True, rule="Asks", scope="global", terms=ApprovalTerms(**terms)))
 
     # ---- what came -------------------------------------------------------------------------------------
     def got(self, name: str) -> list[Asked]:

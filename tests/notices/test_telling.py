@@ -70,12 +70,14 @@ async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_
 ) -> None:
     await receivers.channel("refunds", "teams")
     conditions = (
-        ConditionResult("risk_level", "high or critical", "high", holds=True),
-        ConditionResult("amount", "> 50", "99.99", holds=True),
+        ConditionResult("risk_level", "high or critical", "high", matched=True),
+        ConditionResult("amount", "> 50", "99.99", matched=True),
     )
     considered = (EvaluatedRule("High-Value", "global", "checkpoints", "asks", conditions),)
-    terms = ApprovalTerms(period=3600)
-    verdict = RuleVerdict(asks=True, rule="High-Value", scope="global", terms=terms, considered=considered)
+    terms = ApprovalTerms(timeout=3600)
+    verdict = RuleVerdict(
+        requires_approval=True, rule="High-Value", scope="global", terms=terms, evaluated_rules=considered
+    )
     receivers.judged(verdict, ApprovalKind.ACTION)
 
     @receivers.app.does("refund")
@@ -121,13 +123,17 @@ async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_
 async def test_an_automatic_approval_is_told_where_the_rule_says_so(receivers: Receivers) -> None:
     await receivers.channel("audit", "teams")
     conditions = (
-        ConditionResult("risk_level", "low or medium", "low", holds=True),
-        ConditionResult("amount", "<= 50", "35.00", holds=True),
-        ConditionResult("confidence", ">= 0.9", "0.92", holds=True),
+        ConditionResult("risk_level", "low or medium", "low", matched=True),
+        ConditionResult("amount", "<= 50", "35.00", matched=True),
+        ConditionResult("confidence", ">= 0.9", "0.92", matched=True),
     )
     considered = (EvaluatedRule("Auto-Approve Small Refunds", "global", "auto_approval", "approves", conditions),)
     verdict = RuleVerdict(
-        asks=False, rule="Auto-Approve Small Refunds", scope="global", considered=considered, notify=True
+        requires_approval=False,
+        rule="Auto-Approve Small Refunds",
+        scope="global",
+        evaluated_rules=considered,
+        notify=True,
     )
     receivers.judged(verdict)
     pipeline = await receivers.app.pipeline(step("refund", approve="complete"), pipeline_name="CS - Send Refund Email")
@@ -146,7 +152,7 @@ async def test_an_automatic_approval_is_told_where_the_rule_says_so(receivers: R
     assert [action["url"] for action in card(sent)["actions"]] == [mentions(f"{PUBLIC}/approvals/"), f"{PUBLIC}/rules"]
     await receivers.until_ended(run)
 
-    receivers.judged(RuleVerdict(asks=False, rule="Auto-Approve Safe Reads", scope="global"))
+    receivers.judged(RuleVerdict(requires_approval=False, rule="Auto-Approve Safe Reads", scope="global"))
     quiet = await receivers.app.done(pipeline)
     assert receivers.deliveries(run_id=quiet) == []
 

@@ -344,7 +344,7 @@ class App:
         with patch.object(self.cairn.keeper, "pipelines", AsyncMock(return_value=found)):
             return await self.cairn.keeper.mend_all()
 
-    async def give_up(self) -> None:
+    async def fail_for_good(self) -> None:
         """Cancel every run that is not over."""
         for run in self.cairn.reading.runs(RunFilter(), 500, None).items:
             with suppress(CommandRefused):
@@ -357,7 +357,7 @@ class App:
         try:
             await self.until_quiet()
         except TimeoutError:
-            await self.give_up()  # a run that hangs does so for every later test
+            await self.fail_for_good()  # a run that hangs does so for every later test
             raise
         for pipeline_id in made:
             if pipeline_id in await self.cairn.keeper.pipelines():

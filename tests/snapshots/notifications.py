@@ -29,7 +29,14 @@ ACTION = ActionSubject(
 )
 FIRST = Execution("e1", "ticket", 0, 1, 1, state=ExecutionState.COMPLETED)
 SECOND = Execution(
-    "e2", "refund", 1, 1, 2, state=ExecutionState.FAILED, last_error=Failure("timeout", "No answer"), worked=12.5
+    "e2",
+    "refund",
+    1,
+    1,
+    2,
+    state=ExecutionState.FAILED,
+    last_error=Failure("timeout", "No answer"),
+    active_seconds=12.5,
 )
 APPROVAL = Approval(
     "a1",
@@ -37,7 +44,7 @@ APPROVAL = Approval(
     ApprovalKind.COMPLETION,
     "d1",
     NOW,
-    terms=ApprovalTerms(needed=2),
+    terms=ApprovalTerms(required_approvals=2),
     expires_at=NOW + timedelta(hours=4),
     votes=(Vote("mira", NOW, "reject", "The amount is wrong."),),
     reason="The rule asks for two approvals.",

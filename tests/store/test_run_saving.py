@@ -263,7 +263,7 @@ def test_a_rework_stores_its_reason(story: Story) -> None:
 def test_what_has_not_changed_is_not_written(story: Story) -> None:
     story.send(StartRun())
     run = story.loaded.run
-    same = run.changed(executions={e.id: replace(e) for e in run.executions.values()})
+    same = run.replace(executions={e.id: replace(e) for e in run.executions.values()})
     before = snapshot(story)[1:]
     story.database.transact_now(lambda c: save_run(c, story.loaded, Decision(same, (), ()), story.given()))
     assert snapshot(story)[1:] == before

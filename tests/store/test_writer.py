@@ -101,10 +101,10 @@ async def test_a_full_disk_is_told_and_the_writer_goes_on(database: Database) ->
 async def test_a_transaction_that_sqlite_gave_up_counts_for_nobody(database: Database) -> None:
     """A change that hides the error must not let the next ones be committed one by one."""
 
-    def give_up(connection: sa.Connection) -> None:
+    def fail_for_good(connection: sa.Connection) -> None:
         connection.exec_driver_sql("ROLLBACK")  # as SQLite does by itself when it cannot go on
 
-    answers = await together(database, put("a"), give_up, put("b"))
+    answers = await together(database, put("a"), fail_for_good, put("b"))
     assert [isinstance(answer, OperationalError) for answer in answers[:2]] == [True, True]
     assert keys(database) == (["b"] if answers[2] == "b" else [])
     assert await database.transact(put("c")) == "c"

@@ -9,7 +9,7 @@ from cairn.core.frozen import Replaceable
 from cairn.core.rule_verdict import ApprovalTerms, EvaluatedRule, RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus
 
-AGREEING = frozenset({"approve", "modify", "accept"})  # decisions that several people may have to give
+APPROVING_DECISIONS = frozenset({"approve", "modify", "accept"})  # decisions that several people may have to give
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,19 @@ class Approval(Replaceable):
     execution: str
     kind: ApprovalKind
     digest: str  # of what is shown
-    asked_at: datetime
+    requested_at: datetime
     status: ApprovalStatus = ApprovalStatus.PENDING
     terms: ApprovalTerms = field(default_factory=ApprovalTerms)
-    asked_of: tuple[str, ...] = ()  # who may decide now; none: whoever may decide at all
+    assigned_to: tuple[str, ...] = ()  # who may decide now; none: whoever may decide at all
     votes: tuple[Vote, ...] = ()
     period: int = 1
-    reminded: int = 0  # the period in which people were reminded last
+    reminded_period: int = 0  # the period in which people were reminded last
     escalated: bool = False  # others have been brought in
     expires_at: datetime | None = None
     closed_at: datetime | None = None
     reason: str = ""
     attempt: int = 1  # of its execution, when it was asked
-    kept_from: str | None = None  # the approval of equal content that it repeats
+    reused_from: str | None = None  # the approval of equal content that it repeats
     rule: str = ""  # the one that asks, or has approved
     scope: str = ""  # of that rule: global, or the pipeline's id
     rules_revision: int = 0
@@ -51,19 +51,19 @@ class Approval(Replaceable):
     operation_type: str | None = None  # of a proposed action, and so are the next two
     risk: RiskLevel | None = None
     confidence: float | None = None
-    considered: tuple[EvaluatedRule, ...] = field(default=(), compare=False)  # written once, when it is asked
+    evaluated_rules: tuple[EvaluatedRule, ...] = field(default=(), compare=False)  # written once, when it is asked
 
     @property
-    def needed(self) -> int:
+    def required_approvals(self) -> int:
         """How many different people have to agree."""
-        return 1 if self.kind in (ApprovalKind.INPUT, ApprovalKind.ESCALATION) else self.terms.needed
+        return 1 if self.kind in (ApprovalKind.INPUT, ApprovalKind.ESCALATION) else self.terms.required_approvals
 
     @property
-    def counted(self) -> tuple[Vote, ...]:
+    def counted_votes(self) -> tuple[Vote, ...]:
         """The votes that count: a modification restarts the count."""
         last = max((n for n, vote in enumerate(self.votes) if vote.decision == "modify"), default=0)
         return self.votes[last:]
 
     @property
-    def agreeing(self) -> frozenset[str]:
-        return frozenset(vote.by for vote in self.counted if vote.decision in AGREEING)
+    def approved_by(self) -> frozenset[str]:
+        return frozenset(vote.by for vote in self.counted_votes if vote.decision in APPROVING_DECISIONS)

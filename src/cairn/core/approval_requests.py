@@ -19,21 +19,21 @@ REMINDED = 0.5  # of the time to decide, when people are reminded
 LOW_RISK = "low risk"  # what passes where no rule says anything
 
 
-def ask(d: Draft, e: Execution, kind: ApprovalKind, digest: str, reason: str = "") -> None:
+def request_input(d: Draft, e: Execution, kind: ApprovalKind, digest: str, reason: str = "") -> None:
     """People have to answer, whatever the rules say; these give the terms."""
-    _put(d, _approval(d, e, kind, digest, _judge(d, e, kind), reason))
+    _request(d, _approval(d, e, kind, digest, _judge(d, e, kind), reason))
 
 
-def passes(d: Draft, e: Execution, kind: ApprovalKind, digest: str, *, flag: bool) -> RuleVerdict | None:
+def required_verdict(d: Draft, e: Execution, kind: ApprovalKind, digest: str, *, flag: bool) -> RuleVerdict | None:
     """None if it goes on: nobody asks, the same result was approved before, or a rule approves it now.
 
     Otherwise people are to be asked, on these terms: see `put`.
     """
     verdict = _judge(d, e, kind)
-    asks = flag if verdict.asks is None else verdict.asks
+    asks = flag if verdict.requires_approval is None else verdict.requires_approval
     if not asks and not flag:
         return None
-    if kind is not ApprovalKind.START and approval_reuse.keep(d, e, kind, digest, verdict):
+    if kind is not ApprovalKind.START and approval_reuse.reuse(d, e, kind, digest, verdict):
         return None
     if not asks:
         _approve(d, _approval(d, e, kind, digest, verdict), verdict)
@@ -41,16 +41,20 @@ def passes(d: Draft, e: Execution, kind: ApprovalKind, digest: str, *, flag: boo
     return verdict
 
 
-def put(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> None:
+def request(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> None:
     """Put the question to people."""
-    _put(d, _approval(d, e, kind, digest, verdict))
+    _request(d, _approval(d, e, kind, digest, verdict))
 
 
-def propose(d: Draft, e: Execution, digest: str, action: ProposedAction) -> RuleVerdict | None:
+def required_action_verdict(d: Draft, e: Execution, digest: str, action: ProposedAction) -> RuleVerdict | None:
     """The same for an action: where no rule says anything, only what has a low risk passes."""
     verdict = _judge(d, e, ApprovalKind.ACTION, action)
-    asks = (action.risk is not RiskLevel.LOW or verdict.stopped) if verdict.asks is None else verdict.asks
-    if approval_reuse.keep(d, e, ApprovalKind.ACTION, digest, verdict):
+    asks = (
+        (action.risk is not RiskLevel.LOW or verdict.stopped)
+        if verdict.requires_approval is None
+        else verdict.requires_approval
+    )
+    if approval_reuse.reuse(d, e, ApprovalKind.ACTION, digest, verdict):
         return None
     if not asks:
         _approve(d, _approval(d, e, ApprovalKind.ACTION, digest, verdict, action=action), verdict)
@@ -58,12 +62,14 @@ def propose(d: Draft, e: Execution, digest: str, action: ProposedAction) -> Rule
     return verdict
 
 
-def put_action(d: Draft, e: Execution, digest: str, action: ProposedAction, verdict: RuleVerdict, reason: str) -> None:
-    _put(d, _approval(d, e, ApprovalKind.ACTION, digest, verdict, reason, action))
+def request_action(
+    d: Draft, e: Execution, digest: str, action: ProposedAction, verdict: RuleVerdict, reason: str
+) -> None:
+    _request(d, _approval(d, e, ApprovalKind.ACTION, digest, verdict, reason, action))
 
 
 def _judge(d: Draft, e: Execution, kind: ApprovalKind, action: ProposedAction | None = None) -> RuleVerdict:
-    return d.given.judge(RuleQuestion(kind, d.next_id, e.id, e.key, d.given.at, action))
+    return d.context.judge(RuleQuestion(kind, d.next_id, e.id, e.key, d.context.at, action))
 
 
 def _approval(
@@ -75,7 +81,7 @@ def _approval(
     reason: str = "",
     action: ProposedAction | None = None,
 ) -> Approval:
-    terms, at = verdict.terms, d.given.at
+    terms, at = verdict.terms, d.context.at
     return Approval(
         d.new_id(),
         e.id,
@@ -83,8 +89,8 @@ def _approval(
         digest,
         at,
         terms=terms,
-        asked_of=terms.approvers,
-        expires_at=at + timedelta(seconds=terms.period) if terms.period is not None else None,
+        assigned_to=terms.approvers,
+        expires_at=at + timedelta(seconds=terms.timeout) if terms.timeout is not None else None,
         reason=reason,
         attempt=e.attempt,
         rule=verdict.rule,
@@ -94,22 +100,22 @@ def _approval(
         operation_type=action.operation_type if action else None,
         risk=action.risk if action else None,
         confidence=action.confidence if action else None,
-        considered=verdict.considered,
+        evaluated_rules=verdict.evaluated_rules,
     )
 
 
-def _put(d: Draft, a: Approval) -> None:
-    d.put_approval(a)
-    d.tell(
+def _request(d: Draft, a: Approval) -> None:
+    d.update_approval(a)
+    d.record(
         EventType.APPROVAL_REQUESTED,
         a,
         kind=a.kind.value,
         digest=a.digest,
-        required_approvals=a.needed,
+        required_approvals=a.required_approvals,
         reason=a.reason,
         **_by_rule(a),
     )
-    period = a.terms.period
+    period = a.terms.timeout
     if period is not None:
         d.effects.append(ScheduleTimer(period, ApprovalExpired(a.id, a.period)))
         d.effects.append(ScheduleTimer(period * REMINDED, ReminderDue(a.id, a.period)))
@@ -119,11 +125,11 @@ def _put(d: Draft, a: Approval) -> None:
 
 def _approve(d: Draft, a: Approval, verdict: RuleVerdict) -> None:
     """The rule has decided; its reasons stand in the trail."""
-    by, at = f"rule:{a.rule or LOW_RISK}", d.given.at
+    by, at = f"rule:{a.rule or LOW_RISK}", d.context.at
     vote = Vote(by, at, "approve", digest=a.digest)
-    a = d.put_approval(a.changed(votes=(vote,), audit=verdict.audit, expires_at=None))
-    met = next((c for c in verdict.considered if (c.rule, c.scope) == (a.rule, a.scope)), None)
-    conditions = [{"field": c.field, "expected": c.wanted, "actual": c.actual} for c in met.conditions] if met else []
+    a = d.update_approval(a.replace(votes=(vote,), audit=verdict.audit, expires_at=None))
+    met = next((c for c in verdict.evaluated_rules if (c.rule, c.scope) == (a.rule, a.scope)), None)
+    conditions = [{"field": c.field, "expected": c.expected, "actual": c.actual} for c in met.conditions] if met else []
     d.close(
         a,
         ApprovalStatus.AUTO_APPROVED,

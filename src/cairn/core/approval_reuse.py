@@ -16,27 +16,27 @@ from cairn.core.states import AGREED, ApprovalKind, ApprovalStatus
 DECIDED = AGREED | {ApprovalStatus.REJECTED, ApprovalStatus.REVISION_REQUESTED}
 
 
-def keep(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> bool:
+def reuse(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> bool:
     """Repeat an earlier approval of this content by the same rule, if there is one."""
     earlier = approved_before(d.run, e, kind, digest, verdict)
     if earlier is None:
         return False
-    at = d.given.at
-    a = earlier.changed(
+    at = d.context.at
+    a = earlier.replace(
         id=d.new_id(),
         execution=e.id,
-        asked_at=at,
+        requested_at=at,
         closed_at=at,
         expires_at=None,
         attempt=e.attempt,
-        kept_from=earlier.id,
+        reused_from=earlier.id,
     )
-    d.tell(EventType.APPROVAL_REUSED, d.put_approval(a), kind=kind.value, digest=digest, reused_from=earlier.id)
+    d.record(EventType.APPROVAL_REUSED, d.update_approval(a), kind=kind.value, digest=digest, reused_from=earlier.id)
     return True
 
 
 def approved_before(run: Run, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> Approval | None:
-    if e.asks_anew:
+    if e.requires_new_approval:
         return None
     alike = [a for a in decided(run, e) if a.kind is kind and a.digest == digest]
     # What counts is what was said last, on the terms that it would be asked on now.
@@ -52,7 +52,7 @@ def approved_before(run: Run, e: Execution, kind: ApprovalKind, digest: str, ver
 
 def _terms(of: Approval | RuleVerdict) -> tuple[object, ...]:
     """Who asks, and whom."""
-    return of.rule, of.scope, of.terms.needed, of.terms.approvers, of.terms.not_by_starter
+    return of.rule, of.scope, of.terms.required_approvals, of.terms.approvers, of.terms.not_by_starter
 
 
 def decided(run: Run, e: Execution) -> Iterator[Approval]:

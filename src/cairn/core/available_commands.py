@@ -85,12 +85,12 @@ def for_execution(run: Run, execution: Execution, at: datetime, *, is_stale: boo
 
 def can_send_back(run: Run, asker: Execution) -> bool:
     """Whether a person who looks at it may send any earlier checkpoint back."""
-    if RunTransition.REWORK not in RUN[run.status] or asker.id not in run.standing.current:
+    if RunTransition.REWORK not in RUN[run.status] or asker.id not in run.index.current:
         return False
-    if asker.state not in (ExecutionState.COMPLETION_ASKED, ExecutionState.COMPLETED):
+    if asker.state not in (ExecutionState.AWAITING_COMPLETION_APPROVAL, ExecutionState.COMPLETED):
         return False
-    live = run.live_keys
-    return any(done.position < asker.position and key not in live for key, done in run.standing.done.items())
+    live = run.active_keys
+    return any(done.position < asker.position and key not in live for key, done in run.index.done.items())
 
 
 def for_approval(kind: ApprovalKind, status: ApprovalStatus, is_archived: bool) -> list[str]:

@@ -15,7 +15,7 @@ class Budget:
     max_tokens: int | None = None  # in and out
     max_calls: int | None = None
 
-    def over(self, other: Budget) -> Budget:
+    def with_defaults(self, other: Budget) -> Budget:
         """This one where it says something, else the other."""
         return Budget(
             other.max_cost_usd if self.max_cost_usd is None else self.max_cost_usd,
@@ -24,11 +24,11 @@ class Budget:
         )
 
     @property
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """As events and rows tell it: amounts of money as texts, which keep every digit."""
         cost = None if self.max_cost_usd is None else str(self.max_cost_usd)
         given = {"max_cost_usd": cost, "max_tokens": self.max_tokens, "max_calls": self.max_calls}
         return {name: value for name, value in given.items() if value is not None}
 
 
-UNBOUNDED = Budget()
+UNLIMITED = Budget()

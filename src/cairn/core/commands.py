@@ -153,7 +153,7 @@ class RequestRework:
     """A person sends a completed checkpoint back, for an execution that was looked at or for nobody."""
 
     key: str
-    asker: str | None = None
+    requester: str | None = None
     reason: str = ""
     prompt: str = ""  # what is to be done now
 
@@ -167,7 +167,7 @@ class Decide:
     digest: str | None = None  # of what was shown; None binds to what is current
     feedback: str = ""
     answer: str | None = None  # checksum of what was filled in, or of the modified parameters
-    modified: str | None = None  # digest of the modified parameters
+    modified_digest: str | None = None  # digest of the modified parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class AssignApproval:
     """Let others decide an approval."""
 
     approval: str
-    to: tuple[str, ...]
+    assigned_to: tuple[str, ...]
     reason: str = ""
 
 
@@ -188,7 +188,7 @@ class ExecutionFinished:
     dispatch: int
     digest: str
     outputs: tuple[ArtifactOutput, ...] = ()
-    ruling: PassDecision | None = None
+    pass_decision: PassDecision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class ActionProposed:
     digest: str  # of the action
     action: ProposedAction
     reasons: str = ""  # why it is as risky as it is
-    made: str | None = None  # digest of what it has made so far
+    result_digest: str | None = None  # digest of what it has made so far
     outputs: tuple[ArtifactOutput, ...] = ()
 
 
@@ -322,7 +322,7 @@ class ReminderDue:
 
 @dataclass(frozen=True, slots=True)
 class RunTimedOut:
-    clock: int
+    timer_generation: int
 
 
 RunCommand = (

@@ -145,7 +145,7 @@ class AnyOf:
         seen = {told.field: told.actual for told in found.values()}
         actual = ", ".join(f"{path} is {value}" for path, value in seen.items())
         return ConditionResult(
-            cut(", ".join(seen)), cut(wanted), cut(actual), any(told.holds for told in found.values())
+            cut(", ".join(seen)), cut(wanted), cut(actual), any(told.matched for told in found.values())
         )
 
 

@@ -24,15 +24,15 @@ class Decision:
     effects: tuple[Effect, ...]
 
 
-def decide(run: Run, command: Command, given: CommandContext) -> Decision:
+def decide(run: Run, command: Command, context: CommandContext) -> Decision:
     """What the command does. Refused or stale, it raises and nothing has changed."""
     if run.archived_by is not None and not isinstance(command, UndoRollback | ArchiveRun):
         raise StaleCommand("The run is archived by a rollback; undo that first.", ("undo the rollback",))
-    d = Draft(run, given)
+    d = Draft(run, context)
     if isinstance(command, Report):
-        reports.take(d, command)
+        reports.apply(d, command)
     elif isinstance(command, Timer):
-        timers.take(d, command)
+        timers.apply(d, command)
     elif isinstance(command, RunCommand):
         user_commands.command_run(d, command)
     else:

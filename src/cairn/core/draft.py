@@ -28,14 +28,14 @@ from cairn.core.transitions import ExecutionTransition, RunTransition
 
 
 class Draft:
-    def __init__(self, run: Run, given: CommandContext) -> None:
+    def __init__(self, run: Run, context: CommandContext) -> None:
         self.run = run
-        self.given = given
+        self.context = context
         self.events: list[Event] = []
         self.effects: list[Effect] = []
-        self._made = 0
+        self._created = 0
 
-    def tell(
+    def record(
         self, type: EventType, of: Execution | Approval | None = None, *, rollback: str | None = None, **detail: Any
     ) -> None:
         if isinstance(of, Approval):
@@ -53,26 +53,26 @@ class Draft:
                 transitions.possible_for(before),
             )
         if self.run.pause_requested and verb not in transitions.KEEPS_PAUSE:
-            self.run = self.run.changed(pause_requested=False)
+            self.run = self.run.replace(pause_requested=False)
             if verb is not RunTransition.PAUSE:
-                self.tell(EventType.PAUSE_CANCELLED, reason=verb.value)
+                self.record(EventType.PAUSE_CANCELLED, reason=verb.value)
         if self.run.over_budget and verb is not RunTransition.PAUSE and verb not in transitions.KEEPS_PAUSE:
-            self.run = self.run.changed(over_budget="")
+            self.run = self.run.replace(over_budget="")
         if to is before:
             return
         detail: dict[str, Any] = {"from": before.value, "to": to.value}
         if why:
             detail["reason"] = why
         if verb in transitions.RUN_EVENTS:
-            self.tell(transitions.RUN_EVENTS[verb], **detail)
+            self.record(transitions.RUN_EVENTS[verb], **detail)
         else:
-            self.tell(EventType.RUN_REOPENED, **detail, transition=verb.value.replace(" ", "_"))
-        self.run = self.run.changed(status=to, **self._times_of(to))
+            self.record(EventType.RUN_REOPENED, **detail, transition=verb.value.replace(" ", "_"))
+        self.run = self.run.replace(status=to, **self._times_of(to))
         if to in CLOSED:
-            self.drop_workspaces(tuple(e for e in self.run.current if e.state is ExecutionState.COMPLETED))
+            self.delete_workspaces(tuple(e for e in self.run.current if e.state is ExecutionState.COMPLETED))
 
     def _times_of(self, to: RunStatus) -> dict[str, Any]:
-        run, at = self.run, self.given.at
+        run, at = self.run, self.context.at
         changes: dict[str, Any] = {"paused_at": None, "completed_at": None}
         if to is RunStatus.PAUSED:
             changes["paused_at"] = at
@@ -83,28 +83,28 @@ class Draft:
             if run.status is RunStatus.PAUSED:
                 changes["last_resumed_at"] = at
             if run.status in CLOSED:
-                changes["worked"] = 0.0  # a run that is taken up again has its whole time before it
+                changes["active_seconds"] = 0.0  # a run that is taken up again has its whole time before it
         return changes
 
     def restore_run(self, record: Rollback) -> None:
         """Give the run back the status that it had before a rollback."""
         before, to = self.run.status, transitions.RESTORED[record.status_before]
         pauses = record.status_before is RunStatus.PAUSED
-        self.run = self.run.changed(
+        self.run = self.run.replace(
             status=to,
             pause_requested=pauses,
             over_budget=self.run.over_budget if pauses else "",
             paused_at=None,
-            completed_at=(record.completed_before or self.given.at) if to in CLOSED else None,
+            completed_at=(record.completed_before or self.context.at) if to in CLOSED else None,
             archived_by=None,
         )
         detail: dict[str, Any] = {"from": before.value, "to": to.value}
-        self.tell(EventType.ROLLBACK_UNDONE, rollback=record.id, **detail)
+        self.record(EventType.ROLLBACK_UNDONE, rollback=record.id, **detail)
 
     def request_pause(self, why: str) -> None:
         if not self.run.pause_requested:
-            self.run = self.run.changed(pause_requested=True)
-            self.tell(EventType.PAUSE_REQUESTED, reason=why)
+            self.run = self.run.replace(pause_requested=True)
+            self.record(EventType.PAUSE_REQUESTED, reason=why)
 
     # ---- one execution -------------------------------------------------------------------------------
     def move(self, e: Execution, verb: ExecutionTransition, why: str = "", **changes: Any) -> Execution:
@@ -114,11 +114,15 @@ class Draft:
             raise CommandRefused(
                 f"The execution is {e.status.value}: it is not possible to {verb.value.replace('_', ' ')} now."
             )
-        at = self.given.at
-        if e.working_since is not None:
-            changes = {"worked": e.worked + seconds_between(e.working_since, at), **changes, "working_since": None}
+        at = self.context.at
+        if e.active_since is not None:
+            changes = {
+                "active_seconds": e.active_seconds + seconds_between(e.active_since, at),
+                **changes,
+                "active_since": None,
+            }
         if to is ExecutionState.WORKING:
-            changes |= {"working_since": at, "dispatch": e.dispatch + 1}
+            changes |= {"active_since": at, "dispatch": e.dispatch + 1}
         if to in (ExecutionState.WORKING, ExecutionState.WAITING) and e.started_at is None:
             changes["started_at"] = at
         if to is ExecutionState.COMPLETED:
@@ -129,66 +133,68 @@ class Draft:
             "failed_at": at if to is ExecutionState.FAILED else None,
             **changes,
         }
-        e = self.put(e.changed(state=to, **after))
-        told = transitions.EXECUTION_EVENTS.get(verb) or (EventType.EXECUTION_READY if not self.run.goes_on else None)
+        e = self.update(e.replace(state=to, **after))
+        told = transitions.EXECUTION_EVENTS.get(verb) or (
+            EventType.EXECUTION_READY if not self.run.can_dispatch else None
+        )
         if told is not None:
-            self.tell(told, e, **_detail(e, why))
+            self.record(told, e, **_detail(e, why))
         return e
 
-    def make(self, key: str, **fields: Any) -> Execution:
+    def create(self, key: str, **fields: Any) -> Execution:
         plan = self.run.plan
         e = Execution(
             self.new_id(),
             key,
             plan[key].position,
             self.run.pass_number,
-            self.run.issued,
+            self.run.created_count,
             plan.policy(key),
             plan.revision,
-            created_at=self.given.at,
+            created_at=self.context.at,
             **fields,
         )
-        self.put(e)
+        self.update(e)
         detail: dict[str, Any] = {"checkpoint": key, "position": e.position}
         if e.is_rework:
-            detail["parent_execution_id"] = e.asked_by
-        self.tell(EventType.EXECUTION_CREATED, e, **detail)
+            detail["parent_execution_id"] = e.parent_execution
+        self.record(EventType.EXECUTION_CREATED, e, **detail)
         self.effects.append(CreateWorkspace(e.id))
         return e
 
-    def put(self, e: Execution) -> Execution:
+    def update(self, e: Execution) -> Execution:
         self.run = self.run.with_executions(e)
         return e
 
     @property
     def next_id(self) -> str:
         """Of what is made next, if anything is."""
-        return made_id(self.given.command_id, self.run.id, self._made + 1)
+        return created_id(self.context.command_id, self.run.id, self._created + 1)
 
     def new_id(self) -> str:
-        self._made += 1
-        self.run = self.run.changed(issued=self.run.issued + 1)
-        return made_id(self.given.command_id, self.run.id, self._made)
+        self._created += 1
+        self.run = self.run.replace(created_count=self.run.created_count + 1)
+        return created_id(self.context.command_id, self.run.id, self._created)
 
     @property
     def is_repeated(self) -> bool:
         """Has the run made its first thing by this very command before?"""
-        return made_id(self.given.command_id, self.run.id, 1) in self.run.executions
+        return created_id(self.context.command_id, self.run.id, 1) in self.run.executions
 
-    def go(self, e: Execution, **changes: Any) -> Execution:
+    def make_ready(self, e: Execution, **changes: Any) -> Execution:
         """Let it go on: `settle` hands it out when the run goes on. What it had ruled before is past."""
-        changes.setdefault("ruling", None)
-        return self.move(e, ExecutionTransition.GO, **changes)
+        changes.setdefault("pass_decision", None)
+        return self.move(e, ExecutionTransition.MAKE_READY, **changes)
 
-    def produce(self, e: Execution, digest: str | None, outputs: tuple[ArtifactOutput, ...]) -> Execution:
+    def set_result(self, e: Execution, digest: str | None, outputs: tuple[ArtifactOutput, ...]) -> Execution:
         """Keep what a runner has made as the execution's result so far."""
-        e = self.put(e.changed(digest=digest, outputs=tuple(o.id for o in outputs)))
+        e = self.update(e.replace(digest=digest, outputs=tuple(o.id for o in outputs)))
         if outputs:
             made = [
                 {"artifact_record_id": o.id, "name": o.name, "checksum": o.checksum, "size_bytes": o.size}
                 for o in outputs
             ]
-            self.tell(EventType.ARTIFACTS_CREATED, e, artifacts=made)
+            self.record(EventType.ARTIFACTS_CREATED, e, artifacts=made)
         return e
 
     def stage(self, e: Execution) -> None:
@@ -198,7 +204,7 @@ class Draft:
     def complete(self, e: Execution) -> Execution:
         e = self.move(e, ExecutionTransition.COMPLETE)
         if e.outputs:
-            self.tell(EventType.ARTIFACTS_PROMOTED, e, artifact_record_ids=list(e.outputs))
+            self.record(EventType.ARTIFACTS_PROMOTED, e, artifact_record_ids=list(e.outputs))
         self.effects.append(PromoteArtifacts(e.id))
         return e
 
@@ -210,43 +216,43 @@ class Draft:
         e = self.run.executions[e.id]
         self.stop(e)
         self.withdraw(e, why)
-        self.set_aside(self.move(e, ExecutionTransition.CANCEL, why))
+        self.discard_workspace(self.move(e, ExecutionTransition.CANCEL, why))
 
     def cancel_open(self, why: str) -> None:
         for e in self.run.open:
             self.cancel(e, why)
 
-    def set_aside(self, e: Execution) -> None:
+    def discard_workspace(self, e: Execution) -> None:
         """The workspace of what failed or was cancelled goes to `.errored`; one that was never used just goes."""
         if not e.has_workspace:
             return
         if e.started_at is None:
-            self.drop_workspaces((e,))
+            self.delete_workspaces((e,))
             return
-        self.put(e.changed(has_workspace=False))
+        self.update(e.replace(has_workspace=False))
         self.effects.append(MoveToErrored(e.id))
 
-    def drop_workspaces(self, executions: tuple[Execution, ...]) -> None:
-        held = tuple(e.changed(has_workspace=False) for e in executions if e.has_workspace)
+    def delete_workspaces(self, executions: tuple[Execution, ...]) -> None:
+        held = tuple(e.replace(has_workspace=False) for e in executions if e.has_workspace)
         if held:
             self.run = self.run.with_executions(*held)
             self.effects.append(DeleteWorkspaces(tuple(e.id for e in held)))
 
     # ---- approvals -----------------------------------------------------------------------------------
-    def put_approval(self, a: Approval) -> Approval:
+    def update_approval(self, a: Approval) -> Approval:
         self.run = self.run.with_approval(a)
         return a
 
     def close(self, a: Approval, status: ApprovalStatus, **detail: Any) -> None:
-        a = self.put_approval(a.changed(status=status, closed_at=self.given.at))
-        self.tell(EventType(f"approval_{status.value}"), a, kind=a.kind.value, **detail)
+        a = self.update_approval(a.replace(status=status, closed_at=self.context.at))
+        self.record(EventType(f"approval_{status.value}"), a, kind=a.kind.value, **detail)
 
     def withdraw(self, e: Execution, why: str) -> None:
         for a in self.run.pending_of(e.id):
             self.close(a, ApprovalStatus.WITHDRAWN, reason=why)
 
 
-def made_id(command: UUID, run: str, number: int) -> str:
+def created_id(command: UUID, run: str, number: int) -> str:
     """The id of what a command makes in a run; one command may go to several runs."""
     return id_of(command, f"{run}/{number}")
 
@@ -263,12 +269,12 @@ def _detail(e: Execution, why: str) -> dict[str, Any]:
             detail |= {"dispatch_number": e.dispatch, "attempt_number": e.attempt}
         case ExecutionState.WAITING:
             detail["waiting_on"] = e.waiting_on and e.waiting_on.value
-        case ExecutionState.COMPLETED | ExecutionState.COMPLETION_ASKED:
+        case ExecutionState.COMPLETED | ExecutionState.AWAITING_COMPLETION_APPROVAL:
             detail["digest"] = e.digest
-            if e.ruling is not None:
-                detail["decision"] = e.ruling.value
+            if e.pass_decision is not None:
+                detail["decision"] = e.pass_decision.value
         case ExecutionState.FAILED:
-            detail |= {"attempt_number": e.attempt, **(e.last_error.told if e.last_error else {})}
+            detail |= {"attempt_number": e.attempt, **(e.last_error.event_fields if e.last_error else {})}
         case _:
             pass
     return detail

@@ -24,7 +24,7 @@ class Failure:
     is_final: bool = field(default=False, compare=False)  # the same again would fail again: it is not retried
 
     @property
-    def told(self) -> dict[str, str]:
+    def event_fields(self) -> dict[str, str]:
         """As events tell it: of a long trace the end, which says what happened."""
         told = {"error_type": self.type, "error": self.message}
         return told | {"stack_trace": self.trace[-LONGEST_TRACE:]} if self.trace else told
@@ -68,15 +68,15 @@ class Execution(Replaceable):
     start_approved: bool = False
     answered: bool = False  # the form of this revision has been filled in
     answer: str | None = None  # checksum of the last answer that was given
-    by_hand: bool = False  # waits for a person, whatever auto_advance says
-    asks_anew: bool = False  # earlier approvals of equal content do not count
+    manual_start: bool = False  # waits for a person, whatever auto_advance says
+    requires_new_approval: bool = False  # earlier approvals of equal content do not count
     digest: str | None = None  # of what it has produced
     outputs: tuple[str, ...] = ()  # artifact records that stand for it, staged or promoted
-    ruling: PassDecision | None = None  # of a deciding checkpoint, or of the people who were asked
+    pass_decision: PassDecision | None = None  # of a deciding checkpoint, or of the people who were asked
     rework: Rework | None = None
-    asked_by: str | None = None  # parent_execution_id
-    wants: PendingRework | None = None
-    doubts: bool = False  # whether an action of its own was carried out is not known
+    parent_execution: str | None = None  # parent_execution_id
+    pending_rework: PendingRework | None = None
+    action_outcome_unknown: bool = False  # whether an action of its own was carried out is not known
     archived_by: str | None = None  # rollback id
     has_workspace: bool = True
     errors: int = 0
@@ -86,8 +86,8 @@ class Execution(Replaceable):
     completed_at: datetime | None = None
     failed_at: datetime | None = None
     due_at: datetime | None = None  # when a delay that it waits for is over
-    working_since: datetime | None = None
-    worked: float = 0.0  # seconds with a runner, in this attempt
+    active_since: datetime | None = None
+    active_seconds: float = 0.0  # seconds with a runner, in this attempt
 
     @property
     def status(self) -> ExecutionStatus:
@@ -98,11 +98,11 @@ class Execution(Replaceable):
         return self.rework is not None
 
     @property
-    def scope(self) -> str:
-        return scope_of(self.attempt, self.retries_used, self.validations_used, self.revision)
+    def attempt_key(self) -> str:
+        return attempt_key_of(self.attempt, self.retries_used, self.validations_used, self.revision)
 
 
-def scope_of(attempt: int, retries_used: int, validations_used: int, revision: int) -> str:
+def attempt_key_of(attempt: int, retries_used: int, validations_used: int, revision: int) -> str:
     """What is said in one scope belongs together, and counts until the next one begins.
 
     A person's try, a revision and another try after a failed validation begin anew; the next attempt after a fault

@@ -8,7 +8,7 @@ from typing import Any, Self
 class Replaceable:
     """A frozen dataclass of which many changed copies are made: `dataclasses.replace` takes many times as long."""
 
-    def changed(self, **changes: Any) -> Self:
+    def replace(self, **changes: Any) -> Self:
         before = self.__dict__
         after = {**before, **changes}
         if len(after) != len(before):

@@ -23,10 +23,10 @@ def conclude(d: Draft, e: Execution, ruling: PassDecision | None) -> None:
     if d.run.plan[e.key].decides:
         ruling, limit = _within_limits(d, ruling or PassDecision.COMPLETE)
         why = limit or why
-        e = d.put(e.changed(ruling=ruling))
+        e = d.update(e.replace(pass_decision=ruling))
         if limit:
-            d.tell(EventType.PASS_DECISION_OVERRIDDEN, e, checkpoint=e.key, decision=ruling.value, reason=limit)
-    if e.ruling is PassDecision.ESCALATE:
+            d.record(EventType.PASS_DECISION_OVERRIDDEN, e, checkpoint=e.key, decision=ruling.value, reason=limit)
+    if e.pass_decision is PassDecision.ESCALATE:
         escalate(d, e, why)
     else:
         to_completion(d, e)
@@ -48,42 +48,42 @@ def _within_limits(d: Draft, ruling: PassDecision) -> tuple[PassDecision, str]:
 def to_completion(d: Draft, e: Execution) -> None:
     """Complete it, or ask first where that is wanted and has not been answered for the same content."""
     digest = e.digest or ""
-    verdict = approval_requests.passes(d, e, ApprovalKind.COMPLETION, digest, flag=e.policy.ask_completion)
+    verdict = approval_requests.required_verdict(d, e, ApprovalKind.COMPLETION, digest, flag=e.policy.ask_completion)
     if verdict is None:
         complete(d, e)
     else:
-        e = d.move(e, ExecutionTransition.ASK_COMPLETION)
+        e = d.move(e, ExecutionTransition.REQUEST_COMPLETION_APPROVAL)
         d.stage(e)
-        approval_requests.put(d, e, ApprovalKind.COMPLETION, digest, verdict)
+        approval_requests.request(d, e, ApprovalKind.COMPLETION, digest, verdict)
 
 
 def complete(d: Draft, e: Execution) -> None:
-    rework.tell_asker(d, d.complete(e), "completed")
+    rework.notify_requester(d, d.complete(e), "completed")
 
 
 def escalate(d: Draft, e: Execution, reason: str) -> None:
     e = d.move(e, ExecutionTransition.WAIT, reason, waiting_on=WaitingOn.ESCALATION)
     d.stage(e)
-    approval_requests.ask(d, e, ApprovalKind.ESCALATION, e.digest or "", reason)
+    approval_requests.request_input(d, e, ApprovalKind.ESCALATION, e.digest or "", reason)
 
 
 # ---- not well ------------------------------------------------------------------------------------
-def fault(d: Draft, e: Execution, error: Failure) -> None:
+def retry_or_fail(d: Draft, e: Execution, error: Failure) -> None:
     """Try again later while the budget lasts, unless that cannot help."""
     policy = e.policy
     if error.is_final or e.retries_used >= policy.max_auto_retries:
-        give_up(d, e, policy.on_failure, error)
+        fail_for_good(d, e, policy.on_failure, error)
         return
-    d.tell(EventType.EXECUTION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1, **error.told)
+    d.record(EventType.EXECUTION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1, **error.event_fields)
     e = d.move(
         e,
         ExecutionTransition.WAIT,
         waiting_on=WaitingOn.RETRY_DELAY,
-        due_at=d.given.at + timedelta(seconds=policy.retry_delay),
+        due_at=d.context.at + timedelta(seconds=policy.retry_delay),
         attempt=e.attempt + 1,
         retries_used=e.retries_used + 1,
         interruptions=0,
-        worked=0.0,
+        active_seconds=0.0,
         errors=e.errors + 1,
         last_error=error,
     )
@@ -92,11 +92,11 @@ def fault(d: Draft, e: Execution, error: Failure) -> None:
 
 def fail(d: Draft, e: Execution, error: Failure) -> Execution:
     d.withdraw(e, error.message)
-    d.set_aside(d.move(e, ExecutionTransition.FAIL, errors=e.errors + 1, last_error=error))
+    d.discard_workspace(d.move(e, ExecutionTransition.FAIL, errors=e.errors + 1, last_error=error))
     return d.run.executions[e.id]
 
 
-def give_up(d: Draft, e: Execution, policy: OnFailure, error: Failure) -> None:
+def fail_for_good(d: Draft, e: Execution, policy: OnFailure, error: Failure) -> None:
     """It has failed for good: do what its `on_failure` or `on_timeout` says."""
     e = fail(d, e, error)
     match policy:
@@ -104,7 +104,13 @@ def give_up(d: Draft, e: Execution, policy: OnFailure, error: Failure) -> None:
             fail_run(d, f"{e.key} failed")
         case OnFailure.ROLLBACK_CHECKPOINT:
             roll_back_failed(d, e)
-            d.make(e.key, by_hand=True, rework=e.rework, asked_by=e.asked_by, asks_anew=e.asks_anew)
+            d.create(
+                e.key,
+                manual_start=True,
+                rework=e.rework,
+                parent_execution=e.parent_execution,
+                requires_new_approval=e.requires_new_approval,
+            )
         case OnFailure.PAUSE_PIPELINE:
             if d.run.status is RunStatus.IN_PROGRESS:
                 d.request_pause(f"{e.key} failed")

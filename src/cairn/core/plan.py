@@ -79,7 +79,7 @@ class Plan:
         return tuple(checkpoint for checkpoint in self.checkpoints if checkpoint.decides)
 
     @cached_property
-    def follows(self) -> dict[str, tuple[str, ...]]:
+    def predecessors(self) -> dict[str, tuple[str, ...]]:
         """For each key, those that it directly follows: its needs, or the stage before its own."""
         found: dict[str, tuple[str, ...]] = {}
         before: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Plan:
         return found
 
     @cached_property
-    def needed(self) -> dict[str, frozenset[str]]:
+    def prerequisites(self) -> dict[str, frozenset[str]]:
         """For each key, the keys that must be complete before it starts."""
         found: dict[str, frozenset[str]] = {}
         before: set[str] = set()

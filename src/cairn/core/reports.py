@@ -27,13 +27,13 @@ from cairn.core.effects import ScheduleTimer
 from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.core.events import EventType
 from cairn.core.execution import Execution, Failure, PendingRework, Rework
-from cairn.core.outcomes import conclude, escalate, fault, give_up
+from cairn.core.outcomes import conclude, escalate, fail_for_good, retry_or_fail
 from cairn.core.states import ApprovalKind, ExecutionState, OnBlocker, OnInvalid, WaitingOn
 from cairn.core.transitions import ExecutionTransition
 
 
 def current(d: Draft, id: str) -> Execution:
-    e = d.run.standing.current.get(id)
+    e = d.run.index.current.get(id)
     if e is None:
         raise StaleCommand(
             "The execution does not stand in the current pass of this run: that has restarted or rolled back."
@@ -49,29 +49,29 @@ def working(d: Draft, report: Report | ExecutionTimedOut) -> Execution:
     return e
 
 
-def take(d: Draft, report: Report) -> None:
+def apply(d: Draft, report: Report) -> None:
     e = working(d, report)
     match report:
         case ExecutionFinished():
-            conclude(d, d.produce(e, report.digest, report.outputs), report.ruling)
+            conclude(d, d.set_result(e, report.digest, report.outputs), report.pass_decision)
         case ExecutionFailed():
-            fault(d, e, report.error)
+            retry_or_fail(d, e, report.error)
         case ResultInvalid():
-            _invalid(d, d.produce(e, report.digest, report.outputs), report.error)
+            _invalid(d, d.set_result(e, report.digest, report.outputs), report.error)
         case InputRequested():
-            approval_requests.ask(
+            approval_requests.request_input(
                 d, d.move(e, ExecutionTransition.WAIT, waiting_on=report.waiting_on), ApprovalKind.INPUT, report.digest
             )
         case ActionProposed():
             _action_proposed(d, e, report)
         case ActionOutcomeUnknown():
-            escalate(d, d.put(e.changed(doubts=True)), report.reason)
+            escalate(d, d.update(e.replace(action_outcome_unknown=True)), report.reason)
         case ReworkRequested():
             _rework_wanted(d, e, report)
         case ExecutionBlocked():
             _blocked(d, e, report.reason)
         case IterationLimitReached():
-            escalate(d, d.produce(e, report.digest, report.outputs), "A limit on its iterations is reached.")
+            escalate(d, d.set_result(e, report.digest, report.outputs), "A limit on its iterations is reached.")
         case BudgetReached():
             _budget_reached(d, e, report.reason)
         case ExecutionInterrupted():
@@ -83,51 +83,51 @@ def take(d: Draft, report: Report) -> None:
 def _invalid(d: Draft, e: Execution, error: Failure) -> None:
     policy = e.policy
     if policy.on_invalid is OnInvalid.FAIL_CHECKPOINT or e.validations_used >= policy.max_validation_retries:
-        give_up(d, e, policy.on_failure, error)
+        fail_for_good(d, e, policy.on_failure, error)
         return
-    e = d.put(e.changed(errors=e.errors + 1, last_error=error))
+    e = d.update(e.replace(errors=e.errors + 1, last_error=error))
     if policy.on_invalid is OnInvalid.ASK_HUMAN:
         e = d.move(e, ExecutionTransition.WAIT, waiting_on=WaitingOn.VALIDATION_FEEDBACK)
         d.stage(e)
-        approval_requests.ask(d, e, ApprovalKind.VALIDATION, e.digest or "", error.message)
+        approval_requests.request_input(d, e, ApprovalKind.VALIDATION, e.digest or "", error.message)
     else:
         validate_again(d, e, error.message)
 
 
 def validate_again(d: Draft, e: Execution, why: str) -> None:
     """Once more, with what was found wrong."""
-    d.tell(EventType.EXECUTION_VALIDATION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1, reason=why)
+    d.record(EventType.EXECUTION_VALIDATION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1, reason=why)
     used = e.validations_used + 1
-    d.go(e, attempt=e.attempt + 1, validations_used=used, interruptions=0, worked=0.0, answered=False)
+    d.make_ready(e, attempt=e.attempt + 1, validations_used=used, interruptions=0, active_seconds=0.0, answered=False)
 
 
 def _action_proposed(d: Draft, e: Execution, report: ActionProposed) -> None:
     if report.outputs:
-        e = d.produce(e, report.made, report.outputs)
-    verdict = approval_requests.propose(d, e, report.digest, report.action)
+        e = d.set_result(e, report.result_digest, report.outputs)
+    verdict = approval_requests.required_action_verdict(d, e, report.digest, report.action)
     if verdict is None:
-        d.go(e)
+        d.make_ready(e)
     else:
         e = d.move(e, ExecutionTransition.WAIT, waiting_on=WaitingOn.ACTION_APPROVAL)
         d.stage(e)
-        approval_requests.put_action(d, e, report.digest, report.action, verdict, report.reasons)
+        approval_requests.request_action(d, e, report.digest, report.action, verdict, report.reasons)
 
 
 def _rework_wanted(d: Draft, e: Execution, report: ReworkRequested) -> None:
     """Send it back, ask people beyond the limit, or tell the asker that it is not possible: it goes on."""
     if report.outputs:
-        e = d.produce(e, report.digest, report.outputs)
+        e = d.set_result(e, report.digest, report.outputs)
     try:
         rework.check(d.run, report.key, e)
     except CommandRefused as refused:
         rework.refuse(d, e, report.key, refused.message)
         return
     if limit := rework.over_limit(d.run, e):
-        escalate(d, d.put(e.changed(wants=PendingRework(report.key, report.prompt, report.reason))), limit)
+        escalate(d, d.update(e.replace(pending_rework=PendingRework(report.key, report.prompt, report.reason))), limit)
         return
     e = d.move(e, ExecutionTransition.WAIT, waiting_on=WaitingOn.REWORK)
     d.stage(e)
-    rework.send_back(d, report.key, e, Rework(e.key, report.prompt, report.reason))
+    rework.create_rework(d, report.key, e, Rework(e.key, report.prompt, report.reason))
 
 
 def _blocked(d: Draft, e: Execution, reason: str) -> None:
@@ -135,7 +135,7 @@ def _blocked(d: Draft, e: Execution, reason: str) -> None:
         escalate(d, e, reason or "Something outside is missing.")
         return
     delay = e.policy.retry_delay
-    due = d.given.at + timedelta(seconds=delay)
+    due = d.context.at + timedelta(seconds=delay)
     d.move(e, ExecutionTransition.WAIT, reason, waiting_on=WaitingOn.EXTERNAL_BLOCKER, due_at=due)
     d.effects.append(ScheduleTimer(delay, RetryDue(e.id, e.dispatch)))
 
@@ -143,21 +143,21 @@ def _blocked(d: Draft, e: Execution, reason: str) -> None:
 def _budget_reached(d: Draft, e: Execution, reason: str) -> None:
     """It goes to a runner again as soon as the run goes on: with a higher budget."""
     if not d.run.over_budget:
-        d.tell(EventType.BUDGET_EXHAUSTED, e, checkpoint=e.key, reason=reason)
-    d.run = d.run.changed(over_budget=reason)
+        d.record(EventType.BUDGET_EXHAUSTED, e, checkpoint=e.key, reason=reason)
+    d.run = d.run.replace(over_budget=reason)
     d.request_pause(reason)
-    d.go(e)
+    d.make_ready(e)
 
 
 def _interrupted(d: Draft, e: Execution) -> None:
     """Dispatch it again, at most so many times an attempt; what the dead worker left at work is stopped."""
     d.stop(e)
-    d.tell(EventType.EXECUTION_INTERRUPTED, e, checkpoint=e.key, dispatch_number=e.dispatch)
+    d.record(EventType.EXECUTION_INTERRUPTED, e, checkpoint=e.key, dispatch_number=e.dispatch)
     # Nobody knows when the worker died: the time since does not count as work, neither here nor for the run.
-    e = d.put(e.changed(working_since=d.given.at))
-    d.run = d.run.changed(working_since=None)
+    e = d.update(e.replace(active_since=d.context.at))
+    d.run = d.run.replace(active_since=None)
     if e.interruptions < d.run.plan.max_interruptions:
-        d.go(e, interruptions=e.interruptions + 1)
+        d.make_ready(e, interruptions=e.interruptions + 1)
     else:
         times = e.interruptions + 1
-        fault(d, e, Failure("interrupted", f"The worker died {times} times while it carried out this attempt."))
+        retry_or_fail(d, e, Failure("interrupted", f"The worker died {times} times while it carried out this attempt."))

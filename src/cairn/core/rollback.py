@@ -10,7 +10,7 @@ from cairn.core.effects import ArchiveFiles, RestoreFiles
 from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.core.events import EventType
 from cairn.core.execution import Execution
-from cairn.core.rework import cancel_with_reworks, tell_asker
+from cairn.core.rework import cancel_with_reworks, notify_requester
 from cairn.core.run import Rollback, Run
 from cairn.core.states import CLOSED, LIVE, OPEN, ExecutionState, RollbackTrigger, RunStatus
 from cairn.core.transitions import RunTransition
@@ -23,7 +23,7 @@ def what_goes(run: Run, target: int) -> tuple[Execution, ...]:
     goes = {
         e.id for e in run.current if e.position > target or e.state in (ExecutionState.FAILED, ExecutionState.CANCELLED)
     }
-    while more := {e.id for e in run.open if e.is_rework and e.asked_by in goes} - goes:
+    while more := {e.id for e in run.open if e.is_rework and e.parent_execution in goes} - goes:
         goes |= more
     return tuple(e for e in run.current if e.id in goes)
 
@@ -51,7 +51,7 @@ def roll_back(d: Draft, c: RollBack) -> None:
     archived = tuple(e.id for e in goes)
     take_away(d, _record(before, c.rollback, c.target, archived), c.reason)
     for e in goes:
-        tell_asker(d, e, "archived", c.reason)
+        notify_requester(d, e, "archived", c.reason)
 
 
 def roll_back_failed(d: Draft, e: Execution) -> None:
@@ -68,11 +68,11 @@ def _refuse_repeated(run: Run, rollback: str) -> None:
 
 def _record(run: Run, rollback: str, target: int | None, archived: tuple[str, ...] = ()) -> Rollback:
     """Of a rollback of the run as it still is."""
-    ids = archived if target is not None else run.standing.open
+    ids = archived if target is not None else run.index.open
     stopped = tuple(taken for taken in ids if run.executions[taken].state in OPEN)
     return Rollback(
         rollback,
-        run.issued,
+        run.created_count,
         run.pass_number,
         run.status,
         target,
@@ -85,11 +85,11 @@ def _record(run: Run, rollback: str, target: int | None, archived: tuple[str, ..
 def take_away(d: Draft, record: Rollback, reason: str) -> None:
     for stopped in record.stopped:
         d.cancel(d.run.executions[stopped], "rolled back")
-    d.drop_workspaces(tuple(d.run.executions[taken] for taken in record.archived))
+    d.delete_workspaces(tuple(d.run.executions[taken] for taken in record.archived))
     for e in _mark(d, record, record.id):
-        d.tell(EventType.EXECUTION_ARCHIVED, e, rollback=record.id, checkpoint=e.key)
-    d.run = d.run.changed(rollbacks=(*d.run.rollbacks, record))
-    d.tell(
+        d.record(EventType.EXECUTION_ARCHIVED, e, rollback=record.id, checkpoint=e.key)
+    d.run = d.run.replace(rollbacks=(*d.run.rollbacks, record))
+    d.record(
         EventType.ROLLBACK_INITIATED,
         rollback=record.id,
         target=record.target,
@@ -102,7 +102,7 @@ def take_away(d: Draft, record: Rollback, reason: str) -> None:
 
 def _mark(d: Draft, record: Rollback, archived_by: str | None) -> tuple[Execution, ...]:
     """Put what the record names into the archive, or out of it."""
-    marked = tuple(d.run.executions[taken].changed(archived_by=archived_by) for taken in record.archived)
+    marked = tuple(d.run.executions[taken].replace(archived_by=archived_by) for taken in record.archived)
     d.run = d.run.with_executions(*marked)
     return marked
 
@@ -116,8 +116,8 @@ def take_run_away(d: Draft, rollback: str) -> None:
     d.cancel_open("rolled back")
     if d.run.status not in CLOSED:
         d.move_run(RunTransition.CANCEL, "rolled back")
-    d.run = d.run.changed(archived_by=rollback, rollbacks=(*d.run.rollbacks, record))
-    d.tell(EventType.RUN_ARCHIVED, rollback=rollback)
+    d.run = d.run.replace(archived_by=rollback, rollbacks=(*d.run.rollbacks, record))
+    d.record(EventType.RUN_ARCHIVED, rollback=rollback)
     d.effects.append(ArchiveFiles(rollback))
 
 
@@ -146,7 +146,7 @@ def newer(run: Run, record: Rollback) -> tuple[Execution, ...]:
 def undo(d: Draft, rollback: str) -> None:
     ended = [e for record in check_undo(d.run, rollback) for e in _put_back(d, record)]
     for e in ended:  # now that it is known whether the run goes on
-        tell_asker(d, e, "cancelled", UNDONE)
+        notify_requester(d, e, "cancelled", UNDONE)
 
 
 def _put_back(d: Draft, record: Rollback) -> list[Execution]:
@@ -154,15 +154,15 @@ def _put_back(d: Draft, record: Rollback) -> list[Execution]:
     in_its_place = newer(d.run, record)
     ended: list[Execution] = []
     for e in _mark(d, record, None):
-        d.tell(EventType.EXECUTION_RESTORED, e, rollback=record.id, checkpoint=e.key)
+        d.record(EventType.EXECUTION_RESTORED, e, rollback=record.id, checkpoint=e.key)
     for e in in_its_place:
         if d.run.executions[e.id].state in LIVE:
             cancel_with_reworks(d, e, UNDONE)
             ended.append(e)
     if record.target is None:
-        d.tell(EventType.RUN_RESTORED, rollback=record.id)
+        d.record(EventType.RUN_RESTORED, rollback=record.id)
     d.restore_run(record)
     standing = tuple(replace(r, undone=True) if r.id == record.id else r for r in d.run.rollbacks)
-    d.run = d.run.changed(rollbacks=standing)
+    d.run = d.run.replace(rollbacks=standing)
     d.effects.append(RestoreFiles(record.id))
     return ended

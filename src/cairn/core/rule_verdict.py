@@ -47,10 +47,10 @@ class RuleQuestion(NamedTuple):
 class ApprovalTerms:
     """Under which people are asked."""
 
-    needed: int = 1
+    required_approvals: int = 1
     approvers: tuple[str, ...] = ()  # persons, addresses, roles, groups; none: whoever may decide
     not_by_starter: bool = False
-    period: float | None = None  # seconds to decide
+    timeout: float | None = None  # seconds to decide
     on_expiry: OnExpiry = OnExpiry.FAIL
     escalate_after: float | None = None  # seconds until others are brought in
     escalate_to: tuple[str, ...] = ()
@@ -62,9 +62,9 @@ class ConditionResult(NamedTuple):
     """One condition of a rule, in words for people."""
 
     field: str
-    wanted: str
+    expected: str
     actual: str
-    holds: bool
+    matched: bool
 
 
 class EvaluatedRule(NamedTuple):
@@ -82,13 +82,13 @@ class EvaluatedRule(NamedTuple):
 class RuleVerdict:
     """What the rules say; nothing, where none matches."""
 
-    asks: bool | None = None  # people are asked; or the rule approves; or no rule matches
+    requires_approval: bool | None = None  # people are asked; or the rule approves; or no rule matches
     rule: str = ""
     scope: str = ""
     revision: int = 0  # of the rules of that scope
     priority: int = 100
     terms: ApprovalTerms = field(default_factory=ApprovalTerms)
-    considered: tuple[EvaluatedRule, ...] = ()
+    evaluated_rules: tuple[EvaluatedRule, ...] = ()
     audit: bool = False  # people look at this automatic approval afterwards
     notify: bool = False  # people are told of this automatic approval
     stopped: bool = False  # nothing is approved without people

@@ -35,7 +35,7 @@ class Rule:
     shadow: bool = False  # decides nothing, is scored
     priority: int = 100  # lower goes first
     terms: ApprovalTerms = field(
-        default_factory=lambda: ApprovalTerms(period=DEFAULT_PERIOD)
+        default_factory=lambda: ApprovalTerms(timeout=DEFAULT_PERIOD)
     )  # under which people are asked
     notify: bool = False  # tell people of its approvals
     channels: tuple[str, ...] = ()  # where they are told of them
@@ -79,7 +79,7 @@ def judge(books: Sequence[ScopedRulebook], question: RuleQuestion, look: Look, *
     held = _held_back(winner, books, question, stopped) if winner and winner.rule.approves else ""
     considered = tuple(_considered(one, winner, held, question.kind) for one in met)
     if winner is None:
-        return RuleVerdict(considered=considered, stopped=stopped)
+        return RuleVerdict(evaluated_rules=considered, stopped=stopped)
     book, rule = winner.book, winner.rule
     # Held back, it neither approves nor asks where nobody else would; an action has nobody else.
     asks = None if held and question.kind is not ApprovalKind.ACTION else True
@@ -94,19 +94,19 @@ def _meet(book: ScopedRulebook, rule: Rule, facts: ConditionFacts) -> _Evaluated
     conditions: list[ConditionResult] = []
     for test in rule.tests:
         conditions.append(told := test.look(facts, is_cautious))
-        matches = matches and told.holds
+        matches = matches and told.matched
     return _EvaluatedRule(book, rule, tuple(conditions), matches)
 
 
 def _approval(said: RuleVerdict, rule: Rule, question: RuleQuestion) -> RuleVerdict:
     return RuleVerdict(
-        asks=False,
+        requires_approval=False,
         rule=said.rule,
         scope=said.scope,
         revision=said.revision,
         priority=said.priority,
         terms=ApprovalTerms(channels=rule.channels, recipients=rule.terms.recipients),
-        considered=said.considered if rule.log else (),
+        evaluated_rules=said.evaluated_rules if rule.log else (),
         audit=share(rule.name, said.scope, question.approval)[1] < rule.audit,
         notify=rule.notify,
     )

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from cairn.core.approval import Approval
-from cairn.core.budget import UNBOUNDED, Budget
+from cairn.core.budget import UNLIMITED, Budget
 from cairn.core.execution import Execution, ExecutionIndex
 from cairn.core.frozen import Replaceable
 from cairn.core.plan import Plan
@@ -49,78 +49,78 @@ class Run(Replaceable):
     approvals: Mapping[str, Approval] = field(default_factory=dict[str, Approval])  # in the order they were asked
     rollbacks: tuple[Rollback, ...] = ()
     reworks: int = 0
-    issued: int = 0  # how many things it has made
+    created_count: int = 0  # how many things it has made
     archived_by: str | None = None  # rollback id
-    clock: int = 0  # counts the times that work began after none was done
-    working_since: datetime | None = None
-    worked: float = 0.0  # seconds with a runner at work
+    timer_generation: int = 0  # counts the times that work began after none was done
+    active_since: datetime | None = None
+    active_seconds: float = 0.0  # seconds with a runner at work
     started_at: datetime | None = None
     completed_at: datetime | None = None  # when it ended, well or not
     paused_at: datetime | None = None
     last_resumed_at: datetime | None = None
-    budget: Budget = UNBOUNDED  # its own; where that says nothing the definition's holds
+    budget: Budget = UNLIMITED  # its own; where that says nothing the definition's holds
     over_budget: str = ""  # why it pauses or is paused, if the budget is the reason
     budget_warned: bool = False  # most of the budget is used, and people were told
 
-    def changed(self, **changes: Any) -> Self:
-        run = super().changed(**changes)
+    def replace(self, **changes: Any) -> Self:
+        run = super().replace(**changes)
         if "executions" in changes or "pass_number" in changes:
-            run.__dict__.pop("standing", None)
+            run.__dict__.pop("index", None)
         if "approvals" in changes:
             run.__dict__.pop("pending", None)
         return run
 
     def with_executions(self, *made: Execution) -> Run:
         """The run with executions made or changed."""
-        run = self.changed(executions={**self.executions, **{e.id: e for e in made}})
-        if len(made) == 1 and (made[0].id in self.standing.current or made[0].id not in self.executions):
-            run.__dict__["standing"] = self.standing.with_execution(made[0])
+        run = self.replace(executions={**self.executions, **{e.id: e for e in made}})
+        if len(made) == 1 and (made[0].id in self.index.current or made[0].id not in self.executions):
+            run.__dict__["index"] = self.index.with_execution(made[0])
         return run
 
     def with_approval(self, a: Approval) -> Run:
         """The run with one approval asked or changed."""
-        return self.changed(approvals={**self.approvals, a.id: a})
+        return self.replace(approvals={**self.approvals, a.id: a})
 
     @cached_property
-    def standing(self) -> ExecutionIndex:
+    def index(self) -> ExecutionIndex:
         return ExecutionIndex.of(self.executions.values(), self.pass_number)
 
     @property
     def current(self) -> tuple[Execution, ...]:
         """Executions of this pass that are not archived, in the order they were made."""
-        return tuple(self.standing.current.values())
+        return tuple(self.index.current.values())
 
     @property
     def open(self) -> tuple[Execution, ...]:
-        return tuple(self.standing.open.values())
+        return tuple(self.index.open.values())
 
     @property
     def failed(self) -> tuple[Execution, ...]:
-        return tuple(self.standing.failed.values())
+        return tuple(self.index.failed.values())
 
     @property
-    def working(self) -> bool:
-        return any(e.state is ExecutionState.WORKING for e in self.standing.open.values())
+    def is_working(self) -> bool:
+        return any(e.state is ExecutionState.WORKING for e in self.index.open.values())
 
     @property
-    def goes_on(self) -> bool:
+    def can_dispatch(self) -> bool:
         """May anything be started or dispatched?"""
         return self.status is RunStatus.IN_PROGRESS and not self.pause_requested
 
     def latest(self, key: str) -> Execution | None:
         """The completed execution whose artifacts stand for `key` in this pass."""
-        return self.standing.done.get(key)
+        return self.index.done.get(key)
 
     @property
-    def live_keys(self) -> set[str]:
+    def active_keys(self) -> set[str]:
         """Keys that something is under way for, or has failed."""
-        standing = self.standing
+        standing = self.index
         return {e.key for e in standing.open.values()} | {e.key for e in standing.failed.values()}
 
     @property
     def complete(self) -> frozenset[str]:
         """Keys that are completed and not being reworked."""
-        return frozenset(self.standing.done.keys() - self.live_keys)
+        return frozenset(self.index.done.keys() - self.active_keys)
 
     @cached_property
     def pending(self) -> tuple[Approval, ...]:
@@ -129,7 +129,7 @@ class Run(Replaceable):
     def pending_of(self, execution: str) -> tuple[Approval, ...]:
         return tuple(a for a in self.pending if a.execution == execution)
 
-    def depth(self, execution: Execution) -> int:
+    def rework_depth(self, execution: Execution) -> int:
         """How many reworks deep an execution stands."""
-        asker = self.executions.get(execution.asked_by) if execution.asked_by else None
-        return int(execution.is_rework) + (self.depth(asker) if asker else 0)
+        asker = self.executions.get(execution.parent_execution) if execution.parent_execution else None
+        return int(execution.is_rework) + (self.rework_depth(asker) if asker else 0)

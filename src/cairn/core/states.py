@@ -18,11 +18,11 @@ class ExecutionState(StrEnum):
     """An execution's state. READY, WORKING and WAITING are shown as `in_progress`."""
 
     PENDING = "pending"  # its turn has come, a person has to start it
-    START_ASKED = "waiting_approval_to_start"  # somebody has to allow the start
+    AWAITING_START_APPROVAL = "waiting_approval_to_start"  # somebody has to allow the start
     READY = "ready"  # goes to a runner as soon as the run goes on
     WORKING = "working"  # a runner holds the current dispatch
     WAITING = "waiting"  # no runner; `waiting_on` says what for
-    COMPLETION_ASKED = "waiting_approval_to_complete"  # the result is up for approval
+    AWAITING_COMPLETION_APPROVAL = "waiting_approval_to_complete"  # the result is up for approval
     COMPLETED = "completed"  # its artifacts stand
     FAILED = "failed"  # given up; may be retried by a person
     CANCELLED = "cancelled"  # does not count
@@ -44,11 +44,11 @@ CLOSED = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 OPEN = frozenset(
     {
         ExecutionState.PENDING,
-        ExecutionState.START_ASKED,
+        ExecutionState.AWAITING_START_APPROVAL,
         ExecutionState.READY,
         ExecutionState.WORKING,
         ExecutionState.WAITING,
-        ExecutionState.COMPLETION_ASKED,
+        ExecutionState.AWAITING_COMPLETION_APPROVAL,
     }
 )
 LIVE = OPEN | {ExecutionState.FAILED}

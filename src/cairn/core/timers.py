@@ -20,7 +20,7 @@ from cairn.core.effects import ScheduleTimer
 from cairn.core.errors import StaleCommand
 from cairn.core.events import EventType
 from cairn.core.execution import Execution, Failure
-from cairn.core.outcomes import fail, fail_run, give_up
+from cairn.core.outcomes import fail, fail_for_good, fail_run
 from cairn.core.reports import current, working
 from cairn.core.states import ApprovalStatus, ExecutionState, OnExpiry, WaitingOn
 from cairn.core.transitions import RunTransition
@@ -28,7 +28,7 @@ from cairn.core.transitions import RunTransition
 DELAYED = frozenset({WaitingOn.RETRY_DELAY, WaitingOn.EXTERNAL_BLOCKER})
 
 
-def take(d: Draft, timer: Timer) -> None:
+def apply(d: Draft, timer: Timer) -> None:
     match timer:
         case RetryDue():
             _retry_due(d, timer)
@@ -50,18 +50,20 @@ def _retry_due(d: Draft, c: RetryDue) -> None:
     e = current(d, c.execution)
     if e.waiting_on not in DELAYED or e.dispatch != c.dispatch:
         raise StaleCommand("It does not wait for this any more.")
-    d.go(e)
+    d.make_ready(e)
 
 
 def _timed_out(d: Draft, e: Execution) -> None:
     d.stop(e)
     limit = e.policy.timeout or 0.0
-    give_up(d, e, e.policy.on_timeout, Failure("timeout", f"It took longer than the {limit:g} seconds it is allowed."))
+    fail_for_good(
+        d, e, e.policy.on_timeout, Failure("timeout", f"It took longer than the {limit:g} seconds it is allowed.")
+    )
 
 
 def _run_timed_out(d: Draft, c: RunTimedOut) -> None:
     """Working ones fail, others are cancelled, the run fails."""
-    if c.clock != d.run.clock or d.run.working_since is None:
+    if c.timer_generation != d.run.timer_generation or d.run.active_since is None:
         raise StaleCommand("The run's clock does not go any more.")
     why = f"The run took longer than the {d.run.plan.run_timeout or 0.0:g} seconds of work it is allowed."
     for e in d.run.open:
@@ -74,7 +76,7 @@ def _run_timed_out(d: Draft, c: RunTimedOut) -> None:
 def _approval_expired(d: Draft, c: ApprovalExpired) -> None:
     a = _pending(d, c.approval, c.period)
     e, terms = d.run.executions[a.execution], a.terms
-    period = terms.period or 0.0
+    period = terms.timeout or 0.0
     if terms.on_expiry is OnExpiry.ESCALATE and a.period == 1:
         _extend(d, a, period)
         return
@@ -102,16 +104,16 @@ def _pending(d: Draft, approval: str, period: int | None = None) -> Approval:
 
 def _extend(d: Draft, a: Approval, period: float) -> None:
     """More approvers and one more period."""
-    a = _bring_in(d, a.changed(period=2, expires_at=d.given.at + timedelta(seconds=period)))
+    a = _bring_in(d, a.replace(period=2, expires_at=d.context.at + timedelta(seconds=period)))
     d.effects.append(ScheduleTimer(period, ApprovalExpired(a.id, 2)))
 
 
 def _remind(d: Draft, c: ReminderDue) -> None:
     a = _pending(d, c.approval, c.period)
-    if a.reminded >= a.period:
+    if a.reminded_period >= a.period:
         raise StaleCommand("People have been reminded already.")
-    a = d.put_approval(a.changed(reminded=a.period))
-    d.tell(EventType.APPROVAL_REMINDER_DUE, a, kind=a.kind.value, expires_at=_text(a.expires_at))
+    a = d.update_approval(a.replace(reminded_period=a.period))
+    d.record(EventType.APPROVAL_REMINDER_DUE, a, kind=a.kind.value, expires_at=_text(a.expires_at))
 
 
 def _escalation_due(d: Draft, c: EscalationDue) -> None:
@@ -123,10 +125,10 @@ def _escalation_due(d: Draft, c: EscalationDue) -> None:
 
 def _bring_in(d: Draft, a: Approval) -> Approval:
     """Those whom it is escalated to may decide as well."""
-    asked_of = tuple(dict.fromkeys((*a.asked_of, *a.terms.escalate_to))) if a.asked_of else ()
-    a = d.put_approval(a.changed(asked_of=asked_of, escalated=True))
+    asked_of = tuple(dict.fromkeys((*a.assigned_to, *a.terms.escalate_to))) if a.assigned_to else ()
+    a = d.update_approval(a.replace(assigned_to=asked_of, escalated=True))
     told: dict[str, Any] = {"to": list(a.terms.escalate_to), "period": a.period, "expires_at": _text(a.expires_at)}
-    d.tell(EventType.APPROVAL_ESCALATED, a, kind=a.kind.value, **told)
+    d.record(EventType.APPROVAL_ESCALATED, a, kind=a.kind.value, **told)
     return a
 
 

@@ -23,12 +23,12 @@ class RunTransition(StrEnum):
 
 
 class ExecutionTransition(StrEnum):
-    ASK_START = "ask_start"  # somebody has to allow it
-    REFUSE = "refuse"  # the start
-    GO = "go"  # to a runner, or to a person's form, as soon as the run goes on
-    WORK = "work"  # a runner takes it
+    REQUEST_START_APPROVAL = "request_start_approval"  # somebody has to allow it
+    REJECT_START = "reject_start"  # the start
+    MAKE_READY = "make_ready"  # to a runner, or to a person's form, as soon as the run goes on
+    DISPATCH = "dispatch"  # a runner takes it
     WAIT = "wait"  # for what `waiting_on` says
-    ASK_COMPLETION = "ask_completion"  # somebody has to approve the result
+    REQUEST_COMPLETION_APPROVAL = "request_completion_approval"  # somebody has to approve the result
     COMPLETE = "complete"
     FAIL = "fail"
     CANCEL = "cancel"
@@ -70,33 +70,38 @@ RUN: dict[RunStatus, dict[RunTransition, RunStatus]] = {
 }
 
 EXECUTION: dict[ExecutionState, dict[ExecutionTransition, ExecutionState]] = {
-    S.PENDING: {V.ASK_START: S.START_ASKED, V.GO: S.READY, V.CANCEL: S.CANCELLED},
-    S.START_ASKED: {V.GO: S.READY, V.REFUSE: S.PENDING, V.FAIL: S.FAILED, V.CANCEL: S.CANCELLED},
-    S.READY: {V.WORK: S.WORKING, V.WAIT: S.WAITING, V.CANCEL: S.CANCELLED},
+    S.PENDING: {V.REQUEST_START_APPROVAL: S.AWAITING_START_APPROVAL, V.MAKE_READY: S.READY, V.CANCEL: S.CANCELLED},
+    S.AWAITING_START_APPROVAL: {
+        V.MAKE_READY: S.READY,
+        V.REJECT_START: S.PENDING,
+        V.FAIL: S.FAILED,
+        V.CANCEL: S.CANCELLED,
+    },
+    S.READY: {V.DISPATCH: S.WORKING, V.WAIT: S.WAITING, V.CANCEL: S.CANCELLED},
     S.WORKING: {
-        V.GO: S.READY,
+        V.MAKE_READY: S.READY,
         V.WAIT: S.WAITING,
-        V.ASK_COMPLETION: S.COMPLETION_ASKED,
+        V.REQUEST_COMPLETION_APPROVAL: S.AWAITING_COMPLETION_APPROVAL,
         V.COMPLETE: S.COMPLETED,
         V.FAIL: S.FAILED,
         V.CANCEL: S.CANCELLED,
     },
     S.WAITING: {
-        V.GO: S.READY,
+        V.MAKE_READY: S.READY,
         V.WAIT: S.WAITING,
-        V.ASK_COMPLETION: S.COMPLETION_ASKED,
+        V.REQUEST_COMPLETION_APPROVAL: S.AWAITING_COMPLETION_APPROVAL,
         V.COMPLETE: S.COMPLETED,
         V.FAIL: S.FAILED,
         V.CANCEL: S.CANCELLED,
     },
-    S.COMPLETION_ASKED: {
-        V.GO: S.READY,
+    S.AWAITING_COMPLETION_APPROVAL: {
+        V.MAKE_READY: S.READY,
         V.WAIT: S.WAITING,
         V.COMPLETE: S.COMPLETED,
         V.FAIL: S.FAILED,
         V.CANCEL: S.CANCELLED,
     },
-    S.FAILED: {V.GO: S.READY, V.ASK_START: S.START_ASKED, V.CANCEL: S.CANCELLED},
+    S.FAILED: {V.MAKE_READY: S.READY, V.REQUEST_START_APPROVAL: S.AWAITING_START_APPROVAL, V.CANCEL: S.CANCELLED},
     S.COMPLETED: {},
     S.CANCELLED: {},
 }
@@ -127,11 +132,11 @@ RUN_EVENTS: dict[RunTransition, EventType] = {
     RV.CANCEL: EventType.RUN_CANCELLED,
 }
 EXECUTION_EVENTS: dict[ExecutionTransition, EventType] = {
-    V.ASK_START: EventType.EXECUTION_AWAITING_START_APPROVAL,
-    V.REFUSE: EventType.EXECUTION_START_REJECTED,
-    V.WORK: EventType.EXECUTION_DISPATCHED,
+    V.REQUEST_START_APPROVAL: EventType.EXECUTION_AWAITING_START_APPROVAL,
+    V.REJECT_START: EventType.EXECUTION_START_REJECTED,
+    V.DISPATCH: EventType.EXECUTION_DISPATCHED,
     V.WAIT: EventType.EXECUTION_WAITING,
-    V.ASK_COMPLETION: EventType.EXECUTION_AWAITING_COMPLETION_APPROVAL,
+    V.REQUEST_COMPLETION_APPROVAL: EventType.EXECUTION_AWAITING_COMPLETION_APPROVAL,
     V.COMPLETE: EventType.EXECUTION_COMPLETED,
     V.FAIL: EventType.EXECUTION_FAILED,
     V.CANCEL: EventType.EXECUTION_CANCELLED,

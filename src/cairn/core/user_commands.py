@@ -32,7 +32,7 @@ from cairn.core.errors import AlreadyApplied, CommandRefused, StaleCommand
 from cairn.core.events import EventType
 from cairn.core.execution import Rework
 from cairn.core.reports import current
-from cairn.core.settle import begin, begin_pass
+from cairn.core.settle import begin, start_pass
 from cairn.core.states import CLOSED, LIVE, ExecutionState, RunStatus, WaitingOn
 from cairn.core.transitions import ExecutionTransition, RunTransition, possible_for
 
@@ -102,14 +102,14 @@ def _resume(d: Draft) -> None:
             f"A checkpoint has failed ({names}): retry or dismiss it, roll back, or cancel the run.",
             ("retry the execution", "cancel the execution", "roll back", "cancel"),
         )
-    if d.run.over_budget and d.given.over_budget:
+    if d.run.over_budget and d.context.over_budget:
         raise CommandRefused(
-            f"{d.given.over_budget} Raise the budget of the run, or the one in the definition, then resume.",
+            f"{d.context.over_budget} Raise the budget of the run, or the one in the definition, then resume.",
             ("raise the budget", "cancel"),
         )
     if d.run.pause_requested:
-        d.run = d.run.changed(pause_requested=False, over_budget="")
-        d.tell(EventType.PAUSE_CANCELLED, reason="resume")
+        d.run = d.run.replace(pause_requested=False, over_budget="")
+        d.record(EventType.PAUSE_CANCELLED, reason="resume")
     else:
         d.move_run(RunTransition.RESUME)
 
@@ -120,16 +120,16 @@ def _set_budget(d: Draft, budget: Budget) -> None:
         raise CommandRefused(f"The run is {status.value}: it has nothing to use a budget for.", possible_for(status))
     if budget == before:
         raise AlreadyApplied("The run has this budget already.")
-    d.run = d.run.changed(budget=budget, budget_warned=False)
-    detail: dict[str, Any] = {"from": before.told, "to": budget.told}
-    d.tell(EventType.BUDGET_UPDATED, **detail)
+    d.run = d.run.replace(budget=budget, budget_warned=False)
+    detail: dict[str, Any] = {"from": before.as_dict, "to": budget.as_dict}
+    d.record(EventType.BUDGET_UPDATED, **detail)
 
 
 def _warn_of_budget(d: Draft, reason: str) -> None:
     if d.run.budget_warned or d.run.status in CLOSED:
         raise StaleCommand("People have been told already.")
-    d.run = d.run.changed(budget_warned=True)
-    d.tell(EventType.BUDGET_WARNING, reason=reason)
+    d.run = d.run.replace(budget_warned=True)
+    d.record(EventType.BUDGET_WARNING, reason=reason)
 
 
 def _restart(d: Draft, c: RestartRun) -> None:
@@ -138,7 +138,7 @@ def _restart(d: Draft, c: RestartRun) -> None:
     if c.pass_number > d.run.pass_number:
         raise StaleCommand(f"The run is in pass {d.run.pass_number}.")
     d.move_run(RunTransition.RESTART)
-    begin_pass(d, "restarted by hand")
+    start_pass(d, "restarted by hand")
 
 
 # ---- one execution -----------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _start(d: Draft, c: StartExecution) -> None:
         raise CommandRefused(f"The execution is {e.status.value}: it does not wait for a start.")
     if d.run.pause_requested:
         raise CommandRefused("A pause has been asked for: nothing starts now.", ("resume", "cancel"))
-    if not d.run.goes_on:
+    if not d.run.can_dispatch:
         raise CommandRefused(f"The run is {d.run.status.value}: nothing starts now.", possible_for(d.run.status))
     begin(d, e, by_itself=True)
 
@@ -165,9 +165,9 @@ def _retry(d: Draft, c: RetryExecution) -> None:
     if c.attempt > e.attempt:
         raise StaleCommand(f"Attempt {e.attempt} is the current one, not {c.attempt}.")
     d.move_run(RunTransition.RETRY)
-    d.tell(EventType.EXECUTION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1)
-    e = d.put(
-        e.changed(
+    d.record(EventType.EXECUTION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1)
+    e = d.update(
+        e.replace(
             policy=d.run.plan.policy(e.key),
             definition=d.run.plan.revision,
             attempt=e.attempt + 1,
@@ -175,13 +175,13 @@ def _retry(d: Draft, c: RetryExecution) -> None:
             retries_used=0,
             validations_used=0,
             interruptions=0,
-            worked=0.0,
+            active_seconds=0.0,
             answered=False,
             digest=None,
             outputs=(),
-            ruling=None,
-            wants=None,
-            doubts=False,
+            pass_decision=None,
+            pending_rework=None,
+            action_outcome_unknown=False,
             has_workspace=True,
         )
     )
@@ -199,20 +199,22 @@ def _cancel(d: Draft, c: CancelExecution) -> None:
     rework.cancel_with_reworks(d, e, "cancelled by hand")
     if e.is_rework:
         error = e.last_error if e.state is ExecutionState.FAILED else None  # one that is dismissed has failed for good
-        rework.tell_asker(d, e, "failed" if error else "cancelled", error.message if error else "cancelled by hand")
+        rework.notify_requester(
+            d, e, "failed" if error else "cancelled", error.message if error else "cancelled by hand"
+        )
     else:
-        d.make(e.key, by_hand=True, asks_anew=e.asks_anew)
+        d.create(e.key, manual_start=True, requires_new_approval=e.requires_new_approval)
 
 
 def _ask_rework(d: Draft, c: RequestRework) -> None:
     if d.is_repeated:
         raise AlreadyApplied("This rework has been asked for already.")
-    asker = current(d, c.asker) if c.asker else None
+    asker = current(d, c.requester) if c.requester else None
     rework.check(d.run, c.key, asker)
-    if asker is not None and asker.state not in (ExecutionState.COMPLETION_ASKED, ExecutionState.COMPLETED):
+    if asker is not None and asker.state not in (ExecutionState.AWAITING_COMPLETION_APPROVAL, ExecutionState.COMPLETED):
         raise CommandRefused("Only work that awaits approval or is completed can be looked at and sent back.")
     d.move_run(RunTransition.REWORK)
-    if asker is not None and asker.state is ExecutionState.COMPLETION_ASKED:
+    if asker is not None and asker.state is ExecutionState.AWAITING_COMPLETION_APPROVAL:
         d.withdraw(asker, "an earlier checkpoint was sent back")
-        asker = d.move(asker, ExecutionTransition.WAIT, waiting_on=WaitingOn.REWORK, worked=0.0, answered=False)
-    rework.send_back(d, c.key, asker, Rework(d.given.by, c.prompt, c.reason))
+        asker = d.move(asker, ExecutionTransition.WAIT, waiting_on=WaitingOn.REWORK, active_seconds=0.0, answered=False)
+    rework.create_rework(d, c.key, asker, Rework(d.context.by, c.prompt, c.reason))

@@ -92,7 +92,7 @@ class DefinitionOutline:
                 for step in sorted(self.by_key.values(), key=lambda step: step.position)
             )
         )
-        return plan.needed
+        return plan.prerequisites
 
 
 def no_such(what: str, name: str, known: Collection[str]) -> str:

@@ -23,7 +23,7 @@ def run(status: RunStatus, *states: ExecutionState, **more: object) -> Run:
         Execution(id=c.key, key=c.key, position=c.position, pass_number=1, ordinal=c.position + 1, state=state)
         for c, state in zip(PLAN.checkpoints, states, strict=False)
     ]
-    made = Run("run", PLAN, status, executions={e.id: e for e in executions}, issued=len(executions))
+    made = Run("run", PLAN, status, executions={e.id: e for e in executions}, created_count=len(executions))
     return replace(made, **more)
 
 
@@ -56,12 +56,12 @@ def test_of_a_run(of: Run, expected: list[str]) -> None:
 EXECUTIONS: list[tuple[Run, list[str]]] = [
     (run(RunStatus.IN_PROGRESS, ExecutionState.PENDING), ["start"]),
     (
-        with_approval(run(RunStatus.IN_PROGRESS, ExecutionState.START_ASKED), ApprovalKind.START),
+        with_approval(run(RunStatus.IN_PROGRESS, ExecutionState.AWAITING_START_APPROVAL), ApprovalKind.START),
         ["approve-start", "reject", "cancel"],
     ),
     (run(RunStatus.IN_PROGRESS, ExecutionState.WORKING), ["cancel"]),
     (
-        with_approval(run(RunStatus.IN_PROGRESS, ExecutionState.COMPLETION_ASKED), ApprovalKind.COMPLETION),
+        with_approval(run(RunStatus.IN_PROGRESS, ExecutionState.AWAITING_COMPLETION_APPROVAL), ApprovalKind.COMPLETION),
         ["approve-complete", "revise", "cancel"],
     ),
     (with_approval(run(RunStatus.IN_PROGRESS, ExecutionState.WAITING), ApprovalKind.INPUT), ["submit", "cancel"]),

@@ -62,10 +62,10 @@ def _terms(action: Part) -> ApprovalTerms:
     notification: Part = action.get("notification") or {}
     escalates = bool(escalation) and escalation.get("enabled", True)
     return ApprovalTerms(
-        needed=int(action.get("require_approval_count", 1)),
+        required_approvals=int(action.get("require_approval_count", 1)),
         approvers=several(action.get("approvers")),
         not_by_starter=action.get("not_by_starter", False),
-        period=float(action.get("timeout_seconds", DEFAULT_PERIOD)),
+        timeout=float(action.get("timeout_seconds", DEFAULT_PERIOD)),
         on_expiry=OnExpiry(action.get("on_timeout", "fail")),
         escalate_after=float(escalation["after_seconds"]) if escalates else None,
         escalate_to=several(escalation.get("escalate_to")) if escalates else (),

@@ -63,4 +63,6 @@ def _only(people: frozenset[str]) -> str:
 
 
 def wanted_for(a: Approval, starter: str) -> Eligibility:
-    return Eligibility(a.kind, a.asked_of, starter if a.terms.not_by_starter else None, a.needed, a.agreeing)
+    return Eligibility(
+        a.kind, a.assigned_to, starter if a.terms.not_by_starter else None, a.required_approvals, a.approved_by
+    )

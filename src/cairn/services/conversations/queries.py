@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.execution import scope_of
+from cairn.core.execution import attempt_key_of
 from cairn.definitions import CheckpointDefinition
 from cairn.services.actors import Actor, Permission, Role, Scope
 from cairn.services.conversations.views import Message, MessagePage, ToolCall, ToolResult
@@ -94,7 +94,7 @@ def is_shown(checkpoint: CheckpointDefinition) -> bool:
 
 
 def _scope(row: Row) -> str:
-    return scope_of(row.attempt_number, row.retries_used, row.validations_used, row.revision_iteration)
+    return attempt_key_of(row.attempt_number, row.retries_used, row.validations_used, row.revision_iteration)
 
 
 def message(row: Row) -> Message:

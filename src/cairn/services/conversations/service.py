@@ -54,7 +54,7 @@ class Conversations:
         facts = loaded.facts
         checkpoint_id = loaded.places[e.key].checkpoint_id
         place = MessagePlace(
-            facts.pipeline_id, facts.run_id, e.id, e.dispatch, e.scope, checkpoint_id, e.key, facts.is_test
+            facts.pipeline_id, facts.run_id, e.id, e.dispatch, e.attempt_key, checkpoint_id, e.key, facts.is_test
         )
         return _ExecutionConversation(self, place)
 

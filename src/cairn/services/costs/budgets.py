@@ -10,7 +10,7 @@ from typing import Literal
 
 import sqlalchemy as sa
 
-from cairn.core.budget import UNBOUNDED, Budget
+from cairn.core.budget import UNLIMITED, Budget
 from cairn.core.states import CLOSED
 from cairn.definitions.model import BudgetLimits
 from cairn.ports import Clock
@@ -121,7 +121,7 @@ class BudgetCache:
     async def after_commit(self, commits: Sequence[Commit]) -> None:
         for commit in commits:
             run = commit.after.run
-            if run.budget != UNBOUNDED or run.status in CLOSED:
+            if run.budget != UNLIMITED or run.status in CLOSED:
                 self._forget(commit.run_id)
 
     def _forget(self, run_id: str) -> None:
@@ -146,7 +146,7 @@ class Budgets:
         run_limits, definition_limits = budget_from(row.budget), self._definition_limits(connection, row)
         monthly_limits = self._monthly_limits(connection, row.pipeline_id, row.revision)
         status: list[BudgetStatus] = []
-        if (limits := run_limits.over(definition_limits)) != UNBOUNDED:
+        if (limits := run_limits.with_defaults(definition_limits)) != UNLIMITED:
             status += _status("run", limits, model_usage.of_run(connection, run_id))
         status += self._monthly_status(connection, row.pipeline_id, monthly_limits)
         return BudgetUsage(run_limits, definition_limits, monthly_limits, tuple(status), row.budget_warned)
@@ -177,14 +177,14 @@ class Budgets:
         return _budget(budget.per_month if budget is not None else None)
 
     def _monthly_status(self, connection: sa.Connection, pipeline_id: str, limits: Budget) -> Iterator[BudgetStatus]:
-        if limits != UNBOUNDED:
+        if limits != UNLIMITED:
             now: datetime = self._clock.now()
             yield from _status("month", limits, model_usage.of_month(connection, pipeline_id, now))
 
 
 def _budget(limits: BudgetLimits | None) -> Budget:
     if limits is None:
-        return UNBOUNDED
+        return UNLIMITED
     cost = limits.max_cost_usd
     return Budget(None if cost is None else Decimal(str(cost)), limits.max_tokens, limits.max_calls)
 

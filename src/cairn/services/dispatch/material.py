@@ -214,7 +214,9 @@ def findings_of(e: Execution) -> str:
 def sent_back(e: Execution, of_asker: tuple[StoredFile, ...]) -> ReworkBrief | None:
     """Why the work of an execution was sent back, with what its asker has made so far."""
     why = e.rework
-    return ReworkBrief(why.prompt, why.reason, why.requested_by, e.asked_by, of_asker) if why is not None else None
+    return (
+        ReworkBrief(why.prompt, why.reason, why.requested_by, e.parent_execution, of_asker) if why is not None else None
+    )
 
 
 def laid_out(checkpoint: CheckpointDefinition, input: Any, assembled: AssembledContext, *, stored: bool) -> Context:

@@ -41,7 +41,7 @@ class OutputCache:
 
     def of_asker(self, connection: Connection, loaded: LoadedRun, e: Execution) -> tuple[StoredFile, ...]:
         """What the execution that sent the work back has made so far, staged or not."""
-        asker = loaded.run.executions.get(e.asked_by) if e.asked_by else None
+        asker = loaded.run.executions.get(e.parent_execution) if e.parent_execution else None
         if asker is None or not asker.outputs:
             return ()
         a = t.artifacts.c

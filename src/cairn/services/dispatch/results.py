@@ -67,7 +67,7 @@ class ResultStore:
         if artifact.content is None or artifact.size < LARGE:
             return artifact
         await self.put_ahead(artifact.content)
-        return artifact.changed(content=None)
+        return artifact.replace(content=None)
 
     async def put_ahead(self, content: bytes) -> None:
         """Stored again with the decision, it is there already."""

@@ -153,7 +153,9 @@ class WorkOrders:
     async def _material(self, loaded: LoadedRun, e: Execution, checkpoint: CheckpointDefinition) -> DispatchMaterial:
         wanted = [other.id for other in standing(loaded, e).values()]
         outputs = self._read.known(wanted)
-        looks_up = checkpoint.inputs.include_previous_version or e.asked_by is not None or loaded.run.pass_number > 1
+        looks_up = (
+            checkpoint.inputs.include_previous_version or e.parent_execution is not None or loaded.run.pass_number > 1
+        )
         looks_up = looks_up or bool(summaries.wanted(checkpoint))
         if len(outputs) < len(wanted) or looks_up:
             found = await self._database.aread(lambda c: self._look_up(c, loaded, e, checkpoint))

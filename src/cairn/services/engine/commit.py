@@ -97,4 +97,4 @@ class Commit:
     @property
     def lane_continues(self) -> bool:
         """Whether the lane that has reported drives the run on at once."""
-        return self.lane is not None and self.after.run.working
+        return self.lane is not None and self.after.run.is_working

@@ -210,7 +210,7 @@ class Engine:
     ) -> CommandContext:
         """With rules, budget and artifacts as this transaction sees them; `new` come with the command."""
         over_budget = self._budget.exhausted_message(connection, before.facts.run_id) if before.run.over_budget else ""
-        return context.changed(
+        return context.replace(
             judge=self.rules.judge(connection, before, new),
             artifacts=partial(find_artifacts, connection, new=new),
             starter=before.facts.created_by,

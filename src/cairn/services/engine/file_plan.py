@@ -139,7 +139,7 @@ class _FilePlanner:
             file = layout.permanent_name(of.name, of.artifact_id, of.format, facts.run_version, facts.run_id)
             path = f"{self._run_folder}/{self._folders[e.id]}/{layout.OUTPUTS}/{file}"
             if new is not None:
-                self._new[record_id] = new.changed(promoted=True, file_path=path)
+                self._new[record_id] = new.replace(promoted=True, file_path=path)
             else:
                 self._promoted[record_id] = path
 
@@ -193,7 +193,7 @@ class _FilePlanner:
         self._move(self._of(ids), partial(_rebase, f"{self._run_folder}/", f"{into}/"))
         for record_id, new in self._new.items():
             if new.promoted and new.execution_id in ids:
-                self._new[record_id] = new.changed(
+                self._new[record_id] = new.replace(
                     file_path=f"{into}/{new.file_path.removeprefix(self._run_folder + '/')}"
                 )
         for record_id, path in self._promoted.items():

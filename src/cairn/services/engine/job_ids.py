@@ -47,7 +47,7 @@ def timer_id(run_id: str, command: Timer) -> str:
         case ReminderDue():
             return f"reminder:{command.approval}:{command.period}"
         case RunTimedOut():
-            return f"run-timeout:{run_id}:{command.clock}"
+            return f"run-timeout:{run_id}:{command.timer_generation}"
 
 
 def driven_by(loaded: LoadedRun, job: str) -> Execution | None:

@@ -132,7 +132,7 @@ class FileRecovery:
 
 def _implied(e: Execution, *, has_folder: bool) -> list[FileEffect]:
     if e.has_workspace and e.archived_by is None:
-        shown = e.outputs and e.state in (ExecutionState.COMPLETION_ASKED, ExecutionState.WAITING)
+        shown = e.outputs and e.state in (ExecutionState.AWAITING_COMPLETION_APPROVAL, ExecutionState.WAITING)
         return [CreateWorkspace(e.id), *([StageArtifacts(e.id)] if shown else [])]
     if has_folder and e.started_at is not None and e.state in (ExecutionState.FAILED, ExecutionState.CANCELLED):
         return [MoveToErrored(e.id)]

@@ -139,8 +139,8 @@ class _ContentBuilder:
             yield ContentFact("Risk", a.risk.value.upper())
         if a.confidence is not None:
             yield ContentFact("Confidence", f"{a.confidence:.0%}")
-        if a.needed > 1:
-            yield ContentFact("Approvals", f"{len(a.agreeing)} of {a.needed} given")
+        if a.required_approvals > 1:
+            yield ContentFact("Approvals", f"{len(a.approved_by)} of {a.required_approvals} given")
         if a.expires_at is not None:
             yield ContentFact("Decide until", _moment(a.expires_at))
         if subject.kind is NotificationKind.APPROVAL_REJECTED and a.votes:
@@ -152,8 +152,8 @@ class _ContentBuilder:
         reason = error or subject.detail.get("reason")
         if reason:
             yield ContentFact("Error", self.shown(reason), is_detail=True)
-        if e is not None and e.worked:
-            yield ContentFact("Duration", f"{e.worked:.1f} seconds")
+        if e is not None and e.active_seconds:
+            yield ContentFact("Duration", f"{e.active_seconds:.1f} seconds")
 
     # ---- what explains it --------------------------------------------------------------------------------
     def sections(self, subject: NotificationSubject) -> Iterable[ContentSection]:

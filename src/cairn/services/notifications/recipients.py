@@ -52,7 +52,7 @@ def named(subject: NotificationSubject) -> tuple[str, ...]:
             return (subject.loaded.facts.created_by, *terms.recipients)
         case _:
             may = SUBMITTERS if a is not None and a.kind is ApprovalKind.INPUT else DECIDERS
-            return terms.recipients or (a.asked_of if a is not None else ()) or may
+            return terms.recipients or (a.assigned_to if a is not None else ()) or may
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,9 @@ class LineageWrite:
 
 def depends_on(run: Run, e: Execution) -> tuple[str, ...]:
     """What it directly follows, and the reworks that it waited for."""
-    before = (run.latest(key) for key in run.plan.follows[e.key])
+    before = (run.latest(key) for key in run.plan.predecessors[e.key])
     found = tuple(other.id for other in before if other is not None)
     if not run.reworks:
         return found
-    reworked = (o.id for o in run.current if o.asked_by == e.id and o.state is ExecutionState.COMPLETED)
+    reworked = (o.id for o in run.current if o.parent_execution == e.id and o.state is ExecutionState.COMPLETED)
     return tuple(dict.fromkeys((*found, *reworked)))

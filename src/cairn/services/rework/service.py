@@ -8,7 +8,7 @@ from uuid import UUID
 import sqlalchemy as sa
 
 from cairn.core.commands import RequestRework
-from cairn.core.draft import made_id
+from cairn.core.draft import created_id
 from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.core.execution import Execution
 from cairn.services.actors import Actor
@@ -66,7 +66,7 @@ class ReworkService:
         asker, command = loaded.run.executions[request.execution_id], _command(loaded, request)
         commit = self._engine.simulate(connection, loaded.facts.run_id, command, self._engine.context(by.name))
         (made,) = [e for e in commit.decision.run.executions.values() if e.id not in commit.before.run.executions]
-        replaced = commit.before.run.standing.done[command.key]
+        replaced = commit.before.run.index.done[command.key]
         return ReworkImpact(commit, asker, replaced, made)
 
     async def ask(self, request: ReworkSpec, *, by: Actor, command_id: UUID | None = None) -> StartedRework:
@@ -79,7 +79,7 @@ class ReworkService:
     ) -> StartedRework:
         """Do a stale execution again: a new one at its position supersedes it, asked for by no other."""
         loaded = await self._loaded(execution_id)
-        if command_id is not None and (made := made_id(command_id, loaded.facts.run_id, 1)) in loaded.run.executions:
+        if command_id is not None and (made := created_id(command_id, loaded.facts.run_id, 1)) in loaded.run.executions:
             return StartedRework(made)
         e = loaded.run.executions[execution_id]
         stands = loaded.run.latest(e.key)
@@ -98,7 +98,7 @@ class ReworkService:
         self, loaded: LoadedRun, command: RequestRework, by: Actor, command_id: UUID | None
     ) -> StartedRework:
         given, run_id = self._engine.context(by.name, command_id), loaded.facts.run_id
-        made = made_id(given.command_id, run_id, 1)
+        made = created_id(given.command_id, run_id, 1)
         try:
             commit = await self._engine.send(run_id, command, given)
         except AlreadyApplied:

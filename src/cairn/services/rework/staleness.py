@@ -21,7 +21,7 @@ _R = t.pipeline_runs.c
 _S = t.checkpoint_executions.c
 RESULTS = (
     ExecutionState.COMPLETED.value,
-    ExecutionState.COMPLETION_ASKED.value,
+    ExecutionState.AWAITING_COMPLETION_APPROVAL.value,
 )  # what has one that may be out of date
 
 # What counts is what the dispatch read that made the result, and of its own run what comes before it: a rework also

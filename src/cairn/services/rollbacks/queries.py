@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from cairn.core.errors import CommandRefused
 from cairn.core.rollback import check_undo
-from cairn.core.settle import ready
+from cairn.core.settle import ready_checkpoints
 from cairn.core.states import ExecutionState, RollbackTrigger, RunStatus
 from cairn.services.paging import Row, SortOrder, page
 from cairn.services.rollbacks.service import RollbackImpact, RollbackSpec
@@ -170,11 +170,11 @@ def _then(foreseen: RollbackImpact) -> ResumePoint:
         return ResumePoint(checkpoint_name=None, begins="completes")
     made = sorted(run.open, key=lambda e: e.position)
     if not made:
-        waiting = ready(run)
+        waiting = ready_checkpoints(run)
         return ResumePoint(
             checkpoint_name=run.plan[waiting[0].key].name if waiting else None, begins="waits for a start"
         )
     first = made[0]
     begins = "waits for a start" if first.state is ExecutionState.PENDING else "at once"
-    asks = first.state is ExecutionState.START_ASKED
+    asks = first.state is ExecutionState.AWAITING_START_APPROVAL
     return ResumePoint(checkpoint_name=run.plan[first.key].name, begins="asks first" if asks else begins)

@@ -45,14 +45,14 @@ class ActiveRules:
         return judged
 
     def _masked(self, verdict: RuleVerdict) -> RuleVerdict:
-        shown = "\n".join(condition.actual for one in verdict.considered for condition in one.conditions)
+        shown = "\n".join(condition.actual for one in verdict.evaluated_rules for condition in one.conditions)
         if self._mask(shown) == shown:
             return verdict
         considered = tuple(
             one._replace(conditions=tuple(c._replace(actual=self._mask(c.actual)) for c in one.conditions))
-            for one in verdict.considered
+            for one in verdict.evaluated_rules
         )
-        return replace(verdict, considered=considered)
+        return replace(verdict, evaluated_rules=considered)
 
     def _heads(self, connection: Connection, pipeline_id: str) -> list[ActiveRuleVersion]:
         is_reading = connection.engine is self._database.read_engine  # where nothing can be held

@@ -102,7 +102,13 @@ class Backtests:
             question = question_of(row)
             data = _Data(connection, self._plans, loaded, row.run_id, question)
             verdict = judge(books[row.pipeline_id], question, data.look)
-            _count(outcome, row, verdict.asks, verdict.rule, answer_of(row.status, row.approval_id in modified) or "")
+            _count(
+                outcome,
+                row,
+                verdict.requires_approval,
+                verdict.rule,
+                answer_of(row.status, row.approval_id in modified) or "",
+            )
         return outcome
 
     def _books(

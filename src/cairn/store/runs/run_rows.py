@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.core.approval import Approval
-from cairn.core.budget import UNBOUNDED, Budget
+from cairn.core.budget import UNLIMITED, Budget
 from cairn.core.execution import Execution, Failure, PendingRework, Rework
 from cairn.core.plan import CheckpointPolicy, Plan
 from cairn.core.run import Rollback, Run
@@ -37,13 +37,13 @@ def run_values(run: Run) -> Values:
         "paused_at": run.paused_at,
         "last_resumed_at": run.last_resumed_at,
         "reworks": run.reworks,
-        "issued": run.issued,
-        "clock": run.clock,
-        "working_since": run.working_since,
-        "worked": run.worked,
+        "issued": run.created_count,
+        "clock": run.timer_generation,
+        "working_since": run.active_since,
+        "worked": run.active_seconds,
         "archived_by": run.archived_by,
         "rollbacks": [rollback_value(rollback) for rollback in run.rollbacks],
-        "budget": run.budget.told or None,
+        "budget": run.budget.as_dict or None,
         "over_budget": run.over_budget,
         "budget_warned": run.budget_warned,
     }
@@ -61,11 +61,11 @@ def run_from(row: Row, plan: Plan, executions: dict[str, Execution], approvals: 
         approvals=approvals,
         rollbacks=tuple(rollback_from(value) for value in row.rollbacks),
         reworks=row.reworks,
-        issued=row.issued,
+        created_count=row.issued,
         archived_by=row.archived_by,
-        clock=row.clock,
-        working_since=row.working_since,
-        worked=row.worked,
+        timer_generation=row.clock,
+        active_since=row.working_since,
+        active_seconds=row.worked,
         started_at=row.started_at,
         completed_at=row.completed_at,
         paused_at=row.paused_at,
@@ -78,7 +78,7 @@ def run_from(row: Row, plan: Plan, executions: dict[str, Execution], approvals: 
 
 def budget_from(value: Values | None) -> Budget:
     if not value:
-        return UNBOUNDED
+        return UNLIMITED
     cost = value.get("max_cost_usd")
     return Budget(None if cost is None else Decimal(cost), value.get("max_tokens"), value.get("max_calls"))
 
@@ -135,16 +135,16 @@ def execution_values(e: Execution) -> Values:
         "start_approved": e.start_approved,
         "answered": e.answered,
         "answer_checksum": e.answer,
-        "by_hand": e.by_hand,
-        "asks_anew": e.asks_anew,
+        "by_hand": e.manual_start,
+        "asks_anew": e.requires_new_approval,
         "digest": e.digest,
         "outputs": list(e.outputs),
-        "ruling": e.ruling.value if e.ruling else None,
+        "ruling": e.pass_decision.value if e.pass_decision else None,
         "is_rework": e.is_rework,
-        "parent_execution_id": e.asked_by,
-        "regression_context": rework_value(e.rework, e.asked_by) if e.rework else None,
-        "wants": wish_value(e.wants) if e.wants else None,
-        "doubts": e.doubts,
+        "parent_execution_id": e.parent_execution,
+        "regression_context": rework_value(e.rework, e.parent_execution) if e.rework else None,
+        "wants": wish_value(e.pending_rework) if e.pending_rework else None,
+        "doubts": e.action_outcome_unknown,
         "archived_by": e.archived_by,
         "has_workspace": e.has_workspace,
         "error_count": e.errors,
@@ -154,8 +154,8 @@ def execution_values(e: Execution) -> Values:
         "completed_at": e.completed_at,
         "failed_at": e.failed_at,
         "due_at": e.due_at,
-        "working_since": e.working_since,
-        "worked": e.worked,
+        "working_since": e.active_since,
+        "worked": e.active_seconds,
     }
 
 
@@ -179,15 +179,15 @@ def execution_from(row: Row, policy: CheckpointPolicy) -> Execution:
         start_approved=row.start_approved,
         answered=row.answered,
         answer=row.answer_checksum,
-        by_hand=row.by_hand,
-        asks_anew=row.asks_anew,
+        manual_start=row.by_hand,
+        requires_new_approval=row.asks_anew,
         digest=row.digest,
         outputs=tuple(row.outputs),
-        ruling=PassDecision(row.ruling) if row.ruling else None,
+        pass_decision=PassDecision(row.ruling) if row.ruling else None,
         rework=rework_from(row.regression_context) if row.is_rework else None,
-        asked_by=row.parent_execution_id,
-        wants=PendingRework(**row.wants) if row.wants else None,
-        doubts=row.doubts,
+        parent_execution=row.parent_execution_id,
+        pending_rework=PendingRework(**row.wants) if row.wants else None,
+        action_outcome_unknown=row.doubts,
         archived_by=row.archived_by,
         has_workspace=row.has_workspace,
         errors=row.error_count,
@@ -197,8 +197,8 @@ def execution_from(row: Row, policy: CheckpointPolicy) -> Execution:
         completed_at=row.completed_at,
         failed_at=row.failed_at,
         due_at=row.due_at,
-        working_since=row.working_since,
-        worked=row.worked,
+        active_since=row.working_since,
+        active_seconds=row.worked,
     )
 
 

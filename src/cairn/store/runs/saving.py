@@ -180,7 +180,7 @@ def _new_approval(after: LoadedRun, a: Approval, ordinal: int) -> Values:
         "ordinal": ordinal,
         "kind": a.kind.value,
         "waiting_on": waiting_on.value if waiting_on else None,
-        "asked_at": a.asked_at,
+        "asked_at": a.requested_at,
         "considered": considered_value(a),
     }
 

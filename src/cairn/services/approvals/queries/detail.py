@@ -58,8 +58,8 @@ def get_detail(
 def _terms(a: Approval) -> ApprovalTerms:
     terms = a.terms
     return ApprovalTerms(
-        on_timeout=terms.on_expiry if terms.period is not None else None,
-        period_seconds=terms.period,
+        on_timeout=terms.on_expiry if terms.timeout is not None else None,
+        period_seconds=terms.timeout,
         escalate_after_seconds=terms.escalate_after,
         escalate_to=list(terms.escalate_to),
         not_by_starter=terms.not_by_starter,

@@ -10,7 +10,7 @@ from typing import Literal
 
 import sqlalchemy as sa
 
-from cairn.core.approval import AGREEING
+from cairn.core.approval import APPROVING_DECISIONS
 from cairn.core.available_commands import for_approval
 from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus
@@ -155,7 +155,7 @@ def _vote(row: Row) -> Vote:
 
 def _wanted(row: Row, votes: list[Vote]) -> Eligibility:
     barred = row.created_by if terms_from(row).not_by_starter else None
-    agreed = frozenset(vote.by for vote in votes if vote.decision in AGREEING and vote.digest == row.digest)
+    agreed = frozenset(vote.by for vote in votes if vote.decision in APPROVING_DECISIONS and vote.digest == row.digest)
     return Eligibility(ApprovalKind(row.kind), tuple(row.asked_of or ()), barred, row.needed, agreed)
 
 

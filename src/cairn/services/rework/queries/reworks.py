@@ -28,7 +28,7 @@ def reworks_of(loaded: LoadedRun) -> list[ReworkItem]:
 
 def _item(loaded: LoadedRun, e: Execution, why: Rework) -> ReworkItem:
     run, place = loaded.run, loaded.places[e.key]
-    parent = run.executions.get(e.asked_by) if e.asked_by else None
+    parent = run.executions.get(e.parent_execution) if e.parent_execution else None
     return ReworkItem.model_validate(
         {
             "execution_id": e.id,
@@ -37,8 +37,8 @@ def _item(loaded: LoadedRun, e: Execution, why: Rework) -> ReworkItem:
             "checkpoint_name": place.name,
             "checkpoint_position": e.position,
             "status": e.status,
-            "depth": run.depth(e),
-            "parent_execution_id": e.asked_by,
+            "depth": run.rework_depth(e),
+            "parent_execution_id": e.parent_execution,
             "parent_checkpoint_name": loaded.places[parent.key].name if parent else None,
             "requested_by": why.requested_by,
             "prompt": why.prompt,
@@ -63,8 +63,8 @@ def _stood_before(run: Run, e: Execution) -> str | None:
 
 def superseded_by(run: Run, e: Execution) -> str | None:
     """The execution that stands in the place of a completed one."""
-    stands = run.standing.done.get(e.key) if e.state is ExecutionState.COMPLETED else None
-    is_other = stands is not None and stands.id != e.id and e.id in run.standing.current
+    stands = run.index.done.get(e.key) if e.state is ExecutionState.COMPLETED else None
+    is_other = stands is not None and stands.id != e.id and e.id in run.index.current
     return stands.id if is_other and stands is not None else None
 
 
@@ -97,7 +97,7 @@ def preview(connection: Connection, foreseen: ReworkImpact) -> ReworkPreview:
 
 def _begins(made: Execution) -> ReworkBegins:
     match made.state:
-        case ExecutionState.START_ASKED:
+        case ExecutionState.AWAITING_START_APPROVAL:
             return "asks first"
         case ExecutionState.READY:
             return "when the run is resumed"

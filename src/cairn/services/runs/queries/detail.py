@@ -121,7 +121,7 @@ def _item(
         revision_iteration=e.revision if e else 0,
         started_at=e.started_at if e else None,
         completed_at=e.completed_at if e else None,
-        worked_seconds=worked_seconds(e.worked, e.working_since, now) if e else 0.0,
+        worked_seconds=worked_seconds(e.active_seconds, e.active_since, now) if e else 0.0,
         artifact_count=counts.get(e.id, 0) if e else 0,
         error=e.last_error.message if e and e.last_error and e.state in LIVE else None,
         retry_due_at=e.due_at if e else None,

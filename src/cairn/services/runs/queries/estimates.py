@@ -55,7 +55,7 @@ def seconds_left(run: Run, usual: Mapping[str, float], now: datetime) -> float |
     left: dict[str, float] = {}
     complete = run.complete
     for checkpoint in run.plan.checkpoints:
-        before = max((left[key] for key in run.plan.needed[checkpoint.key]), default=0.0)
+        before = max((left[key] for key in run.plan.prerequisites[checkpoint.key]), default=0.0)
         if checkpoint.key in complete:
             left[checkpoint.key] = before
             continue

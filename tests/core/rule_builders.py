@@ -66,4 +66,4 @@ def said(
 
 
 def outcomes(verdict: RuleVerdict) -> dict[str, str]:
-    return {one.rule: one.outcome for one in verdict.considered}
+    return {one.rule: one.outcome for one in verdict.evaluated_rules}
