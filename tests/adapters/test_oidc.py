@@ -140,7 +140,7 @@ async def test_an_address_counts_only_if_the_provider_vouches(
     liar: Liar, claims: dict[str, Any], trusts: bool, email: str
 ) -> None:
     liar.claims = claims
-    assert (await go(liar, trusts_email=trusts)).email == email
+    assert (await go(liar, trust_unverified_email=trusts)).email == email
 
 
 async def test_odd_claims_are_taken_as_one_line_or_nothing(liar: Liar) -> None:

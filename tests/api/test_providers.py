@@ -39,9 +39,9 @@ async def app(
     known: Any = {"issuer": provider, "client_id": client["client_id"]}
     secret: Any = {"client_secret": client["client_secret"]}
     groups: Any = {"pit": ["approver"], "top": ["admin"]}
-    open_to: Any = {"makes_users": True, "domains": ["Example.com"], "default_roles": ["viewer"]}
+    open_to: Any = {"create_users": True, "domains": ["Example.com"], "default_roles": ["viewer"]}
     oidc = [
-        OidcSettings(name="corp", title="Company", makes_users=True, roles=groups, **known),
+        OidcSettings(name="corp", title="Company", create_users=True, roles=groups, **known),
         OidcSettings(name="open", **open_to, **known, **secret),
         OidcSettings(name="closed", **known, **secret),
     ]

@@ -142,7 +142,7 @@ def test_a_company_account_signs_in(page: Page, tmp_path: Path) -> None:
             "issuer": provider,
             "client_id": client["client_id"],
             "client_secret": client["client_secret"],
-            "makes_users": True,
+            "create_users": True,
             "default_roles": ["viewer"],
         }
         server = Server(tmp_path, port, CAIRN_OIDC=json.dumps([oidc]))

@@ -52,7 +52,7 @@ def address(tmp_path: Path) -> Generator[str]:
 def test_a_checkpoint_with_a_schema_by_a_real_model(address: str, tmp_path: Path) -> None:
     server = Server(
         tmp_path,
-        CAIRN_MODEL_PROVIDERS=json.dumps({"openai-chat": {"base_url": f"{address}/v1", "objects": "schema"}}),
+        CAIRN_MODEL_PROVIDERS=json.dumps({"openai-chat": {"base_url": f"{address}/v1", "structured_output": "schema"}}),
         CAIRN_MODEL_PRICES=json.dumps({"openai-chat:*": {"input": "1", "output": "1"}}),
     )
     agent = {"name": "Critic", "system_prompt": "You rate films.", "model": "openai-chat:smollm2"}

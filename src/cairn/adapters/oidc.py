@@ -110,7 +110,7 @@ class OidcProvider:
         return dict(cast("Mapping[str, Any]", claims))
 
     def _identity(self, claims: Mapping[str, Any]) -> Identity:
-        is_verified = claims.get("email_verified") in (True, "true") or self._given.trusts_email
+        is_verified = claims.get("email_verified") in (True, "true") or self._given.trust_unverified_email
         email = _text(claims.get("email")).lower() if is_verified else ""
         listed: Any = claims.get(self._given.groups_claim, [])
         groups = [listed] if isinstance(listed, str) else cast("list[Any]", listed) if isinstance(listed, list) else []

@@ -114,7 +114,7 @@ def model_rules(settings: Settings) -> ModelPolicy:
         first_wait=settings.model_retry_delay_seconds,
         longest_wait=settings.model_max_wait_seconds,
         providers={
-            name: ProviderRule(given.kind, given.base_url, given.key, given.objects)
+            name: ProviderRule(given.kind, given.base_url, given.key, given.structured_output)
             for name, given in settings.model_providers.items()
         },
         prices={

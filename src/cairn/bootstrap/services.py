@@ -175,14 +175,14 @@ def build(
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     clock = clock or SystemClock()
     database = Database(
-        settings.url,
+        settings.effective_database_url,
         synchronous=settings.db_synchronous,
         pool_size=settings.db_pool_size,
         timeout_seconds=settings.db_timeout_seconds,
     )
     database.migrate()
     tree = Tree(settings.data_dir.resolve() / "pipelines")
-    jobs = DbosJobs(settings.url, database.system_engine, poll_seconds=settings.poll_seconds)
+    jobs = DbosJobs(settings.effective_database_url, database.system_engine, poll_seconds=settings.poll_seconds)
     hub, plans = EventBus(), DefinitionCache()
     admin_changes, directory = AdminChanges(database, clock, hub), Directory(clock)
     access = Authentication(database, clock, directory, adapters.shown(settings.admin_token))
@@ -244,10 +244,10 @@ def build(
         ReportBuilder(briefing, ResultStore(database)),
         runners,
         ActionExecutor(engine, ActionTransports(database, ways.mailer, ways.web)),
-        RunnerSlots(settings.max_concurrent_executions, settings.most_scripts, settings.max_concurrent_agents),
+        RunnerSlots(settings.max_concurrent_executions, settings.script_slots, settings.max_concurrent_agents),
     )
     timers = TimerScheduler(engine, lanes)
-    telling = open_telling(admin_changes, engine, jobs, directory, ways, secrets, settings.link)
+    telling = open_telling(admin_changes, engine, jobs, directory, ways, secrets, settings.base_url)
     # Lanes and timers wake when the files are in place; the engine has the new state of the run before the first step.
     steps.register(budgets.cache, telling.courier, lanes.stopper, folder_sync, lanes, timers, hub)
     rules = RuleService(database, clock, hub, settings.data_dir.resolve() / RULES, directory.count_deciders)

@@ -24,7 +24,7 @@ def beforehand(folder: Path, *, repair: bool) -> dict[str, Any] | None:
     if settings.database_url is None and not has_data(folder):
         return None  # who opens it says so
     try:
-        with closing(Database(settings.url)) as database:
+        with closing(Database(settings.effective_database_url)) as database:
             seen = database.read(integrity.schema)
     except OldSqlite as error:
         return _unwell(HealthCheck(what="sqlite", verdict="fault", detail=error.problem, remedy=error.remedy))

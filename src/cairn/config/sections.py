@@ -1,4 +1,4 @@
-"""Settings that are tables of their own."""
+"""Settings that are tables."""
 
 from __future__ import annotations
 
@@ -18,38 +18,42 @@ class OidcSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$", description="How it is called in addresses and in the trail.")
-    title: str = Field(default="", max_length=60, description="How its button is called; the name unless said.")
-    issuer: str = Field(pattern=r"^https?://\S+$", description="Its address; `/.well-known/…` is read from there.")
-    client_id: str = Field(description="How it knows this server.")
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$", description="Name in URLs and in the audit log.")
+    title: str = Field(default="", max_length=60, description="Label of its sign-in button. Default: the name.")
+    issuer: str = Field(
+        pattern=r"^https?://\S+$", description="Issuer URL. Cairn reads `/.well-known/openid-configuration` from it."
+    )
+    client_id: str = Field(description="Client id of this server at the provider.")
     client_secret: SecretStr | None = Field(
-        default=None, description="What proves that; without it the secret `oidc-NAME` of the secret store, if any."
+        default=None, description="Client secret. Default: the secret `oidc-NAME` of the secret store, if it exists."
     )
-    scopes: list[str] = Field(default=["openid", "email", "profile"], description="What is asked of it.")
-    name_claim: str = Field(default="preferred_username", description="The claim that new users are named after.")
-    groups_claim: str = Field(default="groups", description="The claim that lists somebody's groups.")
+    scopes: list[str] = Field(default=["openid", "email", "profile"], description="Scopes to request.")
+    name_claim: str = Field(default="preferred_username", description="Claim that contains the name of a new user.")
+    groups_claim: str = Field(default="groups", description="Claim that lists the user's groups.")
     roles: dict[str, list[RoleName]] | None = Field(
-        default=None, description="Roles by its groups. Given, everybody's roles follow them at every sign-in."
+        default=None, description="Roles by group of the provider. If set, every sign-in updates the user's roles."
     )
-    default_roles: list[RoleName] = Field(default_factory=list[RoleName], description="Roles of everybody it signs in.")
-    makes_users: bool = Field(default=False, description="Whether somebody who is not known here becomes a user.")
+    default_roles: list[RoleName] = Field(
+        default_factory=list[RoleName], description="Roles of every user who signs in with it."
+    )
+    create_users: bool = Field(default=False, description="Whether to create a user for someone unknown who signs in.")
     domains: list[str] = Field(
-        default_factory=list, description="Of addresses for which users are made; without any, for all."
+        default_factory=list, description="Domains of email addresses that users are created for. Default: all."
     )
-    trusts_email: bool = Field(
-        default=False, description="Whether addresses are believed that it does not call verified."
+    trust_unverified_email: bool = Field(
+        default=False, description="Whether to trust email addresses that the provider doesn't report as verified."
     )
 
     @field_validator("name")
     @classmethod
-    def is_no_other_way(cls, name: str) -> str:
+    def reject_reserved_name(cls, name: str) -> str:
         if name in ("token", "password", "invitation"):
-            raise ValueError(f"{name} is another way to sign in")
+            raise ValueError(f"{name} is a reserved name")
         return name
 
     @property
     def registration(self) -> Registration:
-        from cairn.ports.identity import Registration  # the command line does without
+        from cairn.ports.identity import Registration  # slow to import, and the command line does not need it
 
         return Registration(
             issuer=self.issuer,
@@ -57,7 +61,7 @@ class OidcSettings(BaseModel):
             scopes=tuple(self.scopes),
             name_claim=self.name_claim,
             groups_claim=self.groups_claim,
-            trusts_email=self.trusts_email,
+            trust_unverified_email=self.trust_unverified_email,
         )
 
     @property
@@ -67,7 +71,7 @@ class OidcSettings(BaseModel):
         return ProviderPolicy(
             name=self.name,
             title=self.title or self.name,
-            makes_users=self.makes_users,
+            create_users=self.create_users,
             domains=tuple(domain.lower() for domain in self.domains),
             default_roles=tuple(self.default_roles),
             roles=None if self.roles is None else {group: tuple(roles) for group, roles in self.roles.items()},
@@ -75,59 +79,66 @@ class OidcSettings(BaseModel):
 
 
 class ModelProviderSettings(BaseModel):
-    """Where a provider of models is, and which key is its own."""
+    """Address and key of a model provider."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: str = Field(
         default="",
         pattern=r"^[a-z0-9-]*$",
-        description="The provider that it is like, such as `openai-chat`; for a name of one's own.",
+        description="Provider with the same API, such as `openai-chat`. Required for a name of your own.",
     )
     base_url: str | None = Field(
-        default=None, pattern=r"^https?://\S+$", description="Its address; OpenAI's and those like it end in `/v1`."
+        default=None,
+        pattern=r"^https?://\S+$",
+        description="Base URL. For OpenAI and compatible servers it ends in `/v1`.",
     )
     key: str | None = Field(
-        default=None, description="The secret, or else the environment variable, that holds its key."
+        default=None, description="Name of the secret, or of the environment variable, that holds the key."
     )
-    objects: Literal["tool", "schema"] | None = Field(
+    structured_output: Literal["tool", "schema"] | None = Field(
         default=None,
-        description="How it is asked for an object: by a tool, or by a schema for its text (`response_format`), which"
-        " servers such as llama.cpp and vLLM hold any model to. Unless said, the way that its models are known for.",
+        description="How to request a JSON object: with a tool call, or with a schema for the text (`response_format`),"
+        " which servers such as llama.cpp and vLLM enforce for any model. Default: what the model is known to support.",
     )
 
 
 class ModelPriceSettings(BaseModel):
-    """What a model costs, in US dollars for a million tokens."""
+    """Price of a model, in US dollars per million tokens."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input: Decimal = Field(ge=0, description="What it reads.")
-    output: Decimal = Field(ge=0, description="What it writes.")
+    input: Decimal = Field(ge=0, description="Price of input tokens.")
+    output: Decimal = Field(ge=0, description="Price of output tokens.")
     cache_read: Decimal | None = Field(
-        default=None, ge=0, description="What it reads from its cache; as input unless said."
+        default=None, ge=0, description="Price of input tokens read from the cache. Default: as input."
     )
-    cache_write: Decimal | None = Field(default=None, ge=0, description="What it puts there; as input unless said.")
+    cache_write: Decimal | None = Field(
+        default=None, ge=0, description="Price of input tokens written to the cache. Default: as input."
+    )
 
 
 class McpSettings(BaseModel):
-    """A server of tools for agents (MCP): a program that is started for each execution, or an address."""
+    """An MCP server with tools for agents: a program started for each execution, or a URL."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    command: str | None = Field(default=None, description="The program; it speaks over its standard input and output.")
-    args: list[str] = Field(default_factory=list, description="What it is called with.")
+    command: str | None = Field(default=None, description="Program to start. It communicates over stdin and stdout.")
+    args: list[str] = Field(default_factory=list, description="Arguments of the program.")
     env: dict[str, str] = Field(
-        default_factory=dict[str, str], description="Its environment; `secret:NAME` is a secret of the secret store."
+        default_factory=dict[str, str],
+        description="Environment of the program. `secret:NAME` stands for a secret of the secret store.",
     )
-    url: str | None = Field(default=None, pattern=r"^https?://\S+$", description="Its address instead.")
+    url: str | None = Field(
+        default=None, pattern=r"^https?://\S+$", description="URL of the server, instead of a program."
+    )
     headers: dict[str, str] = Field(
-        default_factory=dict[str, str], description="Sent with each request; `secret:NAME` as above."
+        default_factory=dict[str, str], description="Headers of each request. `secret:NAME` works as in `env`."
     )
-    timeout_seconds: PositiveInt = Field(default=60, description="What a call may take.")
+    timeout_seconds: PositiveInt = Field(default=60, description="Timeout of a call.")
 
     @model_validator(mode="after")
-    def is_one_of_two(self) -> McpSettings:
+    def require_one_transport(self) -> McpSettings:
         if (self.command is None) == (self.url is None):
-            raise ValueError("a server has a command or a url, one of the two")
+            raise ValueError("set either command or url")
         return self

@@ -37,7 +37,7 @@ class Registration:
     scopes: tuple[str, ...] = ("openid", "email", "profile")
     name_claim: str = "preferred_username"
     groups_claim: str = "groups"
-    trusts_email: bool = False  # also an address that the provider does not call verified
+    trust_unverified_email: bool = False  # also an address that the provider does not call verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ProviderPolicy:
 
     name: str
     title: str
-    makes_users: bool = False
+    create_users: bool = False
     domains: tuple[str, ...] = ()  # of addresses for which users are made; none is any
     default_roles: tuple[str, ...] = ()
     roles: Mapping[str, tuple[str, ...]] | None = None  # by the provider's groups; given, they follow every sign-in

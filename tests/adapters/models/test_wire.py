@@ -91,8 +91,8 @@ async def test_models_that_refuse_a_temperature_are_given_none(provider: FakePro
 
 
 async def test_a_server_may_be_asked_for_objects_by_a_schema(provider: FakeProvider) -> None:
-    """`objects: schema` of its settings: what such servers hold any model to, also one that knows no tools."""
-    rule = ProviderRule(base_url=provider.openai_url, objects="schema")
+    """`structured_output: schema`: such servers enforce it for any model, even one without tools."""
+    rule = ProviderRule(base_url=provider.openai_url, structured_output="schema")
     async with opened(provider, providers={"openai-chat": rule}) as models:
         provider.will(Says('{"passes": true, "reason": "All is there."}'))
         model = models.choose(CHAT, {"max_tokens": 500}).model

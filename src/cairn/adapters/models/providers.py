@@ -79,7 +79,9 @@ class ProviderRule:
     kind: str = ""  # the provider that it is like; its own name unless said
     base_url: str | None = None
     key: str | None = None  # the secret, or else the environment variable, that holds its key
-    objects: str | None = None  # how it is asked for one: tool or schema; unless said, as its models are known
+    structured_output: str | None = (
+        None  # how it is asked for one: tool or schema; unless said, as its models are known
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class ProviderFactory:
     base_url: str | None
     key: str | None
     source: str | None  # of the key: environment or secret
-    objects: str | None = None
+    structured_output: str | None = None
 
 
 class ProviderRegistry:
@@ -121,7 +123,7 @@ class ProviderRegistry:
         address = rule.base_url or (known.address if known else None)
         if kind == "ollama" and rule.base_url is None:
             address = self._environment.get("OLLAMA_BASE_URL") or address
-        return ProviderFactory(kind, address, *(found or (None, None)), rule.objects)
+        return ProviderFactory(kind, address, *(found or (None, None)), rule.structured_output)
 
     def _key_names(self, name: str, rule: ProviderRule, known: KnownProvider | None) -> tuple[str, ...]:
         if rule.key is not None:
@@ -148,8 +150,8 @@ class ProviderRegistry:
             made = infer_model(f"{way.kind}:{model}", lambda _: _provider(way))
         except (ImportError, UserError, ValueError, TypeError) as error:
             raise _not_configured(f"{name}:{model}", _plain(error, name)) from None
-        if way.objects is not None:
-            made._profile = _PROFILES[way.objects]  # pyright: ignore[reportPrivateUsage]  # noqa: SLF001
+        if way.structured_output is not None:
+            made._profile = _PROFILES[way.structured_output]  # pyright: ignore[reportPrivateUsage]  # noqa: SLF001
             vars(made).pop("profile", None)  # as it was read so far
         return made
 

@@ -144,7 +144,7 @@ def _by_address(change: AdminChange, identity: Identity) -> str | None:
 
 def _made(change: AdminChange, policy: ProviderPolicy, identity: Identity) -> str:
     domain = identity.email.rpartition("@")[2]
-    if not policy.makes_users or (policy.domains and domain not in policy.domains):
+    if not policy.create_users or (policy.domains and domain not in policy.domains):
         raise Forbidden(f"{policy.title} knows you, and nobody here does: ask an admin for an invitation.")
     try:
         email = email_of(identity.email)
