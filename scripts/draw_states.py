@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/reference/states.md from the tables of moves: run it after changing them."""
+"""Generate docs/reference/states.md from the transition tables: `make docs`."""
 
 from __future__ import annotations
 
@@ -11,47 +11,48 @@ from typing import TypeVar
 from cairn.core import transitions
 from cairn.core.states import IN_PROGRESS, ExecutionState, RunStatus
 
-Place = TypeVar("Place", bound=StrEnum)
-Move = TypeVar("Move", bound=StrEnum)
+State = TypeVar("State", bound=StrEnum)
+Verb = TypeVar("Verb", bound=StrEnum)
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "states.md"
 
 TEXT = """\
 # States
 
-Drawn from the tables in `src/cairn/core/transitions.py` by `scripts/draw_states.py`. A transition that is not drawn
-is not possible: the command is refused, the answer lists what is possible, and nothing changes.
+Generated from the tables in `src/cairn/core/transitions.py` by `scripts/draw_states.py`. Any other transition is
+impossible: Cairn rejects the command, lists the available commands, and changes nothing.
 
-## A run
+## Run
 
 ```mermaid
 {run}
 ```
 
-*retry*: a failed execution is tried again. *rework*: a completed checkpoint is done again. *dismiss*: an execution is
-cancelled by hand. *restart*: the next pass begins.
+*retry*: a failed execution is retried. *rework*: a completed checkpoint is done again. *dismiss*: a user cancels an
+execution. *restart*: the next pass starts.
 
-Undoing a rollback puts back the status from before it{restored}.
+Undoing a rollback restores the status from before the rollback{restored}.
 
-## An execution
+## Execution
 
-`ready`, `working` and `waiting` are shown as `in_progress`. A ready one goes to a runner, or to a person's form, as
-soon as the run goes on; while the run is paused it stays ready. What a waiting one waits for is its `waiting_on`.
+`ready`, `working` and `waiting` are shown as `in_progress`. A ready execution is dispatched to a runner, or to a
+person's form, unless the run is paused. `waiting_on` says what a waiting execution waits for.
 
 ```mermaid
 {execution}
 ```
 
-## An approval
+## Approval
 
-What may be answered, by kind, and what the approval becomes. An approval that nobody answers in time becomes
-`timeout`; one whose execution is taken away becomes `withdrawn`; one that a rule approves becomes `auto_approved`.
+The available decisions by kind, and the resulting status. An approval without a decision before its deadline gets
+`timeout`. If its execution is cancelled or archived, it gets `withdrawn`. If a rule approves it, it gets
+`auto_approved`.
 
 {decisions}
 """
 
 
-def arrows(table: Mapping[Place, Mapping[Move, Place]]) -> Iterable[tuple[str, str, str]]:
-    """From, to, and the verbs that lead there."""
+def arrows(table: Mapping[State, Mapping[Verb, State]]) -> Iterable[tuple[str, str, str]]:
+    """Each pair of states, with the verbs that lead from one to the other."""
     for state, row in table.items():
         for to in dict.fromkeys(row.values()):
             verbs = [verb.value.replace("_", " ") for verb, end in row.items() if end is to]
@@ -81,14 +82,14 @@ def decisions() -> str:
         for kind, row in transitions.DECISIONS.items()
         for decision, status in row.items()
     ]
-    return "\n".join(["| kind | decision | the approval becomes |", "|---|---|---|", *rows])
+    return "\n".join(["| kind | decision | status |", "|---|---|---|", *rows])
 
 
 def restored() -> str:
     other = [
         f"{before.value} as {after.value}" for before, after in transitions.RESTORED.items() if before is not after
     ]
-    return f" ({', '.join(other)} with a pause asked for)" if other else ""
+    return f" ({', '.join(other)} with a pause requested)" if other else ""
 
 
 def page() -> str:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the pages of docs/reference/ that are made from code: `make docs`."""
+"""Generate the pages of docs/reference from the code: `make docs`."""
 
 from __future__ import annotations
 
@@ -28,16 +28,15 @@ from cairn.store.events.descriptions import CHOICES, SENTENCES
 from cairn.store.events.descriptions import describe as describe_event
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
-MADE = "Made from `{source}` by `scripts/make_reference.py`: run `make docs` after changing it."
+GENERATED = "Generated from `{source}` by `scripts/make_reference.py`. Run `make docs` after you change the source."
 SHORT_FORMS = ("agent", "prompt", "script", "function", "form", "outputs", "approve", "needs")
 
-# Parts of a definition that are checked and kept, and that nothing carries out yet.
-LATER = frozenset({"Loop", "LoopCondition", "Recovery", "Checkpoint.loop", "Pipeline.recovery"})
+# Parts of a definition that are checked and stored, but have no effect yet.
+NOT_YET = frozenset({"Loop", "LoopCondition", "Recovery", "Checkpoint.loop", "Pipeline.recovery"})
 
 
-# ---- writing ----------------------------------------------------------------------------------------
 def page(title: str, source: str, *parts: str) -> str:
-    return "\n\n".join([f"# {title}", MADE.format(source=source), *(part for part in parts if part)]) + "\n"
+    return "\n\n".join([f"# {title}", GENERATED.format(source=source), *(part for part in parts if part)]) + "\n"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -49,74 +48,71 @@ def code(value: object) -> str:
     return f"`{value}`"
 
 
-def plain(text: str) -> str:
-    """The text on one line."""
+def single_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# ---- settings ---------------------------------------------------------------------------------------
 SETTINGS = """\
-What is not set has its default. A setting is taken from the command line (`--data-dir`, `--host`, `--port`), else from
-the environment, else from `settings.toml` in the data folder. In the environment a list is written as JSON:
-`CAIRN_FUNCTIONS='["my_functions"]'`. In the file the names are in lower case and without the prefix:
-`functions = ["my_functions"]`; a name there that is not in this table is refused."""
+Set a setting on the command line (`--data-dir`, `--host`, `--port`), in the environment, or in `settings.toml` in the
+data folder. If it is set in several places, the first one in this order wins. In the environment, write a list as JSON:
+`CAIRN_FUNCTIONS='["my_functions"]'`. In the file, names are in lower case and without the prefix:
+`functions = ["my_functions"]`. A name that is not in this table is an error."""
 
 PROVIDERS = """\
-Each entry of `oidc`. In `settings.toml` it is a table `[[oidc]]`. [The guide](../guide/people.md) tells how they
-work."""
+Each entry of `oidc`. In `settings.toml` it is a table `[[oidc]]`. [The guide](../guide/people.md) explains
+them."""
 
 MODEL_PROVIDERS = """\
-Each entry of `model_providers`, by the name that models are named with. In `settings.toml` it is a table such as
-`[model_providers.house]`; its models are then `house:NAME`. [The guide](../guide/models.md) tells more."""
+Each entry of `model_providers`, by name. In `settings.toml` it is a table such as `[model_providers.house]`, and its
+models are called `house:NAME`. [The guide](../guide/models.md) explains them."""
 MODEL_PRICES = """\
 Each entry of `model_prices`. In `settings.toml` it is a table such as `[model_prices."house:*"]`."""
 SERVERS = """\
-Each entry of `mcp_servers`, by its name. In `settings.toml` it is a table `[mcp_servers.NAME]`. [The
-guide](../guide/agents.md#mcp-servers) tells how agents use them."""
+Each entry of `mcp_servers`, by name. In `settings.toml` it is a table `[mcp_servers.NAME]`. [The
+guide](../guide/agents.md#mcp-servers) explains how agents use them."""
 
 
 def settings() -> str:
-    whole = Settings.model_json_schema()
-    properties: dict[str, Any] = whole["properties"]
+    schema = Settings.model_json_schema()
+    properties: dict[str, Any] = schema["properties"]
     rows = [
-        (code(name), code(f"CAIRN_{name.upper()}"), kind(schema), default(schema), schema["description"])
-        for name, schema in properties.items()
+        (code(name), code(f"CAIRN_{name.upper()}"), kind(field), default(field), field["description"])
+        for name, field in properties.items()
     ]
-    heads = ("setting", "in the environment", "type", "default", "meaning")
+    heads = ("setting", "environment variable", "type", "default", "description")
     parts = [
         part
         for title, text, name in (
             ("Identity providers", PROVIDERS, "OidcSettings"),
-            ("Providers of models", MODEL_PROVIDERS, "ModelProviderSettings"),
-            ("Prices of models", MODEL_PRICES, "ModelPriceSettings"),
+            ("Model providers", MODEL_PROVIDERS, "ModelProviderSettings"),
+            ("Model prices", MODEL_PRICES, "ModelPriceSettings"),
             ("MCP servers", SERVERS, "McpSettings"),
         )
-        for part in (f"## {title}", text, fields_of(whole["$defs"][name], name))
+        for part in (f"## {title}", text, fields_of(schema["$defs"][name], name))
     ]
     return page("Settings", "src/cairn/config/settings.py", SETTINGS, table(heads, rows), *parts)
 
 
 def fields_of(schema: dict[str, Any], name: str) -> str:
     fields = rows_of(name, schema["properties"], schema.get("required", []))
-    return table(("field", "type", "default", "meaning"), fields)
+    return table(("field", "type", "default", "description"), fields)
 
 
-# ---- events -----------------------------------------------------------------------------------------
 EVENTS = """\
-Every change of a pipeline or a run writes its events in the same transaction. An event says what happened
-(`event_type`, `description`, `metadata`), to what (`pipeline_id`, `run_id`, `execution_id`, `checkpoint_id`,
-`approval_id`, `rollback_id`), when (`timestamp`) and by whom (`actor`). `seq` counts the events of one run, or of one
-pipeline; `hash` binds each to the one before it, so that a change or a gap shows: `GET /api/events/verify` and
-`cairn doctor` look for both. In the descriptions below, what stands in italics is filled in."""
+Every change of a pipeline or a run records its events in the same transaction. An event contains what happened
+(`event_type`, `description`, `metadata`), what it happened to (`pipeline_id`, `run_id`, `execution_id`,
+`checkpoint_id`, `approval_id`, `rollback_id`), when (`timestamp`) and who caused it (`actor`). `seq` numbers the events
+of a run or a pipeline. `hash` chains each event to the previous one, so that `GET /api/events/verify` and
+`cairn doctor` can detect changes and gaps. In the descriptions below, words in italics are placeholders."""
 
 
 def events() -> str:
-    of_runs = [(code(event.value), sentence(event.value), remark(event)) for event in EventType]
-    of_pipelines = [
-        (code(name), sentence(name)) for name in told_by_services("tell", "append_pipeline_event", "EventRecord")
+    run_events = [(code(event.value), sentence(event.value), remark(event)) for event in EventType]
+    pipeline_events = [
+        (code(name), sentence(name)) for name in service_event_types("tell", "append_pipeline_event", "EventRecord")
     ]
-    of_all = [(code(name), sentence(name)) for name in told_by_services("append_global_event", "record")]
-    by_value = [
+    global_events = [(code(name), sentence(name)) for name in service_event_types("append_global_event", "record")]
+    variants = [
         (code(name), f"`{key}`: {value}", filled_in(words))
         for name, (key, sentences) in CHOICES.items()
         for value, words in sentences.items()
@@ -125,16 +121,16 @@ def events() -> str:
         "Events",
         "src/cairn/core/events.py",
         EVENTS,
-        "## Of a run",
-        table(("event", "description", "remark"), of_runs),
-        "## Of a pipeline, and of making a run",
-        table(("event", "description"), of_pipelines),
-        "## Of all else",
-        "`seq` counts these together, and `pipeline_id` is null.",
-        table(("event", "description"), of_all),
-        "## By what it is about",
-        "Some events have a sentence of their own for a value in their metadata.",
-        table(("event", "metadata", "description"), by_value),
+        "## Runs",
+        table(("event", "description", "remark"), run_events),
+        "## Pipelines, and the creation of runs",
+        table(("event", "description"), pipeline_events),
+        "## Everything else",
+        "These events share one numbering, and their `pipeline_id` is null.",
+        table(("event", "description"), global_events),
+        "## Descriptions that depend on the metadata",
+        "For some values in the metadata, an event has another description.",
+        table(("event", "metadata", "description"), variants),
     )
 
 
@@ -143,19 +139,19 @@ def sentence(name: str) -> str:
 
 
 def filled_in(plain_text: str) -> str:
-    """What will be filled in stands in italics."""
+    """Placeholders in italics."""
     words = {"name": "checkpoint"}
     return re.sub(r"\{(\w+)\}", lambda found: f"*{words.get(found[1], found[1]).replace('_', ' ')}*", plain_text)
 
 
 def remark(member: StrEnum) -> str:
-    """The comment beside it."""
+    """The comment on the line of an enum member."""
     found = re.search(rf"^    {member.name} = .*?  # (?!noqa)(.*)$", inspect.getsource(type(member)), re.MULTILINE)
     return found[1] if found else ""
 
 
-def told_by_services(*functions: str) -> list[str]:
-    """Events that are told beside those of the core, by their names in the source of the services."""
+def service_event_types(*functions: str) -> list[str]:
+    """Types of events that services record with one of these functions, read from their source."""
     sources = [file.read_text(encoding="utf-8") for file in sorted(Path(services.__path__[0]).rglob("*.py"))]
     calls = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     names = [_first_text(call) for call in calls if _called(call) in functions]
@@ -172,11 +168,9 @@ def _first_text(call: ast.Call) -> str | None:
     return texts[0] if texts else None
 
 
-# ---- definition fields --------------------------------------------------------------------------------
 DEFINITION = """\
-Every field that a definition may have. [The guide](../guide/definitions.md) shows how they are used. `cairn schema`
-prints the same as a JSON Schema, for editors. *Not yet*: it is checked and kept, and nothing carries it out in this
-version."""
+Every field of a definition. [The guide](../guide/definitions.md) shows how to use them. `cairn schema` prints a JSON
+Schema for editors. *Not yet* means that Cairn checks and stores the field, but this version ignores it."""
 
 
 def definition() -> str:
@@ -189,32 +183,32 @@ def definition() -> str:
 
 
 def section(name: str, schema: dict[str, Any]) -> list[str]:
-    heading = f"## {name}" + (" (not yet)" if name in LATER else "")
+    heading = f"## {name}" + (" (not yet)" if name in NOT_YET else "")
     required: list[str] = schema.get("required", [])
     fields = list(rows_of(name, schema["properties"], required))
-    text = plain(schema.get("description", ""))
+    text = single_line(schema.get("description", ""))
     if name != "Checkpoint":
-        return [heading, text, table(("field", "type", "default", "meaning"), fields)]
+        return [heading, text, table(("field", "type", "default", "description"), fields)]
     short = [row for row in fields if row[0].strip("`") in SHORT_FORMS]
     return [
         heading,
         text,
-        table(("field", "type", "default", "meaning"), [row for row in fields if row not in short]),
+        table(("field", "type", "default", "description"), [row for row in fields if row not in short]),
         "### Short forms",
-        "Written instead of the full form, and stored as the full form.",
-        table(("short form", "type", "default", "meaning"), short),
+        "Use these instead of the full form. Cairn stores the full form.",
+        table(("short form", "type", "default", "description"), short),
     ]
 
 
 def rows_of(owner: str, fields: dict[str, Any], required: Sequence[str] = (), before: str = "") -> Iterable[list[str]]:
-    """A row for each field; those of an object that has no section of its own stand right after it."""
+    """A row for each field; the fields of an object without a section follow it."""
     for name, schema in fields.items():
         if name == "$schema":
             continue
-        meaning = plain(schema.get("description") or resolved(schema).get("description", ""))
-        later = f"{owner}.{before}{name}" in LATER
-        given = "required" if name in required else default(schema)
-        yield [code(f"{before}{name}"), kind(schema), given, meaning + (" *Not yet.*" if later else "")]
+        description = single_line(schema.get("description") or resolved(schema).get("description", ""))
+        is_later = f"{owner}.{before}{name}" in NOT_YET
+        requirement = "required" if name in required else default(schema)
+        yield [code(f"{before}{name}"), kind(schema), requirement, description + (" *Not yet.*" if is_later else "")]
         inner = schema.get("items", schema)
         if "properties" in inner:
             yield from rows_of(owner, inner["properties"], inner.get("required", ()), f"{before}{name}.")
@@ -235,7 +229,7 @@ def kind(schema: dict[str, Any]) -> str:
         return "JSON Schema"
     if "properties" in found and "title" in found:
         name = found["title"]
-        return f"[{name}](#{name.lower().replace(' ', '-')}{'-not-yet' if name in LATER else ''})"
+        return f"[{name}](#{name.lower().replace(' ', '-')}{'-not-yet' if name in NOT_YET else ''})"
     if "enum" in found:
         return " or ".join(code(choice) for choice in found["enum"])
     if "anyOf" in found:
@@ -254,28 +248,31 @@ def default(schema: dict[str, Any]) -> str:
     return code({True: "true", False: "false"}[value] if isinstance(value, bool) else value) if value != "" else ""
 
 
-# ---- HTTP ----------------------------------------------------------------------------------------------
 HTTP = """\
-Every operation, who may call it, and what can go wrong. [The guide](../guide/api.md) tells how to sign in, page,
-repeat and follow. A running server has all of it with types and examples at `GET /api/openapi.json`. *Everybody* is
-whoever is signed in; an admin may do everything."""
+Every operation, who can call it, and every problem type. [The guide](../guide/api.md) explains signing in, pages,
+idempotency and streams. A running server returns the full description with types and examples at
+`GET /api/openapi.json`. *Everyone* means every signed-in user with a role. Admins can do everything."""
 
 
 def http() -> str:
     spec = describe().openapi()
     parts: list[str] = [HTTP]
-    for tag, told in TAGS.items():
+    for tag, description in TAGS.items():
         rows = [
-            (code(f"{method.upper()} {path}"), plain(operation["description"].partition("\n\n")[0]), roles(operation))
+            (
+                code(f"{method.upper()} {path}"),
+                single_line(operation["description"].partition("\n\n")[0]),
+                roles(operation),
+            )
             for path, methods in spec["paths"].items()
             for method, operation in methods.items()
             if operation["tags"] == [tag]
         ]
-        parts += [f"## {tag}", told, table(("operation", "what it does", "who"), rows)]
+        parts += [f"## {tag}", description, table(("operation", "description", "who"), rows)]
     problems = [(code(f"urn:cairn:problem:{slug}"), str(status), title) for slug, (status, title) in KINDS.items()]
     parts += [
         "## Problems",
-        "The `type` of an error, its status and its title.",
+        "The `type`, status and title of each kind of error.",
         table(("type", "status", "title"), problems),
     ]
     return page("HTTP operations", "src/cairn/api/", *parts)
@@ -286,74 +283,74 @@ def roles(operation: dict[str, Any]) -> str:
     if allowed is None:
         return "no sign-in needed"
     if "viewer" in allowed:
-        return "everybody"
+        return "everyone"
     return ", ".join(role for role in allowed if role != "admin") or "admin"
 
 
-# ---- permissions ---------------------------------------------------------------------------------------
 PERMISSIONS_TEXT = """\
-Who may call which operation. Roles add up, and an admin may do everything. A session, and a token without scopes, may
-do what its user's roles allow. A token that was made with scopes may do only what one of them allows as well.
-*Everybody* is whoever is signed in and has a role. A test sends every operation as every role with every scope, and
-holds the answers against this table.
+Who can call which operation. A user with several roles has the permissions of all of them, and admins can do
+everything. A session, and a token without scopes, has the permissions of its user. A token with scopes is limited to what both its
+scopes and its user's roles allow. *Everyone* means every signed-in user with a role. A test calls every operation with
+every role and every scope and compares the responses with this table.
 
-One thing depends on what is looked at: a conversation that its definition does not show (`show_conversation: false`) is
-for the audit. Only an admin sees it, with a token only one that has the scope `admin`, in `list_messages`,
-`get_conversation` and `stream_run`; everybody sees what it has cost."""
-WHO_MAY = {4: "everybody", 1: "admin"}
+One permission depends on the definition: a conversation with `show_conversation: false` is for audits. Only admins see
+it in `list_messages`, `get_conversation` and `stream_run`, and only with a token that has the scope `admin`, if it has
+scopes. Everyone sees its cost."""
+ROLE_COUNTS = {4: "everyone", 1: "admin"}
 
 
 def permissions() -> str:
     rows = [
-        (code(route.name), code(f"{method} {route.path}"), who_may(allowed), which_scope(allowed))
+        (code(route.name), code(f"{method} {route.path}"), allowed_roles(allowed), allowed_scopes(allowed))
         for route in operation_routes()
         for method, allowed in [(next(iter(route.methods - {"HEAD"})), route.operation.permission)]
     ]
-    decisions = [(code(name), who_may(allowed), which_scope(allowed)) for name, allowed in DECISION_PERMISSIONS.items()]
+    decisions = [
+        (code(name), allowed_roles(allowed), allowed_scopes(allowed)) for name, allowed in DECISION_PERMISSIONS.items()
+    ]
     return page(
         "Permissions",
         "src/cairn/api/routes/",
         PERMISSIONS_TEXT,
         "## Roles",
-        table(("role", "meaning"), [(code(role.value), remark(role)) for role in Role]),
+        table(("role", "description"), [(code(role.value), remark(role)) for role in Role]),
         "## Scopes",
-        table(("scope", "meaning"), [(code(scope.value), remark(scope)) for scope in Scope]),
+        table(("scope", "description"), [(code(scope.value), remark(scope)) for scope in Scope]),
         "## Operations",
         table(("operation", "request", "who", "scope"), rows),
         "## Decisions",
-        "Which decision it is says further who may, for `decide_approval`.",
+        "`decide_approval` also checks the permission for the decision.",
         table(("decision", "who", "scope"), decisions),
     )
 
 
-def who_may(allowed: Permission | None) -> str:
+def allowed_roles(allowed: Permission | None) -> str:
     if allowed is None:
         return "no sign-in needed"
     roles = allowed.roles | {"admin"}
-    return WHO_MAY.get(len(roles)) or ", ".join(sorted(roles - {"admin"}))
+    return ROLE_COUNTS.get(len(roles)) or ", ".join(sorted(roles - {"admin"}))
 
 
-def which_scope(allowed: Permission | None) -> str:
+def allowed_scopes(allowed: Permission | None) -> str:
     if allowed is None:
         return ""
     return "any" if allowed.scopes == ALL_SCOPES else ", ".join(sorted(allowed.scopes))
 
 
-# ---- command line ----------------------------------------------------------------------------------------
 CLI = """\
-Every command, with its options and an example. [The guide](../guide/cli.md) tells how they go together. Commands that
-talk to a server find it by the data folder's `server.json`; where none runs they open the folder themselves. These
-have the options `--data-dir`, `--server`, `--token` and `--json` besides their own. `cairn --install-completion`
-teaches your shell the commands, and names of pipelines and runs while a server runs. `cairn --version` prints the
-versions of Cairn, Python and SQLite."""
+Every command with its options and an example. [The guide](../guide/cli.md) shows how to use them together. Commands
+that need a server find it through `server.json` in the data folder. If no server runs, they open the folder
+themselves. They also have the options `--data-dir`, `--server`, `--token` and `--json`. `cairn --install-completion`
+adds shell completion for commands and, while a server runs, for the names of pipelines and runs. `cairn --version`
+prints the versions of Cairn, Python and SQLite."""
 
-WHERE = ("--data-dir", "--server", "--token", "--json")
+COMMON_OPTIONS = ("--data-dir", "--server", "--token", "--json")
 
 
 def cli() -> str:
     root: Any = typer.main.get_command(commands)
     codes = [(code(int(number)), meaning) for number, meaning in MEANINGS.items()]
-    parts = [CLI, "## Exit codes", table(("code", "meaning"), codes)]
+    parts = [CLI, "## Exit codes", table(("code", "description"), codes)]
     for words, command in sorted(leaves(("cairn",), root)):
         parts += command_section(" ".join(words), command)
     return page("Command line", "src/cairn/cli/", *parts)
@@ -377,10 +374,10 @@ def command_section(name: str, command: Any) -> list[str]:
             shown(option),
         )
         for option in command.params
-        if option.opts and not (is_online and option.opts[0] in WHERE)
+        if option.opts and not (is_online and option.opts[0] in COMMON_OPTIONS)
     ]
     parts = [f"## {name}", " ".join(text.split())]
-    parts += [table(("option", "meaning", "default"), options)] if options else []
+    parts += [table(("option", "description", "default"), options)] if options else []
     return [*parts, *([f"```sh\n{example.strip()}\n```"] if example else [])]
 
 
@@ -400,5 +397,5 @@ PAGES = {
 
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, make in PAGES.items():
-        (FOLDER / name).write_text(make(), encoding="utf-8")
+    for name, generate in PAGES.items():
+        (FOLDER / name).write_text(generate(), encoding="utf-8")

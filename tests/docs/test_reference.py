@@ -1,4 +1,4 @@
-"""Pages that are made from code are as the code makes them."""
+"""Generated pages match the code."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ PAGES: dict[str, Callable[[], str]] = SCRIPT["PAGES"]
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_not_stale(name: str) -> None:
+def test_generated_pages_are_up_to_date(name: str) -> None:
     page = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
     assert page == PAGES[name](), "run make docs"
 
 
-def test_what_is_marked_as_not_yet_is_what_no_runner_does() -> None:
-    """With a sandbox and models every mode has its runner; the page says the same."""
+def test_not_yet_lists_the_modes_without_a_runner() -> None:
+    """With a sandbox and models, every mode has a runner."""
     configs = {ExecutionMode.AGENTIC: "AgentConfig", ExecutionMode.SCRIPT: "ScriptConfig"} | {
         ExecutionMode.FUNCTION: "FunctionConfig",
         ExecutionMode.HUMAN_ONLY: "HumanOnlyConfig",
     }
-    there: Any = object()
-    runners = make_runners(sandbox=there, models=there)
-    assert {name for mode, name in configs.items() if mode not in runners} == SCRIPT["LATER"] & set(configs.values())
+    port: Any = object()
+    runners = make_runners(sandbox=port, models=port)
+    assert {name for mode, name in configs.items() if mode not in runners} == SCRIPT["NOT_YET"] & set(configs.values())
 
 
-def test_what_is_marked_as_not_yet_exists() -> None:
+def test_not_yet_lists_existing_fields() -> None:
     parts = authoring_schema()["$defs"] | {"Pipeline": authoring_schema()}
-    sections = {name for name in SCRIPT["LATER"] if "." not in name}
-    fields = {tuple(name.split(".")[:2]) for name in SCRIPT["LATER"] if "." in name}
+    sections = {name for name in SCRIPT["NOT_YET"] if "." not in name}
+    fields = {tuple(name.split(".")[:2]) for name in SCRIPT["NOT_YET"] if "." in name}
     assert sections <= set(parts)
     assert {f"{part}.{field}" for part, field in fields if field not in parts[part]["properties"]} == set()
