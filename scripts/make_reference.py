@@ -289,9 +289,9 @@ def roles(operation: dict[str, Any]) -> str:
 
 PERMISSIONS_TEXT = """\
 Who can call which operation. A user with several roles has the permissions of all of them, and admins can do
-everything. A session, and a token without scopes, has the permissions of its user. A token with scopes is limited to what both its
-scopes and its user's roles allow. *Everyone* means every signed-in user with a role. A test calls every operation with
-every role and every scope and compares the responses with this table.
+everything. A session, and a token without scopes, has the permissions of its user. A token with scopes is limited to
+what both its scopes and its user's roles allow. *Everyone* means every signed-in user with a role. A test calls every
+operation with every role and every scope and compares the responses with this table.
 
 One permission depends on the definition: a conversation with `show_conversation: false` is for audits. Only admins see
 it in `list_messages`, `get_conversation` and `stream_run`, and only with a token that has the scope `admin`, if it has
