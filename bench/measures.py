@@ -73,7 +73,7 @@ async def scripts(cairn: AppServices) -> dict[str, float]:
         begun, at = time.perf_counter(), time.time()
         run_id = await run_to_end(cairn, pipeline_id)
         spent = time.perf_counter() - begun
-        value = decode_json(b"".join(cairn.reading.content(_only(cairn, run_id))))
+        value = decode_json(b"".join(cairn.artifact_queries.stream_content(_only(cairn, run_id))))
         if turn >= WARM and isinstance(value, dict):
             starts.append((float(str(value["began"])) - at) * 1000)
             whole.append(spent * 1000)
@@ -86,7 +86,7 @@ async def scripts(cairn: AppServices) -> dict[str, float]:
 
 def _only(cairn: AppServices, run_id: str) -> str:
     """The checksum of the one artifact of a run."""
-    (artifact,) = cairn.reading.artifacts(ArtifactFilter(run_id=run_id), 10, None).items
+    (artifact,) = cairn.artifact_queries.list_artifacts(ArtifactFilter(run_id=run_id), 10, None).items
     return artifact.checksum
 
 

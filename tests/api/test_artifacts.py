@@ -79,15 +79,15 @@ async def test_content_that_was_tampered_with_is_not_passed_off_as_whole(app: Ap
     own = blobs.c.checksum == artifact["checksum"]
     change = sa.update(blobs).where(own).values(data=b"x" * artifact["size_bytes"], compression="none")
     await app.cairn.database.transact(lambda c: c.execute(change))
-    reading = app.cairn.reading
+    artifacts = app.cairn.artifact_queries
     with pytest.raises(DamagedBlob, match=artifact["checksum"]):
-        list(reading.content(artifact["checksum"]))
+        list(artifacts.stream_content(artifact["checksum"]))
     lose = sa.update(blobs).where(own).values(data=None, chunk_count=1)
     await app.cairn.database.transact(lambda c: c.execute(lose))
     with pytest.raises(DamagedBlob, match=artifact["checksum"]):
-        list(reading.content(artifact["checksum"]))
+        list(artifacts.stream_content(artifact["checksum"]))
     with pytest.raises(MissingBlob):
-        list(reading.content("0" * 64))
+        list(artifacts.stream_content("0" * 64))
 
 
 async def test_unknown_artifacts_are_not_found(app: App) -> None:

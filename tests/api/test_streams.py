@@ -104,7 +104,7 @@ async def test_a_client_may_begin_now(app: App) -> None:
 
 async def settled(app: App, run: Json, lines: int) -> bool | None:
     """On PostgreSQL the newest lines are shown a moment later."""
-    found = await asyncio.to_thread(app.cairn.reading.after, run["run_id"], StreamPosition(), 500)
+    found = await asyncio.to_thread(app.cairn.run_stream.read_after, run["run_id"], StreamPosition(), 500)
     return True if len(found.logs) >= lines else None
 
 
@@ -197,14 +197,14 @@ async def test_a_slow_reader_is_waited_for(app: App, monkeypatch: pytest.MonkeyP
     run = await finished(app)
     await log(app, run, *(f"line {n}" for n in range(40)))
     asked: list[Any] = []
-    reading = app.cairn.reading
-    original = reading.after
+    run_stream = app.cairn.run_stream
+    original = run_stream.read_after
 
     def after(*args: Any) -> Any:
         asked.append(args)
         return original(*args)
 
-    monkeypatch.setattr(reading, "after", after)
+    monkeypatch.setattr(run_stream, "read_after", after)
     async with listening(app, f"/api/runs/{run['run_id']}/stream", TOKEN, True) as stream:
         await asyncio.sleep(0.2)
         assert len(asked) <= 1

@@ -75,7 +75,7 @@ async def check_sent(app: App, ids: Ids) -> None:
     assert sent(app) == ["4"]
     told = app.told(ids["run"])
     assert (told.count("approval_approved"), told.count("action_done")) == (1 + told.count("action_unknown"), 1)
-    assert len(app.cairn.corrections.cases(None, ids["pipeline"], 10, None).items) == 1
+    assert len(app.cairn.correction_queries.cases(None, ids["pipeline"], 10, None).items) == 1
 
 
 SCENES = {"an approved action is carried out": Scene(before_the_mail, send_it, check_sent)}

@@ -215,7 +215,7 @@ async def change(app: App, ids: Ids) -> None:
 
 async def changed(app: App, ids: Ids) -> None:
     pipeline = ids["pipeline"]
-    assert [c.key for c in app.cairn.reading.pipeline(pipeline).checkpoints] == ["goals", "design", "more"]
+    assert [c.key for c in app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints] == ["goals", "design", "more"]
     assert len(app.names(pipeline, ".archived/definition_v1_")) == 10
     for run in ids["runs"]:
         for artifact in app.artifacts(run):

@@ -46,7 +46,7 @@ async def act(app: App, ids: Ids) -> Delivery:
     run = (await app.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)).run_id
 
     def told() -> Delivery | None:
-        found = app.cairn.reading.deliveries(DeliveryFilter(run_id=run), 10, None).items
+        found = app.cairn.notification_queries.list_deliveries(DeliveryFilter(run_id=run), 10, None).items
         return found[0] if found and found[0].status in ENDED else None
 
     return await app.until(told)

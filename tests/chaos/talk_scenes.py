@@ -61,14 +61,17 @@ async def talk(app: App, ids: Ids) -> None:
 
 
 async def check_talk(app: App, ids: Ids) -> None:
-    (run,) = {line.key for line in app.cairn.reading.pipeline_costs(ids["pipeline"], CostQuery("run", 10, None)).items}
+    (run,) = {
+        line.key
+        for line in app.cairn.cost_queries.get_pipeline_costs(ids["pipeline"], CostQuery("run", 10, None)).items
+    }
     await app.until_run(run, "completed")
     await app.until_quiet()
     asked = (app.folder / PROVIDER).read_text().split()
     assert sorted(set(asked)) == ["1", "2", "3"], asked
     assert len(asked) <= ANSWERS + 1, "only what was under way is asked for again"
     execution = app.execution(run, "talk").execution_id
-    said = app.cairn.reading.messages(execution, MessageFilter(), ADMIN, 50, None).items
+    said = app.cairn.conversation_queries.list_messages(execution, MessageFilter(), ADMIN, 50, None).items
     assert [message.number for message in said] == [1, 2, 3]
     assert app.run(run).usage.calls == ANSWERS
 

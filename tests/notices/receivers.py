@@ -83,10 +83,10 @@ class Receivers:
 
     def deliveries(self, **wanted: Any) -> list[Delivery]:
         """Oldest first."""
-        return self.app.cairn.reading.deliveries(DeliveryFilter(**wanted), 500, None).items[::-1]
+        return self.app.cairn.notification_queries.list_deliveries(DeliveryFilter(**wanted), 500, None).items[::-1]
 
     def detail(self, delivery: Delivery) -> DeliveryDetail:
-        return self.app.cairn.reading.delivery(delivery.delivery_id)
+        return self.app.cairn.notification_queries.get_delivery(delivery.delivery_id)
 
     async def until_ended(self, run_id: str, count: int = 1) -> list[Delivery]:
         """The deliveries of a run when each has come to its end."""
@@ -100,7 +100,7 @@ class Receivers:
     async def clear(self) -> None:
         if self.in_force is not None:
             self.app.cairn.engine.rules, self.in_force = self.in_force, None
-        for channel in self.app.cairn.reading.channels(500, None).items:
+        for channel in self.app.cairn.notification_queries.list_channels(500, None).items:
             await self.app.cairn.telling.channels.remove(channel.channel_id, ADMIN)
         self.web.asked.clear()
         self.web.pages.clear()

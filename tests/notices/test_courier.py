@@ -200,7 +200,7 @@ async def test_many_are_told_at_once_and_each_once(receivers: Receivers) -> None
 
 
 def _id(receivers: Receivers, name: str) -> str:
-    channels = receivers.app.cairn.reading.channels(500, None).items
+    channels = receivers.app.cairn.notification_queries.list_channels(500, None).items
     return next(channel.channel_id for channel in channels if channel.name == name)
 
 

@@ -193,7 +193,9 @@ async def test_what_waits_for_the_end_of_quiet_hours_is_sent_then(mailing: Recei
 
 async def test_nobody_to_tell_is_told_in_the_log_and_the_fallback_is_taken(mailing: Receivers) -> None:
     await mailing.channel("ops", "teams", kinds=[])
-    channels = {one.name: one.channel_id for one in mailing.app.cairn.reading.channels(10, None).items}
+    channels = {
+        one.name: one.channel_id for one in mailing.app.cairn.notification_queries.list_channels(10, None).items
+    }
     await mailing.app.cairn.telling.channels.update(channels["mail"], ChannelSpec(fallback="ops"), ADMIN)
     mailing.asks(channels=("email",), recipients=("nobody",))
     run = await asked(mailing)

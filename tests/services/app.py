@@ -223,17 +223,17 @@ class App:
         return (await self.cairn.rollbacks.roll_back(request, by=ADMIN))[0]
 
     def foresee(self, request: RollbackSpec) -> RollbackPreview:
-        return self.cairn.reading.rollback_preview(self.cairn.rollbacks, request, ADMIN)
+        return self.cairn.rollback_queries.preview(request, ADMIN)
 
     # ---- questions -----------------------------------------------------------------------------------
     def run(self, run_id: str) -> Run:
-        return self.cairn.reading.run(run_id)
+        return self.cairn.run_queries.get_run(run_id)
 
     def rollback(self, rollback_id: str) -> Rollback:
-        return self.cairn.reading.rollback(rollback_id)
+        return self.cairn.rollback_queries.get_rollback(rollback_id)
 
     def executions(self, run_id: str, *, archived: bool = False) -> list[Execution]:
-        return self.cairn.reading.executions(run_id, archived, 500, None).items
+        return self.cairn.execution_queries.list_executions(run_id, archived, 500, None).items
 
     def execution(self, run_id: str, key: str) -> Execution:
         """The last one of a checkpoint."""
@@ -244,10 +244,10 @@ class App:
         return {item.key: str(item.status) for item in self.run(run_id).trail}
 
     def artifacts(self, run_id: str) -> list[Artifact]:
-        return self.cairn.reading.artifacts(ArtifactFilter(run_id=run_id), 500, None).items
+        return self.cairn.artifact_queries.list_artifacts(ArtifactFilter(run_id=run_id), 500, None).items
 
     def content(self, artifact: Artifact) -> bytes:
-        return b"".join(self.cairn.reading.content(artifact.checksum))
+        return b"".join(self.cairn.artifact_queries.stream_content(artifact.checksum))
 
     def output(self, run_id: str, key: str) -> Any:
         """The JSON that a checkpoint has put out."""
@@ -256,7 +256,7 @@ class App:
     def events(self, run_id: str | None = None, pipeline_id: str | None = None) -> list[Event]:
         """Oldest first."""
         wanted = EventFilter(run_id=run_id, pipeline_id=pipeline_id)
-        return self.cairn.reading.events(wanted, 500, None).items[::-1]
+        return self.cairn.event_queries.list_events(wanted, 500, None).items[::-1]
 
     def told(self, run_id: str) -> list[str]:
         return [event.event_type for event in self.events(run_id)]
@@ -346,7 +346,7 @@ class App:
 
     async def fail_for_good(self) -> None:
         """Cancel every run that is not over."""
-        for run in self.cairn.reading.runs(RunFilter(), 500, None).items:
+        for run in self.cairn.run_queries.list_runs(RunFilter(), 500, None).items:
             with suppress(CommandRefused):
                 await self.cairn.runs.cancel(run.run_id, by=ADMIN)
 

@@ -25,7 +25,7 @@ async def shared_app(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
             async with open_app(tmp_path_factory.mktemp("data"), url, **outside, **allowed) as opened:
                 opened.mail, opened.web = mail, web
                 yield opened
-                assert opened.cairn.reading.verify(None, None).broken == []
+                assert opened.cairn.event_queries.verify_chains(None, None).broken == []
 
 
 @pytest_asyncio.fixture(loop_scope="package")

@@ -44,8 +44,8 @@ def approvals(app: App, run_id: str) -> list[Approval]:
     from cairn.services.approvals.queries.lists import ApprovalFilter
 
     wanted = ApprovalFilter(tuple(ApprovalStatus), (), None, run_id, "age")
-    return app.cairn.reading.approvals(wanted, 500, None).items
+    return app.cairn.approval_queries.list_approvals(wanted, 500, None).items
 
 
 def why(app: App, approval_id: str) -> ApprovalExplanation:
-    return app.cairn.rule_reading.explain(approval_id)
+    return app.cairn.rule_queries.explain(approval_id)

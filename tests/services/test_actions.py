@@ -78,7 +78,7 @@ def mail_action(**more: Any) -> Json:
 async def asked(app: App, run: str) -> ApprovalDetail:
     """The one that waits for people."""
     found = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
-    return app.cairn.reading.approval(found.approval_id, ADMIN)
+    return app.cairn.approval_queries.get_approval(found.approval_id, ADMIN)
 
 
 def texts(app: App) -> list[tuple[str, str, str]]:
@@ -127,7 +127,7 @@ async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
     ]
     assert detail.possible == ["approve", "modify", "revise", "reject"]
 
-    preview = app.cairn.corrections.preview(detail.approval_id, {"amount": 89.99})
+    preview = app.cairn.correction_queries.preview(detail.approval_id, {"amount": 89.99})
     change = ParameterChange(
         field="amount", path="/amount", original=99.99, modified=89.99, change_type="updated", difference=-10.0
     )
@@ -149,7 +149,7 @@ async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
     assert (output["decision"], output["modified"], output["outcome"]) == ("approved", True, "done")
     assert output["parameters"] == {**REFUND, "amount": 89.99}
 
-    (case,) = app.cairn.corrections.cases("send_email", pipeline, 10, None).items
+    (case,) = app.cairn.correction_queries.cases("send_email", pipeline, 10, None).items
     assert (case.original, case.modified, case.changes) == (REFUND, {**REFUND, "amount": 89.99}, [change])
     assert (case.by, case.feedback, case.approval_id) == ("admin", "Reduced by policy", detail.approval_id)
 
@@ -157,7 +157,7 @@ async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
     assert [event.event_type for event in told] == ["approval_requested", "approval_approved", "action_done"]
     assert told[0].metadata["rule"] == "High-risk mail"
     assert told[1].metadata["decision"] == "modify"
-    after = app.cairn.reading.approval(detail.approval_id, ADMIN)
+    after = app.cairn.approval_queries.get_approval(detail.approval_id, ADMIN)
     assert after.action is not None
     assert (after.action.parameters, after.action.approved_parameters) == (REFUND, {**REFUND, "amount": 89.99})
     assert after.action.result["to"] == ["customer@example.com"]
@@ -170,9 +170,9 @@ async def test_similar_corrections_are_found(app: App) -> None:
         detail = await asked(app, run)
         await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": amount}, by=ADMIN)
         await app.until_run(run, "completed")
-    found = app.cairn.corrections.similar("send_email", {**REFUND, "order": 1}, 1)
+    found = app.cairn.correction_queries.similar("send_email", {**REFUND, "order": 1}, 1)
     assert [(case.original["order"], case.modified["amount"]) for case in found] == [(1, 10)]
-    rates = {rate.operation_type: rate for rate in app.cairn.corrections.rates().items}
+    rates = {rate.operation_type: rate for rate in app.cairn.correction_queries.rates().items}
     assert rates["send_email"].modified >= 2
     assert 0 < rates["send_email"].rate <= 1
 
@@ -221,7 +221,7 @@ async def test_a_revision_proposes_the_action_again_and_a_rejection_ends_it(app:
     second = await app.until(
         lambda: next((a for a in app.run(run).waiting_approvals if a.approval_id != first.approval_id), None)
     )
-    detail = app.cairn.reading.approval(second.approval_id, ADMIN)
+    detail = app.cairn.approval_queries.get_approval(second.approval_id, ADMIN)
     assert detail.action is not None
     assert detail.action.parameters["amount"] == 6
     await app.cairn.approvals.decide(second.approval_id, "reject", feedback="No.", by=ADMIN)
@@ -249,13 +249,13 @@ async def test_an_invalid_modification_decides_nothing(app: App) -> None:
             detail.approval_id, "approve", modified_params={"amount": 0, "to": "nobody"}, by=ADMIN
         )
     assert sorted(path for path, _ in wrong.value.errors) == ["/modified_params/amount", "/modified_params/to"]
-    preview = app.cairn.corrections.preview(detail.approval_id, {"amount": 0})
+    preview = app.cairn.correction_queries.preview(detail.approval_id, {"amount": 0})
     assert (preview.validation.passed, [p.path for p in preview.validation.errors]) == (False, ["/amount"])
     with pytest.raises(InvalidInput):  # only an action has parameters, and only an approval takes others
         await app.cairn.approvals.decide(
             detail.approval_id, "reject", feedback="x", modified_params={"amount": 1}, by=ADMIN
         )
-    assert app.cairn.reading.approval(detail.approval_id).status == "pending"
+    assert app.cairn.approval_queries.get_approval(detail.approval_id).status == "pending"
     await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 99.99}, by=ADMIN)
     await app.until_run(run, "completed")
     assert app.output(run, "act")["answers"][0]["modified"] is False  # it was the same
@@ -391,4 +391,4 @@ async def test_one_of_many_concurrent_modifications_counts(app: App) -> None:
     assert len(app.mail.mails) == 1
     winner = answers.index("counted") + 1
     assert texts(app)[0][2] == f"Your refund of ${winner} has been processed."
-    assert len(app.cairn.corrections.cases(None, pipeline, 10, None).items) == 1
+    assert len(app.cairn.correction_queries.cases(None, pipeline, 10, None).items) == 1

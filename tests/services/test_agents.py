@@ -61,7 +61,7 @@ async def test_an_agent_reads_works_and_its_result_is_promoted(app: App) -> None
     )
     run = await app.start(pipeline, input={"ticket": 5})
     waiting = await app.until_execution(run, "design", "waiting_approval_to_start")
-    before = app.cairn.reading.context(waiting.execution_id)
+    before = app.cairn.context_queries.get_context(waiting.execution_id)
     assert [block.heading for block in before.blocks] == [
         "ORIGINAL PROMPT",
         "INPUT",
@@ -72,7 +72,7 @@ async def test_an_agent_reads_works_and_its_result_is_promoted(app: App) -> None
     await app.until_execution(run, "design", "waiting_approval_to_complete")
     first = models.asked[0]
     assert before.text == f"{first.system}\n\n{first.prompt}"
-    after = app.cairn.reading.context(waiting.execution_id)
+    after = app.cairn.context_queries.get_context(waiting.execution_id)
     assert after.model_copy(update={"stored": False}) == before
     await app.decide(run, "design", "approve")
     await app.until_run(run, "completed")
@@ -151,7 +151,7 @@ async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(app: 
     run = await app.start(pipeline)
     asked = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
     assert models.asked[1].last == mentions("`subject`")
-    detail = app.cairn.reading.approval(asked.approval_id, ADMIN)
+    detail = app.cairn.approval_queries.get_approval(asked.approval_id, ADMIN)
     assert detail.action is not None
     assert (detail.kind, detail.confidence, detail.risk_level, detail.action.reasoning) == (
         "action",
@@ -372,10 +372,10 @@ async def test_a_summary_is_made_once_and_shown_before(app: App) -> None:
     async def to_start() -> tuple[str, str]:
         run = await app.start(pipeline)
         waiting = await app.until_execution(run, "plan", "waiting_approval_to_start")
-        before = app.cairn.reading.context(waiting.execution_id).text
+        before = app.cairn.context_queries.get_context(waiting.execution_id).text
         await app.decide(run, "plan", "approve")
         await app.until_run(run, "completed")
-        return before, app.cairn.reading.context(waiting.execution_id).text
+        return before, app.cairn.context_queries.get_context(waiting.execution_id).text
 
     before, after = await to_start()
     assert "It wants much." not in before

@@ -67,7 +67,7 @@ async def test_only_users_named_by_the_rule_can_decide(app: App) -> None:
     with pytest.raises(NotAllowed) as refused:
         await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob"))
     assert refused.value.message == mentions("finance, manager@example.com")
-    shown = app.cairn.reading.approval
+    shown = app.cairn.approval_queries.get_approval
     assert shown(approval.approval_id, person("bob")).may_decide is False
     assert shown(approval.approval_id, person("bob", "finance")).may_decide is True
     await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob", email="Manager@Example.com"))
@@ -81,7 +81,7 @@ async def test_the_queue_can_show_only_own_approvals(app: App) -> None:
 
     def of(actor: Actor) -> list[str]:
         wanted = ApprovalFilter(run_id=run, answers_to=actor.answers_to)
-        return [a.approval_id for a in app.cairn.reading.approvals(wanted, 50, None).items]
+        return [a.approval_id for a in app.cairn.approval_queries.list_approvals(wanted, 50, None).items]
 
     assert (of(person("bob")), of(person("bob", "Finance"))) == ([], [approval.approval_id])
     await app.cairn.approvals.hand_over(approval.approval_id, ["legal"], "a contract", by=person("x", "finance"))
@@ -109,7 +109,10 @@ async def test_two_different_users_must_approve(app: App) -> None:
     run = await app.start(pipeline)
     approval = await asked(app, run)
     await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
-    assert (app.cairn.reading.approval(approval.approval_id).given, app.run(run).status) == (1, "in_progress")
+    assert (app.cairn.approval_queries.get_approval(approval.approval_id).given, app.run(run).status) == (
+        1,
+        "in_progress",
+    )
     with pytest.raises(CommandRefused):
         await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
     await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob"))
@@ -126,7 +129,7 @@ async def test_an_approval_deadline_is_enforced(app: App, on_timeout: str, statu
     await app.until_run(run, status)
     told = app.told(run)
     assert (told.count("approval_reminder_due"), told.count("approval_timeout")) == (1, 1)
-    closed = app.cairn.reading.approval(approval.approval_id)
+    closed = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert str(closed.status) == "timeout"
     with pytest.raises(CommandRefused, match="timeout"):
         await app.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
@@ -140,11 +143,11 @@ async def test_an_escalation_adds_approvers_and_one_more_period(app: App) -> Non
     pipeline = await held(app, action)
     run = await app.start(pipeline)
     approval = await asked(app, run)
-    await app.until(lambda: app.cairn.reading.approval(approval.approval_id).escalated)
-    brought = app.cairn.reading.approval(approval.approval_id)
+    await app.until(lambda: app.cairn.approval_queries.get_approval(approval.approval_id).escalated)
+    brought = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert brought.asked_of == ["finance", "manager@example.com"]
     await app.until(lambda: app.told(run).count("approval_escalated") == 2)
-    again = app.cairn.reading.approval(approval.approval_id)
+    again = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert again.expires_at is not None
     assert brought.expires_at is not None
     assert again.expires_at > brought.expires_at
@@ -190,7 +193,7 @@ async def test_an_approval_races_with_its_deadline_and_one_of_them_counts(app: A
 
     for run, approval, answer in await asyncio.gather(*(race((n - 5) * 0.004) for n in range(10))):
         run_now = await app.until(lambda run=run: r if (r := app.run(run)).status in ("completed", "failed") else None)
-        status = str(app.cairn.reading.approval(approval.approval_id).status)
+        status = str(app.cairn.approval_queries.get_approval(approval.approval_id).status)
         if answer == "counted":
             assert (status, run_now.status) == ("approved", "completed")
         else:
@@ -212,7 +215,7 @@ async def test_an_approval_races_with_a_rollback(app: App) -> None:
             return "counted"
 
         said, _ = await asyncio.gather(approve(), app.roll_back(run, 0))
-        status = str(app.cairn.reading.approval(approval.approval_id).status)
+        status = str(app.cairn.approval_queries.get_approval(approval.approval_id).status)
         assert (said == "counted") == (status == "approved")
         if said != "counted":
             assert status == "withdrawn"
@@ -282,7 +285,7 @@ async def test_a_comment_is_stored_and_recorded_as_an_event(app: App) -> None:
     run = await app.start(pipeline)
     approval = await asked(app, run)
     await app.cairn.comments.add(approval.approval_id, "Verified with <b>the policy</b>", by=person("ann"))
-    (comment,) = app.cairn.reading.approval(approval.approval_id).comments
+    (comment,) = app.cairn.approval_queries.get_approval(approval.approval_id).comments
     assert (comment.by, comment.text) == ("ann", "Verified with <b>the policy</b>")
     assert app.told(run)[-1] == "approval_comment_added"
     with pytest.raises(InvalidInput):

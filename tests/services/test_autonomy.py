@@ -51,11 +51,11 @@ async def decided(app: App, pipeline: str, amount: float, decision: str, **said:
 
 async def backtest(app: App, text: str, pipeline: str | None = None, **more: Any) -> Backtest:
     outcome = await app.cairn.backtests.replay(load(text).rulebook, pipeline, **more)
-    return app.cairn.rule_reading.backtest(outcome)
+    return app.cairn.rule_queries.backtest(outcome)
 
 
 def in_force(app: App, pipeline: str) -> RuleAutonomy:
-    return next(one for one in app.cairn.rule_reading.autonomy(1).rules if one.scope == pipeline)
+    return next(one for one in app.cairn.rule_queries.autonomy(1).rules if one.scope == pipeline)
 
 
 async def test_a_backtest_says_where_people_disagreed(app: App) -> None:
@@ -157,7 +157,7 @@ async def test_samples_are_looked_at_afterwards(app: App) -> None:
     runs = [await app.done(pipeline, input={"amount": amount}) for amount in (10, 20, 30)]
     [given] = approvals(app, runs[0])
     assert (given.status, [vote.by for vote in given.decisions]) == ("auto_approved", ["rule:Small refunds"])
-    read = app.cairn.rule_reading
+    read = app.cairn.rule_queries
     waiting = read.audits(False, pipeline, 2, None)
     assert [one.run_id for one in waiting.items] == [runs[2], runs[1]]
     assert [one.run_id for one in read.audits(False, pipeline, 2, waiting.next_cursor).items] == [runs[0]]
@@ -199,7 +199,7 @@ async def test_how_often_people_correct_what_a_rule_asks(app: App) -> None:
     await decided(app, pipeline, 20, "approve", modified_params={"amount": 15})
     scored = in_force(app, pipeline)
     assert (scored.mode, scored.asked, scored.modification.count, scored.modification.of) == ("asks", 2, 1, 2)
-    whole = app.cairn.rule_reading.autonomy(1)
+    whole = app.cairn.rule_queries.autonomy(1)
     assert whole.decided >= whole.automatic.of >= 2
 
 

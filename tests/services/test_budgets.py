@@ -168,7 +168,7 @@ async def test_a_month_bounds_all_runs_of_a_pipeline(app: App) -> None:
         await app.cairn.pipelines.update(pipeline, {"budget": budget}, by=ADMIN)
         await app.cairn.runs.resume(run, by=ADMIN)
         await app.until_run(run, "completed")
-    month = app.cairn.reading.pipeline_costs(pipeline, CostQuery("day", 50, None)).budget_status
+    month = app.cairn.cost_queries.get_pipeline_costs(pipeline, CostQuery("day", 50, None)).budget_status
     assert [(limit.period, limit.used) for limit in month] == [("month", 4.0)]
 
 
@@ -204,42 +204,43 @@ async def test_cost_sums_equal_the_calls(app: App) -> None:
         simulated_tokens=240,
         seconds=9.0,
     )
-    reading, plain = app.cairn.reading, each.model_dump()
+    queries, plain = app.cairn.cost_queries, each.model_dump()
 
     def times(number: int) -> Usage:
         return Usage(**{name: round(value * number, 6) for name, value in plain.items()})
 
-    executions = reading.executions(first, True, 50, None).items
+    executions = app.cairn.execution_queries.list_executions(first, True, 50, None).items
     assert [e.usage for e in executions] == [each] * 3
     assert (app.run(first).usage, app.run(second).usage) == (times(3), times(2))
-    listed = {run.run_id: run.usage for run in reading.runs(RunFilter(include_tests=True), 500, None).items}
+    runs = app.cairn.run_queries.list_runs(RunFilter(include_tests=True), 500, None).items
+    listed = {run.run_id: run.usage for run in runs}
     assert (listed[first], listed[second]) == (times(3), times(2))
     for by, keys in {
         "execution": {e.execution_id: "talk" if e.checkpoint_key == "talk" else "talk_more" for e in executions},
         "model": {model: model for model in ("fake:large", "fake:unpriced", "simulated:default")},
         "purpose": {"work": "work", "judge": "judge"},
     }.items():
-        costs = reading.run_costs(first, CostQuery(by, 50, None))
+        costs = queries.get_run_costs(first, CostQuery(by, 50, None))
         assert (costs.group_by, costs.total, {line.key: line.name for line in costs.items}) == (by, times(3), keys)
         _check_sum(costs.total, [line.usage for line in costs.items])
-    calls = reading.run_costs(first, CostQuery("call", 50, None)).items
+    calls = queries.get_run_costs(first, CostQuery("call", 50, None)).items
     assert len(calls) == 18
     assert [line.usage.cost_usd for line in calls].count(None) == 6
-    by_run = reading.pipeline_costs(pipeline, CostQuery("run", 50, None))
+    by_run = queries.get_pipeline_costs(pipeline, CostQuery("run", 50, None))
     assert {line.key: (line.name, line.usage) for line in by_run.items} == {
         first: ("v1", times(3)),
         second: (mentions("test"), times(2)),
     }
-    by_day = reading.pipeline_costs(pipeline, CostQuery("day", 4, None))
-    rest = reading.pipeline_costs(pipeline, CostQuery("day", 4, by_day.next_cursor))
+    by_day = queries.get_pipeline_costs(pipeline, CostQuery("day", 4, None))
+    rest = queries.get_pipeline_costs(pipeline, CostQuery("day", 4, by_day.next_cursor))
     days = [*by_day.items, *rest.items]
     assert [line.key for line in days] == [f"2026-03-0{n}" for n in (6, 5, 4, 3, 2, 1)]
     _check_sum(by_day.total, [line.usage for line in days])
     some = DateRange(date(2026, 3, 2), date(2026, 3, 3))
-    assert reading.pipeline_costs(pipeline, CostQuery("checkpoint", 50, None, some)).total.calls == 10
-    everything = reading.costs(CostQuery("pipeline", 500, None, DateRange(date(2026, 3, 1), date(2026, 3, 6))))
+    assert queries.get_pipeline_costs(pipeline, CostQuery("checkpoint", 50, None, some)).total.calls == 10
+    everything = queries.get_costs(CostQuery("pipeline", 500, None, DateRange(date(2026, 3, 1), date(2026, 3, 6))))
     assert {line.key: line.usage for line in everything.items}[pipeline] == times(5)
-    dearest = reading.run_costs(first, CostQuery("model", 50, None)).items
+    dearest = queries.get_run_costs(first, CostQuery("model", 50, None)).items
     assert [line.key for line in dearest] == ["fake:large", "simulated:default", "fake:unpriced"]
     assert [line.usage.cost_usd for line in dearest] == [0.06, 0.0, None]
 
@@ -252,7 +253,7 @@ async def test_a_bill_outlives_a_test_run(app: App) -> None:
     engine = app.cairn.engine
     retention = Retention(engine, app.cairn.folder_sync, app.cairn.jobs, Kept(tests=1))
     await retention._remove_test(await _row(app, run))  # pyright: ignore[reportPrivateUsage]
-    (line,) = app.cairn.reading.pipeline_costs(pipeline, CostQuery("run", 50, None)).items
+    (line,) = app.cairn.cost_queries.get_pipeline_costs(pipeline, CostQuery("run", 50, None)).items
     assert (line.key, line.name, line.usage.calls) == (run, mentions("test"), 2)
     said = sa.select(sa.func.count()).where(t.messages.c.run_id == run)
     assert app.cairn.database.read(lambda c: c.execute(said).scalar_one()) == 0
@@ -279,7 +280,7 @@ async def test_agents_stop_at_a_budget_and_go_on_with_a_higher_one(app: App, mod
 
 def said(app: App, run: str) -> list[Message]:
     execution = app.execution(run, "team").execution_id
-    return app.cairn.reading.messages(execution, MessageFilter(), ADMIN, 500, None).items
+    return app.cairn.conversation_queries.list_messages(execution, MessageFilter(), ADMIN, 500, None).items
 
 
 async def test_amounts_are_formatted_in_us_dollars() -> None:

@@ -30,7 +30,7 @@ async def test_the_context_is_shown_before_and_stored_as_it_was_given(app: App) 
     )
     run = await app.start(pipeline, input={"a": 1})
     waiting = await app.until_execution(run, "design", "waiting_approval_to_start")
-    before = app.cairn.reading.context(waiting.execution_id)
+    before = app.cairn.context_queries.get_context(waiting.execution_id)
     assert (before.stored, before.input, before.system_prompt) == (False, {"g": {"value": 7}}, "You are careful.")
     assert [(block.kind, block.heading, block.content) for block in before.blocks] == [
         ("checkpoint_output", "REFERENCED OUTPUT: Checkpoint 1 from v1", '{"value":7}')
@@ -39,11 +39,11 @@ async def test_the_context_is_shown_before_and_stored_as_it_was_given(app: App) 
     assert before.text.endswith("Design it.")
     await app.decide(run, "design", "approve")
     await app.until_run(run, "completed")
-    after = app.cairn.reading.context(waiting.execution_id)
+    after = app.cairn.context_queries.get_context(waiting.execution_id)
     assert after.model_copy(update={"stored": False}) == before
     await app.roll_back(run, -1)  # whatever becomes of what it was given
     await app.until(lambda: app.run(run).status != "completed")
-    assert app.cairn.reading.context(waiting.execution_id) == after
+    assert app.cairn.context_queries.get_context(waiting.execution_id) == after
     await app.cairn.runs.cancel(run, by=ADMIN)
 
 
@@ -70,7 +70,7 @@ async def test_the_previous_version_is_that_of_the_nearest_run_that_completed_it
     await app.until_execution(test, "more", "in_progress")
     fourth = await to_form()
     assert seen == [{}, {"goals": {"run": 1}}, {"goals": {"run": 2}}, {"goals": {"run": 2}}]
-    context = app.cairn.reading.context(app.execution(fourth, "goals").execution_id)
+    context = app.cairn.context_queries.get_context(app.execution(fourth, "goals").execution_id)
     assert (context.stored, [block.heading for block in context.blocks]) == (
         True,
         ["PREVIOUS VERSION: Checkpoint 1 from v3"],
@@ -84,7 +84,7 @@ async def test_a_reference_to_what_this_run_has_not_completed_fails_clearly(app:
     """The run keeps its graph; later executions use the newest definition."""
     pipeline = await app.pipeline(form("root"), form("late"), step("early", needs=["root"]))
     run = await app.start(pipeline)
-    early = app.cairn.reading.pipeline(pipeline).checkpoints[2].checkpoint_id
+    early = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[2].checkpoint_id
     changes = {**reads("late"), "needs": ["root", "late"]}
     await app.cairn.pipelines.update_checkpoint(early, changes, by=ADMIN)
     await app.fill(run, "root", root="yes")
@@ -95,7 +95,7 @@ async def test_a_reference_to_what_this_run_has_not_completed_fails_clearly(app:
         mentions("early", "late", "include_checkpoint_outputs"),
     )
     with pytest.raises(CommandRefused, match=r"early.*\blate\b"):
-        app.cairn.reading.context(failed.execution_id)
+        app.cairn.context_queries.get_context(failed.execution_id)
     await app.cairn.runs.cancel(run, by=ADMIN)
 
 
@@ -124,7 +124,7 @@ async def test_only_the_current_run_and_pass_are_referred_to(app: App) -> None:
     await app.until_execution(second, "end", "in_progress")
     assert [references for references, _ in seen] == [{"goals": {"n": 0}}, {"goals": {"n": 1}}, {"goals": {"n": 2}}]
     design = app.execution(second, "design").execution_id
-    blocks = app.cairn.reading.context(design).blocks
+    blocks = app.cairn.context_queries.get_context(design).blocks
     assert [block.heading for block in blocks] == [
         "PREVIOUS PASS: Checkpoint 2 from v2, pass 1",
         "REFERENCED OUTPUT: Checkpoint 1 from v2",
@@ -139,7 +139,7 @@ async def test_the_feedback_of_a_revision_is_part_of_it(app: App) -> None:
     await app.decide(run, "goals", "revise", "Shorter, please.")
     await app.until(lambda: app.execution(run, "goals").revision_iteration == 1)
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
-    context = app.cairn.reading.context(app.execution(run, "goals").execution_id)
+    context = app.cairn.context_queries.get_context(app.execution(run, "goals").execution_id)
     assert [(block.kind, block.content) for block in context.blocks] == [("revision_feedback", "Shorter, please.")]
     await app.decide(run, "goals", "approve")
     await app.until_run(run, "completed")

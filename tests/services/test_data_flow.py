@@ -59,7 +59,7 @@ async def test_types_survive_the_whole_way(app: App) -> None:
     assert exactly(app.output(run, "two")) == exactly({"all": HARD})
     context = app.output(run, "three")
     assert exactly(context) == exactly({"input": HARD, "one": {"all": HARD}, "two": {"all": HARD}})
-    assert app.cairn.reading.run_input(run) == encode_json(HARD)
+    assert app.cairn.run_queries.get_input(run) == encode_json(HARD)
 
 
 def many_rows(count: int, **more: Any) -> dict[str, Any]:
@@ -97,7 +97,7 @@ async def test_ten_megabytes_pass_through_five_checkpoints_and_back(app: App) ->
     run, last = await passed_on(app, given)
     assert digest(last) == digest(given)
     assert exactly(last["rows"][-1]) == exactly(given["rows"][-1])
-    log = app.cairn.reading.logs(app.execution(run, "step_0").execution_id, LogFilter(), 50, None).items
+    log = app.cairn.log_queries.list_logs(app.execution(run, "step_0").execution_id, LogFilter(), 50, None).items
     assert [(line.level, line.message) for line in log] == [("warning", mentions("JSON"))]
 
 

@@ -87,7 +87,7 @@ async def test_it_is_told_when_it_is_met_and_as_long_as_it_holds(app: App) -> No
 
     async def asked() -> Approval:
         [one] = await app.until(lambda: app.run(run).waiting_approvals or None)
-        assert app.cairn.reading.approval(one.approval_id).warning == one.warning
+        assert app.cairn.approval_queries.get_approval(one.approval_id).warning == one.warning
         return one
 
     assert (await asked()).warning is None
@@ -102,4 +102,4 @@ async def test_it_is_told_when_it_is_met_and_as_long_as_it_holds(app: App) -> No
     await users.remove("lone-one", ADMIN)
     assert (await asked()).warning == mentions("1", "lone-one, admin")
     await app.cairn.runs.cancel(run, by=ADMIN)
-    assert app.cairn.reading.approval(one.approval_id).warning is None
+    assert app.cairn.approval_queries.get_approval(one.approval_id).warning is None

@@ -43,7 +43,7 @@ async def test_of_two_hundred_decisions_at_once_one_counts_and_the_others_are_to
         words[answers.index("counted") % 3]
     ]
     assert [answer for answer in answers if answer != "counted"] == [mentions(status, winner)] * 199
-    decided = app.cairn.reading.approval(asked.approval_id)
+    decided = app.cairn.approval_queries.get_approval(asked.approval_id)
     assert ([d.by for d in decided.decisions], str(decided.status)) == ([winner], status)
     assert app.told(run).count(f"approval_{status}") == 1
     await app.until_quiet()
@@ -115,7 +115,7 @@ async def test_what_is_taken_away_is_not_asked_any_more(app: App) -> None:
     asked = (await app.until_execution(run, "goals", "waiting_approval_to_complete")).approval
     assert asked is not None
     await app.roll_back(run, -1)
-    assert app.cairn.reading.approval(asked.approval_id).status == "withdrawn"
+    assert app.cairn.approval_queries.get_approval(asked.approval_id).status == "withdrawn"
     with pytest.raises(CommandRefused, match="withdrawn"):
         await app.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
     await app.decide(run, "goals", "approve")

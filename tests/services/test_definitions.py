@@ -24,7 +24,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 def versions(app: App, pipeline: str, definition: int | None = None) -> list[int | None]:
     wanted = RunFilter(None, (), definition, False, False)
-    return [run.run_version for run in app.cairn.reading.pipeline_runs(pipeline, wanted, 50, None).items]
+    return [run.run_version for run in app.cairn.run_queries.list_pipeline_runs(pipeline, wanted, 50, None).items]
 
 
 async def test_another_checkpoint_begins_a_definition_version_and_runs_count_from_v1(app: App) -> None:
@@ -35,7 +35,7 @@ async def test_another_checkpoint_begins_a_definition_version_and_runs_count_fro
     before = {artifact.artifact_record_id: app.content(artifact) for artifact in app.artifacts(first)}
     added, saved = await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), by=ADMIN)
     assert (saved.changed, saved.warnings) == (True, ())
-    now = app.cairn.reading.pipeline(pipeline)
+    now = app.cairn.pipeline_queries.get_pipeline(pipeline)
     assert (now.pipeline_definition_version, now.revision, [c.key for c in now.checkpoints]) == (
         2,
         2,
@@ -106,7 +106,7 @@ async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(
         with pytest.raises(CommandRefused, match=r"\b2\b") as refused:
             await command
         assert refused.value.possible == (mentions(), mentions("force"))
-    assert app.cairn.reading.pipeline(pipeline).revision == 1
+    assert app.cairn.pipeline_queries.get_pipeline(pipeline).revision == 1
     await app.cairn.pipelines.reorder(pipeline, ["design", "goals"], force=True, by=ADMIN)
     assert (app.run(run).status, app.run(not_started).status) == ("cancelled", "cancelled")
     assert app.told(run)[-3:] == ["approval_withdrawn", "execution_cancelled", "run_cancelled"]
@@ -123,10 +123,10 @@ async def test_other_edits_leave_runs_going_and_take_effect_for_what_comes(app: 
     """Later executions and a manual retry use the newest definition."""
     pipeline = await app.pipeline(form("goals"), step("design", parameters={"value": 1}))
     run = await app.start(pipeline)
-    design = app.cairn.reading.pipeline(pipeline).checkpoints[1]
+    design = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[1]
     changed = {"execution": step("design", parameters={"value": 2})["execution"]}
     await app.cairn.pipelines.update_checkpoint(design.checkpoint_id, changed, by=ADMIN)
-    assert app.cairn.reading.pipeline(pipeline).pipeline_definition_version == 1
+    assert app.cairn.pipeline_queries.get_pipeline(pipeline).pipeline_definition_version == 1
     await app.fill(run, "goals", goals="grow")
     await app.until_run(run, "completed")
     assert app.output(run, "design") == {"value": 2}
@@ -138,7 +138,7 @@ async def test_other_edits_leave_runs_going_and_take_effect_for_what_comes(app: 
 async def test_a_definition_that_says_the_same_is_no_change(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     saved = await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Test"}, by=ADMIN)
-    assert (saved.changed, app.cairn.reading.pipeline(pipeline).revision) == (False, 1)
+    assert (saved.changed, app.cairn.pipeline_queries.get_pipeline(pipeline).revision) == (False, 1)
 
 
 async def test_every_change_is_kept_and_can_be_gone_back_to(app: App) -> None:
@@ -147,14 +147,14 @@ async def test_every_change_is_kept_and_can_be_gone_back_to(app: App) -> None:
     await app.cairn.pipelines.update(pipeline, {"pipeline_description": "second"}, comment="better", by=ADMIN)
     await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), by=ADMIN)
     await app.cairn.pipelines.revert(pipeline, 1, by=ADMIN)
-    history = app.cairn.reading.revisions(pipeline, 50, None).items
+    history = app.cairn.pipeline_queries.list_revisions(pipeline, 50, None).items
     assert [(r.revision, r.pipeline_definition_version, r.author, r.comment) for r in history] == [
         (4, 3, "admin", mentions("1")),
         (3, 2, "admin", mentions("checkpoint")),
         (2, 1, "admin", "better"),
         (1, 1, "admin", "created"),
     ]
-    now = app.cairn.reading.pipeline(pipeline)
+    now = app.cairn.pipeline_queries.get_pipeline(pipeline)
     assert (now.pipeline_description, [c.key for c in now.checkpoints]) == ("first", ["goals"])
     with pytest.raises(NotFound, match=r"\b9\b"):
         await app.cairn.pipelines.revert(pipeline, 9, by=ADMIN)
@@ -176,14 +176,14 @@ async def test_a_change_made_from_an_old_revision_is_refused(app: App) -> None:
 
 async def test_of_changes_at_once_none_is_lost(app: App) -> None:
     pipeline = await app.pipeline(*(step(f"s{n}") for n in range(8)))
-    checkpoints = app.cairn.reading.pipeline(pipeline).checkpoints
+    checkpoints = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints
     await asyncio.gather(
         *(
             app.cairn.pipelines.update_checkpoint(c.checkpoint_id, {"checkpoint_description": f"d{n}"}, by=ADMIN)
             for n, c in enumerate(checkpoints)
         )
     )
-    now = app.cairn.reading.pipeline(pipeline)
+    now = app.cairn.pipeline_queries.get_pipeline(pipeline)
     assert [c.checkpoint_description for c in now.checkpoints] == [f"d{n}" for n in range(8)]
     assert now.revision == 9
 
@@ -191,7 +191,7 @@ async def test_of_changes_at_once_none_is_lost(app: App) -> None:
 async def test_an_edit_that_cannot_work_changes_nothing(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design", needs=["goals"]))
     before = app.disk(pipeline)
-    goals = app.cairn.reading.pipeline(pipeline).checkpoints[0].checkpoint_id
+    goals = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[0].checkpoint_id
     with pytest.raises(DefinitionError):
         await app.cairn.pipelines.remove_checkpoint(goals, by=ADMIN)
     with pytest.raises(InvalidInput) as wrong:
@@ -199,7 +199,7 @@ async def test_an_edit_that_cannot_work_changes_nothing(app: App) -> None:
     assert wrong.value.errors == (
         ("/checkpoint_order", "Name every checkpoint once (unknown: else; missing: design; one is named twice)."),
     )
-    assert (app.cairn.reading.pipeline(pipeline).revision, app.disk(pipeline)) == (1, before)
+    assert (app.cairn.pipeline_queries.get_pipeline(pipeline).revision, app.disk(pipeline)) == (1, before)
 
 
 async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(app: App) -> None:
@@ -328,6 +328,6 @@ async def test_runs_that_start_while_the_definition_changes_belong_to_one_of_the
             await app.until_run(run, "completed", "cancelled")
     await app.until_quiet()
     # What always holds is looked at after the test: every file is where its row says.
-    for run in app.cairn.reading.pipeline_runs(pipeline, RunFilter(None, (), 2, False, False), 50, None).items:
+    for run in app.cairn.run_queries.list_pipeline_runs(pipeline, RunFilter(None, (), 2, False, False), 50, None).items:
         for artifact in app.artifacts(run.run_id):
             assert (app.root(pipeline) / artifact.file_path).is_file(), artifact.file_path

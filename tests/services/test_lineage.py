@@ -184,7 +184,7 @@ async def test_artifacts_flow_from_producers_to_consumers(app: App) -> None:
         "consumer_checkpoint": "verify",
         "consumer_run_id": run,
     }
-    lineage = app.cairn.reading.lineage(run)
+    lineage = app.cairn.rework_queries.get_lineage(run)
     assert {
         (names[one.producer_execution_id], one.artifact_name, names[one.consumer_execution_id]) for one in lineage.flow
     } == {edge for edge in told if edge[2] is not None}
@@ -238,7 +238,9 @@ async def test_only_what_was_wanted_counts_as_read(app: App) -> None:
     )
     await app.done(pipeline)
     run = await app.done(pipeline)
-    read = {(one.producer_checkpoint, one.consumer_checkpoint) for one in app.cairn.reading.lineage(run).flow}
+    read = {
+        (one.producer_checkpoint, one.consumer_checkpoint) for one in app.cairn.rework_queries.get_lineage(run).flow
+    }
     assert read == {("a", "one"), ("b", "two"), ("two", "two")}
 
 
@@ -249,9 +251,9 @@ async def test_a_form_reads_what_it_shows_for_reference(app: App) -> None:
     run = await app.start(pipeline)
     await app.fill(run, "ask", ask="yes")
     await app.until_run(run, "completed")
-    assert [(one.producer_checkpoint, one.consumer_checkpoint) for one in app.cairn.reading.lineage(run).flow] == [
-        ("a", "ask")
-    ]
+    assert [
+        (one.producer_checkpoint, one.consumer_checkpoint) for one in app.cairn.rework_queries.get_lineage(run).flow
+    ] == [("a", "ask")]
 
 
 async def test_each_dispatch_reads_anew_and_depends_once(app: App) -> None:
@@ -272,7 +274,7 @@ async def test_each_dispatch_reads_anew_and_depends_once(app: App) -> None:
     query = "SELECT dispatch_number FROM artifact_consumption WHERE execution_id = :id ORDER BY 1"
     found = app.cairn.database.read(lambda c: list(c.execute(sa.text(query), {"id": b.execution_id}).scalars()))
     assert found == [1, 2]
-    lineage = app.cairn.reading.lineage(run)
+    lineage = app.cairn.rework_queries.get_lineage(run)
     assert len(lineage.flow) == 1
     assert [(one.execution_id, one.depends_on_execution_id) for one in lineage.dependencies] == [
         (b.execution_id, a.execution_id)
@@ -307,7 +309,7 @@ async def test_stale_work_is_done_again_one_by_one(app: App) -> None:
     assert "rerun" in old.possible
     asked = await app.cairn.reworks.rerun(old.execution_id, by=ADMIN)
     await app.until_run(run, "completed")
-    new = app.cairn.reading.execution(asked.execution_id)
+    new = app.cairn.execution_queries.get_execution(asked.execution_id)
     assert (new.checkpoint_key, new.parent_execution_id, new.superseded_by) == ("b", None, None)
     assert new.regression_context == {
         "reason": mentions(),

@@ -35,7 +35,7 @@ checkpoints:
 def queue(app: App, run: str, by: Actor, *, mine: bool = False) -> list[Approval]:
     answers_to = by.answers_to if mine and not by.is_admin else None
     wanted = ApprovalFilter(run_id=run, answers_to=answers_to, decided_by=by.name if mine else None)
-    return app.cairn.reading.approvals(wanted, 50, None, by).items
+    return app.cairn.approval_queries.list_approvals(wanted, 50, None, by).items
 
 
 async def test_every_question_has_a_title(app: App) -> None:
@@ -46,10 +46,10 @@ async def test_every_question_has_a_title(app: App) -> None:
     for _ in range(3):
         [one] = await app.until(lambda: app.run(run).waiting_approvals or None)
         titles.append(one.title)
-        [listed], detail = queue(app, run, ADMIN), app.cairn.reading.approval(one.approval_id, ADMIN)
+        [listed], detail = queue(app, run, ADMIN), app.cairn.approval_queries.get_approval(one.approval_id, ADMIN)
         assert dict(listed) == {name: getattr(detail, name) for name in dict(listed)}
-        assert app.cairn.reading.run(run, ADMIN).waiting_approvals == [listed]
-        assert app.cairn.reading.execution(one.execution_id, ADMIN).approval == listed
+        assert app.cairn.run_queries.get_run(run, ADMIN).waiting_approvals == [listed]
+        assert app.cairn.execution_queries.get_execution(one.execution_id, ADMIN).approval == listed
         if one.kind == "input":
             await app.fill(run, "goals", goals="grow")
         else:
@@ -81,7 +81,7 @@ async def test_what_one_of_several_changed_stands_in_the_queue(app: App) -> None
 
     await app.decide(run, "act", "approve", by=person("bob"))
     await app.until_run(run, "completed")
-    decided = app.cairn.reading.approval(detail.approval_id, ADMIN).action
+    decided = app.cairn.approval_queries.get_approval(detail.approval_id, ADMIN).action
     assert decided is not None
     assert decided.approved_parameters == decided.current_parameters == {**REFUND, "subject": "Sorry"}
 

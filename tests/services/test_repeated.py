@@ -41,7 +41,7 @@ async def test_the_same_command_makes_one_pipeline_one_run_one_checkpoint(app: A
     added = [
         await app.cairn.pipelines.add_checkpoint(pipeline, step("more"), by=ADMIN, command_id=command) for _ in range(2)
     ]
-    now = app.cairn.reading.pipeline(pipeline)
+    now = app.cairn.pipeline_queries.get_pipeline(pipeline)
     assert [c.key for c in now.checkpoints] == ["goals", "more"]
     assert [(name, each.changed) for name, each in added] == [
         (now.checkpoint_order[1], True),

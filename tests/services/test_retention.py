@@ -92,7 +92,7 @@ async def test_an_archive_that_is_gone_cannot_be_undone(app: App) -> None:
         await app.cairn.rollbacks.undo(rollback, by=ADMIN)
     told = [e for e in app.events(run) if e.event_type == "archive_deleted"]
     assert [e.rollback_id for e in told] == [rollback]
-    assert app.cairn.reading.verify(None, run).valid
+    assert app.cairn.event_queries.verify_chains(None, run).valid
 
 
 async def test_test_runs_go_after_seven_days_and_leave_their_trail(app: App) -> None:
@@ -113,7 +113,7 @@ async def test_test_runs_go_after_seven_days_and_leave_their_trail(app: App) -> 
     for run in (done, open_one):
         with pytest.raises(NotFound):
             app.run(run)
-        assert app.cairn.reading.verify(None, None).valid
+        assert app.cairn.event_queries.verify_chains(None, None).valid
     with pytest.raises(NotFound):
         app.rollback(rolled)
     assert app.names(pipeline, "runs/test_") == []
@@ -191,7 +191,7 @@ async def test_contents_sessions_and_keys_that_nobody_needs_are_swept(app: App) 
     assert app.cairn.database.read(lambda c: blobs.size_of(c, lost)) is None
     assert app.cairn.database.read(lambda c: c.execute(sa.select(k).where(k.c.key == "k")).first()) is None
     assert app.cairn.database.read(lambda c: c.execute(sa.select(s).where(s.c.session_digest == "d")).first()) is None
-    assert app.cairn.reading.run_input(run) == b'{"kept":1}'
+    assert app.cairn.run_queries.get_input(run) == b'{"kept":1}'
     assert app.content(app.artifacts(run)[0]) == b'{"value":1}'
 
 

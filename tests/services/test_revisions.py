@@ -119,7 +119,7 @@ async def test_a_decision_on_what_has_changed_since_is_stale(app: App) -> None:
     with pytest.raises(CommandRefused, match=r"revision_requested.*admin"):
         await app.cairn.approvals.decide(looked_at.approval_id, "approve", digest=looked_at.digest, by=ADMIN)
     await app.cairn.approvals.decide(now.approval_id, "approve", by=ADMIN)
-    decided = app.cairn.reading.approval(now.approval_id)
+    decided = app.cairn.approval_queries.get_approval(now.approval_id)
     assert [(d.decision, d.digest) for d in decided.decisions] == [("approve", now.digest)]
     await app.until_run(run, "completed")
 

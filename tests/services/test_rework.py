@@ -153,7 +153,7 @@ async def test_the_context_of_a_rework_says_why(app: App) -> None:
         await app.decide(run, "code", "approve")
         await app.until(lambda: len(app.executions(run)) == 3)
         waiting = await app.until_execution(run, "code", "waiting_approval_to_start")
-        before = app.cairn.reading.context(waiting.execution_id)
+        before = app.cairn.context_queries.get_context(waiting.execution_id)
         assert [(block.kind, block.heading, block.content) for block in before.blocks] == [
             ("rework", mentions("REWORK", "test", "reason"), "Coverage is low."),
             ("rework", mentions("REWORK", "test", "prompt"), "Add the tests."),
@@ -161,7 +161,7 @@ async def test_the_context_of_a_rework_says_why(app: App) -> None:
         ]
         await app.decide(run, "code", "approve")
         await app.until_run(run, "completed")
-    after = app.cairn.reading.context(waiting.execution_id)
+    after = app.cairn.context_queries.get_context(waiting.execution_id)
     assert after.model_copy(update={"stored": False}) == before
 
 

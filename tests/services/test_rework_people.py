@@ -39,7 +39,7 @@ async def test_a_person_sends_back_what_a_result_was_made_from(app: App) -> None
         None,
         ("Make it short.", "It is too long.", "ann", {"test": {"input": None, "code": {"version": 1}}}),
     ]
-    rework = app.cairn.reading.execution(asked.execution_id)
+    rework = app.cairn.execution_queries.get_execution(asked.execution_id)
     assert (rework.parent_execution_id, rework.checkpoint_key) == (asker.execution_id, "code")
     await app.decide(run, "test", "approve")
     await app.until_run(run, "completed")
@@ -94,7 +94,7 @@ async def test_the_impact_is_shown_before(app: App) -> None:
     stands, left = before[0], app.execution(run, "left")
     (made,) = stands.artifacts_generated
     request = ReworkSpec(asker.execution_id, stands.checkpoint_id, "Again.")
-    preview = app.cairn.reading.rework_preview(app.cairn.reworks, request, ADMIN)
+    preview = app.cairn.rework_queries.preview(request, ADMIN)
     assert asker.approval is not None
     assert preview.model_dump() == {
         "run_id": run,
@@ -133,7 +133,7 @@ async def test_the_impact_is_shown_before(app: App) -> None:
     assert app.executions(run) == before
     await app.decide(run, "test", "approve")
     await app.until_run(run, "completed")
-    after = app.cairn.reading.rework_preview(app.cairn.reworks, request, ADMIN)
+    after = app.cairn.rework_queries.preview(request, ADMIN)
     assert (after.reopens, after.asker_waits, after.withdrawn_approvals) == (True, False, [])
     assert [one.checkpoint_name for one in after.becomes_stale] == ["Left", "Test"]
 

@@ -76,7 +76,7 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
     )
     assert metadata["rolled_back_items"] == done.model_dump(mode="json")["rolled_back_items"]
     for name in ("s2", "s3"):
-        gone = app.cairn.reading.artifact(before[name].artifact_record_id)
+        gone = app.cairn.artifact_queries.get_artifact(before[name].artifact_record_id)
         assert (app.root(pipeline) / gone.file_path).read_bytes() == app.content(before[name])
     kept = {a.artifact_name: a.artifact_record_id for a in app.artifacts(run)}
     assert {name: kept[name] == before[name].artifact_record_id for name in kept} == {
@@ -109,7 +109,7 @@ async def test_the_target_is_a_completed_checkpoint_of_this_run(app: App) -> Non
     not_started = await app.start(pipeline, start=False)
     with pytest.raises(CommandRefused):
         await app.roll_back(not_started, -1)
-    goals = app.cairn.reading.pipeline(pipeline).checkpoints[0].checkpoint_id
+    goals = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[0].checkpoint_id
     preview = app.foresee(RollbackSpec("checkpoint_level", run, target_checkpoint_id=goals))
     assert preview.target_checkpoint_position == 0
     for wrong, error in (

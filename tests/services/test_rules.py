@@ -30,13 +30,13 @@ APPROVE = ASK.replace("action: {}", "action: { auto_approve: true, rollout_perce
 
 def told(app: App, *types: str) -> list[tuple[str, str, dict[str, object]]]:
     """Global events of these types, oldest first."""
-    found = app.cairn.reading.events(EventFilter(types=types), 500, None).items
+    found = app.cairn.event_queries.list_events(EventFilter(types=types), 500, None).items
     return [(event.event_type, event.actor, event.metadata) for event in reversed(found) if event.pipeline_id is None]
 
 
 async def test_every_version_is_kept(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
-    read = app.cairn.rule_reading
+    read = app.cairn.rule_queries
     empty = read.current(pipeline)
     assert (empty.revision, empty.text, empty.rules, empty.author, empty.file) == (0, "", [], None, None)
     assert [await rule(app, text, pipeline) for text in (ASK, ASK, APPROVE, "")] == [1, 1, 2, 3]
@@ -58,7 +58,7 @@ async def test_every_version_is_kept(app: App) -> None:
 async def test_what_is_in_force_is_shown(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     await rule(app, APPROVE, pipeline)
-    shown = app.cairn.rule_reading.current(pipeline)
+    shown = app.cairn.rule_queries.current(pipeline)
     assert [one.model_dump() for one in shown.rules] == [
         {
             "name": "Approve",
@@ -79,7 +79,7 @@ async def test_wrong_rules_change_nothing(app: App) -> None:
     with pytest.raises(DefinitionError) as caught:
         await rule(app, "checkpoints: [{ name: x }]", pipeline)
     assert {(found.path, found.line) for found in caught.value.findings} == {("/checkpoints/0", 1)}
-    assert app.cairn.rule_reading.current(pipeline).revision == 1
+    assert app.cairn.rule_queries.current(pipeline).revision == 1
 
 
 async def test_who_comes_late_is_told(app: App) -> None:
@@ -95,11 +95,11 @@ async def test_of_what_is_not_there(app: App) -> None:
     with pytest.raises(NotFound):
         await rule(app, ASK, NOBODY)
     with pytest.raises(NotFound):
-        app.cairn.rule_reading.current(NOBODY)
+        app.cairn.rule_queries.current(NOBODY)
     with pytest.raises(NotFound):
-        app.cairn.rule_reading.version(GLOBAL, 99_999)
+        app.cairn.rule_queries.version(GLOBAL, 99_999)
     with pytest.raises(NotFound):
-        app.cairn.rule_reading.explain(NOBODY)
+        app.cairn.rule_queries.explain(NOBODY)
     pipeline = await app.pipeline(step("count"))
     await app.cairn.pipelines.delete(pipeline, by=ADMIN)
     with pytest.raises(CommandRefused):
@@ -116,7 +116,7 @@ async def test_more_approvers_than_exist(app: App) -> None:
 
 
 async def test_stops_are_told_and_kept(app: App) -> None:
-    rules, read = app.cairn.rules, app.cairn.rule_reading
+    rules, read = app.cairn.rules, app.cairn.rule_queries
     boss = Actor("boss", frozenset({"admin"}))
     with pytest.raises(InvalidInput):
         await rules.stop(True, " ", by=boss)
@@ -159,7 +159,7 @@ def file_of(app: App) -> Path:
 
 async def test_a_file_comes_into_force_and_follows(app: App) -> None:
     """A change on disk becomes a version by `file` within a second; what is saved elsewhere is written to it."""
-    path, read = file_of(app), app.cairn.rule_reading
+    path, read = file_of(app), app.cairn.rule_queries
     path.write_text(ASK)
     await app.until(lambda: read.current(GLOBAL).text == ASK)
     found = read.current(GLOBAL)
@@ -172,7 +172,7 @@ async def test_a_file_comes_into_force_and_follows(app: App) -> None:
 
 
 async def test_a_wrong_file_changes_nothing_and_is_told(app: App) -> None:
-    path, read = file_of(app), app.cairn.rule_reading
+    path, read = file_of(app), app.cairn.rule_queries
     await rule(app, ASK)
     path.write_text("checkpoints:\n  - name: 5\n")
 
@@ -208,7 +208,7 @@ async def test_a_file_that_was_taken_away_is_no_change(app: App) -> None:
     await rule(app, ASK)
     file_of(app).unlink()
     await app.cairn.rules.file.follow()
-    assert app.cairn.rule_reading.current(GLOBAL).text == ASK
+    assert app.cairn.rule_queries.current(GLOBAL).text == ASK
     assert not file_of(app).exists()
     await rule(app, "")
     assert file_of(app).read_text() == ""
@@ -226,7 +226,7 @@ async def test_a_file_edited_while_nobody_looked(app: App, tmp_path: Path) -> No
     assert path.read_text() == ASK  # a folder that has no file gets one
     path.write_text(APPROVE)
     await start().file.follow()
-    assert cairn.rule_reading.current(GLOBAL).text == APPROVE
+    assert cairn.rule_queries.current(GLOBAL).text == APPROVE
     await rule(app, "")  # a server that ended before the file could follow
     await start().file.follow()
     assert path.read_text() == ""
@@ -239,7 +239,7 @@ async def test_a_link_is_followed(app: App, tmp_path: Path) -> None:
     link.symlink_to(real)
     rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, link)
     await rules.file.follow()
-    assert app.cairn.rule_reading.current(GLOBAL).text == ASK
+    assert app.cairn.rule_queries.current(GLOBAL).text == ASK
     await rules.save(GLOBAL, "", by=ADMIN)
     assert (real.read_text(), link.is_symlink()) == ("", True)
 

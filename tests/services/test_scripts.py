@@ -77,9 +77,13 @@ async def test_a_changed_script_is_a_revision_and_revert_brings_the_old_one_back
     write = app.cairn.pipelines.scripts.write
     other = ADD.replace("+", "-")
     shown, _ = await write(pipeline, "./add.py", other.encode(), by=ADMIN)
-    assert (shown.path, shown.used_by, app.cairn.reading.pipeline(pipeline).revision) == ("add.py", ["add"], 2)
+    assert (shown.path, shown.used_by, app.cairn.pipeline_queries.get_pipeline(pipeline).revision) == (
+        "add.py",
+        ["add"],
+        2,
+    )
     await write(pipeline, "add.py", other.encode(), by=ADMIN)
-    assert app.cairn.reading.pipeline(pipeline).revision == 2, "the same text changes nothing"
+    assert app.cairn.pipeline_queries.get_pipeline(pipeline).revision == 2, "the same text changes nothing"
     assert app.output(await app.done(pipeline), "add") == {"sum": -1}
     await app.cairn.pipelines.revert(pipeline, 1, by=ADMIN)
     assert app.output(await app.done(pipeline), "add") == {"sum": 3}
@@ -103,8 +107,8 @@ async def test_a_run_keeps_the_script_that_its_execution_was_made_with(app: App)
 
 async def test_the_definition_as_text_brings_its_scripts_along(app: App) -> None:
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
-    assert "left + right" in app.cairn.reading.definition_text(pipeline, "json")[0]
-    text, _ = app.cairn.reading.definition_text(pipeline, "yaml")
+    assert "left + right" in app.cairn.definition_queries.definition_text(pipeline, "json")[0]
+    text, _ = app.cairn.definition_queries.definition_text(pipeline, "yaml")
     document, _ = decode_yaml(text)
     assert isinstance(document, dict)
     saved = await app.cairn.pipelines.update(pipeline, document, by=ADMIN)
@@ -117,7 +121,9 @@ async def test_the_definition_as_text_brings_its_scripts_along(app: App) -> None
 async def test_differences_between_revisions_show_the_lines_of_scripts(app: App) -> None:
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
     await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "*").encode(), by=ADMIN)
-    assert "+        return {'sum': left * right}" in app.cairn.reading.diff(pipeline, 1, 2).text
+    assert (
+        "+        return {'sum': left * right}" in app.cairn.definition_queries.compare_revisions(pipeline, 1, 2).text
+    )
 
 
 async def test_a_missing_script_is_told_when_saved_and_refused_at_the_start(app: App) -> None:
@@ -154,7 +160,7 @@ async def test_a_path_that_leads_elsewhere_is_refused(app: App, path: str) -> No
 
 async def test_a_checksum_that_is_not_the_pipelines_own_is_refused(app: App) -> None:
     other = await app.pipeline(script("add"), scripts={"add.py": ADD})
-    reference = app.cairn.reading.pipeline(other).model_extra or {}
+    reference = app.cairn.pipeline_queries.get_pipeline(other).model_extra or {}
     with pytest.raises(InvalidInput) as wrong:
         await app.pipeline(script("add"), scripts=reference["scripts"])
     assert [path for path, _ in wrong.value.errors] == ["/scripts/add.py"]

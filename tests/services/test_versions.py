@@ -67,7 +67,7 @@ async def test_the_first_event_says_what_the_run_is_made_from(app: App) -> None:
         "input_checksum": made.metadata["input_checksum"],
         "test": False,
     }
-    assert app.cairn.reading.content(made.metadata["input_checksum"])
+    assert app.cairn.artifact_queries.stream_content(made.metadata["input_checksum"])
     assert app.told(run)[1] == "run_started"
 
 

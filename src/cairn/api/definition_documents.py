@@ -42,6 +42,6 @@ def finding(found: Found) -> DefinitionFinding:
 async def saved_pipeline(services: Services, response: Response, saved: SavedDefinition) -> Pipeline:
     """A pipeline as it was saved, with its warnings. The ETag names the revision."""
     warnings = [finding(found) for found in saved.warnings]
-    view = await run_in_threadpool(services.reading.pipeline, saved.pipeline_id, warnings)
+    view = await run_in_threadpool(services.pipeline_queries.get_pipeline, saved.pipeline_id, warnings)
     response.headers["ETag"] = etag(view.revision)
     return view

@@ -125,8 +125,10 @@ class RunWatcher:
 
     async def look(self) -> list[bytes]:
         """The next batch from the database that the client does not have yet."""
-        reading, self._looked_at = self._services.reading, monotonic()
-        found: StreamBatch = await run_in_threadpool(reading.after, self._run_id, self._place, BATCH)
+        self._looked_at = monotonic()
+        found: StreamBatch = await run_in_threadpool(
+            self._services.run_stream.read_after, self._run_id, self._place, BATCH
+        )
         if found.events:
             self._hidden.clear()  # another attempt may have another definition
         hidden = await self._hidden_of({said.execution_id for said, _ in found.messages})
@@ -150,7 +152,9 @@ class RunWatcher:
 
     async def _hidden_of(self, executions: set[str]) -> set[str]:
         if not executions <= self._hidden.keys():
-            found: frozenset[str] = await run_in_threadpool(self._services.reading.hidden_in, self._run_id, self._by)
+            found: frozenset[str] = await run_in_threadpool(
+                self._services.conversation_queries.hidden_executions, self._run_id, self._by
+            )
             self._hidden |= {one: one in found for one in executions}
         return {one for one in executions if self._hidden[one]}
 
@@ -160,12 +164,12 @@ async def follow_changes(services: Any, check: Check) -> AsyncIterator[bytes]:
     yield OPENING
     is_shared = services.database.kind == "postgresql"
     timer = HeartbeatTimer(is_shared)
-    last = await run_in_threadpool(services.reading.last_event) if is_shared else 0
+    last = await run_in_threadpool(services.event_queries.last_event) if is_shared else 0
     with services.hub.subscribe() as hints:
         while not hints.is_closed:
             changes = await hints.wait(timer.pause)
             if is_shared:
-                last, more = await run_in_threadpool(services.reading.changes_after, last, BATCH)
+                last, more = await run_in_threadpool(services.event_queries.changes_after, last, BATCH)
                 changes = (*changes, *more)
             for change in dict.fromkeys(changes):
                 yield message("change", encode_json(_plain(change)))

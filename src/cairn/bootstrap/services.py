@@ -30,10 +30,15 @@ from cairn.services.agent_library.service import AgentLibraryService
 from cairn.services.approvals.batches import ApprovalBatches
 from cairn.services.approvals.comments import ApprovalComments
 from cairn.services.approvals.form_answers import FormAnswers
+from cairn.services.approvals.queries.approval_queries import ApprovalQueries
 from cairn.services.approvals.service import ApprovalService
 from cairn.services.approvals.uploads import UploadService
+from cairn.services.artifacts.queries import ArtifactQueries
+from cairn.services.conversations.queries import ConversationQueries
 from cairn.services.conversations.service import Conversations
 from cairn.services.costs.budgets import BudgetCache, Budgets
+from cairn.services.costs.queries import CostQueries
+from cairn.services.dispatch.contexts import ContextQueries
 from cairn.services.dispatch.lanes import Lanes
 from cairn.services.dispatch.orphans import Orphans
 from cairn.services.dispatch.reports import ReportBuilder
@@ -50,6 +55,7 @@ from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import EventBus
 from cairn.services.engine.locks import Locks
 from cairn.services.engine.plans import DefinitionCache
+from cairn.services.events.queries import EventQueries
 from cairn.services.folders.folder_repair import FolderRepair
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import FileRecovery
@@ -57,21 +63,28 @@ from cairn.services.folders.system_log import SystemLog
 from cairn.services.idempotency import IdempotencyKeys
 from cairn.services.identity.directory import Directory
 from cairn.services.logs.log_writer import LogWriter
+from cairn.services.logs.queries import LogQueries
 from cairn.services.models import ModelService
 from cairn.services.notifications.outbox import NotificationOutbox
+from cairn.services.notifications.queries import NotificationQueries
+from cairn.services.pipelines.definition_texts import DefinitionQueries
+from cairn.services.pipelines.queries import PipelineQueries
 from cairn.services.pipelines.service import PipelineService, RunnerSupport
-from cairn.services.reading import Reading
 from cairn.services.retention import Retention, RetentionDays
+from cairn.services.rework.queries.rework_queries import ReworkQueries
 from cairn.services.rework.service import ReworkService
+from cairn.services.rollbacks.queries import RollbackQueries
 from cairn.services.rollbacks.records import FailureRollbackWrite
 from cairn.services.rollbacks.service import RollbackService
 from cairn.services.rules.active_rules import ActiveRules
 from cairn.services.rules.backtests import Backtests
-from cairn.services.rules.queries.rule_reader import RuleQueries
+from cairn.services.rules.queries.rule_queries import RuleQueries
 from cairn.services.rules.rules_file import NAME as RULES
 from cairn.services.rules.service import RuleService
 from cairn.services.runs.executions import Executions
+from cairn.services.runs.queries.run_queries import ExecutionQueries, RunQueries
 from cairn.services.runs.service import RunService
+from cairn.services.runs.stream import RunStream
 from cairn.services.secrets import SecretStore
 from cairn.services.sign_in.authentication import Authentication
 from cairn.store import Database
@@ -106,7 +119,6 @@ class AppServices:
     tree: Tree
     keeper: FolderRepair
     library: AgentLibraryService
-    library_reading: AgentLibraryQueries
     pipelines: PipelineService
     runs: RunService
     executions: Executions
@@ -114,7 +126,6 @@ class AppServices:
     rollbacks: RollbackService
     reworks: ReworkService
     rules: RuleService
-    rule_reading: RuleQueries
     backtests: Backtests
     uploads: UploadService
     access: Authentication
@@ -122,10 +133,26 @@ class AppServices:
     directory: Directory
     secrets: SecretStore
     idempotency: IdempotencyKeys
-    reading: Reading
-    corrections: CorrectionQueries
     comments: ApprovalComments
     batches: ApprovalBatches
+    agent_library_queries: AgentLibraryQueries
+    approval_queries: ApprovalQueries
+    artifact_queries: ArtifactQueries
+    context_queries: ContextQueries
+    conversation_queries: ConversationQueries
+    correction_queries: CorrectionQueries
+    cost_queries: CostQueries
+    definition_queries: DefinitionQueries
+    event_queries: EventQueries
+    execution_queries: ExecutionQueries
+    log_queries: LogQueries
+    notification_queries: NotificationQueries
+    pipeline_queries: PipelineQueries
+    rework_queries: ReworkQueries
+    rollback_queries: RollbackQueries
+    rule_queries: RuleQueries
+    run_queries: RunQueries
+    run_stream: RunStream
 
     @property
     def doctor(self) -> Doctor:
@@ -139,7 +166,7 @@ class AppServices:
         return Doctor(
             self.database,
             self.keeper,
-            self.reading,
+            self.event_queries,
             self.retention,
             self.jobs,
             self.clock,
@@ -251,6 +278,7 @@ def build(
     # Lanes and timers wake when the files are in place; the engine has the new state of the run before the first step.
     steps.register(budgets.cache, telling.courier, lanes.stopper, folder_sync, lanes, timers, hub)
     rules = RuleService(database, clock, hub, settings.data_dir.resolve() / RULES, directory.count_deciders)
+    rollbacks, reworks = RollbackService(engine), ReworkService(engine)
     return AppServices(
         settings=settings,
         database=database,
@@ -287,7 +315,6 @@ def build(
         tree=tree,
         keeper=keeper,
         library=library,
-        library_reading=AgentLibraryQueries(database),
         pipelines=PipelineService(
             engine,
             folder_sync,
@@ -301,10 +328,9 @@ def build(
         runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),
         approvals=approvals,
-        rollbacks=RollbackService(engine),
-        reworks=ReworkService(engine),
+        rollbacks=rollbacks,
+        reworks=reworks,
         rules=rules,
-        rule_reading=RuleQueries(database, rules_in_force, rules.file, clock),
         backtests=Backtests(database, plans, rules_in_force),
         uploads=UploadService(database, clock, max_bytes=settings.max_file_bytes),
         access=access,
@@ -312,8 +338,24 @@ def build(
         directory=directory,
         secrets=secrets,
         idempotency=IdempotencyKeys(database, clock),
-        reading=Reading(database, plans, engine, budgets, briefing),
-        corrections=CorrectionQueries(database, modifying, clock),
         comments=ApprovalComments(engine),
         batches=ApprovalBatches(approvals),
+        agent_library_queries=AgentLibraryQueries(database),
+        approval_queries=ApprovalQueries(engine, clock),
+        artifact_queries=ArtifactQueries(database),
+        context_queries=ContextQueries(engine, briefing),
+        conversation_queries=ConversationQueries(database, plans),
+        correction_queries=CorrectionQueries(database, modifying, clock),
+        cost_queries=CostQueries(database, budgets),
+        definition_queries=DefinitionQueries(database, plans),
+        event_queries=EventQueries(database),
+        execution_queries=ExecutionQueries(engine, clock),
+        log_queries=LogQueries(database),
+        notification_queries=NotificationQueries(database),
+        pipeline_queries=PipelineQueries(database),
+        rework_queries=ReworkQueries(engine, reworks),
+        rollback_queries=RollbackQueries(engine, rollbacks),
+        rule_queries=RuleQueries(database, rules_in_force, rules.file, clock),
+        run_queries=RunQueries(engine, budgets, clock),
+        run_stream=RunStream(database, clock),
     )

@@ -42,7 +42,7 @@ _AGENT_TEXT_MEDIA: Media = {
 @operation(READ, response_example=examples.agents)
 def list_agents(services: Services, paging: Paging, search: Search = None) -> LibraryAgentPage:
     """Agents by name: those that came with Cairn and those that people saved, with the pipelines that use them."""
-    return services.library_reading.list(search, paging.limit, paging.cursor)
+    return services.agent_library_queries.list(search, paging.limit, paging.cursor)
 
 
 @router.get("/definitions/agent-schema")
@@ -57,9 +57,9 @@ def get_agent_schema() -> dict[str, Any]:
 def get_agent(name: AgentName, response: Response, services: Services, format: Format = "json") -> Any:
     """One agent. Its ETag names the revision; 0 is as it came with Cairn."""
     if format == "yaml":
-        text, revision = services.library_reading.text(name)
+        text, revision = services.agent_library_queries.text(name)
         return Response(text, media_type="application/yaml", headers={"ETag": etag(revision)})
-    view = services.library_reading.get(name)
+    view = services.agent_library_queries.get(name)
     response.headers["ETag"] = etag(view.revision)
     return view
 
@@ -78,7 +78,7 @@ async def put_agent(
     """Save an agent: a new one, or in place of the one that has the name. Runs that are made from now on use it."""
     written = await read_definition(request)
     await services.library.save(name, written.value, positions=written.positions, if_match=revision_of(if_match), by=by)
-    view: LibraryAgent = await run_in_threadpool(services.library_reading.get, name)
+    view: LibraryAgent = await run_in_threadpool(services.agent_library_queries.get, name)
     response.headers["ETag"] = etag(view.revision)
     warnings: list[str] = await run_in_threadpool(services.pipelines.unfit_with, name)
     return SavedLibraryAgent(**dict(view), warnings=warnings)
@@ -95,4 +95,4 @@ async def remove_agent(name: AgentName, services: Services, by: By, if_match: If
 @operation(READ, response_example=examples.revisions)
 def list_agent_revisions(name: AgentName, services: Services, paging: Paging) -> LibraryAgentRevisionPage:
     """Who changed it, when, and how it was; newest first."""
-    return services.library_reading.revisions(name, paging.limit, paging.cursor)
+    return services.agent_library_queries.revisions(name, paging.limit, paging.cursor)

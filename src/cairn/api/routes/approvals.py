@@ -79,14 +79,14 @@ def list_approvals(
     parameters: Annotated[ApprovalListParameters, filled(ApprovalListParameters)],
 ) -> ApprovalPage:
     """The queue: what waits for people."""
-    return services.reading.approvals(parameters.filter(by), paging.limit, paging.cursor, by)
+    return services.approval_queries.list_approvals(parameters.filter(by), paging.limit, paging.cursor, by)
 
 
 @router.get("/{approval_id}")
 @operation(READ, response_example=examples.approval)
 def get_approval(approval_id: ApprovalId, services: Services, by: By) -> ApprovalDetail:
     """An approval with what it is about."""
-    return services.reading.approval(approval_id, by)
+    return services.approval_queries.get_approval(approval_id, by)
 
 
 @router.post("/batch")
@@ -104,7 +104,7 @@ async def decide_batch(
 @operation(READ, request_example=examples.modify_request, response_example=examples.modification_preview)
 def preview_modification(approval_id: ApprovalId, body: ModifyRequest, services: Services) -> ModificationPreview:
     """What other parameters would make of an action: the difference, and whether they fit. Nothing is decided."""
-    return services.corrections.preview(approval_id, body.modified_params)
+    return services.correction_queries.preview(approval_id, body.modified_params)
 
 
 @router.put("/{approval_id}/assign")
@@ -115,7 +115,7 @@ async def assign_approval(
     """Hand it over: others decide instead."""
     handed_over = services.approvals.hand_over(approval_id, body.to, body.reason, by=by, command_id=command_id)
     await command_warnings(handed_over)
-    return await run_in_threadpool(services.reading.approval, approval_id, by)
+    return await run_in_threadpool(services.approval_queries.get_approval, approval_id, by)
 
 
 @router.post("/{approval_id}/comments", status_code=201)
@@ -125,7 +125,7 @@ async def add_comment(
 ) -> ApprovalDetail:
     """Say something about it without deciding."""
     await services.comments.add(approval_id, body.text, by=by, command_id=command_id)
-    return await run_in_threadpool(services.reading.approval, approval_id, by)
+    return await run_in_threadpool(services.approval_queries.get_approval, approval_id, by)
 
 
 @router.put("/{approval_id}/{decision}")
@@ -153,4 +153,4 @@ async def decide_approval(
             command_id=command_id,
         )
     )
-    return await run_in_threadpool(services.reading.approval, approval_id, by)
+    return await run_in_threadpool(services.approval_queries.get_approval, approval_id, by)

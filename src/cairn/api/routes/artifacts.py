@@ -31,14 +31,16 @@ def list_artifacts(
     pipeline_id: ById = None,
 ) -> ArtifactPage:
     """Artifacts that stand, oldest first: not replaced by a later attempt, and not rolled back."""
-    return services.reading.artifacts(ArtifactFilter(pipeline_id, run_id, execution_id), paging.limit, paging.cursor)
+    return services.artifact_queries.list_artifacts(
+        ArtifactFilter(pipeline_id, run_id, execution_id), paging.limit, paging.cursor
+    )
 
 
 @router.get("/{artifact_record_id}")
 @operation(READ, response_example=story.artifact)
 def get_artifact(artifact_record_id: RecordId, services: Services) -> Artifact:
     """What is known about an artifact."""
-    return services.reading.artifact(artifact_record_id)
+    return services.artifact_queries.get_artifact(artifact_record_id)
 
 
 @router.get("/{artifact_record_id}/download", response_class=Response)
@@ -49,7 +51,7 @@ def get_artifact(artifact_record_id: RecordId, services: Services) -> Artifact:
 )
 def download_artifact(artifact_record_id: RecordId, services: Services) -> Response:
     """The content as a file to be saved, byte for byte."""
-    artifact = services.reading.artifact(artifact_record_id)
+    artifact = services.artifact_queries.get_artifact(artifact_record_id)
     headers = {"Content-Disposition": disposition("attachment", file_name(artifact))}
     return _streamed(services, artifact, "application/octet-stream", headers)
 
@@ -58,7 +60,7 @@ def download_artifact(artifact_record_id: RecordId, services: Services) -> Respo
 @operation(READ, response_media={JSON: ANY_JSON, "text/plain": TEXT}, response_example=examples.content)
 def get_artifact_content(artifact_record_id: RecordId, services: Services) -> Response:
     """The content to be shown: as JSON or as plain text, never as a page."""
-    artifact = services.reading.artifact(artifact_record_id)
+    artifact = services.artifact_queries.get_artifact(artifact_record_id)
     is_json = artifact.format == "json"
     headers = {
         "Content-Disposition": disposition("inline", file_name(artifact)),
@@ -69,7 +71,9 @@ def get_artifact_content(artifact_record_id: RecordId, services: Services) -> Re
 
 def _streamed(services: Any, artifact: Artifact, media_type: str, headers: dict[str, str]) -> Response:
     sized = {**headers, "Content-Length": str(artifact.size_bytes), "ETag": f'"{artifact.checksum}"'}
-    return StreamingResponse(services.reading.content(artifact.checksum), media_type=media_type, headers=sized)
+    return StreamingResponse(
+        services.artifact_queries.stream_content(artifact.checksum), media_type=media_type, headers=sized
+    )
 
 
 def file_name(artifact: Artifact) -> str:

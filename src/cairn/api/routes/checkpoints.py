@@ -61,7 +61,7 @@ async def create_checkpoint(
 @operation(READ, response_example=story.checkpoint)
 def get_checkpoint(checkpoint_id: CheckpointId, services: Services) -> Checkpoint:
     """A checkpoint in its full form."""
-    return services.reading.checkpoint(checkpoint_id)
+    return services.pipeline_queries.get_checkpoint(checkpoint_id)
 
 
 @router.put("/checkpoints/{checkpoint_id}")
@@ -79,7 +79,7 @@ async def update_checkpoint(
     await services.pipelines.update_checkpoint(
         checkpoint_id, changes, if_match=revision_of(if_match), by=by, command_id=command_id
     )
-    return await run_in_threadpool(services.reading.checkpoint, checkpoint_id)
+    return await run_in_threadpool(services.pipeline_queries.get_checkpoint, checkpoint_id)
 
 
 @router.delete("/checkpoints/{checkpoint_id}")
@@ -89,7 +89,7 @@ async def delete_checkpoint(
 ) -> Pipeline:
     """Remove a checkpoint; answers with the pipeline as it is then."""
     saved = await services.pipelines.remove_checkpoint(checkpoint_id, force=force, by=by, command_id=command_id)
-    return await run_in_threadpool(services.reading.pipeline, saved.pipeline_id)
+    return await run_in_threadpool(services.pipeline_queries.get_pipeline, saved.pipeline_id)
 
 
 @router.put("/pipelines/{pipeline_id}/checkpoint-order")
@@ -113,7 +113,7 @@ async def reorder_checkpoints(
         by=by,
         command_id=command_id,
     )
-    view = await run_in_threadpool(services.reading.pipeline, pipeline_id)
+    view = await run_in_threadpool(services.pipeline_queries.get_pipeline, pipeline_id)
     response.headers["ETag"] = etag(view.revision)
     return view
 
@@ -132,4 +132,4 @@ async def _add(
         pipeline_id, definition, position=position, force=force, by=by, command_id=command_id
     )
     response.headers["Location"] = f"/api/checkpoints/{made}"
-    return await run_in_threadpool(services.reading.checkpoint, made)
+    return await run_in_threadpool(services.pipeline_queries.get_checkpoint, made)

@@ -40,7 +40,7 @@ def list_messages(
     Where the definition does not show the conversation, only admins see it: it is for the audit.
     """
     message_filter = MessageFilter(scope, before, after, order == "newest")
-    return services.reading.messages(execution_id, message_filter, by, paging.limit, paging.cursor)
+    return services.conversation_queries.list_messages(execution_id, message_filter, by, paging.limit, paging.cursor)
 
 
 @router.get("/{execution_id}/conversation")

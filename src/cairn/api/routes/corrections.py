@@ -24,11 +24,11 @@ def list_learning_cases(
     pipeline_id: ById = None,
 ) -> LearningCasePage:
     """What people have corrected before they approved it, newest first."""
-    return services.corrections.cases(operation_type, pipeline_id, paging.limit, paging.cursor)
+    return services.correction_queries.cases(operation_type, pipeline_id, paging.limit, paging.cursor)
 
 
 @router.get("/rates")
 @operation(READ, response_example=examples.correction_rates)
 def get_modification_rates(services: Services) -> ModificationRates:
     """How often people correct each operation, recently and before."""
-    return services.corrections.rates()
+    return services.correction_queries.rates()

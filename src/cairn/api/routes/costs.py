@@ -44,7 +44,7 @@ def get_run_costs(
     group_by: Annotated[RunGrouping, Query(description=_GROUP_BY)] = "execution",
 ) -> RunCosts:
     """The model usage of a run: tokens, calls and cost. Includes all attempts, also those that a rollback archived."""
-    return services.reading.run_costs(run_id, CostQuery(group_by, paging.limit, paging.cursor))
+    return services.cost_queries.get_run_costs(run_id, CostQuery(group_by, paging.limit, paging.cursor))
 
 
 @router.put("/runs/{run_id}/budget")
@@ -54,7 +54,7 @@ async def set_budget(run_id: RunId, body: SetBudgetRequest, services: Services, 
     cost = Decimal(str(body.max_cost_usd)) if body.max_cost_usd is not None else None
     budget = Budget(cost, body.max_tokens, body.max_calls)
     warnings = await command_warnings(services.runs.set_budget(run_id, budget, by=by, command_id=command_id))
-    return await with_warnings(services.reading.run, run_id, by, warnings)
+    return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
 
 @router.get("/pipelines/{pipeline_id}/costs")
@@ -67,7 +67,9 @@ def get_pipeline_costs(
     group_by: Annotated[PipelineGrouping, Query(description=_GROUP_BY)] = "day",
 ) -> PipelineCosts:
     """The model usage of all runs of a pipeline, including test runs."""
-    return services.reading.pipeline_costs(pipeline_id, CostQuery(group_by, paging.limit, paging.cursor, period.days))
+    return services.cost_queries.get_pipeline_costs(
+        pipeline_id, CostQuery(group_by, paging.limit, paging.cursor, period.days)
+    )
 
 
 @router.get("/costs")
@@ -79,4 +81,4 @@ def get_costs(
     group_by: Annotated[Grouping, Query(description=_GROUP_BY)] = "day",
 ) -> Costs:
     """The model usage of all pipelines."""
-    return services.reading.costs(CostQuery(group_by, paging.limit, paging.cursor, period.days))
+    return services.cost_queries.get_costs(CostQuery(group_by, paging.limit, paging.cursor, period.days))

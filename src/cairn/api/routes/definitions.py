@@ -18,6 +18,7 @@ from cairn.api.request_body import JSON
 from cairn.api.requests.pipelines import RevertRequest
 from cairn.definitions import DefinitionError, authoring_schema
 from cairn.services.errors import InvalidInput
+from cairn.services.pipelines import definition_texts
 from cairn.services.pipelines.views import (
     DefinitionDiff,
     DefinitionFinding,
@@ -45,7 +46,7 @@ def get_definition(
     format: Annotated[Literal["yaml", "json"], Query(description="The language.")] = "yaml",
 ) -> Response:
     """The definition as its author would write it, to be kept in git and applied again."""
-    text, revision = services.reading.definition_text(pipeline_id, format)
+    text, revision = services.definition_queries.definition_text(pipeline_id, format)
     return Response(text, media_type=f"application/{format}", headers={"ETag": etag(revision)})
 
 
@@ -83,14 +84,14 @@ async def replace_definition(
 @operation(READ, response_example=examples.revisions)
 def list_revisions(pipeline_id: PipelineId, services: Services, paging: Paging) -> RevisionPage:
     """Who changed the definition, when and why; newest first."""
-    return services.reading.revisions(pipeline_id, paging.limit, paging.cursor)
+    return services.pipeline_queries.list_revisions(pipeline_id, paging.limit, paging.cursor)
 
 
 @router.get("/pipelines/{pipeline_id}/history/{revision}")
 @operation(READ, response_example=examples.revision)
 def get_revision(pipeline_id: PipelineId, revision: RevisionNumber, services: Services) -> RevisionDetail:
     """The whole definition as it was."""
-    return services.reading.revision(pipeline_id, revision)
+    return services.pipeline_queries.get_revision(pipeline_id, revision)
 
 
 @router.get("/pipelines/{pipeline_id}/diff")
@@ -102,7 +103,7 @@ def diff_revisions(
     to_revision: Annotated[int, Query(alias="to", ge=1, le=2**31)],
 ) -> DefinitionDiff:
     """What changed between two revisions, part by part and as text."""
-    return services.reading.diff(pipeline_id, from_revision, to_revision)
+    return services.definition_queries.compare_revisions(pipeline_id, from_revision, to_revision)
 
 
 @router.post("/pipelines/{pipeline_id}/diff")
@@ -117,7 +118,7 @@ async def compare_definition(pipeline_id: PipelineId, request: Request, services
     """What would change if this definition were saved in place of the newest one."""
     written = await read_definition(request)
     checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
-    return await run_in_threadpool(services.reading.compare, pipeline_id, checked.definition)
+    return await run_in_threadpool(services.definition_queries.compare_with, pipeline_id, checked.definition)
 
 
 @router.post("/pipelines/{pipeline_id}/revert")
@@ -173,6 +174,6 @@ def get_definition_schema() -> dict[str, Any]:
 
 @router.get("/templates")
 @operation(READ, response_example=examples.templates)
-def list_templates(services: Services) -> TemplatePage:
+def list_templates() -> TemplatePage:
     """Ready-made pipelines."""
-    return services.reading.templates()
+    return definition_texts.list_templates()

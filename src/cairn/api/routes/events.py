@@ -40,11 +40,11 @@ def list_events(
     event_filter = EventFilter(
         pipeline_id, run_id, execution_id, tuple(event_type or ()), period.since, period.until, scope is not None
     )
-    return services.reading.events(event_filter, paging.limit, paging.cursor)
+    return services.event_queries.list_events(event_filter, paging.limit, paging.cursor)
 
 
 @router.get("/verify")
 @operation(READ, errors=(404,), response_example=examples.verification)
 def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> ChainVerification:
     """Check the hash chain of a run, of a pipeline with all its runs, or of everything."""
-    return services.reading.verify(pipeline_id, run_id)
+    return services.event_queries.verify_chains(pipeline_id, run_id)

@@ -43,18 +43,18 @@ async def start_execution(body: StartExecutionRequest, services: Services, by: B
     executions = services.executions
     if body.execution_id is not None:
         warnings = await command_warnings(executions.start(body.execution_id, by=by, command_id=command_id))
-        return await with_warnings(services.reading.execution, body.execution_id, by, warnings)
+        return await with_warnings(services.execution_queries.get_execution, body.execution_id, by, warnings)
     started, commit = await executions.start_checkpoint(
         str(body.run_id), str(body.checkpoint_id), by=by, command_id=command_id
     )
-    return await with_warnings(services.reading.execution, started, by, commit.warnings)
+    return await with_warnings(services.execution_queries.get_execution, started, by, commit.warnings)
 
 
 @router.get("/{execution_id}")
 @operation(READ, response_example=story.execution)
 def get_execution(execution_id: ExecutionId, services: Services, by: By) -> Execution:
     """An execution with its artifacts, its form, what is asked and what is possible now."""
-    return services.reading.execution(execution_id, by)
+    return services.execution_queries.get_execution(execution_id, by)
 
 
 @router.post("/{execution_id}/approve-start")
@@ -109,7 +109,8 @@ async def submit_form(
 ) -> Execution:
     """Fill in the form that it waits for. Wrong fields are told one by one, and nothing is submitted."""
     submitted = services.executions.submit(execution_id, body.fields, digest=body.digest, by=by, command_id=command_id)
-    return await with_warnings(services.reading.execution, execution_id, by, await command_warnings(submitted))
+    warnings = await command_warnings(submitted)
+    return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)
 
 
 @router.post("/{execution_id}/files", status_code=201)
@@ -138,7 +139,8 @@ async def retry_execution(
     """Try a failed one again in the same run."""
     attempt = body.attempt if body else None
     retried = services.executions.retry(execution_id, attempt=attempt, by=by, command_id=command_id)
-    return await with_warnings(services.reading.execution, execution_id, by, await command_warnings(retried))
+    warnings = await command_warnings(retried)
+    return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)
 
 
 @router.post("/{execution_id}/cancel")
@@ -146,14 +148,15 @@ async def retry_execution(
 async def cancel_execution(execution_id: ExecutionId, services: Services, by: By, command_id: CommandId) -> Execution:
     """Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand."""
     cancelled = services.executions.cancel(execution_id, by=by, command_id=command_id)
-    return await with_warnings(services.reading.execution, execution_id, by, await command_warnings(cancelled))
+    warnings = await command_warnings(cancelled)
+    return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)
 
 
 @router.get("/{execution_id}/context")
 @operation(READ, response_example=examples.context)
 def get_context(execution_id: ExecutionId, services: Services) -> Context:
     """What its runner was told, or would be told if it started now."""
-    return services.reading.context(execution_id)
+    return services.context_queries.get_context(execution_id)
 
 
 async def _decide(
@@ -175,4 +178,5 @@ async def _decide(
         by=by,
         command_id=command_id,
     )
-    return await with_warnings(services.reading.execution, execution_id, by, await command_warnings(decided))
+    warnings = await command_warnings(decided)
+    return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)

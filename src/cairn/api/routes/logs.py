@@ -35,13 +35,13 @@ def list_logs(
     With `order=newest` the first page is the end of the log, and the next ones lead back to its beginning.
     """
     log_filter = LogFilter(tuple(level or ()), search, before, after, order == "newest")
-    return services.reading.logs(execution_id, log_filter, paging.limit, paging.cursor)
+    return services.log_queries.list_logs(execution_id, log_filter, paging.limit, paging.cursor)
 
 
 @router.get("/{execution_id}/logs/download", response_class=Response)
 @operation(READ, response_media={"text/plain": TEXT}, response_example=examples.text)
 def download_logs(execution_id: ExecutionId, services: Services) -> Response:
     """The whole log as a text to be saved: one line each with its time in UTC, its level and its message."""
-    text = services.reading.log_text(execution_id)
+    text = services.log_queries.stream_text(execution_id)
     headers = {"Content-Disposition": f'attachment; filename="execution_{execution_id}.log"'}
     return StreamingResponse(text, media_type="text/plain; charset=utf-8", headers=headers)

@@ -38,7 +38,7 @@ DeliveryId = Annotated[str, Path(description="Id of the delivery.", json_schema_
 @operation(ADMIN, response_example=examples.channels)
 def list_channels(services: Services, paging: Paging) -> ChannelPage:
     """Where notices can go. Addresses and keys are secrets: they never come back."""
-    return services.reading.channels(paging.limit, paging.cursor)
+    return services.notification_queries.list_channels(paging.limit, paging.cursor)
 
 
 @router.post("/channels", status_code=201)
@@ -53,7 +53,7 @@ def list_channels(services: Services, paging: Paging) -> ChannelPage:
 async def create_channel(body: CreateChannelRequest, response: Response, services: Services, by: By) -> CreatedChannel:
     """Set a channel up. A webhook without a signing key gets one, which is shown this once."""
     channel_id, key = await services.telling.channels.create(body.spec, by)
-    made = await run_in_threadpool(services.reading.channel, channel_id)
+    made = await run_in_threadpool(services.notification_queries.get_channel, channel_id)
     response.headers["Location"] = f"/api/channels/{channel_id}"
     response.headers["ETag"] = etag(made.revision)
     return CreatedChannel(**dict(made), signing_key=key)
@@ -63,7 +63,7 @@ async def create_channel(body: CreateChannelRequest, response: Response, service
 @operation(ADMIN, etag=True, response_example=examples.channel)
 def get_channel(channel_id: ChannelId, response: Response, services: Services) -> Channel:
     """One channel as it is set up."""
-    found = services.reading.channel(channel_id)
+    found = services.notification_queries.get_channel(channel_id)
     response.headers["ETag"] = etag(found.revision)
     return found
 
@@ -80,7 +80,7 @@ async def update_channel(
 ) -> Channel:
     """Change a channel: what is left out stays."""
     await services.telling.channels.update(channel_id, body.spec, by, revision_of(if_match))
-    found = await run_in_threadpool(services.reading.channel, channel_id)
+    found = await run_in_threadpool(services.notification_queries.get_channel, channel_id)
     response.headers["ETag"] = etag(found.revision)
     return found
 
@@ -97,7 +97,7 @@ async def delete_channel(channel_id: ChannelId, services: Services, by: By) -> R
 async def test_channel(channel_id: ChannelId, body: TestChannelRequest, services: Services, by: By) -> DeliveryDetail:
     """Send a test notice there now; the answer says what came of it."""
     delivery_id = await services.telling.trials.try_out(channel_id, by, body.recipient)
-    return await run_in_threadpool(services.reading.delivery, delivery_id)
+    return await run_in_threadpool(services.notification_queries.get_delivery, delivery_id)
 
 
 @router.get("/deliveries")
@@ -116,21 +116,21 @@ def list_deliveries(
     delivery_filter = DeliveryFilter(
         channel_id, pipeline_id, run_id, approval_id, tuple(status or ()), tuple(kind or ())
     )
-    return services.reading.deliveries(delivery_filter, paging.limit, paging.cursor)
+    return services.notification_queries.list_deliveries(delivery_filter, paging.limit, paging.cursor)
 
 
 @router.get("/deliveries/{delivery_id}")
 @operation(ADMIN, response_example=examples.delivery)
 def get_delivery(delivery_id: DeliveryId, services: Services) -> DeliveryDetail:
     """One delivery with what was told, and each try."""
-    return services.reading.delivery(delivery_id)
+    return services.notification_queries.get_delivery(delivery_id)
 
 
 @router.get("/preferences")
 @operation(READ, response_example=examples.preferences)
 def get_preferences(services: Services, by: By) -> Preferences:
     """What you want to be told, and when."""
-    return services.reading.preferences(by.name)
+    return services.notification_queries.get_preferences(by.name)
 
 
 @router.put("/preferences")
@@ -139,4 +139,4 @@ async def set_preferences(body: SetPreferencesRequest, services: Services, by: B
     """Say what you want to be told, and when: all of it at once. What is left out is no wish."""
     quiet = body.quiet.model_dump() if body.quiet is not None else None
     await services.telling.wishes.set(by.name, body.channels, body.kinds, quiet)
-    return await run_in_threadpool(services.reading.preferences, by.name)
+    return await run_in_threadpool(services.notification_queries.get_preferences, by.name)

@@ -31,7 +31,9 @@ def list_pipelines(
     search: Annotated[Text, Query(max_length=200, description="Part of the name or description.")] = "",
 ) -> PipelinePage:
     """Pipelines with their latest runs, newest first."""
-    return services.reading.pipelines(deleted, search, paging.limit, paging.cursor)
+    return services.pipeline_queries.list_pipelines(
+        deleted=deleted, search=search, limit=paging.limit, cursor=paging.cursor
+    )
 
 
 @router.post("", status_code=201)
@@ -60,7 +62,7 @@ async def create_pipeline(
 @operation(READ, etag=True, response_example=story.pipeline)
 def get_pipeline(pipeline_id: PipelineId, response: Response, services: Services) -> Pipeline:
     """A pipeline in its full form. Its ETag names the revision."""
-    found = services.reading.pipeline(pipeline_id)
+    found = services.pipeline_queries.get_pipeline(pipeline_id)
     response.headers["ETag"] = etag(found.revision)
     return found
 
@@ -116,7 +118,7 @@ async def restore_pipeline(
 ) -> Pipeline:
     """Bring a deleted pipeline back."""
     await services.pipelines.restore(pipeline_id, by=by, command_id=command_id)
-    found = await run_in_threadpool(services.reading.pipeline, pipeline_id)
+    found = await run_in_threadpool(services.pipeline_queries.get_pipeline, pipeline_id)
     response.headers["ETag"] = etag(found.revision)
     return found
 
@@ -135,4 +137,4 @@ def list_pipeline_runs(
 ) -> RunPage:
     """Runs of the current definition, newest first."""
     run_filter = RunFilter(None, (), definition_version, include_archived, include_tests)
-    return services.reading.pipeline_runs(pipeline_id, run_filter, paging.limit, paging.cursor)
+    return services.run_queries.list_pipeline_runs(pipeline_id, run_filter, paging.limit, paging.cursor)

@@ -21,7 +21,7 @@ router = operation_router("/api", "Rework")
 @operation(READ, request_example=examples.request, response_example=examples.preview)
 def preview_rework(execution_id: ExecutionId, body: CreateReworkRequest, services: Services, by: By) -> ReworkPreview:
     """What sending this checkpoint back would replace, leave stale, withdraw and reopen."""
-    return services.reading.rework_preview(services.reworks, _request(execution_id, body), by)
+    return services.rework_queries.preview(_request(execution_id, body), by)
 
 
 @router.post("/executions/{execution_id}/rework", status_code=201)
@@ -64,7 +64,7 @@ async def rerun_execution(
 @operation(READ, response_example=examples.lineage)
 def get_lineage(run_id: RunId, services: Services) -> Lineage:
     """Who read which artifact, who waited for whom, and the reworks of a run."""
-    return services.reading.lineage(run_id)
+    return services.rework_queries.get_lineage(run_id)
 
 
 def _request(execution_id: str, body: CreateReworkRequest) -> ReworkSpec:
@@ -73,4 +73,4 @@ def _request(execution_id: str, body: CreateReworkRequest) -> ReworkSpec:
 
 async def _made(services: Services, asked: StartedRework, by: By, response: Response) -> Execution:
     response.headers["Location"] = f"/api/executions/{asked.execution_id}"
-    return await with_warnings(services.reading.execution, asked.execution_id, by, list(asked.warnings))
+    return await with_warnings(services.execution_queries.get_execution, asked.execution_id, by, list(asked.warnings))

@@ -30,7 +30,7 @@ router = operation_router("/api/rollback", "Rollbacks")
 )
 def preview_rollback(body: CreateRollbackRequest, services: Services, by: By, command_id: CommandId) -> RollbackPreview:
     """What a rollback would take away, keep and stop, and how the run would go on."""
-    return services.reading.rollback_preview(services.rollbacks, _request(body, command_id), by)
+    return services.rollback_queries.preview(_request(body, command_id), by)
 
 
 @router.post("", status_code=201)
@@ -56,14 +56,14 @@ def list_rollbacks(
     run_id: ById = None,
 ) -> RollbackPage:
     """Rollbacks on record, newest first."""
-    return services.reading.rollbacks(pipeline_id, run_id, paging.limit, paging.cursor)
+    return services.rollback_queries.list_rollbacks(pipeline_id, run_id, paging.limit, paging.cursor)
 
 
 @router.get("/{rollback_id}")
 @operation(READ, response_example=examples.rollback)
 def get_rollback(rollback_id: RollbackId, services: Services) -> Rollback:
     """A rollback with what it took away, and whether it can be undone."""
-    return services.reading.rollback(rollback_id)
+    return services.rollback_queries.get_rollback(rollback_id)
 
 
 @router.post("/{rollback_id}/undo")
@@ -89,5 +89,5 @@ def _request(body: CreateRollbackRequest, command_id: CommandId) -> RollbackSpec
 
 
 async def _shown(services: Services, rollback_id: str, warnings: list[str]) -> Rollback:
-    view = await run_in_threadpool(services.reading.rollback, rollback_id)
+    view = await run_in_threadpool(services.rollback_queries.get_rollback, rollback_id)
     return view.model_copy(update={"warnings": [*view.warnings, *warnings]})

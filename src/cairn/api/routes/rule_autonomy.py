@@ -33,7 +33,7 @@ router = operation_router("/api", "Rules")
 @operation(READ, response_example=examples.explanation)
 def explain_approval(approval_id: ApprovalId, services: Services) -> ApprovalExplanation:
     """Which rule asks or has approved, and why each other one did not, condition by condition."""
-    return services.rule_reading.explain(approval_id)
+    return services.rule_queries.explain(approval_id)
 
 
 @router.post("/rules/backtest")
@@ -48,7 +48,7 @@ async def backtest_rules(
     """Replay rules over what people decided: what they would have approved, and where people did not."""
     rulebook = await read_rulebook(request, services)
     outcome = await services.backtests.replay(rulebook, pipeline_id, since, limit)
-    return await run_in_threadpool(services.rule_reading.backtest, outcome)
+    return await run_in_threadpool(services.rule_queries.backtest, outcome)
 
 
 @router.get("/rules/autonomy")
@@ -57,7 +57,7 @@ def get_autonomy(
     services: Services, days: Annotated[int, Query(ge=1, le=3650, description="How far back it is looked.")] = 90
 ) -> Autonomy:
     """What each rule has done, how people judged its samples, and how its shadow would have done."""
-    return services.rule_reading.autonomy(days)
+    return services.rule_queries.autonomy(days)
 
 
 @router.get("/rules/audits")
@@ -69,7 +69,7 @@ def list_audits(
     pipeline_id: ById = None,
 ) -> AuditPage:
     """Automatic approvals that were sampled for people to look at, newest first."""
-    return services.rule_reading.audits(reviewed, pipeline_id, paging.limit, paging.cursor)
+    return services.rule_queries.audits(reviewed, pipeline_id, paging.limit, paging.cursor)
 
 
 @router.put("/rules/audits/{approval_id}")
@@ -77,14 +77,14 @@ def list_audits(
 async def review_audit(approval_id: ApprovalId, body: ReviewAuditRequest, services: Services, by: By) -> Audit:
     """Say whether you agree with an automatic approval. The run goes its way; the rule is judged by it."""
     await services.rules.review(approval_id, body.agrees, body.comment, by)
-    return await run_in_threadpool(services.rule_reading.audit, approval_id)
+    return await run_in_threadpool(services.rule_queries.audit, approval_id)
 
 
 @router.get("/rules/emergency-stop")
 @operation(READ, response_example=examples.emergency_stop)
 def get_emergency_stop(services: Services) -> EmergencyStop:
     """Whether every automatic approval is stopped, by whom and why."""
-    return services.rule_reading.stop()
+    return services.rule_queries.stop()
 
 
 @router.put("/rules/emergency-stop")
@@ -95,11 +95,11 @@ async def set_emergency_stop(body: SetEmergencyStopRequest, services: Services, 
     Stopped again with another reason, that one takes the place of the first.
     """
     await services.rules.stop(body.stopped, body.reason, by)
-    return await run_in_threadpool(services.rule_reading.stop)
+    return await run_in_threadpool(services.rule_queries.stop)
 
 
 @router.get("/rules/emergency-stop/history")
 @operation(READ, response_example=examples.emergency_stops)
 def list_emergency_stops(services: Services, paging: Paging) -> EmergencyStopPage:
     """Every stop and every end of one, newest first."""
-    return services.rule_reading.stops(paging.limit, paging.cursor)
+    return services.rule_queries.stops(paging.limit, paging.cursor)

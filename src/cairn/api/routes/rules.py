@@ -42,7 +42,7 @@ _RULE_TEXT_MEDIA: Media = {
 @operation(READ, response_media=_RULE_TEXT_MEDIA, etag=True, response_example=examples.rules)
 def get_rules(request: Request, response: Response, services: Services, format: Format = None) -> Any:
     """The global rules that are in force, whether everything is stopped, and what is wrong in their file."""
-    return _shown(request, response, services.rule_reading.current(GLOBAL), format)
+    return _shown(request, response, services.rule_queries.current(GLOBAL), format)
 
 
 @router.put("/rules")
@@ -63,21 +63,21 @@ async def put_rules(
 @operation(READ, response_example=examples.versions)
 def list_rule_versions(services: Services, paging: Paging) -> RuleVersionPage:
     """Who changed the global rules, and when; newest first."""
-    return services.rule_reading.versions(GLOBAL, paging.limit, paging.cursor)
+    return services.rule_queries.versions(GLOBAL, paging.limit, paging.cursor)
 
 
 @router.get("/rules/versions/{revision}")
 @operation(READ, response_example=examples.version)
 def get_rule_version(revision: Revision, services: Services) -> RuleVersion:
     """The global rules as they were."""
-    return services.rule_reading.version(GLOBAL, revision)
+    return services.rule_queries.version(GLOBAL, revision)
 
 
 @router.get("/rules/diff")
 @operation(READ, errors=(404,), response_example=examples.diff)
 def diff_rule_versions(services: Services, from_revision: From, to: To) -> RuleDiff:
     """What changed between two versions of the global rules, line by line."""
-    return services.rule_reading.compare(GLOBAL, from_revision, to)
+    return services.rule_queries.compare(GLOBAL, from_revision, to)
 
 
 @router.get("/rules/schema")
@@ -108,7 +108,7 @@ def get_pipeline_rules(
     pipeline_id: PipelineId, request: Request, response: Response, services: Services, format: Format = None
 ) -> Any:
     """The rules of one pipeline that are in force, beside the global ones."""
-    return _shown(request, response, services.rule_reading.current(pipeline_id), format)
+    return _shown(request, response, services.rule_queries.current(pipeline_id), format)
 
 
 @router.put("/pipelines/{pipeline_id}/rules")
@@ -133,7 +133,7 @@ async def delete_pipeline_rules(
 ) -> RuleText:
     """Take the rules of a pipeline away. Their versions stay, and that it has none is one more."""
     await services.rules.save(pipeline_id, "", if_match=revision_of(if_match), by=by)
-    view = await run_in_threadpool(services.rule_reading.current, pipeline_id)
+    view = await run_in_threadpool(services.rule_queries.current, pipeline_id)
     response.headers["ETag"] = etag(view.revision)
     return view
 
@@ -142,21 +142,21 @@ async def delete_pipeline_rules(
 @operation(READ, response_example=examples.versions)
 def list_pipeline_rule_versions(pipeline_id: PipelineId, services: Services, paging: Paging) -> RuleVersionPage:
     """Who changed the rules of a pipeline, and when; newest first."""
-    return services.rule_reading.versions(pipeline_id, paging.limit, paging.cursor)
+    return services.rule_queries.versions(pipeline_id, paging.limit, paging.cursor)
 
 
 @router.get("/pipelines/{pipeline_id}/rules/versions/{revision}")
 @operation(READ, response_example=examples.version)
 def get_pipeline_rule_version(pipeline_id: PipelineId, revision: Revision, services: Services) -> RuleVersion:
     """The rules of a pipeline as they were."""
-    return services.rule_reading.version(pipeline_id, revision)
+    return services.rule_queries.version(pipeline_id, revision)
 
 
 @router.get("/pipelines/{pipeline_id}/rules/diff")
 @operation(READ, response_example=examples.diff)
 def diff_pipeline_rule_versions(pipeline_id: PipelineId, services: Services, from_revision: From, to: To) -> RuleDiff:
     """What changed between two versions of a pipeline's rules, line by line."""
-    return services.rule_reading.compare(pipeline_id, from_revision, to)
+    return services.rule_queries.compare(pipeline_id, from_revision, to)
 
 
 # ---- in and out ----------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ async def _save(
 ) -> RuleText:
     text = await read_text(request)
     saved = await services.rules.save(scope, text, if_match=revision_of(if_match), comment=comment, by=by)
-    view: RuleText = await run_in_threadpool(services.rule_reading.current, scope, saved.warnings)
+    view: RuleText = await run_in_threadpool(services.rule_queries.current, scope, saved.warnings)
     response.headers["ETag"] = etag(view.revision)
     return view
 

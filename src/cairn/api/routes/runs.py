@@ -35,7 +35,7 @@ def list_runs(
 ) -> RunPage:
     """Runs of all pipelines, newest first."""
     run_filter = RunFilter(pipeline_id, tuple(status or ()), definition_version, include_archived, include_tests)
-    return services.reading.runs(run_filter, paging.limit, paging.cursor)
+    return services.run_queries.list_runs(run_filter, paging.limit, paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -54,21 +54,21 @@ async def create_run(
         command_id=command_id,
     )
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await with_warnings(services.reading.run, begun.run_id, by, list(begun.warnings))
+    return await with_warnings(services.run_queries.get_run, begun.run_id, by, list(begun.warnings))
 
 
 @router.get("/{run_id}")
 @operation(READ, response_example=story.run)
 def get_run(run_id: RunId, services: Services, by: By) -> Run:
     """A run with its trail, its progress, what waits and what is possible now."""
-    return services.reading.run(run_id, by)
+    return services.run_queries.get_run(run_id, by)
 
 
 @router.get("/{run_id}/input", response_class=Response)
 @operation(READ, response_media={JSON: ANY_JSON}, response_example=examples.run_input)
 def get_run_input(run_id: RunId, services: Services) -> Response:
     """The run's input as it was given: numbers keep every digit. `null` if there was none."""
-    return Response(services.reading.run_input(run_id), media_type="application/json")
+    return Response(services.run_queries.get_input(run_id), media_type="application/json")
 
 
 @router.get("/{run_id}/checkpoints")
@@ -81,7 +81,7 @@ def list_run_executions(
     include_archived: Annotated[bool, Query(description="Also those that a rollback took away.")] = False,
 ) -> ExecutionPage:
     """The run's executions, in the order they were made."""
-    return services.reading.executions(run_id, include_archived, paging.limit, paging.cursor, by)
+    return services.execution_queries.list_executions(run_id, include_archived, paging.limit, paging.cursor, by)
 
 
 @router.post("/{run_id}/start")
@@ -89,7 +89,7 @@ def list_run_executions(
 async def start_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Start a run that was made without starting."""
     warnings = await command_warnings(services.runs.begin(run_id, by=by, command_id=command_id))
-    return await with_warnings(services.reading.run, run_id, by, warnings)
+    return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/pause")
@@ -97,7 +97,7 @@ async def start_run(run_id: RunId, services: Services, by: By, command_id: Comma
 async def pause_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Pause between checkpoints: at once if none is at work, otherwise when it is done."""
     warnings = await command_warnings(services.runs.pause(run_id, by=by, command_id=command_id))
-    return await with_warnings(services.reading.run, run_id, by, warnings)
+    return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/resume")
@@ -105,7 +105,7 @@ async def pause_run(run_id: RunId, services: Services, by: By, command_id: Comma
 async def resume_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Go on, or withdraw a pause that does not hold yet."""
     warnings = await command_warnings(services.runs.resume(run_id, by=by, command_id=command_id))
-    return await with_warnings(services.reading.run, run_id, by, warnings)
+    return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/cancel")
@@ -113,7 +113,7 @@ async def resume_run(run_id: RunId, services: Services, by: By, command_id: Comm
 async def cancel_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Stop everything that is open and end the run."""
     warnings = await command_warnings(services.runs.cancel(run_id, by=by, command_id=command_id))
-    return await with_warnings(services.reading.run, run_id, by, warnings)
+    return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/restart")
@@ -124,7 +124,7 @@ async def restart_run(
     """Begin the next pass from the first checkpoint."""
     leaves = body.pass_number if body else None
     restarted = services.runs.restart(run_id, pass_number=leaves, by=by, command_id=command_id)
-    return await with_warnings(services.reading.run, run_id, by, await command_warnings(restarted))
+    return await with_warnings(services.run_queries.get_run, run_id, by, await command_warnings(restarted))
 
 
 @router.post("/{run_id}/retry", status_code=201)
@@ -133,4 +133,4 @@ async def retry_run(run_id: RunId, response: Response, services: Services, by: B
     """Make the next version with the same input."""
     begun = await services.runs.retry(run_id, by=by, command_id=command_id)
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await with_warnings(services.reading.run, begun.run_id, by, list(begun.warnings))
+    return await with_warnings(services.run_queries.get_run, begun.run_id, by, list(begun.warnings))

@@ -81,6 +81,6 @@ async def delete_script(
 
 
 async def _revision(services: Any, response: Response, pipeline_id: str) -> int:
-    view = await run_in_threadpool(services.reading.pipeline, pipeline_id)
+    view = await run_in_threadpool(services.pipeline_queries.get_pipeline, pipeline_id)
     response.headers["ETag"] = etag(view.revision)
     return view.revision

@@ -44,9 +44,9 @@ async def stream_run(
     """
     named = last_seen or last_event_id
     place = StreamPosition() if named == NOW else StreamPosition.named(named)
-    await run_in_threadpool(services.reading.check_run, run_id)
+    await run_in_threadpool(services.run_stream.check_run, run_id)
     if named == NOW:
-        place = await run_in_threadpool(services.reading.last_place, run_id)
+        place = await run_in_threadpool(services.run_stream.last_position, run_id)
     check = lambda: authenticate(request, services.access, READ)  # noqa: E731
     return StreamingResponse(follow_run(services, run_id, place, by, check), media_type=_MEDIA_TYPE, headers=HEADERS)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from cairn.services.artifacts.views import Artifact, ArtifactPage
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.rework import staleness
-from cairn.store import Connection
+from cairn.store import Connection, Database, blobs
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -115,3 +115,19 @@ class ArtifactFilter:
     pipeline_id: str | None = None
     run_id: str | None = None
     execution_id: str | None = None
+
+
+class ArtifactQueries:
+    """Each method reads one snapshot of the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def list_artifacts(self, artifact_filter: ArtifactFilter, limit: int, cursor: str | None) -> ArtifactPage:
+        return self._database.read(lambda c: list_artifacts(c, artifact_filter, limit, cursor))
+
+    def get_artifact(self, record_id: str) -> Artifact:
+        return self._database.read(lambda c: get_artifact(c, record_id))
+
+    def stream_content(self, checksum: str) -> Iterator[bytes]:
+        return blobs.stream(self._database, checksum)

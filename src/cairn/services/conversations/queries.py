@@ -15,7 +15,7 @@ from cairn.services.conversations.views import Message, MessagePage, ToolCall, T
 from cairn.services.costs.usage import usage_view
 from cairn.services.engine.plans import DefinitionCache, definition_of
 from cairn.services.paging import Query, Row, SortOrder, page
-from cairn.store import Connection
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.column_types import BigInteger, Instant, Text
 from cairn.store.model_usage import NANO, ModelUsage
@@ -180,3 +180,24 @@ def hidden_in(connection: Connection, plans: DefinitionCache, run_id: str) -> fr
     return frozenset(
         row.execution_id for row in rows if not is_shown(definition_of(connection, plans, row.pipeline_id, row))
     )
+
+
+class ConversationQueries:
+    """Each method reads one snapshot of the database."""
+
+    def __init__(self, database: Database, plans: DefinitionCache) -> None:
+        self._database = database
+        self._plans = plans
+
+    def list_messages(
+        self, execution_id: str, message_filter: MessageFilter, actor: Actor, limit: int, cursor: str | None
+    ) -> MessagePage:
+        return self._database.read(
+            lambda c: list_messages(c, self._plans, execution_id, message_filter, actor, limit, cursor)
+        )
+
+    def hidden_executions(self, run_id: str, actor: Actor) -> frozenset[str]:
+        """Executions of the run whose conversation this user may not see."""
+        if actor.may(AUDIT):
+            return frozenset()
+        return self._database.read(lambda c: hidden_in(c, self._plans, run_id))

@@ -16,7 +16,7 @@ from cairn.definitions.model import BudgetLimits
 from cairn.ports import Clock
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.plans import DefinitionCache
-from cairn.store import model_usage
+from cairn.store import Connection, model_usage
 from cairn.store import tables as t
 from cairn.store.column_types import Text
 from cairn.store.model_usage import ModelUsage
@@ -141,7 +141,7 @@ class Budgets:
         self._clock = clock
         self.cache = cache
 
-    def of_run(self, connection: sa.Connection, run_id: str) -> BudgetUsage:
+    def of_run(self, connection: Connection, run_id: str) -> BudgetUsage:
         (row,) = _RUN_BUDGET.all(connection, {"run_id": run_id})
         run_limits, definition_limits = budget_from(row.budget), self._definition_limits(connection, row)
         monthly_limits = self._monthly_limits(connection, row.pipeline_id, row.revision)
@@ -151,12 +151,12 @@ class Budgets:
         status += self._monthly_status(connection, row.pipeline_id, monthly_limits)
         return BudgetUsage(run_limits, definition_limits, monthly_limits, tuple(status), row.budget_warned)
 
-    def of_pipeline(self, connection: sa.Connection, pipeline_id: str, revision: int) -> tuple[BudgetStatus, ...]:
+    def of_pipeline(self, connection: Connection, pipeline_id: str, revision: int) -> tuple[BudgetStatus, ...]:
         """The limits for all runs of the pipeline in this month."""
         limits = self._monthly_limits(connection, pipeline_id, revision)
         return tuple(self._monthly_status(connection, pipeline_id, limits))
 
-    def exhausted_message(self, connection: sa.Connection, run_id: str, /) -> str:
+    def exhausted_message(self, connection: Connection, run_id: str, /) -> str:
         """Why the run can't call models now. Empty if it can."""
         exhausted = self.of_run(connection, run_id).exhausted
         return exhausted.message if exhausted is not None else ""
@@ -164,19 +164,19 @@ class Budgets:
     def forget_all(self) -> None:
         self.cache.forget_all()
 
-    def _definition_limits(self, connection: sa.Connection, row: Row) -> Budget:
+    def _definition_limits(self, connection: Connection, row: Row) -> Budget:
         """The limits of the newest revision with the run's definition version."""
         revision, version = row.revision, row.pipeline_definition_version
         if version != row.newest_version:
             revision = newest_revision(connection, row.pipeline_id, version)
         return _budget(self._plans.definition(connection, row.pipeline_id, revision).budget)
 
-    def _monthly_limits(self, connection: sa.Connection, pipeline_id: str, revision: int) -> Budget:
+    def _monthly_limits(self, connection: Connection, pipeline_id: str, revision: int) -> Budget:
         """The monthly limits of the current definition, whichever revision a run started with."""
         budget = self._plans.definition(connection, pipeline_id, revision).budget
         return _budget(budget.per_month if budget is not None else None)
 
-    def _monthly_status(self, connection: sa.Connection, pipeline_id: str, limits: Budget) -> Iterator[BudgetStatus]:
+    def _monthly_status(self, connection: Connection, pipeline_id: str, limits: Budget) -> Iterator[BudgetStatus]:
         if limits != UNLIMITED:
             now: datetime = self._clock.now()
             yield from _status("month", limits, model_usage.of_month(connection, pipeline_id, now))

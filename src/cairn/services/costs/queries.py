@@ -13,6 +13,7 @@ from cairn.services.costs.budgets import Budgets
 from cairn.services.costs.usage import status_views, usage_view
 from cairn.services.costs.views import CostLine, Costs, PipelineCosts, RunCosts
 from cairn.services.paging import Row, SortOrder, page
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.column_types import Text
 from cairn.store.errors import NotFound
@@ -53,14 +54,14 @@ class CostQuery:
     days: DateRange = DateRange()
 
 
-def of_run(connection: sa.Connection, budgets: Budgets, run_id: str, query: CostQuery) -> RunCosts:
+def of_run(connection: Connection, budgets: Budgets, run_id: str, query: CostQuery) -> RunCosts:
     if connection.execute(sa.select(R.run_id).where(R.run_id == run_id)).first() is None:
         raise NotFound("run", run_id)
     status = status_views(budgets.of_run(connection, run_id).status)
     return RunCosts(run_id=run_id, budget_status=status, **_costs(connection, query, C.run_id == run_id))
 
 
-def of_pipeline(connection: sa.Connection, budgets: Budgets, pipeline_id: str, query: CostQuery) -> PipelineCosts:
+def of_pipeline(connection: Connection, budgets: Budgets, pipeline_id: str, query: CostQuery) -> PipelineCosts:
     row = connection.execute(sa.select(P.revision).where(P.pipeline_id == pipeline_id)).one_or_none()
     if row is None:
         raise NotFound("pipeline", pipeline_id)
@@ -70,11 +71,11 @@ def of_pipeline(connection: sa.Connection, budgets: Budgets, pipeline_id: str, q
     )
 
 
-def of_all(connection: sa.Connection, query: CostQuery) -> Costs:
+def of_all(connection: Connection, query: CostQuery) -> Costs:
     return Costs(budget_status=[], **_costs(connection, query))
 
 
-def _costs(connection: sa.Connection, query: CostQuery, *conditions: sa.ColumnElement[bool]) -> dict[str, Any]:
+def _costs(connection: Connection, query: CostQuery, *conditions: sa.ColumnElement[bool]) -> dict[str, Any]:
     where = [*conditions]
     if query.days.since is not None:
         where.append(C.day >= query.days.since.isoformat())
@@ -114,7 +115,7 @@ def _line(row: Row, names: Mapping[str, str]) -> CostLine:
     return CostLine(key=row.key, name=names.get(row.key, row.name), last_at=row.last_at, usage=usage)
 
 
-def _names(connection: sa.Connection, group_by: str, keys: list[str]) -> dict[str, str]:
+def _names(connection: Connection, group_by: str, keys: list[str]) -> dict[str, str]:
     """Versions of runs and names of pipelines. A run that no longer exists was a test run."""
     if group_by == "run":
         rows = connection.execute(sa.select(R.run_id, R.run_version).where(R.run_id.in_(keys)))
@@ -124,3 +125,20 @@ def _names(connection: sa.Connection, group_by: str, keys: list[str]) -> dict[st
         rows = connection.execute(sa.select(P.pipeline_id, P.pipeline_name).where(P.pipeline_id.in_(keys)))
         return {row.pipeline_id: row.pipeline_name for row in rows}
     return {}
+
+
+class CostQueries:
+    """Each method reads one snapshot of the database."""
+
+    def __init__(self, database: Database, budgets: Budgets) -> None:
+        self._database = database
+        self._budgets = budgets
+
+    def get_run_costs(self, run_id: str, query: CostQuery) -> RunCosts:
+        return self._database.read(lambda c: of_run(c, self._budgets, run_id, query))
+
+    def get_pipeline_costs(self, pipeline_id: str, query: CostQuery) -> PipelineCosts:
+        return self._database.read(lambda c: of_pipeline(c, self._budgets, pipeline_id, query))
+
+    def get_costs(self, query: CostQuery) -> Costs:
+        return self._database.read(lambda c: of_all(c, query))

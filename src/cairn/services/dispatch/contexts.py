@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Semaphore
 from typing import TYPE_CHECKING
 
 from cairn.core.errors import CommandRefused
@@ -9,9 +10,12 @@ from cairn.core.execution import Execution
 from cairn.definitions import CheckpointDefinition
 from cairn.runners.errors import CannotStart
 from cairn.services.dispatch.material import laid_out
+from cairn.services.engine.engine import Engine
+from cairn.services.engine.plans import definition_of
 from cairn.services.paging import Row
 from cairn.services.runs.execution_views import Context
 from cairn.store import Connection, LoadedRun, blobs
+from cairn.store.runs.run_rows import execution_row
 
 if TYPE_CHECKING:
     from cairn.services.dispatch.work_orders import WorkOrders
@@ -38,3 +42,24 @@ def preview(
 ) -> Context:
     gathered, assembled = briefing.preview(connection, loaded, execution)
     return laid_out(checkpoint, gathered.input, assembled, stored=False)
+
+
+class ContextQueries:
+    """Each method reads one snapshot of the database."""
+
+    def __init__(self, engine: Engine, work_orders: WorkOrders) -> None:
+        self._engine = engine
+        self._work_orders = work_orders
+        self._previews = Semaphore(
+            2
+        )  # a preview holds a connection while it opens another: more could block each other
+
+    def get_context(self, execution_id: str) -> Context:
+        def read(connection: Connection) -> Context:
+            row = execution_row(connection, execution_id)
+            loaded = self._engine.load(connection, row.run_id, lock=False)
+            checkpoint = definition_of(connection, self._engine.plans, loaded.facts.pipeline_id, row)
+            return get_context(connection, self._work_orders, loaded, row, checkpoint)
+
+        with self._previews:
+            return self._engine.database.read(read)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from cairn.ports import JobEngine
 from cairn.services.dispatch.orphans import working
 from cairn.services.doctor.views import HealthCheck
-from cairn.services.reading import Reading
+from cairn.services.events.queries import EventQueries
 from cairn.store import Connection, Database
 from cairn.store import integrity as store
 
@@ -64,8 +64,8 @@ def engine(database: Database, jobs: JobEngine) -> list[HealthCheck]:
     return [HealthCheck(what="jobs", verdict="warning", detail=detail, remedy=remedy)]
 
 
-def trail(reading: Reading) -> list[HealthCheck]:
-    verdict = reading.verify(None, None)
+def trail(events: EventQueries) -> list[HealthCheck]:
+    verdict = events.verify_chains()
     if verdict.valid:
         return [_ok("trail", f"{verdict.events} events in {verdict.chains} chains")]
     broken = _some([f"{link.chain} at {link.seq}: {link.reason}" for link in verdict.broken])

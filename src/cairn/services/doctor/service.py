@@ -16,9 +16,9 @@ from cairn.services.doctor.models import models as look_at_models
 from cairn.services.doctor.rules import rules as look_at_rules
 from cairn.services.doctor.secrets import secrets as look_at_secrets
 from cairn.services.doctor.views import HealthCheck, HealthReport
+from cairn.services.events.queries import EventQueries
 from cairn.services.folders.folder_repair import FolderRepair
 from cairn.services.models import ModelService
-from cairn.services.reading import Reading
 from cairn.services.retention import Retention
 from cairn.services.rules.service import RuleService
 from cairn.services.secrets import SecretStore
@@ -34,7 +34,7 @@ class Doctor:
 
     database: Database
     keeper: FolderRepair
-    reading: Reading
+    events: EventQueries
     retention: Retention
     jobs: JobEngine
     clock: Clock
@@ -80,7 +80,7 @@ class Doctor:
             lambda: database.rows(self.database),
             lambda: database.contents(self.database, self.clock.now()),
             lambda: database.engine(self.database, self.jobs),
-            lambda: database.trail(self.reading),
+            lambda: database.trail(self.events),
             lambda: notices.deliveries(self.database, self.clock.now()),
             lambda: files.strangers(self.database, self.keeper),
         )

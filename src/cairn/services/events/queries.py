@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.events.views import BrokenLink, ChainVerification, Event, EventPage
 from cairn.services.paging import Row, SortOrder, page
-from cairn.store import Connection
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.column_types import Text
 from cairn.store.errors import NotFound
@@ -133,3 +133,23 @@ class EventFilter:
     since: datetime | None = None
     until: datetime | None = None
     is_global: bool = False  # only what belongs to no pipeline
+
+
+class EventQueries:
+    """Each method reads one snapshot of the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def list_events(self, event_filter: EventFilter, limit: int, cursor: str | None) -> EventPage:
+        return self._database.read(lambda c: list_events(c, event_filter, limit, cursor))
+
+    def verify_chains(self, pipeline_id: str | None = None, run_id: str | None = None) -> ChainVerification:
+        """Verify the chain of a run, those of a pipeline and its runs, or all of them."""
+        return self._database.read(lambda c: verify_events(c, pipeline_id, run_id))
+
+    def last_event(self) -> int:
+        return self._database.read(last_event)
+
+    def changes_after(self, last: int, limit: int) -> tuple[int, list[ChangeHint]]:
+        return self._database.read(lambda c: changes_after(c, last, limit))

@@ -17,6 +17,7 @@ from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.column_types import BigInteger, Instant, Text
 from cairn.store.prepared_statements import PreparedQuery
+from cairn.store.runs.run_rows import execution_row
 
 L, E = t.execution_logs.c, t.checkpoint_executions.c
 _OLDEST = SortOrder((L.log_id,))
@@ -113,3 +114,16 @@ class LogFilter:
     before: int | None = None  # log ids
     after: int | None = None
     newest_first: bool = False
+
+
+class LogQueries:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def list_logs(self, execution_id: str, log_filter: LogFilter, limit: int, cursor: str | None) -> LogPage:
+        return self._database.read(lambda c: list_logs(c, execution_id, log_filter, limit, cursor))
+
+    def stream_text(self, execution_id: str) -> Iterator[bytes]:
+        """The whole log as text. Raises NotFound before it yields the first line."""
+        self._database.read(lambda c: execution_row(c, execution_id))
+        return whole_text(self._database, execution_id)

@@ -20,7 +20,7 @@ from cairn.services.notifications.views import (
     QuietHours,
 )
 from cairn.services.paging import Query, Row, SortOrder, page
-from cairn.store import Connection
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
@@ -122,3 +122,25 @@ class DeliveryFilter:
     approval_id: str | None = None
     statuses: tuple[DeliveryStatus, ...] = ()
     kinds: tuple[NotificationKind, ...] = ()
+
+
+class NotificationQueries:
+    """Each method reads one snapshot of the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def list_channels(self, limit: int, cursor: str | None) -> ChannelPage:
+        return self._database.read(lambda c: list_channels(c, limit, cursor))
+
+    def get_channel(self, channel_id: str) -> Channel:
+        return self._database.read(lambda c: get_channel(c, channel_id))
+
+    def list_deliveries(self, delivery_filter: DeliveryFilter, limit: int, cursor: str | None) -> DeliveryPage:
+        return self._database.read(lambda c: list_deliveries(c, delivery_filter, limit, cursor))
+
+    def get_delivery(self, delivery_id: str) -> DeliveryDetail:
+        return self._database.read(lambda c: get_delivery(c, delivery_id))
+
+    def get_preferences(self, user: str) -> Preferences:
+        return self._database.read(lambda c: get_preferences(c, user))

@@ -13,7 +13,7 @@ from cairn.documents import encode_json
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.pipelines import queries as pipelines
 from cairn.services.pipelines.views import DefinitionChange, DefinitionDiff, Template, TemplatePage
-from cairn.store import Connection, blobs
+from cairn.store import Connection, Database, blobs
 from cairn.store.errors import NotFound
 
 
@@ -87,3 +87,21 @@ def _template(found: Ready) -> Template:
             "text": found.text,
         }
     )
+
+
+class DefinitionQueries:
+    """Each method reads one snapshot of the database."""
+
+    def __init__(self, database: Database, plans: DefinitionCache) -> None:
+        self._database = database
+        self._plans = plans
+
+    def definition_text(self, pipeline_id: str, format: Literal["yaml", "json"]) -> tuple[str, int]:
+        return self._database.read(lambda c: definition_text(c, self._plans, pipeline_id, format))
+
+    def compare_revisions(self, pipeline_id: str, before: int, after: int) -> DefinitionDiff:
+        return self._database.read(lambda c: compare(c, self._plans, pipeline_id, before, after))
+
+    def compare_with(self, pipeline_id: str, definition: PipelineDefinition) -> DefinitionDiff:
+        """Compare the newest revision with a definition that is not saved."""
+        return self._database.read(lambda c: compare_with(c, self._plans, pipeline_id, definition))

@@ -19,7 +19,7 @@ from cairn.services.pipelines.views import (
 )
 from cairn.services.runs.queries import lists as runs
 from cairn.services.runs.views import RecentRun, RunSummary
-from cairn.store import Connection
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -148,3 +148,27 @@ def _facts(row: Row) -> dict[str, Any]:
         "created_at": row.created_at,
         "comment": row.comment,
     }
+
+
+class PipelineQueries:
+    """Each method reads one snapshot of the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def list_pipelines(self, *, deleted: bool, search: str, limit: int, cursor: str | None) -> PipelinePage:
+        return self._database.read(
+            lambda c: list_pipelines(c, deleted=deleted, search=search, limit=limit, cursor=cursor)
+        )
+
+    def get_pipeline(self, pipeline_id: str, warnings: list[DefinitionFinding] | None = None) -> Pipeline:
+        return self._database.read(lambda c: get_pipeline(c, pipeline_id, warnings or []))
+
+    def get_checkpoint(self, checkpoint_id: str) -> Checkpoint:
+        return self._database.read(lambda c: get_checkpoint(c, checkpoint_id))
+
+    def list_revisions(self, pipeline_id: str, limit: int, cursor: str | None) -> RevisionPage:
+        return self._database.read(lambda c: list_revisions(c, pipeline_id, limit, cursor))
+
+    def get_revision(self, pipeline_id: str, revision: int) -> RevisionDetail:
+        return self._database.read(lambda c: get_revision(c, pipeline_id, revision))

@@ -10,8 +10,10 @@ from cairn.core.errors import CommandRefused
 from cairn.core.rollback import check_undo
 from cairn.core.settle import ready_checkpoints
 from cairn.core.states import ExecutionState, RollbackTrigger, RunStatus
+from cairn.services.actors import Actor
+from cairn.services.engine.engine import Engine
 from cairn.services.paging import Row, SortOrder, page
-from cairn.services.rollbacks.service import RollbackImpact, RollbackSpec
+from cairn.services.rollbacks.service import RollbackImpact, RollbackService, RollbackSpec
 from cairn.services.rollbacks.views import (
     ResumePoint,
     RollbackPage,
@@ -178,3 +180,27 @@ def _then(foreseen: RollbackImpact) -> ResumePoint:
     begins = "waits for a start" if first.state is ExecutionState.PENDING else "at once"
     asks = first.state is ExecutionState.AWAITING_START_APPROVAL
     return ResumePoint(checkpoint_name=run.plan[first.key].name, begins="asks first" if asks else begins)
+
+
+class RollbackQueries:
+    """Each method reads one snapshot of the database."""
+
+    def __init__(self, engine: Engine, rollbacks: RollbackService) -> None:
+        self._engine = engine
+        self._database = engine.database
+        self._rollbacks = rollbacks
+
+    def list_rollbacks(
+        self, pipeline_id: str | None, run_id: str | None, limit: int, cursor: str | None
+    ) -> RollbackPage:
+        return self._database.read(lambda c: list_rollbacks(c, self._loader(c), pipeline_id, run_id, limit, cursor))
+
+    def get_rollback(self, rollback_id: str) -> RollbackView:
+        return self._database.read(lambda c: get_rollback(c, self._loader(c), rollback_id))
+
+    def preview(self, spec: RollbackSpec, actor: Actor) -> RollbackPreview:
+        """Show what a rollback would do; nothing is saved."""
+        return self._database.read(lambda c: preview(c, spec, self._rollbacks.preview(c, spec, actor)))
+
+    def _loader(self, connection: Connection) -> Load:
+        return lambda run_id: self._engine.load(connection, run_id, lock=False)

@@ -6,17 +6,25 @@ import heapq
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 
+from cairn.ports import Clock
+from cairn.services.conversations import queries as conversations
 from cairn.services.conversations.views import Message
 from cairn.services.errors import InvalidInput
+from cairn.services.events import queries as events
 from cairn.services.events.views import Event
+from cairn.services.logs import queries as logs
 from cairn.services.logs.views import LogLine
 from cairn.services.runs.execution_views import ExecutionProgress
+from cairn.services.runs.queries import progress
+from cairn.store import Connection, Database, has_run
+from cairn.store.errors import NotFound
 
 Item = Event | LogLine | Message
 Timed = tuple[datetime, Item]
+_VISIBLE_AFTER = timedelta(seconds=1)
 _ID = re.compile(r"e(\d{1,15})\.l(\d{1,18})(?:\.m(\d{1,18}))?")
 
 
@@ -69,3 +77,48 @@ class StreamBatch:
         logs: list[Timed] = [(line.timestamp, line) for line in self.logs]
         messages: list[Timed] = [(at, message) for message, at in self.messages]
         return (item for _, item in heapq.merge(events, logs, messages, key=lambda timed: timed[0]))
+
+
+class RunStream:
+    """What a client that follows a run reads. Each method reads one snapshot of the database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def check_run(self, run_id: str) -> None:
+        """Raise NotFound if the run does not exist."""
+        if not self._database.read(lambda c: has_run(c, run_id)):
+            raise NotFound("run", run_id)
+
+    def read_after(self, run_id: str, position: StreamPosition, limit: int) -> StreamBatch:
+        """Events, log lines and messages after a position, each in order, and the current progress."""
+        until = self._visible_until()
+
+        def read(connection: Connection) -> StreamBatch:
+            return StreamBatch(
+                events.events_after(connection, run_id, position.seq, limit),
+                logs.logs_after(connection, run_id, position.log_id, limit, until),
+                conversations.messages_after(connection, run_id, position.message_id, limit, until),
+                progress.progress_of_run(connection, run_id),
+            )
+
+        return self._database.read(read)
+
+    def last_position(self, run_id: str) -> StreamPosition:
+        """The position of the newest event, log line and message of the run."""
+        until = self._visible_until()
+
+        def read(connection: Connection) -> StreamPosition:
+            return StreamPosition(
+                events.last_of_run(connection, run_id),
+                logs.last_log(connection, run_id, until),
+                conversations.last_message(connection, run_id, until),
+            )
+
+        return self._database.read(read)
+
+    def _visible_until(self) -> datetime | None:
+        """Where several processes write, a row may be committed after one with a higher number. Rows of the last
+        second are left out until their predecessors are certain to be visible."""
+        return self._clock.now() - _VISIBLE_AFTER if self._database.kind == "postgresql" else None
