@@ -40,7 +40,7 @@ class Worker:
         lanes, timers, courier = self._cairn.lanes, self._cairn.timers, self._cairn.telling.courier
         for part in (lanes, timers, courier):
             part.start()
-        await self._cairn.jobs.start(lanes.lane, timers.send, courier.deliver)
+        await self._cairn.jobs.start(lanes.run_job, timers.send, courier.deliver)
         await self._cairn.orphans.resume_own()
         await self._cairn.orphans.resume_orphans()
         for seconds, act in (

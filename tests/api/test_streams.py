@@ -97,7 +97,7 @@ async def test_a_client_may_begin_now(app: App) -> None:
         with pytest.raises(TimeoutError):
             await stream.next(0.1)
         await log(app, run, "after")
-        app.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
+        app.cairn.hub.publish(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
         told = await stream.next()
         assert (told.event, told.data["message"]) == ("log", "after")
 
@@ -118,7 +118,7 @@ async def test_progress_is_told_as_it_moves(app: App) -> None:
         told = {"fraction": fraction, "text": text, "dispatch": dispatch}
         change = sa.update(e).where(e.c.execution_id == execution).values(progress=told, waiting_on=None)
         await app.cairn.database.transact(lambda c: c.execute(change))
-        app.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
+        app.cairn.hub.publish(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
 
     number = (await app.get(f"/api/executions/{execution}"))["dispatch_number"]
     async with listening(app, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:

@@ -87,7 +87,7 @@ async def looked_at(app: App) -> Ids:
 
 
 async def ask(app: App, ids: Ids) -> None:
-    await app.cairn.reworks.ask(ReworkSpec(ids["asker"], "code", "Shorter."), by=ADMIN, command_id=COMMAND)
+    await app.cairn.reworks.create(ReworkSpec(ids["asker"], "code", "Shorter."), by=ADMIN, command_id=COMMAND)
     await _asked_again(app, ids)
 
 

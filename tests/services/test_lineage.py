@@ -302,7 +302,7 @@ async def test_stale_work_is_done_again_one_by_one(app: App) -> None:
     """Without a parent, at the same position; only consumers of changed artifacts."""
     _, run = await counted(app)
     assert stale(app, run) == []
-    await app.cairn.reworks.ask(ReworkSpec(app.execution(run, "d").execution_id, "a"), by=ADMIN)
+    await app.cairn.reworks.create(ReworkSpec(app.execution(run, "d").execution_id, "a"), by=ADMIN)
     await app.until_run(run, "completed")
     assert stale(app, run) == ["b"]
     old = app.execution(run, "b")
@@ -332,7 +332,7 @@ async def test_the_same_bytes_again_leave_nothing_stale(app: App) -> None:
     """Only changed artifacts count."""
     pipeline = await app.pipeline(step("a"), mapped("b", "a"))
     run = await app.done(pipeline)
-    await app.cairn.reworks.ask(ReworkSpec(app.execution(run, "b").execution_id, "a"), by=ADMIN)
+    await app.cairn.reworks.create(ReworkSpec(app.execution(run, "b").execution_id, "a"), by=ADMIN)
     await app.until_run(run, "completed")
     assert len(app.executions(run)) == 3
     assert stale(app, run) == []

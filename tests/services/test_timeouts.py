@@ -67,7 +67,7 @@ async def test_waiting_for_a_place_is_no_work(app: App, monkeypatch: pytest.Monk
     places = RunnerSlots(1, 1, 1)
     monkeypatch.setattr(app.cairn.lanes, "_places", places)
     hanging = Hanging(app)
-    place = places.of(ExecutionMode.FUNCTION)
+    place = places.for_mode(ExecutionMode.FUNCTION)
     await place.acquire()
     pipeline = await app.pipeline(
         step("quick", stage="all", execution=timeout(0.3, "fail_run")),

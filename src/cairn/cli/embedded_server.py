@@ -41,7 +41,7 @@ class EmbeddedServer:
 
     @property
     def is_at_rest(self) -> bool:
-        return self._cairn.lanes.is_at_rest
+        return self._cairn.lanes.is_idle
 
     async def come_to_rest(self) -> None:
         """Runners finish what they are at: cut off, it would be done again."""

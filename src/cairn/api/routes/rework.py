@@ -40,7 +40,7 @@ async def ask_rework(
     goes on with the new artifacts; or it is completed, and stays so. The answer is the execution that does the work
     again.
     """
-    asked = services.reworks.ask(_request(execution_id, body), by=by, command_id=command_id)
+    asked = services.reworks.create(_request(execution_id, body), by=by, command_id=command_id)
     return await _made(services, await asked, by, response)
 
 

@@ -104,7 +104,7 @@ class LiveMessages:
         for _, coming in fresh.values():
             self._show(coming)
         for run_id in {run_id for run_id, _ in fresh.values()}:
-            self._hub.whisper(ChangeHint(None, run_id, HEARD))
+            self._hub.publish_transient(ChangeHint(None, run_id, HEARD))
 
     def _show(self, coming: LiveMessage) -> None:
         """What may be the start of a secret waits for the rest of it."""

@@ -22,7 +22,7 @@ from cairn.services.conversations.message_parts import told_beside
 from cairn.services.costs.budgets import Budgets
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import ChangeHint, EventBus
-from cairn.services.engine.retry import patiently
+from cairn.services.engine.retry import retry_transient
 from cairn.services.logs.log_writer import plain
 from cairn.store import Connection, LoadedRun, messages
 from cairn.store.messages import MessagePlace
@@ -72,7 +72,7 @@ class _ExecutionConversation:
 
     async def said(self) -> Sequence[ConversationMessage]:
         place = self._place
-        rows = await patiently(
+        rows = await retry_transient(
             lambda: self._all.database.aread(lambda c: messages.said(c, place.execution_id, place.scope))
         )
         return [_said(row) for row in rows]
@@ -87,14 +87,14 @@ class _ExecutionConversation:
             return all(stands)
 
         try:
-            counts = await patiently(lambda: shared.database.transact(store))
+            counts = await retry_transient(lambda: shared.database.transact(store))
         except IntegrityError:  # the run is gone
             counts = False
         for one in said:
             shared.on_air.whole(place.run_id, place.execution_id, one.turn, one.number)
         if not counts:
             raise ConversationClosed(OVER)
-        shared.hub.whisper(ChangeHint(place.pipeline_id, place.run_id, SAID))
+        shared.hub.publish_transient(ChangeHint(place.pipeline_id, place.run_id, SAID))
 
     def hear(self, heard: MessageChunk) -> None:
         self._all.on_air.hear(self._place.run_id, self._place.execution_id, self._place.scope, heard)
@@ -106,7 +106,7 @@ class _ExecutionConversation:
         if cache.is_unlimited(run_id):
             return
         change_count = cache.change_count
-        usage = await patiently(lambda: engine.database.aread(lambda c: budgets.of_run(c, run_id)))
+        usage = await retry_transient(lambda: engine.database.aread(lambda c: budgets.of_run(c, run_id)))
         cache.remember(run_id, usage, change_count)
         if (exhausted := usage.exhausted) is not None:
             raise BudgetExhausted(exhausted.message)

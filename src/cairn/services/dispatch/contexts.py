@@ -9,7 +9,7 @@ from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
 from cairn.definitions import CheckpointDefinition
 from cairn.runners.errors import CannotStart
-from cairn.services.dispatch.material import laid_out
+from cairn.services.dispatch.material import context_view
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.plans import definition_of
 from cairn.services.paging import Row
@@ -41,7 +41,7 @@ def preview(
     checkpoint: CheckpointDefinition,
 ) -> Context:
     gathered, assembled = briefing.preview(connection, loaded, execution)
-    return laid_out(checkpoint, gathered.input, assembled, stored=False)
+    return context_view(checkpoint, gathered.input, assembled, stored=False)
 
 
 class ContextQueries:

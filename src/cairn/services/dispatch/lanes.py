@@ -22,13 +22,13 @@ from cairn.ports import (
 )
 from cairn.runners import CannotStart, carry_out
 from cairn.services.actions.execution import ActionExecutor
-from cairn.services.dispatch.reports import DispatchResult, ReportBuilder, unsaved
+from cairn.services.dispatch.reports import DispatchResult, ReportBuilder, save_failed
 from cairn.services.dispatch.runner_slots import RunnerSlots
 from cairn.services.dispatch.work_orders import WorkOrders
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.job_ids import driven_by
-from cairn.services.engine.retry import UNSAVABLE, patiently
+from cairn.services.engine.retry import PERMANENT_ERRORS, retry_transient
 from cairn.store import LoadedRun
 from cairn.store.errors import NotFound
 
@@ -67,7 +67,7 @@ class Lanes:
         self._telling: set[str] = set()  # lanes between a report and the last of its effects
         self._started = False
         self._stopping = False
-        self.taken_up = asyncio.Event()  # when what the last process was at has been dispatched again
+        self.own_work_resumed = asyncio.Event()  # when what the last process was at has been dispatched again
 
     def __contains__(self, job: str | None) -> bool:
         return job in self._lanes
@@ -77,7 +77,7 @@ class Lanes:
         return ExecutionStopper(self)
 
     @property
-    def is_at_rest(self) -> bool:
+    def is_idle(self) -> bool:
         """Nothing is driven on at this moment."""
         return not self._lanes
 
@@ -105,9 +105,9 @@ class Lanes:
         if self._started and not self._stopping:
             self._lane(job, run_id, claim=False)
 
-    async def lane(self, job: str, run_id: str, *, own: bool) -> None:
+    async def run_job(self, job: str, run_id: str, *, own: bool) -> None:
         """Called by the job engine. It joins the lane that was woken; else it takes over what nobody drives."""
-        await self.taken_up.wait()
+        await self.own_work_resumed.wait()
         if own and job not in self._lanes:
             async with self._engine.lock(run_id):
                 pass  # who committed it wakes it when the files stand
@@ -126,7 +126,7 @@ class Lanes:
     async def _drive(self, job: str, run_id: str, *, claim: bool) -> None:
         """An exception would end the job for good: what is away is waited for, what is over is left."""
         try:
-            loaded = await patiently(lambda: self._engine.read_run(run_id))
+            loaded = await retry_transient(lambda: self._engine.read_run(run_id))
             mine = driven_by(loaded, job)
             if mine is not None:
                 await self._drive_on(job, loaded, mine, claim=claim)
@@ -166,15 +166,15 @@ class Lanes:
 
     async def _run(self, loaded: LoadedRun, e: Execution, placed: asyncio.Future[float]) -> DispatchResult:
         try:
-            async with self._places.of(e.policy.mode):
+            async with self._places.for_mode(e.policy.mode):
                 placed.set_result(monotonic())
                 self._check_current(loaded, e)
-                doubt = await patiently(lambda: self._carrying.carry_out(loaded, e))
+                doubt = await retry_transient(lambda: self._carrying.carry_out(loaded, e))
                 if doubt is not None:
                     return DispatchResult(doubt)
-                work = await patiently(lambda: self._briefing.work(loaded, e))
+                work = await retry_transient(lambda: self._briefing.build(loaded, e))
                 outcome = await carry_out(self._runners, work)
-                return DispatchResult(outcome, await patiently(lambda: self._briefing.told(work)))
+                return DispatchResult(outcome, await retry_transient(lambda: self._briefing.recorded_inputs(work)))
         except CannotStart as error:
             return DispatchResult(Errored(error.fault))
         except BudgetExhausted as error:
@@ -183,7 +183,7 @@ class Lanes:
             log.exception("execution %s could not be carried out", e.id)
             return DispatchResult(Errored(Failure(type(error).__name__, str(error) or type(error).__name__)))
         finally:
-            self._briefing.end(loaded, e)
+            self._briefing.end_dispatch(loaded, e)
 
     def _check_current(self, loaded: LoadedRun, e: Execution) -> None:
         if not self._engine.is_current(loaded.facts.run_id, e):
@@ -198,7 +198,7 @@ class Lanes:
         if left:
             log.error("execution %s does not stop; whatever it still does is dropped", execution)
 
-    async def until_worked(self, execution: str, dispatch: int) -> None:
+    async def wait_for_active_time(self, execution: str, dispatch: int) -> None:
         """Its time is up by the clock: until it has had as much since it has its place. The queue is no work."""
         running = self._running.get(execution)
         if running is None or running.dispatch != dispatch:
@@ -214,9 +214,9 @@ class Lanes:
         try:
             report, attachments = await self._reports.build(loaded, e, result)
             commit = await self._report(run_id, report, job, attachments)
-        except UNSAVABLE as error:
+        except PERMANENT_ERRORS as error:
             log.exception("what execution %s came to could not be saved", e.id)
-            report, attachments = unsaved(e, error)
+            report, attachments = save_failed(e, error)
             return await self._report(run_id, report, job, attachments)
         self._briefing.remember(commit, e.id)
         return commit
@@ -234,12 +234,14 @@ class Lanes:
                 if self._stopping:
                     raise asyncio.CancelledError
 
-        return await patiently(tell)
+        return await retry_transient(tell)
 
-    async def take_up(self, interrupted: ExecutionInterrupted, run_id: str, job: str) -> None:
+    async def resume(self, interrupted: ExecutionInterrupted, run_id: str, job: str) -> None:
         """Dispatch again what this job was at, and drive it on."""
         try:
-            await patiently(lambda: self._engine.send(run_id, interrupted, self._engine.context(WORKER), lane=job))
+            await retry_transient(
+                lambda: self._engine.send(run_id, interrupted, self._engine.context(WORKER), lane=job)
+            )
         except (CommandRefused, NotFound):
             return
         self.wake(job, run_id)

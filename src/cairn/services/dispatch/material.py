@@ -139,7 +139,7 @@ class DispatchMaterial:
         known = dict(self._summaries.get(checksum, {}))
         if known.pop(model, None) != summary:
             now = datetime.now(UTC)
-            await self._database.transact(lambda c: summaries.keep(c, checksum, model, summary, now))
+            await self._database.transact(lambda c: summaries.save(c, checksum, model, summary, now))
         self._summaries[checksum] = {**known, model: summary}
 
     @property
@@ -147,9 +147,9 @@ class DispatchMaterial:
         return self.assembled.text
 
     def _value(self, key: str, source: ArtifactSource) -> Value:
-        e = standing(self._loaded, None)[key]
+        e = completed_by_key(self._loaded, None)[key]
         facts = self._loaded.facts
-        definition = self._plans.known(facts.pipeline_id, e.definition) or self._database.read(
+        definition = self._plans.cached(facts.pipeline_id, e.definition) or self._database.read(
             lambda c: self._plans.definition(c, facts.pipeline_id, e.definition)
         )
         self._taken += sum(stored.size for stored in source.artifacts)
@@ -166,7 +166,7 @@ class DispatchMaterial:
         return decode_json(content, max_bytes=max(len(content), 1))
 
     @property
-    def is_kept(self) -> bool:
+    def is_context_stored(self) -> bool:
         """Whether the definition says anything of the context: then it is stored with the execution.
 
         Of more than is ever put before a model, the outputs that it was taken from are record enough.
@@ -176,16 +176,16 @@ class DispatchMaterial:
         says = says or c.execution.mode is ExecutionMode.AGENTIC
         return (bool(says) or self.is_declared or self.rework is not None) and self._taken <= MOST_KEPT
 
-    def told(self) -> bytes | None:
+    def context_document(self) -> bytes | None:
         """The context as it is stored."""
         try:
-            context = laid_out(self._checkpoint, self.input, self.assembled, stored=True)
+            context = context_view(self._checkpoint, self.input, self.assembled, stored=True)
         except CannotStart:
             return None  # whoever wants it as a prompt fails with it; the others do without
         return context.model_dump_json().encode()
 
 
-def standing(loaded: LoadedRun, e: Execution | None) -> dict[str, Execution]:
+def completed_by_key(loaded: LoadedRun, e: Execution | None) -> dict[str, Execution]:
     """The completed execution that stands for each checkpoint in this pass, other than the one that asks."""
     return {
         other.key: other
@@ -211,7 +211,7 @@ def findings_of(e: Execution) -> str:
     return last.message if e.validations_used and last is not None and last.type == INVALID else ""
 
 
-def sent_back(e: Execution, of_asker: tuple[StoredFile, ...]) -> ReworkBrief | None:
+def rework_brief(e: Execution, of_asker: tuple[StoredFile, ...]) -> ReworkBrief | None:
     """Why the work of an execution was sent back, with what its asker has made so far."""
     why = e.rework
     return (
@@ -219,7 +219,7 @@ def sent_back(e: Execution, of_asker: tuple[StoredFile, ...]) -> ReworkBrief | N
     )
 
 
-def laid_out(checkpoint: CheckpointDefinition, input: Any, assembled: AssembledContext, *, stored: bool) -> Context:
+def context_view(checkpoint: CheckpointDefinition, input: Any, assembled: AssembledContext, *, stored: bool) -> Context:
     """A context as it is shown; `stored` if it is kept with the execution."""
     system, task = prompts(checkpoint)
     return Context(

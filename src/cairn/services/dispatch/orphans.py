@@ -47,8 +47,8 @@ class Orphans:
         for row in rows:
             if row.driver in own:
                 interrupted = ExecutionInterrupted(row.execution_id, row.dispatch_number)
-                await self._lanes.take_up(interrupted, row.run_id, row.driver)
-        self._lanes.taken_up.set()
+                await self._lanes.resume(interrupted, row.run_id, row.driver)
+        self._lanes.own_work_resumed.set()
 
     async def resume_orphans(self) -> None:
         """Executions at work whose job has ended."""

@@ -24,12 +24,12 @@ class OutputCache:
         self._database = database
         self._outputs = OrderedDict[str, tuple[StoredFile, ...]]()  # by execution; what is completed does not change
 
-    def known(self, executions: Iterable[str]) -> dict[str, tuple[StoredFile, ...]]:
+    def cached(self, executions: Iterable[str]) -> dict[str, tuple[StoredFile, ...]]:
         """Those that are at hand."""
         return {one: known for one in executions if (known := self._outputs.get(one)) is not None}
 
     def look_up(self, connection: Connection, executions: Sequence[str]) -> dict[str, tuple[StoredFile, ...]]:
-        outputs = self.known(executions)
+        outputs = self.cached(executions)
         for one, read in self._read(connection, [one for one in executions if one not in outputs]).items():
             outputs[one] = read
             self._keep(one, read)
@@ -39,7 +39,7 @@ class OutputCache:
         """What has just been completed is read next."""
         self._keep(execution_id, tuple(map(self._of_new, artifacts)))
 
-    def of_asker(self, connection: Connection, loaded: LoadedRun, e: Execution) -> tuple[StoredFile, ...]:
+    def of_requester(self, connection: Connection, loaded: LoadedRun, e: Execution) -> tuple[StoredFile, ...]:
         """What the execution that sent the work back has made so far, staged or not."""
         asker = loaded.run.executions.get(e.parent_execution) if e.parent_execution else None
         if asker is None or not asker.outputs:
@@ -52,7 +52,7 @@ class OutputCache:
         )
         return tuple(map(self._stored, rows))
 
-    def previous(self, connection: Connection, loaded: LoadedRun, e: Execution) -> ArtifactSource | None:
+    def of_previous_run(self, connection: Connection, loaded: LoadedRun, e: Execution) -> ArtifactSource | None:
         """The same checkpoint in the nearest earlier run that completed it."""
         run_id, r, x = loaded.facts.previous_run_id, t.pipeline_runs.c, t.checkpoint_executions.c
         checkpoint_id = loaded.places[e.key].checkpoint_id

@@ -22,9 +22,9 @@ from cairn.ports import Errored, InvalidResult, NeedsInput, NeedsRework, Outcome
 from cairn.services.actions.proposals import ProposalWrite, weigh
 from cairn.services.dispatch.recorded_calls import CallWrite
 from cairn.services.dispatch.results import ContextWrite, ResultStore, StoredResult
-from cairn.services.dispatch.work_orders import UNTOLD, RecordedInputs, WorkOrders
+from cairn.services.dispatch.work_orders import NOTHING_RECORDED, RecordedInputs, WorkOrders
 from cairn.services.engine.commit import Attachments, Write
-from cairn.services.engine.retry import patiently
+from cairn.services.engine.retry import retry_transient
 from cairn.services.logs.log_writer import plain
 from cairn.services.rework.lineage import LineageWrite
 from cairn.services.runs.validations import VerdictWrite
@@ -38,7 +38,7 @@ class DispatchResult:
     """What came out of a dispatch, and what it was given."""
 
     outcome: Outcome | ActionOutcomeUnknown
-    inputs: RecordedInputs = UNTOLD
+    inputs: RecordedInputs = NOTHING_RECORDED
 
 
 class ReportBuilder:
@@ -56,10 +56,10 @@ class ReportBuilder:
                 return report, Attachments(made.artifacts, (*writes, VerdictWrite(e.id, outcome.verdicts)))
             case InvalidResult():
                 made = await self._store(loaded, e, outcome)
-                report = ResultInvalid(e.id, e.dispatch, made.digest, made.outputs, plain_fault(outcome.error))
+                report = ResultInvalid(e.id, e.dispatch, made.digest, made.outputs, sanitize_failure(outcome.error))
                 return report, Attachments(made.artifacts, (*writes, VerdictWrite(e.id, outcome.verdicts)))
             case Errored():
-                return ExecutionFailed(e.id, e.dispatch, plain_fault(outcome.error)), Attachments(writes=writes)
+                return ExecutionFailed(e.id, e.dispatch, sanitize_failure(outcome.error)), Attachments(writes=writes)
             case NeedsInput():
                 report = InputRequested(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
                 return report, Attachments(writes=(*writes, CallWrite(e.id, outcome)))
@@ -81,7 +81,7 @@ class ReportBuilder:
         lineage, context = LineageWrite(e.id, e.dispatch, inputs.consumed), inputs.context
         if context is None:
             return (lineage,)
-        await patiently(lambda: self._storing.put_ahead(context))
+        await retry_transient(lambda: self._storing.put_ahead(context))
         return lineage, ContextWrite(e.id, context)
 
     async def _proposal(
@@ -89,7 +89,7 @@ class ReportBuilder:
     ) -> BuiltReport:
         weighed = weigh(await self._briefing.definition(loaded, e), outcome)
         if isinstance(weighed, Failure):
-            return ExecutionFailed(e.id, e.dispatch, plain_fault(weighed)), Attachments(writes=writes)
+            return ExecutionFailed(e.id, e.dispatch, sanitize_failure(weighed)), Attachments(writes=writes)
         made = await self._store(loaded, e, outcome)
         reasons = plain(" ".join(weighed.reasons))
         report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
@@ -99,14 +99,16 @@ class ReportBuilder:
         self, loaded: LoadedRun, e: Execution, outcome: Produced | InvalidResult | NeedsRework | ProposesAction
     ) -> StoredResult:
         checkpoint = await self._briefing.checkpoint(loaded, e)
-        return await patiently(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
+        return await retry_transient(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
 
 
-def unsaved(e: Execution, error: Exception) -> BuiltReport:
+def save_failed(e: Execution, error: Exception) -> BuiltReport:
     """The report of a result that cannot be saved."""
     fault = Failure("cannot_be_saved", f"What came of it could not be saved: {error}")
-    return ExecutionFailed(e.id, e.dispatch, plain_fault(fault)), Attachments(writes=(LineageWrite(e.id, e.dispatch),))
+    return ExecutionFailed(e.id, e.dispatch, sanitize_failure(fault)), Attachments(
+        writes=(LineageWrite(e.id, e.dispatch),)
+    )
 
 
-def plain_fault(fault: Failure) -> Failure:
+def sanitize_failure(fault: Failure) -> Failure:
     return Failure(plain(fault.type), plain(fault.message), plain(fault.trace), fault.is_final)

@@ -14,5 +14,5 @@ class RunnerSlots:
         self._of = {ExecutionMode.SCRIPT: asyncio.Semaphore(scripts), ExecutionMode.AGENTIC: asyncio.Semaphore(agents)}
         self._others = asyncio.Semaphore(most)
 
-    def of(self, mode: ExecutionMode) -> asyncio.Semaphore:
+    def for_mode(self, mode: ExecutionMode) -> asyncio.Semaphore:
         return self._of.get(mode, self._others)

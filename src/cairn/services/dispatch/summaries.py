@@ -17,7 +17,7 @@ S = t.summaries.c
 SIMULATED = "simulated:"
 
 
-def wanted(checkpoint: CheckpointDefinition) -> set[str]:
+def summarized_checkpoints(checkpoint: CheckpointDefinition) -> set[str]:
     """The checkpoints whose outputs it is given summaries of."""
     return {one.checkpoint_id for one in checkpoint.inputs.include_checkpoint_outputs if one.use_summarization}
 
@@ -34,7 +34,7 @@ def read(connection: Connection, sources: Collection[ArtifactSource]) -> dict[st
     return found
 
 
-def keep(connection: Connection, checksum: str, model: str, summary: str, at: datetime) -> None:
+def save(connection: Connection, checksum: str, model: str, summary: str, at: datetime) -> None:
     connection.execute(sa.delete(t.summaries).where(S.checksum == checksum, S.model == model))
     connection.execute(
         sa.insert(t.summaries).values(checksum=checksum, model=model, summary=plain(summary), made_at=at)

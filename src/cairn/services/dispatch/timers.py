@@ -12,7 +12,7 @@ from cairn.core.errors import CommandRefused
 from cairn.services.dispatch.lanes import Lanes
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
-from cairn.services.engine.retry import patiently
+from cairn.services.engine.retry import retry_transient
 from cairn.store.errors import NotFound
 
 log = logging.getLogger(__name__)
@@ -69,12 +69,12 @@ class TimerScheduler:
         async def send() -> None:
             await self._engine.send(run_id, command, self._engine.context(BY))
 
-        await self._lanes.taken_up.wait()  # what has died is dispatched again before its time is judged
+        await self._lanes.own_work_resumed.wait()  # what has died is dispatched again before its time is judged
         if isinstance(command, ExecutionTimedOut):
-            await self._lanes.until_worked(command.execution, command.dispatch)
+            await self._lanes.wait_for_active_time(command.execution, command.dispatch)
         if self._stopping:
             raise asyncio.CancelledError  # its job stays for the next start
         try:
-            await patiently(send)
+            await retry_transient(send)
         except (CommandRefused, NotFound):
             log.debug("timer %s is over", command)

@@ -20,7 +20,7 @@ from cairn.services.agent_library.service import AgentLibraryService
 from cairn.services.approvals.form_answers import read_answer, uploaded
 from cairn.services.conversations.service import Conversations
 from cairn.services.dispatch import summaries
-from cairn.services.dispatch.material import DispatchMaterial, feedback_of, findings_of, sent_back, standing
+from cairn.services.dispatch.material import DispatchMaterial, completed_by_key, feedback_of, findings_of, rework_brief
 from cairn.services.dispatch.output_cache import OutputCache, Outputs
 from cairn.services.dispatch.recorded_calls import read_calls
 from cairn.services.engine.commit import Commit
@@ -58,7 +58,7 @@ class WorkOrders:
 
     async def definition(self, loaded: LoadedRun, e: Execution) -> PipelineDefinition:
         """The whole of it, with the agents of the library put in."""
-        written = self._plans.known(loaded.facts.pipeline_id, e.definition)
+        written = self._plans.cached(loaded.facts.pipeline_id, e.definition)
         found = self._library.known_of_run(loaded, written, e.definition) if written is not None else None
         return found or await self._database.aread(lambda c: self._definition(c, loaded, e))
 
@@ -66,7 +66,7 @@ class WorkOrders:
         written = self._plans.definition(connection, loaded.facts.pipeline_id, e.definition)
         return self._library.of_run(connection, loaded, written, e.definition)
 
-    async def work(self, loaded: LoadedRun, e: Execution) -> WorkOrder:
+    async def build(self, loaded: LoadedRun, e: Execution) -> WorkOrder:
         """Everything for one dispatch. What is large, or must be there, is read now; the rest when it is wanted."""
         facts, definition = loaded.facts, await self.definition(loaded, e)
         checkpoint = definition.checkpoint(e.key)
@@ -131,17 +131,19 @@ class WorkOrders:
             return ()
         return await self._database.aread(lambda c: offered(c, definition))
 
-    async def told(self, work: WorkOrder) -> RecordedInputs:
+    async def recorded_inputs(self, work: WorkOrder) -> RecordedInputs:
         """The context that the work was given, where it is to be kept, and what it has read."""
         if work.checkpoint.execution.mode is ExecutionMode.SCRIPT:
             await self._logbook.flush()  # the sandbox is recorded before the execution completes
         material = work.material
         if not isinstance(material, DispatchMaterial):
-            return UNTOLD
-        context = await self._database.aread(lambda _: material.told()) if material.is_kept else None
+            return NOTHING_RECORDED
+        context = (
+            await self._database.aread(lambda _: material.context_document()) if material.is_context_stored else None
+        )
         return RecordedInputs(context, material.consumed)
 
-    def end(self, loaded: LoadedRun, e: Execution) -> None:
+    def end_dispatch(self, loaded: LoadedRun, e: Execution) -> None:
         """The dispatch is over: nobody speaks in it any more."""
         self._conversations.end(loaded.facts.run_id, e.id)
 
@@ -151,12 +153,12 @@ class WorkOrders:
             self._read.remember(execution_id, commit.file_plan.artifacts)
 
     async def _material(self, loaded: LoadedRun, e: Execution, checkpoint: CheckpointDefinition) -> DispatchMaterial:
-        wanted = [other.id for other in standing(loaded, e).values()]
-        outputs = self._read.known(wanted)
+        wanted = [other.id for other in completed_by_key(loaded, e).values()]
+        outputs = self._read.cached(wanted)
         looks_up = (
             checkpoint.inputs.include_previous_version or e.parent_execution is not None or loaded.run.pass_number > 1
         )
-        looks_up = looks_up or bool(summaries.wanted(checkpoint))
+        looks_up = looks_up or bool(summaries.summarized_checkpoints(checkpoint))
         if len(outputs) < len(wanted) or looks_up:
             found = await self._database.aread(lambda c: self._look_up(c, loaded, e, checkpoint))
         else:
@@ -185,23 +187,27 @@ class WorkOrders:
         checkpoint: CheckpointDefinition,
     ) -> ResolvedInputs:
         last = _in_the_pass_before(loaded, e)
-        wanted = [other.id for other in standing(loaded, e).values()] + ([last.id] if last else [])
+        wanted = [other.id for other in completed_by_key(loaded, e).values()] + ([last.id] if last else [])
         outputs = self._read.look_up(connection, wanted)
-        previous = self._read.previous(connection, loaded, e) if checkpoint.inputs.include_previous_version else None
+        previous = (
+            self._read.of_previous_run(connection, loaded, e) if checkpoint.inputs.include_previous_version else None
+        )
         earlier = self._source(loaded, last, outputs) if last is not None else None
-        asker = self._read.of_asker(connection, loaded, e)
+        asker = self._read.of_requester(connection, loaded, e)
         found = self._resolved(loaded, e, outputs, asker)
-        long = [source for key, source in found.completed.items() if key in summaries.wanted(checkpoint)]
+        long = [
+            source for key, source in found.completed.items() if key in summaries.summarized_checkpoints(checkpoint)
+        ]
         return replace(found, previous=previous, previous_pass=earlier, summaries=summaries.read(connection, long))
 
     def _resolved(
         self, loaded: LoadedRun, e: Execution, outputs: Outputs, of_asker: tuple[StoredFile, ...] = ()
     ) -> ResolvedInputs:
-        completed = {key: self._source(loaded, other, outputs) for key, other in standing(loaded, e).items()}
+        completed = {key: self._source(loaded, other, outputs) for key, other in completed_by_key(loaded, e).items()}
         return ResolvedInputs(
             completed=completed,
             feedback=feedback_of(loaded, e),
-            rework=sent_back(e, of_asker),
+            rework=rework_brief(e, of_asker),
             findings=findings_of(e),
         )
 
@@ -224,7 +230,7 @@ class RecordedInputs:
     consumed: tuple[str, ...] = ()  # artifact records
 
 
-UNTOLD = RecordedInputs()
+NOTHING_RECORDED = RecordedInputs()
 
 
 @dataclass(frozen=True, slots=True)

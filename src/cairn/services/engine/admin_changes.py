@@ -50,4 +50,4 @@ class AdminChanges:
         finally:  # a cancelled change may have been committed
             for listener in self._listeners:
                 listener()
-            self._hub.announce(*(ChangeHint(None, None, event_type) for event_type in event_types))
+            self._hub.publish(*(ChangeHint(None, None, event_type) for event_type in event_types))

@@ -21,8 +21,7 @@ from cairn.core.execution import Execution
 from cairn.core.states import CLOSED
 from cairn.ports import Clock, JobEngine
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Participants
-from cairn.services.engine.file_plan import plan as plan_files
-from cairn.services.engine.file_plan import write_moves
+from cairn.services.engine.file_plan import plan_files, write_moves
 from cairn.services.engine.job_ids import driven_by, drivers_of, timer_id
 from cairn.services.engine.locks import Locks
 from cairn.services.engine.plans import DefinitionCache
@@ -73,7 +72,7 @@ class Engine:
 
     def lock(self, *ids: str) -> AbstractAsyncContextManager[None]:
         """Nobody else in this process changes these runs or pipelines, or their files, meanwhile."""
-        return self._locks.holding(*ids)
+        return self._locks.lock(*ids)
 
     # ---- whole, whoever waits for it -----------------------------------------------------------------
     async def shielded(self, work: Coroutine[Any, Any, T]) -> T:

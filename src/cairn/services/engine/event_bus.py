@@ -21,7 +21,7 @@ class ChangeHint(NamedTuple):
 
 
 _MOST = 256  # hints kept for a listener that is slow; then one stands for all of them
-ANYTHING = ChangeHint(None, None, "anything")  # more has happened than was kept
+RESYNC = ChangeHint(None, None, "anything")  # more has happened than was kept
 
 
 class EventSubscription:
@@ -36,7 +36,7 @@ class EventSubscription:
         self._lock = Lock()
         self._closed = False
 
-    def tell(self, changes: tuple[ChangeHint, ...]) -> None:
+    def push(self, changes: tuple[ChangeHint, ...]) -> None:
         """May be called from any thread."""
         wanted = [c for c in changes if self.run_id is None or c.run_id == self.run_id]
         if not wanted:
@@ -45,7 +45,7 @@ class EventSubscription:
             self._kept.extend(wanted)
             if len(self._kept) > _MOST:
                 self._kept.clear()
-                self._kept.append(ANYTHING)
+                self._kept.append(RESYNC)
         self._wake()
 
     def close(self) -> None:
@@ -100,24 +100,24 @@ class EventBus:
         self._closed = False
 
     @property
-    def is_heard(self) -> bool:
+    def has_subscribers(self) -> bool:
         return bool(self._listeners)
 
     async def after_commit(self, commits: Sequence[Commit]) -> None:
         for commit in commits:
-            if self.is_heard:
+            if self.has_subscribers:
                 of = commit.after.facts
-                self.announce(*(ChangeHint(of.pipeline_id, of.run_id, str(e.type)) for e in commit.decision.events))
+                self.publish(*(ChangeHint(of.pipeline_id, of.run_id, str(e.type)) for e in commit.decision.events))
 
-    def announce(self, *changes: ChangeHint) -> None:
+    def publish(self, *changes: ChangeHint) -> None:
         for listener in self._listeners:
-            listener.tell(changes)
+            listener.push(changes)
 
-    def whisper(self, *changes: ChangeHint) -> None:
+    def publish_transient(self, *changes: ChangeHint) -> None:
         """To those alone who listen to one run: lists do not change by it."""
         for listener in self._listeners:
             if listener.run_id is not None:
-                listener.tell(changes)
+                listener.push(changes)
 
     @contextmanager
     def subscribe(self, run_id: str | None = None) -> Generator[EventSubscription, None, None]:

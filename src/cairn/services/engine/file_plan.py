@@ -32,7 +32,7 @@ class MovedArtifact:
     checksum: str
     size: int
     original: str
-    to: str
+    destination: str
     superseded: bool = False
 
 
@@ -60,11 +60,11 @@ class RollbackMoves:
 class FilePlan:
     artifacts: tuple[NewArtifact, ...]  # those that are new, with their final paths
     promoted: Mapping[str, str] = field(default_factory=dict[str, str])  # earlier ones that take their permanent names
-    moved: tuple[MovedArtifact, ...] = ()
+    moves: tuple[MovedArtifact, ...] = ()
     rollbacks: Mapping[str, RollbackMoves] = field(default_factory=dict[str, RollbackMoves])
 
 
-def plan(
+def plan_files(
     connection: Connection,
     before: LoadedRun,
     decision: Decision,
@@ -212,7 +212,7 @@ class _FilePlanner:
     ) -> list[MovedArtifact]:
         for item in items:
             earlier = self._moved.get(item.record_id)
-            at = earlier.to if earlier else item.path
+            at = earlier.destination if earlier else item.path
             self._moved[item.record_id] = MovedArtifact(
                 item.record_id,
                 item.artifact_id,
@@ -258,8 +258,8 @@ def _item(row: sa.Row[Any]) -> _ArtifactFile:
 
 def write_moves(connection: Connection, filing: FilePlan, given: CommandContext) -> None:
     """The rows of files that move say where they are from now on."""
-    for moved in filing.moved:
-        values: dict[str, Any] = {"file_path": moved.to}
+    for moved in filing.moves:
+        values: dict[str, Any] = {"file_path": moved.destination}
         if moved.superseded:
             values["superseded_at"] = given.at
         connection.execute(

@@ -14,7 +14,7 @@ class Locks:
     def __init__(self) -> None:
         self._locks = WeakValueDictionary[str, asyncio.Lock]()
 
-    def holding(self, *ids: str) -> AbstractAsyncContextManager[None]:
+    def lock(self, *ids: str) -> AbstractAsyncContextManager[None]:
         """Nobody else in this process changes these meanwhile."""
         return self._lock(ids[0]) if len(ids) == 1 else self._all(ids)
 

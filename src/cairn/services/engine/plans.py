@@ -25,7 +25,7 @@ class DefinitionCache(StoredPlans):
             (pipeline_id, revision), lambda: parse(dict(document(connection, pipeline_id, revision)))
         )
 
-    def known(self, pipeline_id: str, revision: int) -> PipelineDefinition | None:
+    def cached(self, pipeline_id: str, revision: int) -> PipelineDefinition | None:
         """The definition, if it has been read before."""
         return self._definitions.find((pipeline_id, revision))
 

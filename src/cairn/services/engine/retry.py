@@ -21,17 +21,17 @@ AWAY = (
     LostRace,
     StaleDispatch,
 )  # the database or the disk does not answer, or somebody was faster
-UNSAVABLE = (IntegrityError, DataError, ProgrammingError, Unstorable, MissingBlob, DamagedBlob, DocumentError)
+PERMANENT_ERRORS = (IntegrityError, DataError, ProgrammingError, Unstorable, MissingBlob, DamagedBlob, DocumentError)
 T = TypeVar("T")
 
 
-async def patiently(act: Callable[[], Awaitable[T]]) -> T:
+async def retry_transient(act: Callable[[], Awaitable[T]]) -> T:
     """Again and again while the database or the disk is away."""
     wait = FIRST_WAIT
     while True:
         try:
             return await act()
-        except UNSAVABLE:
+        except PERMANENT_ERRORS:
             raise
         except AWAY as error:
             log.warning("not possible now, tried again in %.2g s: %s", wait, error)

@@ -106,8 +106,10 @@ class FileEffects:
             return
         folder = files[0].path.rpartition("/")[0].rpartition("/")[0]
         superseded = [
-            FileMove(m.original, m.to, expected_files.of_blob(self._database, m.to, m.checksum, m.size))
-            for m in self._filing.moved
+            FileMove(
+                m.original, m.destination, expected_files.of_blob(self._database, m.destination, m.checksum, m.size)
+            )
+            for m in self._filing.moves
             if m.superseded
         ]
         self._tree.promote(self._pipeline, e.id, folder, files, superseded)
@@ -119,7 +121,9 @@ class FileEffects:
     def _set_pass_aside(self, pass_number: int) -> None:
         folder = layout.run_folder(self._facts.run_version, self._facts.run_id)
         aside = layout.pass_folder(folder, pass_number)
-        paths = [a.file_path for a in self._filing.artifacts if a.promoted] + [m.to for m in self._filing.moved]
+        paths = [a.file_path for a in self._filing.artifacts if a.promoted] + [
+            m.destination for m in self._filing.moves
+        ]
         names = {path.removeprefix(f"{aside}/").partition("/")[0] for path in paths if path.startswith(f"{aside}/")}
         self._tree.set_pass_aside(self._pipeline, folder, pass_number, sorted(names))
 

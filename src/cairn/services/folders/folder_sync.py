@@ -145,7 +145,7 @@ class FolderSync:
             task.add_done_callback(self._opening.discard)
 
     async def _open(self, run_id: str) -> None:
-        async with self._locks.holding(run_id):  # who moves its pipeline's folder holds every run in it
+        async with self._locks.lock(run_id):  # who moves its pipeline's folder holds every run in it
             await self.open_runs([run_id])
 
     async def drain(self) -> None:
@@ -243,7 +243,7 @@ def _whole(run: Run, rollback: str) -> bool:
 
 
 def _is_cheap(run: Run, effects: list[FileEffect], file_plan: FilePlan) -> bool:
-    if file_plan.promoted or file_plan.moved or sum(a.size for a in file_plan.artifacts) > SMALL:
+    if file_plan.promoted or file_plan.moves or sum(a.size for a in file_plan.artifacts) > SMALL:
         return False
     for effect in effects:
         if not isinstance(effect, CHEAP):

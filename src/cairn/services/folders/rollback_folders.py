@@ -33,7 +33,9 @@ class RollbackFolders:
     def _of_commit(self, moves: RollbackMoves, *, into_archive: bool) -> list[FileMove]:
         files: list[FileMove] = []
         for file in moves.files:
-            original, archived = (file.original, file.to) if into_archive else (file.to, file.original)
+            original, archived = (
+                (file.original, file.destination) if into_archive else (file.destination, file.original)
+            )
             content = expected_files.of_blob(self._database, original, file.checksum, file.size)
             files.append(FileMove(original, archived, content))
         folders = {

@@ -125,7 +125,7 @@ class LogWriter:
                 self._runs |= runs
                 return
         for pipeline_id, run_id in runs:
-            self._hub.announce(ChangeHint(pipeline_id=pipeline_id, run_id=run_id, event_type="log"))
+            self._hub.publish(ChangeHint(pipeline_id=pipeline_id, run_id=run_id, event_type="log"))
 
     async def _write(
         self, lines: list[dict[str, Any]], progress: dict[str, dict[str, Any]], sandboxes: dict[str, str]

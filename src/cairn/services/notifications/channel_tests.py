@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from cairn.ports import Clock
 from cairn.services.actors import Actor
-from cairn.services.engine.retry import patiently
+from cairn.services.engine.retry import retry_transient
 from cairn.services.errors import InvalidInput
 from cairn.services.notifications import content, deliveries
 from cairn.services.notifications.channels import find
@@ -37,7 +37,7 @@ class ChannelTests:
         """The id of the delivery. A channel that is not in use can be tried out too."""
         out = await self._database.transact(lambda c: self._begin(c, channel_id, by, recipient))
         ended = await self._courier.try_once(out)
-        await patiently(lambda: self._database.transact(lambda c: self._end(c, out.delivery_id, ended)))
+        await retry_transient(lambda: self._database.transact(lambda c: self._end(c, out.delivery_id, ended)))
         return out.delivery_id
 
     def _begin(self, connection: Connection, channel_id: str, by: Actor, recipient: str | None) -> OutgoingDelivery:

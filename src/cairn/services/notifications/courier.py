@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from cairn.ports import Clock, JobEngine, NotSent, OutboundError
 from cairn.services.engine.commit import Commit
-from cairn.services.engine.retry import patiently
+from cairn.services.engine.retry import retry_transient
 from cairn.services.masking import mask
 from cairn.services.notifications import content, deliveries, subjects
 from cairn.services.notifications.composer import compose
@@ -112,10 +112,10 @@ class Courier:
     # ---- one notice ------------------------------------------------------------------------------------
     async def _run(self, notice_id: str) -> None:
         try:
-            await patiently(lambda: self._database.transact(lambda c: self._spread(c, notice_id)))
+            await retry_transient(lambda: self._database.transact(lambda c: self._spread(c, notice_id)))
             while not self._stopping.is_set():
                 now = self._clock.now()
-                rows = await patiently(lambda: self._database.aread(lambda c: deliveries.open_of(c, notice_id)))
+                rows = await retry_transient(lambda: self._database.aread(lambda c: deliveries.open_of(c, notice_id)))
                 due = [row for row in rows if row.due_at <= now]
                 if not due:
                     return
@@ -157,12 +157,12 @@ class Courier:
         """Until it has arrived or is given up."""
         while not self._stopping.is_set():
             async with self._places:
-                out = await patiently(lambda: self._database.transact(lambda c: self._begin(c, delivery_id)))
+                out = await retry_transient(lambda: self._database.transact(lambda c: self._begin(c, delivery_id)))
                 if out is None:
                     return
                 number, outgoing = out
                 ended = await self.try_once(outgoing)
-                wait = await patiently(
+                wait = await retry_transient(
                     lambda n=number, e=ended: self._database.transact(lambda c: self._end(c, delivery_id, n, e))
                 )
             if wait is None:

@@ -151,7 +151,7 @@ class DefinitionWriter:
         self._folder_sync.write_definition(pipeline_id)
 
     def announce(self, pipeline_id: str, event_type: str) -> None:
-        self._hub.announce(ChangeHint(pipeline_id=pipeline_id, run_id=None, event_type=event_type))
+        self._hub.publish(ChangeHint(pipeline_id=pipeline_id, run_id=None, event_type=event_type))
 
 
 def _add_revision(

@@ -39,13 +39,13 @@ class ReworkImpact:
     """What a rework would do, worked out by doing it on paper."""
 
     commit: Commit
-    asker: Execution
+    requester: Execution
     replaced: Execution  # that stands now
-    made: Execution  # that is to take its place, as it would begin
+    created: Execution  # that is to take its place, as it would begin
 
     @property
-    def asker_waits(self) -> bool:
-        return self.commit.decision.run.executions[self.asker.id].state is not self.asker.state
+    def requester_waits(self) -> bool:
+        return self.commit.decision.run.executions[self.requester.id].state is not self.requester.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class ReworkService:
         replaced = commit.before.run.index.done[command.key]
         return ReworkImpact(commit, asker, replaced, made)
 
-    async def ask(self, request: ReworkSpec, *, by: Actor, command_id: UUID | None = None) -> StartedRework:
+    async def create(self, request: ReworkSpec, *, by: Actor, command_id: UUID | None = None) -> StartedRework:
         """Send the work back. The same command again has sent it back once."""
         loaded = await self._loaded(request.execution_id)
         return await self._send(loaded, _command(loaded, request), by, command_id)

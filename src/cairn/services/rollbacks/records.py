@@ -32,7 +32,7 @@ class ArchivedRun:
         return next(r for r in self.after.rollbacks if r.id == id)
 
 
-def taken(commit: Commit) -> ArchivedRun:
+def archived_run(commit: Commit) -> ArchivedRun:
     before, after = commit.before, commit.decision.run
     return ArchivedRun(before.facts, before.run, after, before.places, commit.file_plan.rollbacks)
 
@@ -93,7 +93,7 @@ def items(rollback_id: str, target: ArchivedRun, others: Sequence[ArchivedRun]) 
                 "artifact_record_id": moved.record_id,
                 "artifact_name": moved.name,
                 "original_path": moved.original,
-                "archived_path": moved.to,
+                "archived_path": moved.destination,
                 "size_bytes": moved.size,
             }
             for each in (target, *others)
@@ -133,7 +133,7 @@ def _rows(rollback_id: str, moves: Sequence[RollbackMoves]) -> list[dict[str, An
     for folder in (folder for one in moves for folder in one.folders):
         add(folder.item_type, folder.item_id, folder.original, folder.archived)
     for file in (file for one in moves for file in one.files):
-        add("artifact", file.record_id, file.original, file.to, file.size)
+        add("artifact", file.record_id, file.original, file.destination, file.size)
     return rows
 
 
@@ -148,7 +148,7 @@ class FailureRollbackWrite:
         known = {r.id for r in before.rollbacks}
         for made in after.rollbacks:
             if made.id not in known and made.triggered_by is RollbackTrigger.CHECKPOINT_FAILURE:
-                record(connection, made.id, commit.context, commit.before.facts, taken(commit))
+                record(connection, made.id, commit.context, commit.before.facts, archived_run(commit))
 
 
 def mark_synced(connection: Connection, rollbacks: Collection[str]) -> None:

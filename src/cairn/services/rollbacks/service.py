@@ -19,7 +19,7 @@ from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import Gone, InvalidInput
-from cairn.services.rollbacks.records import ArchivedRun, items, record, taken
+from cairn.services.rollbacks.records import ArchivedRun, archived_run, items, record
 from cairn.store import Connection, LoadedRun, RunFacts
 from cairn.store import pipelines as rows
 from cairn.store import tables as t
@@ -67,7 +67,7 @@ class RollbackService:
         plan = self._plan(connection, request)
         given = self._engine.context(by.name)
         commits = [self._engine.simulate(connection, run_id, command, given) for run_id, command in plan.commands]
-        target, *others = [taken(commit) for commit in commits]
+        target, *others = [archived_run(commit) for commit in commits]
         gone = set(target.rollback(request.rollback_id).archived)
         withdrawn = [
             approval.id
@@ -101,7 +101,7 @@ class RollbackService:
         def body(connection: Connection, plan: _RollbackPlan) -> list[Commit]:
             self._verify(connection, plan)
             commits = self._apply(connection, plan, context)
-            target, *others = map(taken, commits)
+            target, *others = map(archived_run, commits)
             record(
                 connection,
                 request.rollback_id,

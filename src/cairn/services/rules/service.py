@@ -172,7 +172,7 @@ class RuleService:
             chain.append_run_event(connection, row.run_id, told, by.name, at)
             return ChangeHint(row.pipeline_id, row.run_id, "auto_approval_reviewed")
 
-        self._hub.announce(await self._database.transact(write))
+        self._hub.publish(await self._database.transact(write))
 
     def _announce(self, scope: str, event_type: str) -> None:
-        self._hub.announce(ChangeHint(None if scope == GLOBAL else scope, None, event_type))
+        self._hub.publish(ChangeHint(None if scope == GLOBAL else scope, None, event_type))

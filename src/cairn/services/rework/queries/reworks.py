@@ -72,7 +72,7 @@ def superseded_by(run: Run, e: Execution) -> str | None:
 def preview(connection: Connection, foreseen: ReworkImpact) -> ReworkPreview:
     """What a rework would do, as far as it can be told before."""
     before, after, replaced = foreseen.commit.before, foreseen.commit.decision.run, foreseen.replaced
-    place, asker = before.places[replaced.key], foreseen.asker
+    place, asker = before.places[replaced.key], foreseen.requester
     gone = [a.id for a in before.run.pending if after.approvals[a.id].status is ApprovalStatus.WITHDRAWN]
     return ReworkPreview(
         run_id=before.facts.run_id,
@@ -84,14 +84,14 @@ def preview(connection: Connection, foreseen: ReworkImpact) -> ReworkPreview:
         replaced=_replaced(connection, replaced),
         asker_execution_id=asker.id,
         asker_checkpoint_name=before.places[asker.key].name,
-        asker_waits=foreseen.asker_waits,
+        asker_waits=foreseen.requester_waits,
         withdrawn_approvals=withdrawn(connection, gone),
         becomes_stale=_becomes_stale(
-            connection, before.facts.run_id, replaced, asker.id if foreseen.asker_waits else None
+            connection, before.facts.run_id, replaced, asker.id if foreseen.requester_waits else None
         ),
         reopens=before.run.status is RunStatus.COMPLETED,
         reworks=before.run.reworks,
-        begins=_begins(foreseen.made),
+        begins=_begins(foreseen.created),
     )
 
 
