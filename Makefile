@@ -129,7 +129,7 @@ docs: $(PACKAGE) ## write the pages of docs/reference from the code
 	$(VENV)/bin/python scripts/draw_states.py
 	$(VENV)/bin/python scripts/make_reference.py
 
-SNAPSHOTS := tests/snapshots tests/adapters/models/test_wire.py tests/runners/test_agent_injection.py \
+SNAPSHOTS := tests/snapshots tests/adapters/models/test_provider_requests.py tests/runners/test_agent_injection.py \
 	tests/cli/test_output.py tests/cli/test_conversations.py tests/cli/test_rules.py
 snapshots: $(DEV) $(PACKAGE) ## write the texts of every surface again, in tests/snapshots
 	WRITE_SNAPSHOTS=1 scripts/in-memory $(VENV)/bin/pytest -q $(SNAPSHOTS)

@@ -9,7 +9,13 @@ from uvicorn.loops.auto import auto_loop_factory
 from cairn.adapters.models.providers import KNOWN
 from cairn.worker import collect_seldom
 
-pytest_plugins = ["tests.databases", "tests.effort", "tests.isolation", "tests.ordering", "tests.models.fixtures"]
+pytest_plugins = [
+    "tests.databases",
+    "tests.effort",
+    "tests.isolation",
+    "tests.ordering",
+    "tests.adapters.models.fixtures",
+]
 
 for _name in {key for known in KNOWN.values() for key in known.keys}:
     os.environ.pop(_name, None)

@@ -15,13 +15,13 @@ import pytest_asyncio
 from cairn.adapters.simulated_model.script_file import StepsFile
 from cairn.ports.models import ModelError
 from cairn.services.doctor.models import models as look_at_models
-from tests.adapters.models.asking import KEY
+from tests.adapters.models.fake_provider import FakeProvider, running_provider
+from tests.adapters.models.replies import Fails, Says
+from tests.adapters.models.requests import KEY
 from tests.api.app import App, open_app
 from tests.api.people import token_for
 from tests.databases import KINDS
 from tests.mentions import mentions
-from tests.models.provider import FakeProvider, running_provider
-from tests.models.replies import Fails, Says
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

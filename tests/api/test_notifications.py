@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 import sqlalchemy as sa
 
+from tests.adapters.servers import MailServer, WebServer, answer, mail_server, web_server
 from tests.api.app import App, open_app
 from tests.mentions import mentions
-from tests.outward.servers import MailServer, WebServer, answer, mail_server, web_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from cairn.runners.agents.roles import ANSWERS, CHAIRS, REVIEWS
+from tests.adapters.models.fake_provider import Asked, FakeProvider
+from tests.adapters.models.replies import Reply, Says, Use
 from tests.chaos.server import Server
-from tests.models.provider import Asked, FakeProvider
-from tests.models.replies import Reply, Says, Use
 from tests.runners.agenting import pattern_of
 
 Json = dict[str, Any]

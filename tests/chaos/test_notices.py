@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from cairn.services.notifications.views import Delivery
+from tests.adapters.servers import WebServer, answer, web_server
 from tests.chaos.crashes import DIED
 from tests.chaos.notice_crashes import act, die, opened, prepare
 from tests.chaos.scene import Ids
 from tests.effort import effort, some
 from tests.forked import CONTEXT
 from tests.isolation import PATIENCE
-from tests.outward.servers import WebServer, answer, web_server
 
 pytestmark = [pytest.mark.chaos, pytest.mark.prove, pytest.mark.timeout(1800)]
 

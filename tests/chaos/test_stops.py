@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
+from tests.adapters.models.fake_provider import Asked, FakeProvider
+from tests.adapters.models.replies import Hangs, Reply, Says, Use, too_many
 from tests.chaos.councils import CHAT, CLAUDE, server_with, text_of
 from tests.chaos.server import Server
 from tests.isolation import limit
 from tests.mentions import mentions
-from tests.models.provider import Asked, FakeProvider
-from tests.models.replies import Hangs, Reply, Says, Use, too_many
 from tests.runners.scripting import alive, running, until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(200)]

@@ -20,9 +20,9 @@ from cairn.services.notifications.channels import ChannelSpec
 from cairn.services.notifications.queries import DeliveryFilter
 from cairn.services.notifications.views import Delivery, DeliveryDetail
 from cairn.store.tables.notifications import ChannelKind
+from tests.adapters.servers import Asked, MailServer, WebServer, answer, mail_server, web_server
 from tests.isolation import PATIENCE
 from tests.notices.shapes import faults
-from tests.outward.servers import Asked, MailServer, WebServer, answer, mail_server, web_server
 from tests.services.app import App, open_app
 
 PUBLIC = "https://cairn.example.com"

@@ -15,9 +15,9 @@ from cairn.services.notifications import deliveries
 from cairn.services.notifications.channels import ChannelSpec
 from cairn.store import tables as t
 from cairn.store.tables.notifications import NotificationKind
+from tests.adapters.servers import answer, answers, break_off, hang
 from tests.mentions import mentions
 from tests.notices.receivers import Receivers, checked
-from tests.outward.servers import answer, answers, break_off, hang
 from tests.services.app import step
 
 LOG = (t.delivery_tries, t.deliveries, t.notices)

@@ -17,10 +17,10 @@ from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.result_judge import SYSTEM as JUDGE
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.validating import ValidatingRunner
-from tests.adapters.models.asking import CHAT, CLAUDE, opened
+from tests.adapters.models.fake_provider import Asked, FakeProvider
+from tests.adapters.models.replies import Says, Use
+from tests.adapters.models.requests import CHAT, CLAUDE, opened
 from tests.mentions import mentions
-from tests.models.provider import Asked, FakeProvider
-from tests.models.replies import Says, Use
 from tests.runners.agenting import Agents, FakeModels, Uses, hands_over
 from tests.runners.agenting import Asked as Received
 from tests.runners.test_fencing import read_markdown

@@ -38,9 +38,9 @@ from cairn.services.runs.views import Run
 from cairn.store import tables as t
 from cairn.store.events.verification import BrokenLink, verify
 from cairn.worker import Worker
+from tests.adapters.servers import MailServer, WebServer
 from tests.databases import prepare
 from tests.isolation import PATIENCE
-from tests.outward.servers import MailServer, WebServer
 
 Json = dict[str, Any]
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 import pytest
 import pytest_asyncio
 
+from tests.adapters.servers import mail_server, web_server
 from tests.databases import KINDS
-from tests.outward.servers import mail_server, web_server
 from tests.services.app import App, open_app
 
 

@@ -17,8 +17,8 @@ from cairn.services.actors import ADMIN
 from cairn.services.approvals.views import ApprovalDetail
 from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
+from tests.adapters.servers import answer, break_midway
 from tests.mentions import mentions
-from tests.outward.servers import answer, break_midway
 from tests.services.app import App, step
 from tests.services.ruling import approvals, rule
 from tests.services.test_scripts import script

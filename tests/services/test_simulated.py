@@ -15,7 +15,7 @@ from cairn.adapters.simulated_model import SimulatedModelFactory
 from cairn.definitions import check_value
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from tests.adapters.models.asking import no_secret
+from tests.adapters.models.requests import no_secret
 from tests.services.app import App, retries, step
 from tests.services.test_agents import agent
 

@@ -24,10 +24,10 @@ from cairn.ports.models import (
     ModelErrorKind,
     TokenUsage,
 )
-from tests.adapters.models.asking import CHAT, CLAUDE, ENVIRONMENT, GPT, no_secret, rules, streamed, whole
+from tests.adapters.models.fake_provider import FakeProvider
+from tests.adapters.models.replies import OVERLOADED, Fails, Hangs, Says, Use
+from tests.adapters.models.requests import CHAT, CLAUDE, ENVIRONMENT, GPT, no_secret, rules, streamed, whole
 from tests.mentions import mentions
-from tests.models.provider import FakeProvider
-from tests.models.replies import OVERLOADED, Fails, Hangs, Says, Use
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 COUNT = ToolDefinition(name="count", description="Counts.", parameters_json_schema=SCHEMA)

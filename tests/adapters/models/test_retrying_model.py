@@ -12,10 +12,10 @@ from pydantic_ai.messages import PartStartEvent, TextPart
 from cairn.adapters.models.retrying_model import RetryPolicy
 from cairn.ports.models import ANSWERED_BY, ModelCallContext, ModelError
 from cairn.ports.models import ModelErrorKind as Kind
-from tests.adapters.models.asking import CHAT, CLAUDE, GPT, KEY, NAMES, opened, streamed, whole
+from tests.adapters.models.fake_provider import FakeProvider
+from tests.adapters.models.replies import OVERLOADED, Fails, Gone, Says, Use, too_many
+from tests.adapters.models.requests import CHAT, CLAUDE, GPT, KEY, NAMES, opened, streamed, whole
 from tests.mentions import mentions
-from tests.models.provider import FakeProvider
-from tests.models.replies import OVERLOADED, Fails, Gone, Says, Use, too_many
 
 NO = Fails(401)
 

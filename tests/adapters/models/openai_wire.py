@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.models.replies import Fails, Says
+from tests.adapters.models.replies import Fails, Says
 
 Json = dict[str, Any]
 CREATED = 1_750_000_000

@@ -13,7 +13,7 @@ from pydantic_ai.models import Model
 from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
 from cairn.adapters.models.providers import ProviderRule
 from cairn.ports.models import ChosenModel, ModelCallContext
-from tests.models.provider import FakeProvider
+from tests.adapters.models.fake_provider import FakeProvider
 
 KEY = "sk-a-key-that-nobody-may-see"
 ENVIRONMENT = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Generator
 
 import pytest
 
-from tests.models.provider import FakeProvider, provider_in_a_thread, running_provider
+from tests.adapters.models.fake_provider import FakeProvider, provider_in_a_thread, running_provider
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from cairn.adapters.models.providers import ProviderRule
 from cairn.ports.models import ChosenModel
 from cairn.runners.agents.answer_schema import AnswerSchema, parameters_of
 from cairn.runners.agents.toolbox import Toolbox
-from tests.adapters.models.asking import CHAT, CLAUDE, GPT, MESSAGES, opened
-from tests.models.provider import FakeProvider
-from tests.models.replies import Says, Use
+from tests.adapters.models.fake_provider import FakeProvider
+from tests.adapters.models.replies import Says, Use
+from tests.adapters.models.requests import CHAT, CLAUDE, GPT, MESSAGES, opened
 from tests.snapshots.comparing import compare_json
 
 VERDICT = {

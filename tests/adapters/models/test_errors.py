@@ -11,11 +11,11 @@ import pytest
 
 from cairn.ports.models import ModelError
 from cairn.ports.models import ModelErrorKind as Kind
-from tests.adapters.models.asking import CHAT, CLAUDE, GPT, KEY, NAMES, opened, streamed, whole
+from tests.adapters.models.fake_provider import FakeProvider
+from tests.adapters.models.replies import OVERLOADED, Fails, Gone, Hangs, Reply, Says, too_many
+from tests.adapters.models.requests import CHAT, CLAUDE, GPT, KEY, NAMES, opened, streamed, whole
 from tests.isolation import limit
 from tests.mentions import mentions
-from tests.models.provider import FakeProvider
-from tests.models.replies import OVERLOADED, Fails, Gone, Hangs, Reply, Says, too_many
 
 FAULTS: list[tuple[Reply, Kind, tuple[str, ...]]] = [
     (too_many("7"), Kind.RATE_LIMIT, ("429", "7 s")),

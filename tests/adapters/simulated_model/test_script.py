@@ -10,8 +10,8 @@ from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
 from cairn.adapters.simulated_model import SimulatedModelFactory
 from cairn.ports.models import ANSWERED_BY, ModelCallContext, ModelError
 from cairn.ports.models import ModelErrorKind as Kind
-from tests.adapters.models.asking import no_secret, streamed, whole
-from tests.adapters.models.simulated.asking import ASK, INPUT, TASK, WRITE, Json, Talk, output, talk, uses
+from tests.adapters.models.requests import no_secret, streamed, whole
+from tests.adapters.simulated_model.requests import ASK, INPUT, TASK, WRITE, Json, Talk, output, talk, uses
 from tests.mentions import mentions
 
 FILES = "=== RESULT ===\nWrite these files:\n- staging/a.md, in Markdown\n- staging/b.json, in JSON"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.adapters.models.fake_provider import FakeProvider
+from tests.adapters.models.replies import OVERLOADED, Fails, Gone, Hangs, Says, Use, too_many
 from tests.isolation import limit
-from tests.models.provider import FakeProvider
-from tests.models.replies import OVERLOADED, Fails, Gone, Hangs, Says, Use, too_many
 
 if TYPE_CHECKING:  # slow to import: only where they are used
     import anthropic

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from cairn.adapters.simulated_model.regex_strings import matching
 from cairn.adapters.simulated_model.schema_values import Impossible, make
 from cairn.definitions import check_value
-from tests.adapters.models.simulated.schemas import schemas
+from tests.adapters.simulated_model.schema_strategies import schemas
 from tests.effort import examples
 
 CORPUS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "corpus.json").read_text())

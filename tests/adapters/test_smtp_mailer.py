@@ -16,7 +16,7 @@ import pytest
 
 from cairn.adapters.smtp_mailer import SmtpMailer, SmtpServer
 from cairn.ports import Attachment, DeliveryUnknown, Mail, NotSent
-from tests.outward.servers import MailServer, certificate, mail_server
+from tests.adapters.servers import MailServer, certificate, mail_server
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 MAIL = Mail(

@@ -15,7 +15,7 @@ import pytest
 from tests.chaos.server import Server
 from tests.runners.scripting import until
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "small_model.py"
+SCRIPT = Path(__file__).parents[3] / "scripts" / "small_model.py"
 NOT_TO_BE_HAD = 75
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -11,7 +11,7 @@ import pytest
 from cairn.adapters.http_client import HttpxWeb
 from cairn.adapters.outbound_guard import AllowedHosts, OutboundGuard
 from cairn.ports import DeliveryUnknown, HttpClient, HttpResponse, NotSent
-from tests.outward.servers import (
+from tests.adapters.servers import (
     WebServer,
     answer,
     break_midway,

@@ -9,7 +9,7 @@ import pytest
 from cairn.adapters.apprise_messenger import AppriseMessenger
 from cairn.adapters.outbound_guard import AllowedHosts, OutboundGuard
 from cairn.ports import NotSent
-from tests.outward.servers import WebServer, answer, web_server
+from tests.adapters.servers import WebServer, answer, web_server
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from cairn.adapters.simulated_model import SimulatedModelFactory
 from cairn.adapters.simulated_model.documents import NOTE
 from cairn.definitions import check_value
 from cairn.ports.models import ModelCallContext
-from tests.adapters.models.simulated.asking import (
+from tests.adapters.simulated_model.requests import (
     ASK,
     INPUT,
     PROPOSE,

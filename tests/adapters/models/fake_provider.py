@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.models import anthropic_wire, openai_wire
-from tests.models.replies import Fails, Gone, Hangs, Reply, Says
+from tests.adapters.models import anthropic_wire, openai_wire
+from tests.adapters.models.replies import Fails, Gone, Hangs, Reply, Says
 
 Json = dict[str, Any]
 Event = tuple[str | None, str]

@@ -18,10 +18,10 @@ from cairn.adapters.models.catalogue import ANTHROPIC, SUCCESSOR, ModelPolicy, P
 from cairn.adapters.models.prices import PUBLISHED, Price
 from cairn.adapters.models.providers import KNOWN, ProviderRule, is_installed
 from cairn.ports.models import ModelCallContext, ModelError, ModelErrorKind, TokenUsage
-from tests.adapters.models.asking import CHAT, CLAUDE, ENVIRONMENT, GPT, KEY, opened, streamed
+from tests.adapters.models.fake_provider import FakeProvider
+from tests.adapters.models.replies import Fails, Says
+from tests.adapters.models.requests import CHAT, CLAUDE, ENVIRONMENT, GPT, KEY, opened, streamed
 from tests.mentions import mentions
-from tests.models.provider import FakeProvider
-from tests.models.replies import Fails, Says
 
 
 def simulates(name: str, settings: Mapping[str, Any], occasion: ModelCallContext) -> TestModel:
