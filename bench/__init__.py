@@ -1,1 +1,1 @@
-"""Measures what claims to be fast, side by side with the machine's own floor, in one run."""
+"""Benchmarks. Each figure is measured next to a baseline in the same run, because machines are noisy."""

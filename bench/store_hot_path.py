@@ -1,4 +1,4 @@
-"""What it costs to store one checkpoint: the hot path's save beside a bare commit, in the same run.
+"""Profile the hot path of the store: the cost of saving one checkpoint, compared with a bare commit.
 
 python -m bench.store_hot_path [--checkpoints 400] [--url sqlite:///…]
 """
@@ -34,7 +34,7 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Folders:
-    """The names of the file tree, without the tree."""
+    """Folder names, without folders."""
 
     def run_folder(self, run_version: int | None, run_id: str) -> str:
         return f"runs/v{run_version}" if run_version else f"runs/test_{run_id[:8]}"
@@ -70,19 +70,19 @@ def compile_plan(graph: Mapping[str, Any], newest: Mapping[str, Any], revision: 
 
 @dataclass
 class Lane:
-    """Drives one run on, as a worker does: what it saved is what it decides on next."""
+    """Drive one run as a worker does: decide on what was saved last."""
 
     database: Database
     loaded: LoadedRun
     times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
 
-    def time(self, what: str, since: float) -> None:
-        self.times.setdefault(what, []).append((time.perf_counter() - since) * 1000)
+    def time(self, figure: str, since: float) -> None:
+        self.times.setdefault(figure, []).append((time.perf_counter() - since) * 1000)
 
     async def send(self, command: Command, artifacts: tuple[NewArtifact, ...] = ()) -> None:
         start = time.perf_counter()
-        given = CommandContext(AT + timedelta(seconds=self.loaded.revision), "bench", uuid4())
-        decision = decide(self.loaded.run, command, given)
+        context = CommandContext(AT + timedelta(seconds=self.loaded.revision), "bench", uuid4())
+        decision = decide(self.loaded.run, command, context)
         self.time("decide", start)
         drivers = {e.id: f"exec:{e.id}:1" for e in decision.run.open if e.id not in self.loaded.drivers}
 
@@ -92,7 +92,7 @@ class Lane:
                 connection,
                 self.loaded,
                 decision,
-                given,
+                context,
                 drivers=drivers,
                 artifacts=artifacts,
                 files_through=self.loaded.revision,
@@ -109,7 +109,7 @@ class Lane:
         e = next(each for each in self.loaded.run.open if each.state is ExecutionState.WORKING)
         content = orjson.dumps({"step": e.position, "text": "x" * 200, "id": uuid4().hex})
         checksum, record = hashlib.sha256(content).hexdigest(), str(uuid4())
-        made = NewArtifact(
+        artifact = NewArtifact(
             record_id=record,
             execution_id=e.id,
             artifact_id=str(uuid4()),
@@ -124,19 +124,21 @@ class Lane:
         )
         await self.send(
             ExecutionFinished(e.id, e.dispatch, checksum, (ArtifactOutput(record, "result", checksum, len(content)),)),
-            (made,),
+            (artifact,),
         )
 
 
 class BareCommit:
-    """One UPDATE and one INSERT in a database of the same kind with the same durability."""
+    """One UPDATE and one INSERT in the same kind of database, with the same durability."""
 
     def __init__(self, url: sa.URL, synchronous: str, folder: Path) -> None:
         if url.get_backend_name() == "sqlite":
             url = url.set(database=str(folder / "bare.db"))
         else:
             url = url.set(drivername="postgresql+psycopg")
-        self._connection = sa.create_engine(url).connect().connection.dbapi_connection
+        connection = sa.create_engine(url).connect().connection.dbapi_connection
+        assert connection is not None
+        self._connection = connection
         self._mark = "?" if url.get_backend_name() == "sqlite" else "%s"
         cursor = self._connection.cursor()
         if url.get_backend_name() == "sqlite":
@@ -199,39 +201,37 @@ async def one_lane(database: Database, plans: PlanCache, bare: BareCommit, runs:
         for _ in range(count - 1):
             times.setdefault("bare commit", []).append(bare.run())
             await lane.finish_one()
-        for what, measured in lane.times.items():
-            times.setdefault(what, []).extend(measured)
+        for figure, measured in lane.times.items():
+            times.setdefault(figure, []).extend(measured)
     times["commit and hops"] = [a - b for a, b in zip(times["saved"], times["statements"], strict=True)]
     print(f"one lane, {runs} runs of {count} checkpoints (ms)")
-    for what in ("bare commit", "saved", "statements", "statements, CPU", "commit and hops", "decide"):
-        row = sorted(times[what][len(times[what]) // 20 :])
-        print(f"  {what:<16} median {statistics.median(row):6.3f}   p95 {row[int(len(row) * 0.95)]:6.3f}")
+    for figure in ("bare commit", "saved", "statements", "statements, CPU", "commit and hops", "decide"):
+        row = sorted(times[figure][len(times[figure]) // 20 :])
+        print(f"  {figure:<16} median {statistics.median(row):6.3f}   p95 {row[int(len(row) * 0.95)]:6.3f}")
     print(f"  saved / bare     {statistics.median(times['saved']) / statistics.median(times['bare commit']):6.2f}")
 
 
 async def many_lanes(database: Database, plans: PlanCache, lanes: int, count: int) -> None:
-    made = [await make_lane(database, plans, count) for _ in range(lanes)]
+    running = [await make_lane(database, plans, count) for _ in range(lanes)]
 
     async def drive(lane: Lane) -> None:
         for _ in range(count - 1):
             await lane.finish_one()
 
     start = time.perf_counter()
-    await asyncio.gather(*(drive(lane) for lane in made))
+    await asyncio.gather(*(drive(lane) for lane in running))
     took = time.perf_counter() - start
-    waits = sorted(wait for lane in made for wait in lane.times["saved"])
-    slowest = max(statistics.fmean(lane.times["saved"]) for lane in made)
-    fastest = min(statistics.fmean(lane.times["saved"]) for lane in made)
-    print(
-        f"{lanes} lanes at once: {len(waits) / took:.0f} checkpoints a second, {took / len(waits) * 1000:.3f} ms each"
-    )
+    waits = sorted(wait for lane in running for wait in lane.times["saved"])
+    slowest = max(statistics.fmean(lane.times["saved"]) for lane in running)
+    fastest = min(statistics.fmean(lane.times["saved"]) for lane in running)
+    print(f"{lanes} concurrent lanes: {len(waits) / took:.0f} checkpoints/s, {took / len(waits) * 1000:.3f} ms each")
     print(f"  wait median {statistics.median(waits):.2f}, p95 {waits[int(len(waits) * 0.95)]:.2f} ms;", end=" ")
-    print(f"a lane's mean from {fastest:.2f} to {slowest:.2f} ms")
+    print(f"mean per lane from {fastest:.2f} to {slowest:.2f} ms")
 
 
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--url", help="by default a new SQLite file")
+    parser.add_argument("--url", help="database URL (default: a new SQLite file)")
     parser.add_argument("--synchronous", default="FULL")
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--checkpoints", type=int, default=10)

@@ -113,9 +113,9 @@ def events() -> str:
     ]
     global_events = [(code(name), sentence(name)) for name in service_event_types("append_global_event", "record")]
     variants = [
-        (code(name), f"`{key}`: {value}", filled_in(words))
+        (code(name), f"`{key}`: {value}", filled_in(template))
         for name, (key, sentences) in CHOICES.items()
-        for value, words in sentences.items()
+        for value, template in sentences.items()
     ]
     return page(
         "Events",
@@ -140,18 +140,18 @@ def sentence(name: str) -> str:
 
 def filled_in(plain_text: str) -> str:
     """Placeholders in italics."""
-    words = {"name": "checkpoint"}
-    return re.sub(r"\{(\w+)\}", lambda found: f"*{words.get(found[1], found[1]).replace('_', ' ')}*", plain_text)
+    labels = {"name": "checkpoint"}
+    return re.sub(r"\{(\w+)\}", lambda match: f"*{labels.get(match[1], match[1]).replace('_', ' ')}*", plain_text)
 
 
 def remark(member: StrEnum) -> str:
-    """The comment on the line of an enum member."""
-    found = re.search(rf"^    {member.name} = .*?  # (?!noqa)(.*)$", inspect.getsource(type(member)), re.MULTILINE)
-    return found[1] if found else ""
+    """Return the comment on the line of an enum member."""
+    match = re.search(rf"^    {member.name} = .*?  # (?!noqa)(.*)$", inspect.getsource(type(member)), re.MULTILINE)
+    return match[1] if match else ""
 
 
 def service_event_types(*functions: str) -> list[str]:
-    """Types of events that services record with one of these functions, read from their source."""
+    """Return the event types that services record with one of these functions, read from their source."""
     sources = [file.read_text(encoding="utf-8") for file in sorted(Path(services.__path__[0]).rglob("*.py"))]
     calls = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     names = [_first_text(call) for call in calls if _called(call) in functions]
@@ -224,21 +224,20 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 
 def kind(schema: dict[str, Any]) -> str:
     """The type of a field in a few words."""
-    found = resolved(schema)
-    if "$ref" in found:
+    target = resolved(schema)
+    if "$ref" in target:
         return "JSON Schema"
-    if "properties" in found and "title" in found:
-        name = found["title"]
+    if "properties" in target and "title" in target:
+        name = target["title"]
         return f"[{name}](#{name.lower().replace(' ', '-')}{'-not-yet' if name in NOT_YET else ''})"
-    if "enum" in found:
-        return " or ".join(code(choice) for choice in found["enum"])
-    if "anyOf" in found:
-        return " or ".join(dict.fromkeys(kind(choice) for choice in found["anyOf"] if choice.get("type") != "null"))
-    if found.get("type") == "array":
-        return f"list of {kind(found.get('items', {}))}"
-    names = found.get("type", "any value")
-    listed: list[str] = names if isinstance(names, list) else [names]
-    return " or ".join({"string": "text"}.get(name, name) for name in listed)
+    if "enum" in target:
+        return " or ".join(code(choice) for choice in target["enum"])
+    if "anyOf" in target:
+        return " or ".join(dict.fromkeys(kind(choice) for choice in target["anyOf"] if choice.get("type") != "null"))
+    if target.get("type") == "array":
+        return f"list of {kind(target.get('items', {}))}"
+    names: list[str] | str = target.get("type", "any value")
+    return " or ".join({"string": "text"}.get(name, name) for name in ([names] if isinstance(names, str) else names))
 
 
 def default(schema: dict[str, Any]) -> str:
@@ -303,7 +302,7 @@ def permissions() -> str:
     rows = [
         (code(route.name), code(f"{method} {route.path}"), allowed_roles(allowed), allowed_scopes(allowed))
         for route in operation_routes()
-        for method, allowed in [(next(iter(route.methods - {"HEAD"})), route.operation.permission)]
+        for method, allowed in [(next(iter((route.methods or set()) - {"HEAD"})), route.operation.permission)]
     ]
     decisions = [
         (code(name), allowed_roles(allowed), allowed_scopes(allowed)) for name, allowed in DECISION_PERMISSIONS.items()
@@ -351,17 +350,17 @@ def cli() -> str:
     root: Any = typer.main.get_command(commands)
     codes = [(code(int(number)), meaning) for number, meaning in MEANINGS.items()]
     parts = [CLI, "## Exit codes", table(("code", "description"), codes)]
-    for words, command in sorted(leaves(("cairn",), root)):
-        parts += command_section(" ".join(words), command)
+    for path, command in sorted(leaves(("cairn",), root)):
+        parts += command_section(" ".join(path), command)
     return page("Command line", "src/cairn/cli/", *parts)
 
 
-def leaves(words: tuple[str, ...], command: Any) -> Iterable[tuple[tuple[str, ...], Any]]:
+def leaves(path: tuple[str, ...], command: Any) -> Iterable[tuple[tuple[str, ...], Any]]:
     if not hasattr(command, "commands"):
-        yield words, command
+        yield path, command
         return
     for name, inner in command.commands.items():
-        yield from leaves((*words, name), inner)
+        yield from leaves((*path, name), inner)
 
 
 def command_section(name: str, command: Any) -> list[str]:

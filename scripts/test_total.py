@@ -1,4 +1,4 @@
-"""Adds up the JUnit reports of one test run and prints the total as its last line."""
+"""Add up the JUnit reports of a test run and print the total as the last line."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 def main(folder: str) -> int:
     passed = failed = skipped = 0
     for report in sorted(Path(folder).glob("*.xml")):
-        for case in ET.parse(report).iter("testcase"):  # noqa: S314  our own test runners wrote it
+        for case in ET.parse(report).iter("testcase"):  # noqa: S314  written by our own test runners
             kinds = {child.tag for child in case}
             if kinds & {"failure", "error"}:
                 failed += 1

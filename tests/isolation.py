@@ -1,8 +1,8 @@
-"""A pytest plugin: a test that fails or hangs does not take others with it.
+"""A pytest plugin: a test that fails or hangs doesn't make others fail.
 
-A test that runs out of time is cancelled on its loop, so that what it has opened is closed. What is left all the same
-of the job engine, of which a process has one, ends when the next one starts. Ctrl-C works in tests that are started in
-the background.
+A test that times out is cancelled on its event loop, so that its fixtures can clean up. The job engine is a singleton
+of the process: if a test leaves it running, it is stopped before the next one starts. Ctrl-C also works in tests that
+were started in the background.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import pytest
 from cairn.adapters.jobs.dbos_engine import DbosJobs
 from cairn.ports import LaneJob, NotificationJob, TimerJob
 
-PATIENCE = 60.0  # seconds until a test gives up waiting for a condition: the machine may be busy
-CLEANING_UP = 0.75  # of the time of a test; the rest is left for setting up and cleaning up
+PATIENCE = 60.0  # seconds that a test waits for a condition: the machine may be busy
+TEST_SHARE = 0.75  # of the timeout; fixtures have the rest
 
 LOAD = Path("/proc/loadavg")
 
@@ -30,7 +30,7 @@ Test = Callable[..., Coroutine[Any, Any, None]]
 
 
 def within(seconds: float, test: Test) -> Test:
-    """The test, cancelled when its time is up."""
+    """Wrap a test so that it is cancelled after this many seconds."""
 
     @functools.wraps(test)
     async def run(*args: Any, **fixtures: Any) -> None:
@@ -41,15 +41,15 @@ def within(seconds: float, test: Test) -> Test:
 
 
 def limit(seconds: float) -> float:
-    """What takes so long on a quiet machine takes longer where more processes want to run than there are cores."""
-    wanting = os.getloadavg()[0]
+    """Return a time limit that grows with the load. `seconds` applies to an idle machine."""
+    runnable = os.getloadavg()[0]
     if LOAD.exists():
-        wanting = max(wanting, float(LOAD.read_text().split()[3].partition("/")[0]))
-    return seconds * max(1.0, 2.0 * wanting / (os.cpu_count() or 1))
+        runnable = max(runnable, float(LOAD.read_text().split()[3].partition("/")[0]))
+    return seconds * max(1.0, 2.0 * runnable / (os.cpu_count() or 1))
 
 
 async def end_leftover_engine() -> None:
-    """What a test that broke off has left running would make every later start fail."""
+    """Stop a job engine that an aborted test left running: it would make every later start fail."""
     from dbos import DBOS
 
     from cairn.adapters.jobs.dbos_workflows import JobHandlers
@@ -61,21 +61,21 @@ async def end_leftover_engine() -> None:
 _start = DbosJobs.start
 
 
-async def _start_alone(self: DbosJobs, lane: LaneJob, timer: TimerJob, notice: NotificationJob) -> None:
+async def _start_after_leftover(self: DbosJobs, lane: LaneJob, timer: TimerJob, notice: NotificationJob) -> None:
     await end_leftover_engine()
     await _start(self, lane, timer, notice)
 
 
 # ---- hooks -----------------------------------------------------------------------------------------------
 def pytest_configure(config: pytest.Config) -> None:
-    DbosJobs.start = _start_alone
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell without job control has started it with `&`
+    DbosJobs.start = _start_after_leftover
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started with `&` by a shell without job control
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    usual = float(config.getini("timeout"))
+    default = float(config.getini("timeout"))
     for item in items:
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             marker = item.get_closest_marker("timeout")
-            item.obj = within((marker.args[0] if marker else usual) * CLEANING_UP, item.obj)
+            item.obj = within((marker.args[0] if marker else default) * TEST_SHARE, item.obj)

@@ -1,4 +1,4 @@
-"""Messages in tests: what a message has to mention, and nothing about how it is worded."""
+"""Match messages by the values that they contain, independent of their wording."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ class _Mentions:
     values: tuple[str, ...]
 
     def __eq__(self, message: object) -> bool:
-        return isinstance(message, str) and message != "" and all(_stands_in(value, message) for value in self.values)
+        return isinstance(message, str) and message != "" and all(_contains(value, message) for value in self.values)
 
     __hash__ = object.__hash__
 
 
 def mentions(*values: object) -> Any:
-    """Equal to every message that contains all of these; without values, to every message that is not empty.
+    """Equal any message that contains all of these values; without values, any message that isn't empty.
 
-    A value in quotes has to stand in quotes, of whichever kind. Words and numbers have to stand alone.
+    A quoted value has to appear in quotes of any kind. Words and numbers have to be complete.
     """
     return _Mentions(tuple(map(str, values)))
 
 
-def _stands_in(value: str, message: str) -> bool:
+def _contains(value: str, message: str) -> bool:
     if len(value) > 2 and value[0] in QUOTES and value[-1] in QUOTES:
         return re.search(f"[{QUOTES}]{re.escape(value[1:-1])}[{QUOTES}]", message) is not None
     before, after = (r"(?<!\w)" if value[:1].isalnum() else ""), (r"(?!\w)" if value[-1:].isalnum() else "")
@@ -45,5 +45,5 @@ class _Listing:
 
 
 def listing(*lines: Any) -> Any:
-    """Equal to every message that has exactly these lines below its first one."""
+    """Equal any message that has exactly these lines after its first line."""
     return _Listing(lines)

@@ -1,4 +1,4 @@
-"""A pytest plugin: what takes longest comes first, so that no worker is left with it at the end."""
+"""A pytest plugin: run slow tests first, so that no worker starts one at the end."""
 
 from __future__ import annotations
 

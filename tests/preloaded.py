@@ -1,4 +1,4 @@
-"""What processes have imported when they start as forks: all that a server needs, and what crashes in tests need."""
+"""The imports that forked processes start with: everything that a server and the crash tests need."""
 
 # ruff: noqa: F401
 # pyright: reportUnusedImport=false

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.chaos.crashes import DIED, SCENES, Ids, again, die, opened, prepare
-from tests.effort import effort, some
+from tests.effort import effort, sample
 from tests.forked import CONTEXT
 from tests.isolation import PATIENCE
 from tests.services.app import App
@@ -54,7 +54,7 @@ async def test_the_next_start_finishes_what_was_begun(scene: str, tmp_path: Path
     whole = shutil.copytree(ready, tmp_path / "whole", symlinks=True)
     moments = call(die, whole, None, scene, ids, None)
     assert {"before_commit", "after_commit"} <= set(moments)
-    for number, name in some(numbered(moments), effort().crash_points, scene):
+    for number, name in sample(numbered(moments), effort().crash_points, scene):
         folder = killed_at(number, ready, tmp_path / str(number), scene, ids)
         app = await opened(folder, None)
         try:

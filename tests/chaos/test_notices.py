@@ -18,7 +18,7 @@ from tests.adapters.servers import WebServer, answer, web_server
 from tests.chaos.crashes import DIED
 from tests.chaos.notice_crashes import act, die, opened, prepare
 from tests.chaos.scene import Ids
-from tests.effort import effort, some
+from tests.effort import effort, sample
 from tests.forked import CONTEXT
 from tests.isolation import PATIENCE
 
@@ -71,7 +71,7 @@ async def test_people_are_told_wherever_the_process_dies(stage: Stage) -> None:
     whole = shutil.copytree(stage.folder / "ready", stage.folder / "whole", symlinks=True)
     moments: list[str] = await asyncio.to_thread(call, die, whole, stage.ids, None)
     assert (moments.count("before_send"), len(stage.receiver.asked)) == (1, 1)
-    for number in some(range(1, len(moments) + 1), effort().notice_crash_points, "notices"):
+    for number in sample(range(1, len(moments) + 1), effort().delivery_crash_points, "notices"):
         # What else goes on may come before or after: the last moments are not always reached.
         arrived, delivery, ended = await stage.survive(number)
         assert ended in (DIED, 0)

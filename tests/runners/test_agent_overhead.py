@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.turns import turns
+from bench.agent_turns import turns
 
 MOST = 5.0  # milliseconds for each call of a model, with everything around it
 WHOLE = 40.0  # with every commit, on a machine that does much else

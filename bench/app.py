@@ -1,4 +1,4 @@
-"""A whole Cairn in a folder of its own, with functions that do nothing."""
+"""A complete Cairn with a temporary data folder and no-op functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN
 from cairn.worker import Worker
 
-PATIENCE = 60.0  # seconds for one run
+RUN_TIMEOUT = 60.0  # seconds
 functions = FunctionRegistry()
 
 
@@ -29,12 +29,14 @@ async def noop(ctx: Ctx) -> dict[str, Any]:
 
 @functions("bench.pass_on")
 async def pass_on(ctx: Ctx, key: str) -> Any:
-    """What came in under this key, as it came."""
+    """Return one input unchanged."""
     return ctx.inputs[key]
 
 
 @asynccontextmanager
-async def house(folder: Path | None = None, models: ModelCatalogue | None = None) -> AsyncGenerator[AppServices, None]:
+async def running_app(
+    folder: Path | None = None, models: ModelCatalogue | None = None
+) -> AsyncGenerator[AppServices, None]:
     with tempfile.TemporaryDirectory(prefix="cairn-bench-", dir=folder) as data:
         cairn = build(Settings(data_dir=Path(data)), functions=functions, models=models)
         worker = Worker(cairn)
@@ -46,23 +48,23 @@ async def house(folder: Path | None = None, models: ModelCatalogue | None = None
             cairn.close()
 
 
-async def pipeline(cairn: AppServices, checkpoints: list[dict[str, Any]]) -> str:
+async def create_pipeline(cairn: AppServices, checkpoints: list[dict[str, Any]]) -> str:
     document = {"pipeline_name": "Bench", "config": {"auto_advance": True}, "checkpoints": checkpoints}
     return (await cairn.pipelines.create(document, by=ADMIN)).pipeline_id
 
 
 async def run_to_end(cairn: AppServices, pipeline_id: str, input: Any = None) -> str:
-    """Start a run and wait until it is completed, told by the announcements that streams hear too."""
-    over = {EventType.RUN_COMPLETED.value, EventType.RUN_PAUSED.value}
-    async with asyncio.timeout(PATIENCE):
-        with cairn.hub.subscribe() as news:
-            begun = await cairn.runs.start(pipeline_id, input=input, by=ADMIN)
-            async for change in news:
-                if change.run_id == begun.run_id and change.event_type in over:
+    """Start a run and wait for the change hint that it has completed, as streams do."""
+    final_events = {EventType.RUN_COMPLETED.value, EventType.RUN_PAUSED.value}
+    async with asyncio.timeout(RUN_TIMEOUT):
+        with cairn.hub.subscribe() as changes:
+            started = await cairn.runs.start(pipeline_id, input=input, by=ADMIN)
+            async for change in changes:
+                if change.run_id == started.run_id and change.event_type in final_events:
                     break
-    status = (await cairn.engine.read_run(begun.run_id)).run.status
+    status = (await cairn.engine.read_run(started.run_id)).run.status
     assert status is RunStatus.COMPLETED, status
-    return begun.run_id
+    return started.run_id
 
 
 def quantile(values: list[float], fraction: float) -> float:

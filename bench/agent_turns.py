@@ -1,4 +1,4 @@
-"""What a turn of an agent takes besides the model, which answers at once: whole, with what is stored; and the loop."""
+"""The overhead of one agent turn with a model that replies immediately: in a run, and in the turn loop alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from bench.house import house, pipeline, run_to_end
+from bench.app import create_pipeline, run_to_end, running_app
 from cairn.ports.conversation import Purpose
 from cairn.ports.models import ChosenModel, ModelCallContext, ModelError, ModelTest, ProviderState, TokenUsage
 from cairn.runners.agents.toolbox import Tool, Toolbox
@@ -19,13 +19,13 @@ from cairn.runners.agents.transcript import InMemoryConversation, Transcript
 from cairn.runners.agents.turns import Turn, TurnLoop
 
 TURNS = 200
-DEBATE = 20  # turns of one run, before the judge's
+DEBATE = 20  # turns in one run, not counting the judge's
 RUNS = 8
-WARM = 20
+WARM_UP = 20
 
 
 async def _answer(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str | dict[int, DeltaToolCall]]:
-    """A call of a tool, then words."""
+    """Call the tool first if there is one, then reply."""
     if info.function_tools and len(messages) == 1:
         yield {0: DeltaToolCall("look", '{"at": "x"}', tool_call_id="one")}
     else:
@@ -36,8 +36,8 @@ async def _answer(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterato
 MODEL = FunctionModel(stream_function=_answer)
 
 
-class Instant:
-    """Models that answer at once."""
+class InstantModels:
+    """A model catalogue whose models reply immediately."""
 
     default = "instant:one"
     prices = "none"
@@ -69,8 +69,8 @@ class Instant:
         pass
 
 
-async def _look(given: dict[str, Any]) -> str:
-    return f"At {given['at']} there is nothing."
+async def _look(arguments: dict[str, Any]) -> str:
+    return f"Nothing found at {arguments['at']}."
 
 
 LOOK = Tool(
@@ -82,9 +82,9 @@ LOOK = Tool(
 
 
 async def turns(count: int = TURNS, runs: int = RUNS) -> dict[str, float]:
-    """Milliseconds: of a turn in a run, with all that is composed, read and committed for it; and of the loop alone.
+    """Milliseconds per turn in a run, with everything that is read and committed for it, and in the loop alone.
 
-    The loop is that of a turn with one call of the model, and of one with a tool and two calls, with nothing stored.
+    The loop is measured for a turn with one model call, and for one with a tool call and two model calls.
     """
     return {
         "whole_p50_ms": await whole_turn(runs),
@@ -94,30 +94,30 @@ async def turns(count: int = TURNS, runs: int = RUNS) -> dict[str, float]:
 
 
 async def whole_turn(runs: int = RUNS) -> float:
-    """Runs of one debate each, by the number of their turns: the start of the run and its end are in it too."""
+    """Time runs of one debate each, divided by their turns. The start and end of the run are included."""
     agents = [{"name": name, "role": "You argue."} for name in ("Ann", "Ben")]
     config = {"creation_mode": "predefined", "discussion_mode": "debate", "max_turns": DEBATE, "agents": agents}
     checkpoint = {"key": "talk", "prompt": "Do it. " * 1000, "outputs": ["report.md"]}
-    taken: list[float] = []
-    async with house(models=Instant()) as cairn:
+    times: list[float] = []
+    async with running_app(models=InstantModels()) as cairn:
         execution = {"mode": "agentic", "agent_config": config}
-        pipeline_id = await pipeline(cairn, [{**checkpoint, "execution": execution}])
+        pipeline_id = await create_pipeline(cairn, [{**checkpoint, "execution": execution}])
         for number in range(2 + runs):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             await run_to_end(cairn, pipeline_id)
             if number >= 2:
-                taken.append((time.perf_counter() - begun) * 1000 / (DEBATE + 1))
-    return round(statistics.median(taken), 3)
+                times.append((time.perf_counter() - started) * 1000 / (DEBATE + 1))
+    return round(statistics.median(times), 3)
 
 
 async def _median(tools: Toolbox, count: int) -> float:
-    models, taken = Instant(), list[float]()
-    for number in range(WARM + count):
-        floor = TurnLoop(await Transcript.open(InMemoryConversation(), models), models)
-        begun = time.perf_counter()
-        await floor.hold(
+    models, times = InstantModels(), list[float]()
+    for number in range(WARM_UP + count):
+        loop = TurnLoop(await Transcript.open(InMemoryConversation(), models), models)
+        started = time.perf_counter()
+        await loop.hold(
             Turn("work", "Agent", Purpose.WORK, models.choose(), "You work.", "Do it. " * 1000, tools=tools)
         )
-        if number >= WARM:
-            taken.append((time.perf_counter() - begun) * 1000)
-    return round(statistics.median(taken), 3)
+        if number >= WARM_UP:
+            times.append((time.perf_counter() - started) * 1000)
+    return round(statistics.median(times), 3)

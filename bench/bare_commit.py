@@ -1,4 +1,4 @@
-"""What the machine itself takes: the least that anything durable costs here."""
+"""The cost of one durable commit on this disk, as a baseline."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 
-class Floor:
-    """One UPDATE and one INSERT in a commit: what the disk takes, at the same durability, in the same folder."""
+class BareCommit:
+    """Time one UPDATE and one INSERT per commit in SQLite, with the durability that Cairn uses."""
 
     def __init__(self, folder: str) -> None:
-        self._connection = sqlite3.connect(Path(folder) / "floor.db", isolation_level=None)
+        self._connection = sqlite3.connect(Path(folder) / "baseline.db", isolation_level=None)
         for statement in (
             "PRAGMA journal_mode=WAL",
             "PRAGMA synchronous=FULL",
@@ -22,14 +22,15 @@ class Floor:
             self._connection.execute(statement)
         self._number = 0
 
-    def commit(self) -> float:
-        begun = time.perf_counter()
+    def measure(self) -> float:
+        """Commit once and return the milliseconds it took."""
+        started = time.perf_counter()
         self._number += 1
         self._connection.execute("BEGIN IMMEDIATE")
         self._connection.execute("UPDATE run SET step = ? WHERE id = 1", (self._number,))
         self._connection.execute("INSERT INTO step VALUES (1, ?, ?, ?)", (self._number, '{"ok": true}', time.time()))
         self._connection.execute("COMMIT")
-        return (time.perf_counter() - begun) * 1000
+        return (time.perf_counter() - started) * 1000
 
     def close(self) -> None:
         self._connection.close()
