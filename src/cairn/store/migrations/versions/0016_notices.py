@@ -12,8 +12,8 @@ depends_on = None
 
 INSTANT = sa.DateTime(timezone=True).with_variant(sa.Text(), "sqlite")
 KINDS = (
-    "approval_asked",
-    "approval_reminded",
+    "approval_requested",
+    "approval_reminder_due",
     "approval_escalated",
     "approval_assigned",
     "approval_rejected",

@@ -11,8 +11,8 @@ branch_labels = None
 depends_on = None
 
 _KINDS = (
-    "approval_asked",
-    "approval_reminded",
+    "approval_requested",
+    "approval_reminder_due",
     "approval_escalated",
     "approval_assigned",
     "approval_rejected",
@@ -20,8 +20,8 @@ _KINDS = (
     "approval_auto_approved",
     "execution_failed",
     "run_failed",
-    "budget_nearly_spent",
-    "budget_spent",
+    "budget_warning",
+    "budget_exhausted",
     "run_completed",
     "test",
 )
