@@ -172,10 +172,10 @@ async def test_what_was_not_finished_comes_again_after_the_next_start(recorder: 
 async def test_a_lane_belongs_to_the_worker_that_wakes_it(recorder: JobRecorder) -> None:
     """Another process on the same database does not take it up beside it."""
     other = JobRecorder(recorder.database, worker="other")
-    other.jobs._lane_statements = EnqueueStatements(  # pyright: ignore[reportPrivateUsage]
+    other.jobs._lane_enqueue = EnqueueStatements(  # pyright: ignore[reportPrivateUsage]
         recorder.jobs.client, {"workflow_name": "lane", "queue_name": "lanes:other"}
     )
-    await asyncio.to_thread(other.jobs._lane_statements.learn, recorder.database.system_engine)  # pyright: ignore[reportPrivateUsage]
+    await asyncio.to_thread(other.jobs._lane_enqueue.prepare, recorder.database.system_engine)  # pyright: ignore[reportPrivateUsage]
     await recorder.database.transact(lambda c: other.jobs.enqueue_lane(c, "exec:theirs:1", "run"))
     await recorder.database.transact(lambda c: recorder.jobs.enqueue_lane(c, "exec:ours:1", "run"))
     await recorder.until(lambda: recorder.over("exec:ours:1"))

@@ -15,7 +15,7 @@ import pytest
 from cairn.adapters.sandbox import leftover_processes
 from cairn.adapters.sandbox.best_available import BestSandbox
 from cairn.adapters.sandbox.bubblewrap import BubblewrapSandbox
-from cairn.adapters.sandbox.plain_process import PlainSandbox, user_of
+from cairn.adapters.sandbox.plain_process import PlainSandbox, script_user
 from cairn.ports import ProcessLimits, ProcessSpec, Sandbox, SandboxLevel
 from cairn.runners.scripts.runner import CHILD
 from tests.mentions import mentions
@@ -165,11 +165,11 @@ async def test_a_machine_without_bubblewrap_falls_back_and_says_so(
 
 
 def test_each_piece_of_work_has_a_user_of_its_own(tmp_path: Path) -> None:
-    users = {user_of(tmp_path, f"execution-{n}") for n in range(1000)}
+    users = {script_user(tmp_path, f"execution-{n}") for n in range(1000)}
     assert len(users) == 1000
     assert min(users) >= 1_000_000_000
     assert max(users) < 2**31
-    assert user_of(tmp_path, "a") == user_of(tmp_path, "a") != user_of(tmp_path / "other", "a")
+    assert script_user(tmp_path, "a") == script_user(tmp_path, "a") != script_user(tmp_path / "other", "a")
 
 
 def _opened(marks: str) -> set[str]:

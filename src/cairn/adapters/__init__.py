@@ -1,1 +1,1 @@
-"""One file per outside thing; only `bootstrap` chooses."""
+"""Implementations of the ports, one module or package per outside system. Only `bootstrap` chooses them."""

@@ -1,4 +1,4 @@
-"""One server holds a shared database; a second one is told so. It goes with the connection, however that ends."""
+"""Lock a shared database for one server, so that a second one fails at its start."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import contextlib
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-KEY = 0x6361_6972_6E  # "cairn"
+LOCK_KEY = 0x6361_6972_6E  # "cairn"
 
 
 class DatabaseInUse(Exception):
-    """Another process serves this database."""
+    """Another server uses this database."""
 
 
 class DatabaseLock:
-    """PostgreSQL's advisory lock, held by a connection of its own."""
+    """PostgreSQL's advisory lock on a connection of its own, released when the connection ends for any reason."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -23,10 +23,10 @@ class DatabaseLock:
 
     def acquire(self) -> None:
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        if not connection.execute(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": KEY}).scalar_one():
+        if not connection.execute(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": LOCK_KEY}).scalar_one():
             connection.close()
             raise DatabaseInUse(
-                "Another Cairn serves this database. Stop that one, or give this one a database of its own."
+                "Another Cairn server uses this database. Stop it, or set CAIRN_DATABASE_URL to another database."
             )
         self._connection = connection
 
@@ -35,6 +35,6 @@ class DatabaseLock:
         if connection is None:
             return
         with contextlib.suppress(SQLAlchemyError):  # the session may be gone, and the lock with it
-            connection.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": KEY})
+            connection.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": LOCK_KEY})
         connection.invalidate()
         connection.close()

@@ -1,4 +1,4 @@
-"""One process holds a data folder with an embedded database; a second one is told which."""
+"""Lock a data folder with an embedded database for one process; a second one is told which process holds it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 
 class FolderInUse(Exception):
-    """Another process holds the folder."""
+    """Another process uses the data folder."""
 
 
 class FolderLock:
-    """Held until `release`, or until the process ends, however it ends."""
+    """Held until `release` or the end of the process."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "cairn.lock"
@@ -26,11 +26,11 @@ class FolderLock:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = _read(fd)
+            holder = _describe_holder(fd)
             os.close(fd)
             raise FolderInUse(
-                f"The data folder {self._path.parent} is in use by another Cairn{holder}. "
-                "Stop that one, or choose another folder with --data-dir."
+                f"The data folder {self._path.parent} is in use by another Cairn process{holder}. "
+                "Stop it, or choose another folder with --data-dir."
             ) from None
         os.ftruncate(fd, 0)
         os.write(
@@ -44,9 +44,9 @@ class FolderLock:
             self._fd = None
 
 
-def _read(fd: int) -> str:
+def _describe_holder(fd: int) -> str:
     try:
         holder = json.loads(os.pread(fd, 4096, 0))
-        return f" (process {holder['pid']}, since {holder['since']})"
+        return f" (process id {holder['pid']}, since {holder['since']})"
     except (ValueError, KeyError, TypeError):
         return ""

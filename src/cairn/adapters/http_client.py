@@ -1,4 +1,4 @@
-"""Requests by httpx, to where they may go; redirects are followed one by one, each looked at again."""
+"""HTTP requests with httpx to allowed addresses. Each redirect is checked like the original request."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cairn.adapters.outbound_guard import OutboundGuard
 from cairn.ports.outbound import DeliveryUnknown, HttpResponse, NotSent, OutboundError
 
 for _name in ("httpx", "httpcore"):
-    logging.getLogger(_name).setLevel(logging.WARNING)  # they log addresses whole, and these hold secrets
+    logging.getLogger(_name).setLevel(logging.WARNING)  # they log full URLs, which contain secrets
 
-MOST_REDIRECTS = 5
-NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-UNFIT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"})
-KEPT_ELSEWHERE = frozenset({"accept", "accept-encoding", "content-type", "content-length", "user-agent", "host"})
+MAX_REDIRECTS = 5
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"})
+CROSS_ORIGIN_HEADERS = frozenset({"accept", "accept-encoding", "content-type", "content-length", "user-agent", "host"})
 
 
 class HttpxWeb:
@@ -40,48 +40,48 @@ class HttpxWeb:
         timeout: float = 10.0,  # noqa: ASYNC109
         limit: int = 1_000_000,
     ) -> HttpResponse:
-        request = _made(method, url, headers or {}, body)
+        request = _build_request(method, url, headers or {}, body)
         request.headers.setdefault("User-Agent", self._agent)
         request.extensions["seconds"] = timeout
         try:
-            transport = _Pinned(self._guard, await self._context())
-            # Proxies and passwords of the environment would lead round the guard.
+            transport = _PinnedTransport(self._guard, await self._context())
+            # Proxies and credentials from the environment would bypass the guard.
             async with httpx.AsyncClient(transport=transport, trust_env=False) as client:
                 async with asyncio.timeout(timeout):
                     return await self._follow(client, request, limit)
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as error:
-            raise _fault(request, error, timeout) from None
+            raise _outbound_error(request, error, timeout) from None
 
     async def _context(self) -> ssl.SSLContext:
-        if self._tls is None:  # reading all that is trusted takes a moment
+        if self._tls is None:  # loading the trusted certificates is slow
             self._tls = await asyncio.to_thread(httpx.create_ssl_context, trust_env=False)
         return self._tls
 
-    async def _follow(self, client: httpx.AsyncClient, first: httpx.Request, limit: int) -> HttpResponse:
-        request = first
-        for _ in range(MOST_REDIRECTS + 1):
+    async def _follow(self, client: httpx.AsyncClient, original: httpx.Request, limit: int) -> HttpResponse:
+        request = original
+        for _ in range(MAX_REDIRECTS + 1):
             try:
                 response = await client.send(request, stream=True)
-            except OutboundError as fault:
-                # What comes before a redirect has been done, whatever comes of the rest.
-                raise (fault if request is first else DeliveryUnknown(str(fault), lasting=fault.lasting)) from None
+            except OutboundError as error:
+                # The original request was already processed, so after a redirect the outcome is unknown.
+                raise (error if request is original else DeliveryUnknown(str(error), lasting=error.lasting)) from None
             try:
-                following = response.next_request
-                if following is None:
-                    body, is_whole = await _read(response, limit)
+                next_request = response.next_request
+                if next_request is None:
+                    body, is_whole = await _read_body(response, limit)
                     return HttpResponse(response.status_code, dict(response.headers.items()), body, is_whole)
             finally:
                 await response.aclose()
-            request = _elsewhere(request, following)
-        raise DeliveryUnknown(f"{first.url.host} redirects more than {MOST_REDIRECTS} times.", lasting=True)
+            request = _redirect(request, next_request)
+        raise DeliveryUnknown(f"{original.url.host} redirects more than {MAX_REDIRECTS} times.", lasting=True)
 
 
-class _Pinned(httpx.AsyncBaseTransport):
-    """Connects to the address that was looked at; host name and certificate stay those of the name."""
+class _PinnedTransport(httpx.AsyncBaseTransport):
+    """Connects to the address that was checked, with the host name of the URL for the Host header and certificate."""
 
     def __init__(self, guard: OutboundGuard, tls: ssl.SSLContext) -> None:
         self._guard = guard
-        limits = httpx.Limits(max_keepalive_connections=0)  # one address may serve many names
+        limits = httpx.Limits(max_keepalive_connections=0)  # connections must not be reused for another name
         self._inner = httpx.AsyncHTTPTransport(verify=tls, trust_env=False, limits=limits)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -92,14 +92,16 @@ class _Pinned(httpx.AsyncBaseTransport):
 
         async def trace(name: str, _info: Any) -> None:
             if name == "http11.send_request_headers.started":
-                request.extensions["begun"] = True
+                request.extensions["sent"] = True
 
-        share = request.extensions["seconds"] / len(addresses)  # one that is silent leaves time for the next
+        connect_timeout = request.extensions["seconds"] / len(
+            addresses
+        )  # so that an address that does not answer leaves time for the next
         extensions = {
             **request.extensions,
             "sni_hostname": url.raw_host.decode(),
             "trace": trace,
-            "timeout": {"connect": share},
+            "timeout": {"connect": connect_timeout},
         }
         for n, address in enumerate(addresses):
             pinned = httpx.Request(
@@ -114,68 +116,68 @@ class _Pinned(httpx.AsyncBaseTransport):
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 if n + 1 == len(addresses):
                     raise
-        raise AssertionError  # there is an address
+        raise AssertionError  # there is always an address
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
-def _made(method: str, url: str, headers: Mapping[str, str], body: bytes) -> httpx.Request:
+def _build_request(method: str, url: str, headers: Mapping[str, str], body: bytes) -> httpx.Request:
     for name, value in headers.items():
-        if not NAME.fullmatch(name) or UNFIT.search(value) or not value.isascii():
-            raise NotSent(f"The header {name!r} cannot be sent: it may have printable ASCII alone.", lasting=True)
-        if name.lower() in OURS:
-            raise NotSent(f"The header {name} is set by Cairn itself.", lasting=True)
-    if not NAME.fullmatch(method):
-        raise NotSent(f"{method!r} is not a method.", lasting=True)
+        if not TOKEN.fullmatch(name) or CONTROL_CHARACTERS.search(value) or not value.isascii():
+            raise NotSent(f"The header {name!r} is invalid. Use printable ASCII only.", lasting=True)
+        if name.lower() in OWN_HEADERS:
+            raise NotSent(f"You can't set the header {name}. Cairn sets it itself.", lasting=True)
+    if not TOKEN.fullmatch(method):
+        raise NotSent(f"{method!r} is not an HTTP method.", lasting=True)
     try:
         request = httpx.Request(method.upper(), url, headers=dict(headers), content=body or None)
     except (httpx.InvalidURL, ValueError, TypeError) as error:
-        raise NotSent(f"{url!r} is not an address: {error}", lasting=True) from None
-    _check(request.url)
-    request.headers["Accept-Encoding"] = "identity"  # what is unpacked could be of any size
+        raise NotSent(f"{url!r} is not a URL: {error}", lasting=True) from None
+    _check_url(request.url)
+    request.headers["Accept-Encoding"] = "identity"  # a compressed body could unpack to any size
     return request
 
 
-def _check(url: httpx.URL) -> None:
+def _check_url(url: httpx.URL) -> None:
     if url.scheme not in ("http", "https") or not url.host:
-        raise NotSent(f"{str(url)!r} is not an address that starts with http:// or https://.", lasting=True)
+        raise NotSent(f"{str(url)!r} is not an http:// or https:// URL.", lasting=True)
     if not 0 < (url.port or 80) < 65536:
-        raise NotSent(f"{str(url)!r} names a port that does not exist.", lasting=True)
+        raise NotSent(f"{str(url)!r} has an invalid port.", lasting=True)
     if url.userinfo:
-        raise NotSent("An address may not hold a password: put it into a header.", lasting=True)
+        raise NotSent("A URL can't contain a password. Use a header.", lasting=True)
 
 
-def _elsewhere(request: httpx.Request, following: httpx.Request) -> httpx.Request:
-    """What was meant for one server is not told to another."""
+def _redirect(request: httpx.Request, next_request: httpx.Request) -> httpx.Request:
+    """Check the redirect, and drop headers that another server must not see."""
     try:
-        _check(following.url)
-    except NotSent as fault:
-        raise DeliveryUnknown(str(fault), lasting=True) from None
-    if request.url.scheme == "https" and following.url.scheme == "http":
-        raise DeliveryUnknown(f"{request.url.host} redirects to an address without encryption.", lasting=True)
-    if (request.url.host, request.url.port) != (following.url.host, following.url.port):
-        for name in [name for name in following.headers if name.lower() not in KEPT_ELSEWHERE]:
-            del following.headers[name]
-    following.extensions.update(request.extensions)
-    return following
+        _check_url(next_request.url)
+    except NotSent as error:
+        raise DeliveryUnknown(str(error), lasting=True) from None
+    if request.url.scheme == "https" and next_request.url.scheme == "http":
+        raise DeliveryUnknown(f"{request.url.host} redirects from https to http.", lasting=True)
+    if (request.url.host, request.url.port) != (next_request.url.host, next_request.url.port):
+        for name in [name for name in next_request.headers if name.lower() not in CROSS_ORIGIN_HEADERS]:
+            del next_request.headers[name]
+    next_request.extensions.update(request.extensions)
+    return next_request
 
 
-async def _read(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
+async def _read_body(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
     body = bytearray()
-    async for piece in response.aiter_raw():
-        body += piece
+    async for chunk in response.aiter_raw():
+        body += chunk
         if len(body) > limit:
             return bytes(body[:limit]), False
     return bytes(body), True
 
 
-def _fault(request: httpx.Request, error: Exception, timeout: float) -> OutboundError:
+def _outbound_error(request: httpx.Request, error: Exception, timeout: float) -> OutboundError:
     host = request.url.host
-    late = isinstance(error, TimeoutError | httpx.TimeoutException)
-    if "begun" not in request.extensions:
-        what = f"within {timeout:g} s" if late else f": {error}"
-        return NotSent(f"{host} cannot be reached{' ' if late else ''}{what}.")
-    if late:
+    timed_out = isinstance(error, TimeoutError | httpx.TimeoutException)
+    if "sent" not in request.extensions:
+        detail = f" within {timeout:g} s" if timed_out else f": {error}"
+        return NotSent(f"Couldn't reach {host}{detail}.")
+    if timed_out:
         return DeliveryUnknown(f"{host} did not answer within {timeout:g} s.")
-    return DeliveryUnknown(f"{host} broke off: {error or type(error).__name__}.")
+    return DeliveryUnknown(f"{host} closed the connection: {error or type(error).__name__}.")

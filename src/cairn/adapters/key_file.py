@@ -1,4 +1,4 @@
-"""Where the keys of secrets are: in the settings, or in a file that only its owner can read."""
+"""Encryption keys of the secret store: from the settings, or from a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ NAME = "secret.key"
 
 
 class WrongKey(ValueError):
-    """A key that is none."""
+    """An invalid key."""
 
 
 class SettingsKeys:
-    """Of the settings: whoever runs the program changes them. What the file's keys have encrypted stays readable."""
+    """Keys from the settings, which only the operator changes. The keys of the file still decrypt older secrets."""
 
     def __init__(self, keys: Sequence[str], file: KeyFile) -> None:
-        self._keys = checked(keys, "CAIRN_SECRET_KEY")
+        self._keys = validated(keys, "CAIRN_SECRET_KEY")
         self._file = file
 
     def all(self) -> tuple[str, ...]:
@@ -29,11 +29,11 @@ class SettingsKeys:
         return self.all()
 
     def keep_newest(self) -> None:
-        """The older ones stay until the settings leave them out."""
+        """Does nothing: older keys stay until you remove them from the settings."""
 
 
 class KeyFile:
-    """One key a line, the newest first; made when it is first needed."""
+    """One key per line, newest first. The file is created when a key is first needed."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / NAME
@@ -43,7 +43,7 @@ class KeyFile:
             text = self._path.read_text(encoding="ascii")
         except FileNotFoundError:
             return ()
-        return checked(text.split(), str(self._path))
+        return validated(text.split(), str(self._path))
 
     def add(self) -> tuple[str, ...]:
         keys = (Fernet.generate_key().decode(), *self.all())
@@ -54,16 +54,16 @@ class KeyFile:
         self._write(self.all()[:1])
 
     def _write(self, keys: tuple[str, ...]) -> None:
-        """Beside first, then in its place: a key that is half there is lost."""
-        beside = self._path.with_name(f".{NAME}.{os.getpid()}")
-        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        """Write a temporary file and rename it: a partly written key would be lost."""
+        temporary = self._path.with_name(f".{NAME}.{os.getpid()}")
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             os.fchmod(fd, 0o600)
             os.write(fd, "".join(f"{key}\n" for key in keys).encode())
             os.fsync(fd)
         finally:
             os.close(fd)
-        beside.replace(self._path)
+        temporary.replace(self._path)
         folder = os.open(self._path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -71,19 +71,19 @@ class KeyFile:
             os.close(folder)
 
 
-def keys_of(given: str | None, folder: Path) -> SettingsKeys | KeyFile:
-    """Those of the settings, newest first and with commas between them; else those of the folder."""
+def keys_of(setting: str | None, folder: Path) -> SettingsKeys | KeyFile:
+    """Keys from the setting, newest first and separated by commas, otherwise from the data folder."""
     file = KeyFile(folder)
-    keys = [key.strip() for key in (given or "").split(",") if key.strip()]
+    keys = [key.strip() for key in (setting or "").split(",") if key.strip()]
     return SettingsKeys(keys, file) if keys else file
 
 
-def checked(keys: Sequence[str], where: str) -> tuple[str, ...]:
+def validated(keys: Sequence[str], source: str) -> tuple[str, ...]:
     for key in keys:
         try:
             Fernet(key)
         except ValueError:
             raise WrongKey(
-                f"{where} has a key that is none: a key is 32 random bytes in URL-safe base64, 44 characters."
+                f"{source} contains an invalid key. A key is 32 random bytes in URL-safe base64 (44 characters)."
             ) from None
     return tuple(keys)

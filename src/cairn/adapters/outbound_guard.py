@@ -1,4 +1,4 @@
-"""Where requests may go: nothing inside the network is reached unless an admin has named it."""
+"""Check where outgoing requests go: private addresses only if an admin has allowed them."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 NAT64 = IPv6Network("64:ff9b::/96")
-HOW = "an admin may allow it with CAIRN_OUTBOUND_ALLOWED"
+HINT = "An admin can allow it with CAIRN_OUTBOUND_ALLOWED."
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """By the system's resolver, in its order."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+    """Resolve with the system's resolver, in its order."""
+    addresses = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(address[0]) for *_, address in addresses))
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """Hosts and networks that may be reached although they are not public."""
+    """Hosts and networks that requests may reach although they are not public."""
 
     hosts: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @classmethod
-    def of(cls, named: Sequence[str]) -> AllowedHosts:
+    def of(cls, names: Sequence[str]) -> AllowedHosts:
         hosts: set[str] = set()
         networks: list[IPv4Network | IPv6Network] = []
-        for name in named:
+        for name in names:
             try:
                 networks.append(ip_network(name.strip(), strict=False))
             except ValueError:
-                hosts.add(_plain(name))
+                hosts.add(_normalized(name))
         return cls(frozenset(hosts), tuple(networks))
 
     def covers(self, address: Address) -> bool:
@@ -51,30 +51,30 @@ class OutboundGuard:
         self._resolve = resolve
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
-        """Where to connect to: resolved here, once, so that a second answer of the name's cannot lead elsewhere."""
+        """The addresses to connect to. Resolved once, so that a second DNS answer cannot lead elsewhere."""
         try:
-            found = await self._resolve(host, port)
+            addresses = await self._resolve(host, port)
         except (OSError, UnicodeError) as error:
-            raise NotSent(f"The host {host} is not known: {error}") from None
-        if not found:
+            raise NotSent(f"Couldn't resolve the host {host}: {error}") from None
+        if not addresses:
             raise NotSent(f"The host {host} has no address.")
-        if _plain(host) not in self._allowed.hosts:
-            for text in found:
+        if _normalized(host) not in self._allowed.hosts:
+            for text in addresses:
                 self._check(host, text)
-        return tuple(found)
+        return tuple(addresses)
 
     def _check(self, host: str, text: str) -> None:
-        """One address that is not public is enough: which one is used is not left to chance."""
+        """Raise if this address is neither public nor allowed. One such address of a host is enough."""
         address = ip_address(text.partition("%")[0])
-        inner = _inner(address)
-        named = self._allowed.covers(address) or self._allowed.covers(inner)
-        if not named and not (_is_public(address) and _is_public(inner)):
-            where = host if host.strip("[]") == text else f"{host} ({text})"
-            raise NotSent(f"{where} is not a public address: {HOW}.", lasting=True)
+        embedded = _embedded_ipv4(address)
+        is_allowed = self._allowed.covers(address) or self._allowed.covers(embedded)
+        if not is_allowed and not (_is_public(address) and _is_public(embedded)):
+            target = host if host.strip("[]") == text else f"{host} ({text})"
+            raise NotSent(f"{target} is not a public address. {HINT}", lasting=True)
 
 
-def _inner(address: Address) -> Address:
-    """The IPv4 address that an IPv6 one stands for."""
+def _embedded_ipv4(address: Address) -> Address:
+    """The IPv4 address that an IPv6 address embeds, otherwise the address itself."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return address.ipv4_mapped
@@ -82,17 +82,17 @@ def _inner(address: Address) -> Address:
             return address.sixtofour
         if address.teredo is not None:
             return address.teredo[1]
-        if address in NAT64 or (int(address) >> 32 == 0 and int(address) > 1):  # the latter: an old way to write it
+        if address in NAT64 or (int(address) >> 32 == 0 and int(address) > 1):  # the latter: IPv4-compatible addresses
             return IPv4Address(int(address) & 0xFFFFFFFF)
     return address
 
 
 def _is_public(address: Address) -> bool:
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        return True  # what it stands for is looked at
+        return True  # the embedded address is checked
     site_local = isinstance(address, IPv6Address) and address.is_site_local
     return address.is_global and not address.is_multicast and not site_local
 
 
-def _plain(host: str) -> str:
+def _normalized(host: str) -> str:
     return host.strip().strip("[]").rstrip(".").lower()

@@ -1,4 +1,4 @@
-"""Mail by SMTP: one connection for each, all who are named or none."""
+"""Send emails by SMTP, one connection each: to all recipients or to none."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ import aiosmtplib
 from cairn.ports.clock import Clock
 from cairn.ports.outbound import DeliveryUnknown, Mail, NotSent, OutboundError
 
-UNFIT = re.compile(r"[\x00-\x1f\x7f]")
-PLAIN = re.compile(r"[^\s\x00-\x1f\x7f,;:<>()@\"\\]+@[^\s\x00-\x1f\x7f,;:<>()@\"\\]+")
-HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
-OURS = frozenset({"from", "sender", "to", "cc", "bcc", "subject", "date", "message-id", "return-path", "received"})
-OURS_TOO = ("content-", "mime-", "resent-")
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f]")
+PLAIN_ADDRESS = re.compile(r"[^\s\x00-\x1f\x7f,;:<>()@\"\\]+@[^\s\x00-\x1f\x7f,;:<>()@\"\\]+")
+HEADER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+OWN_HEADERS = frozenset(
+    {"from", "sender", "to", "cc", "bcc", "subject", "date", "message-id", "return-path", "received"}
+)
+OWN_HEADER_PREFIXES = ("content-", "mime-", "resent-")
 MESSAGE_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")
-ASCII_LINES = SMTP.clone(cte_type="7bit")  # any server takes them
+ASCII_LINES = SMTP.clone(cte_type="7bit")  # accepted by any server
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
 
@@ -36,7 +38,7 @@ class SmtpServer:
     port: int | None = None
     user: str | None = None
     tls: Literal["starttls", "tls", "none"] = "starttls"
-    timeout: float = 30.0  # for all of a mail
+    timeout: float = 30.0  # for a whole email
 
 
 class SmtpMailer:
@@ -56,17 +58,17 @@ class SmtpMailer:
     async def send(self, mail: Mail, *, message_id: str) -> str:
         server = self._server
         if server.host is None:
-            raise NotSent("No mail server is set up: set CAIRN_SMTP_HOST.", lasting=True)
+            raise NotSent("No mail server is configured. Set CAIRN_SMTP_HOST.", lasting=True)
         sender = _address(server.sender)
         to, cc = tuple(map(_address, mail.to)), tuple(map(_address, mail.cc))
         if not to:
-            raise NotSent("The mail names nobody that it goes to.", lasting=True)
+            raise NotSent("The email has no recipients.", lasting=True)
         try:
-            message = _written(mail, sender, to, cc, message_id)
+            message = _build_message(mail, sender, to, cc, message_id)
         except ValueError as error:
-            raise NotSent(f"The mail cannot be written: {error}", lasting=True) from None
+            raise NotSent(f"The email is invalid: {error}", lasting=True) from None
         message["Date"] = format_datetime(self._clock.now())
-        password = await self._sign_in_with() if server.user else None
+        password = await self._read_password() if server.user else None
         client = aiosmtplib.SMTP(
             hostname=server.host,
             port=server.port or PORTS[server.tls],
@@ -77,69 +79,71 @@ class SmtpMailer:
             tls_context=self._context,
             timeout=server.timeout,
         )
-        return await _handed_over(client, message, sender, (*to, *cc), server.timeout)
+        return await _deliver(client, message, sender, (*to, *cc), server.timeout)
 
-    async def _sign_in_with(self) -> str | None:
+    async def _read_password(self) -> str | None:
         try:
             return await asyncio.to_thread(self._password)
         except Exception as error:
-            raise NotSent(f"The password of the mail server cannot be read: {error}", lasting=True) from error
+            raise NotSent(f"Couldn't read the password of the mail server: {error}", lasting=True) from error
 
 
-async def _handed_over(
-    client: aiosmtplib.SMTP, message: EmailMessage, sender: Address, all: tuple[Address, ...], seconds: float
+async def _deliver(
+    client: aiosmtplib.SMTP, message: EmailMessage, sender: Address, recipients: tuple[Address, ...], seconds: float
 ) -> str:
-    begun = False
+    data_sent = False
     try:
         async with asyncio.timeout(seconds):
             await client.connect()
-            beyond = any(not address.addr_spec.isascii() for address in (sender, *all))
-            if beyond and not client.supports_extension("SMTPUTF8"):
-                raise NotSent("The mail server does not know addresses beyond ASCII.", lasting=True)
-            encoding, options = ("utf-8", ["SMTPUTF8"]) if beyond else ("ascii", [])
+            needs_utf8 = any(not address.addr_spec.isascii() for address in (sender, *recipients))
+            if needs_utf8 and not client.supports_extension("SMTPUTF8"):
+                raise NotSent("The mail server doesn't support addresses with non-ASCII characters.", lasting=True)
+            encoding, options = ("utf-8", ["SMTPUTF8"]) if needs_utf8 else ("ascii", [])
             await client.mail(sender.addr_spec, options=options, encoding=encoding)
-            for address in all:
+            for address in recipients:
                 await client.rcpt(address.addr_spec, encoding=encoding)
-            begun = True
-            answer = await client.data(message.as_bytes(policy=ASCII_LINES.clone(utf8=beyond)))
+            data_sent = True
+            answer = await client.data(message.as_bytes(policy=ASCII_LINES.clone(utf8=needs_utf8)))
         with suppress(aiosmtplib.SMTPException, OSError, TimeoutError):
             await client.quit(timeout=1.0)
     except aiosmtplib.SMTPResponseException as error:
-        raise NotSent(f"The mail server refused: {error.code} {error.message}", lasting=error.code >= 500) from None
+        raise NotSent(
+            f"The mail server rejected the email: {error.code} {error.message}", lasting=error.code >= 500
+        ) from None
     except (aiosmtplib.SMTPException, OSError, TimeoutError) as error:
-        raise _fault(error, begun) from None
+        raise _outbound_error(error, data_sent) from None
     finally:
         client.close()
     return f"{answer.code} {answer.message}"
 
 
-def _fault(error: Exception, begun: bool) -> OutboundError:
-    what = str(error) or type(error).__name__
-    if begun:
-        return DeliveryUnknown(f"The mail server did not say whether it took the mail: {what}.")
-    return NotSent(f"The mail server cannot be used: {what}.")
+def _outbound_error(error: Exception, data_sent: bool) -> OutboundError:
+    detail = str(error) or type(error).__name__
+    if data_sent:
+        return DeliveryUnknown(f"The mail server didn't confirm the email: {detail}.")
+    return NotSent(f"Couldn't reach the mail server: {detail}.")
 
 
 def _address(text: str) -> Address:
-    """One plain address: a list, a name or a line break in it would send the mail elsewhere."""
-    wrong = NotSent(f"{text!r} is not a mail address.", lasting=True)
-    if not PLAIN.fullmatch(text):
-        raise wrong
+    """Parse a single plain address. A list, a display name or a line break could send the email elsewhere."""
+    invalid = NotSent(f"{text!r} is not an email address.", lasting=True)
+    if not PLAIN_ADDRESS.fullmatch(text):
+        raise invalid
     try:
         address = Address(addr_spec=text)
         domain = address.domain if address.domain.isascii() else address.domain.encode("idna").decode()
         return Address(username=address.username, domain=domain)
     except (ValueError, IndexError, AttributeError):
-        raise wrong from None
+        raise invalid from None
 
 
-def _written(
+def _build_message(
     mail: Mail, sender: Address, to: tuple[Address, ...], cc: tuple[Address, ...], message_id: str
 ) -> EmailMessage:
-    if UNFIT.search(mail.subject):
-        raise NotSent("The subject has a line break or another control character.", lasting=True)
+    if CONTROL_CHARACTERS.search(mail.subject):
+        raise NotSent("The subject contains a control character.", lasting=True)
     if not MESSAGE_ID.fullmatch(message_id):
-        raise NotSent(f"{message_id!r} cannot name a mail.", lasting=True)
+        raise NotSent(f"{message_id!r} is not a valid message id.", lasting=True)
     message = EmailMessage(policy=ASCII_LINES)
     message["From"], message["To"] = sender, to
     if cc:
@@ -147,17 +151,17 @@ def _written(
     message["Subject"] = mail.subject
     message["Message-ID"] = f"<{message_id}@{sender.domain}>"
     for name, value in mail.headers.items():
-        if not HEADER.fullmatch(name) or UNFIT.search(value):
-            raise NotSent(f"The header {name!r} cannot be sent.", lasting=True)
-        if name.lower() in OURS or name.lower().startswith(OURS_TOO):
-            raise NotSent(f"The header {name} is set by Cairn itself.", lasting=True)
+        if not HEADER_NAME.fullmatch(name) or CONTROL_CHARACTERS.search(value):
+            raise NotSent(f"The header {name!r} is invalid.", lasting=True)
+        if name.lower() in OWN_HEADERS or name.lower().startswith(OWN_HEADER_PREFIXES):
+            raise NotSent(f"You can't set the header {name}. Cairn sets it itself.", lasting=True)
         message[name] = value
     message.set_content(mail.text)
     if mail.html is not None:
         message.add_alternative(mail.html, subtype="html")
-    for a in mail.attachments:
-        main, _, sub = a.content_type.partition("/")
-        if UNFIT.search(a.name + a.content_type) or not main or not sub:
-            raise NotSent(f"The attachment {a.name!r} cannot be sent.", lasting=True)
-        message.add_attachment(a.data, maintype=main, subtype=sub, filename=a.name)
+    for attachment in mail.attachments:
+        main, _, sub = attachment.content_type.partition("/")
+        if CONTROL_CHARACTERS.search(attachment.name + attachment.content_type) or not main or not sub:
+            raise NotSent(f"The attachment {attachment.name!r} has an invalid name or content type.", lasting=True)
+        message.add_attachment(attachment.data, maintype=main, subtype=sub, filename=attachment.name)
     return message

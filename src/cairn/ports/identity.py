@@ -61,10 +61,10 @@ class NotIdentified(Exception):
 
 
 class IdentityProvider(Protocol):
-    async def address(self, trip: SignInRequest) -> str:
+    async def address(self, request: SignInRequest) -> str:
         """Where the browser goes."""
         ...
 
-    async def identify(self, trip: SignInRequest, code: str) -> Identity:
+    async def identify(self, request: SignInRequest, code: str) -> Identity:
         """Who it is that came back with the code."""
         ...

@@ -1,6 +1,6 @@
-"""Durable jobs on DBOS Transact, whose tables live in Cairn's own database.
+"""The job engine: DBOS Transact, with its tables in Cairn's own database.
 
-DBOS is imported when the engine is started: a command that only reads or saves does without it.
+DBOS is imported when the engine starts, because commands that only read or save don't need it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from cairn.adapters.jobs.dbos_statements import EnqueueStatements
 
 APPLICATION = "cairn"
-JOB_VERSION = "jobs-1"  # pinned: work enqueued by one release is taken up by the next
+JOB_VERSION = "jobs-1"  # pinned, so that a new release resumes the jobs of the previous one
 LANES, TIMERS, NOTICES = "lanes", "timers", "notices"
 UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
-LISTENER_SECONDS = 0.05  # the engine's own listener, which Cairn does not use, ends within this time when stopped
+LISTENER_SECONDS = 0.05  # how long DBOS's own listener, which Cairn does not use, takes to stop
 T = TypeVar("T")
-AT_ONCE = 500  # finished jobs that are removed in one transaction
+SWEEP_BATCH = 500  # finished jobs deleted per transaction
 
 
-def _started(part: T | None) -> T:
-    if part is None:
-        raise RuntimeError("the job engine is not started")
-    return part
+def _require_started(value: T | None) -> T:
+    if value is None:
+        raise RuntimeError("The job engine is not running.")
+    return value
 
 
 class DbosJobs:
@@ -49,48 +49,51 @@ class DbosJobs:
         poll_seconds: float = 1.0,
         log_level: Literal["ERROR", "WARNING", "INFO", "DEBUG"] = "ERROR",
     ) -> None:
-        """`worker` names this process among all that share the database, the same after each start."""
+        """`worker` identifies this process among those that share the database. It stays the same across restarts."""
         self._url = url
         self._engine = engine
         self._worker = worker
-        # Who commits a dispatch wakes its lane at once; another process would only do the same work again.
+        # One queue per process: the process that commits a dispatch also wakes its lane, and no other should start it.
         self._lanes, self._notices = f"{LANES}:{worker}", f"{NOTICES}:{worker}"
-        self._poll = poll_seconds
+        self._poll_seconds = poll_seconds
         self._log_level = log_level
-        self.process = ""  # changes with every start: tells its jobs from those of others
+        self.process = ""  # changes with each start; identifies the jobs enqueued since
         self._client: DBOSClient | None = None
-        self._lane_statements: EnqueueStatements | None = None
-        self._notice_statements: EnqueueStatements | None = None
+        self._lane_enqueue: EnqueueStatements | None = None
+        self._notice_enqueue: EnqueueStatements | None = None
         schema = "" if engine.dialect.name == "sqlite" else "dbos."
         status: sa.BindParameter[Any] = sa.bindparam("open", list(UNFINISHED), expanding=True)
-        self._open = sa.text(
+        self._select_open = sa.text(
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608 - the schema is one of two constants
             "WHERE workflow_uuid IN :jobs AND status IN :open"
         ).bindparams(sa.bindparam("jobs", expanding=True), status)
-        self._own = sa.text(
+        self._own_lanes = sa.text(
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608
             "WHERE workflow_uuid IN :jobs AND queue_name = :lanes AND status IN :open"
         ).bindparams(sa.bindparam("jobs", expanding=True), status)
-        place = "?" if engine.dialect.name == "sqlite" else "%s"
-        self._end = f"DELETE FROM {schema}workflow_status WHERE workflow_uuid = {place} AND status = 'ENQUEUED'"  # noqa: S608
-        self._forget = f"DELETE FROM {schema}workflow_input WHERE workflow_uuid = {place}"  # noqa: S608
-        self._finished = sa.text(
+        placeholder = "?" if engine.dialect.name == "sqlite" else "%s"
+        self._delete_queued = (
+            f"DELETE FROM {schema}workflow_status "  # noqa: S608
+            f"WHERE workflow_uuid = {placeholder} AND status = 'ENQUEUED'"
+        )
+        self._delete_input = f"DELETE FROM {schema}workflow_input WHERE workflow_uuid = {placeholder}"  # noqa: S608
+        self._select_finished = sa.text(
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608
             "WHERE updated_at < :before AND status NOT IN :open LIMIT :limit"
         ).bindparams(status)
 
     @property
     def client(self) -> DBOSClient:
-        return _started(self._client)
+        return _require_started(self._client)
 
     # ---- in the caller's transaction -----------------------------------------------------------------
     def enqueue_lane(self, connection: sa.Connection, job: str, run_id: str) -> None:
-        _started(self._lane_statements).enqueue(connection, job, run_id, self.process)
+        _require_started(self._lane_enqueue).enqueue(connection, job, run_id, self.process)
 
     def end_lane(self, connection: sa.Connection, job: str) -> None:
-        """Most lanes are over before the engine has come to take them up: it need not."""
-        if send(connection, self._end, (job,)):
-            send(connection, self._forget, (job,))
+        """Delete the job: most lanes finish before DBOS polls for them, so it need not start them."""
+        if send(connection, self._delete_queued, (job,)):
+            send(connection, self._delete_input, (job,))
 
     def enqueue_timer(self, connection: sa.Connection, timer: str, run_id: str, command: Timer, after: float) -> None:
         options: Any = {"workflow_name": "timer", "queue_name": TIMERS, "workflow_id": timer, "delay_seconds": after}
@@ -98,7 +101,7 @@ class DbosJobs:
 
     def enqueue_notice(self, connection: sa.Connection, notice: str, after: float = 0.0) -> None:
         if after <= 0:
-            _started(self._notice_statements).enqueue(connection, f"notice:{notice}", notice)
+            _require_started(self._notice_enqueue).enqueue(connection, f"notice:{notice}", notice)
             return
         options: Any = {
             "workflow_name": "notice",
@@ -111,17 +114,17 @@ class DbosJobs:
     def over(self, connection: sa.Connection, jobs: tuple[str, ...]) -> frozenset[str]:
         if not jobs:
             return frozenset()
-        rows = connection.execute(self._open, {"jobs": list(jobs)})
+        rows = connection.execute(self._select_open, {"jobs": list(jobs)})
         return frozenset(jobs) - {row[0] for row in rows}
 
     def own(self, connection: sa.Connection, jobs: tuple[str, ...]) -> frozenset[str]:
         if not jobs:
             return frozenset()
-        return frozenset(connection.execute(self._own, {"jobs": list(jobs), "lanes": self._lanes}).scalars())
+        return frozenset(connection.execute(self._own_lanes, {"jobs": list(jobs), "lanes": self._lanes}).scalars())
 
-    # ---- its own life ----------------------------------------------------------------------------------
+    # ---- start and stop --------------------------------------------------------------------------------
     async def start(self, lane: LaneJob, timer: TimerJob, notice: NotificationJob) -> None:
-        """On the running loop: jobs are carried out on it."""
+        """Start on the running loop, which then also runs the jobs."""
         from dbos import DBOS, DBOSClient
 
         from cairn.adapters.jobs.dbos_workflows import JobHandlers
@@ -146,17 +149,17 @@ class DbosJobs:
         DBOS.listen_queues(queues)
         DBOS.launch()
         for queue in queues:
-            await DBOS.register_queue_async(queue, polling_interval_sec=self._poll)
+            await DBOS.register_queue_async(queue, polling_interval_sec=self._poll_seconds)
         self._client = DBOSClient(system_database_engine=self._engine, application_name=APPLICATION)
-        self._lane_statements = await self._statements("lane", self._lanes)
-        self._notice_statements = await self._statements("notice", self._notices)
+        self._lane_enqueue = await self._prepare_enqueue("lane", self._lanes)
+        self._notice_enqueue = await self._prepare_enqueue("notice", self._notices)
 
-    async def _statements(self, job: str, queue: str) -> EnqueueStatements:
+    async def _prepare_enqueue(self, job: str, queue: str) -> EnqueueStatements:
         from cairn.adapters.jobs.dbos_statements import EnqueueStatements
 
-        statements = EnqueueStatements(self.client, {"workflow_name": job, "queue_name": queue})
-        await asyncio.to_thread(statements.learn, self._engine)
-        return statements
+        prepared = EnqueueStatements(self.client, {"workflow_name": job, "queue_name": queue})
+        await asyncio.to_thread(prepared.prepare, self._engine)
+        return prepared
 
     async def stop(self) -> None:
         from dbos import DBOS
@@ -164,18 +167,18 @@ class DbosJobs:
         from cairn.adapters.jobs.dbos_workflows import JobHandlers
 
         JobHandlers.lane = JobHandlers.timer = JobHandlers.notice = None
-        # The engine has made its own threads the loop's, and ends them: what else runs on the loop needs others.
-        threads = ThreadPoolExecutor(thread_name_prefix="cairn")
-        asyncio.get_running_loop().set_default_executor(threads)
+        # DBOS replaced the loop's default executor and shuts it down, but other code on the loop still needs one.
+        executor = ThreadPoolExecutor(thread_name_prefix="cairn")
+        asyncio.get_running_loop().set_default_executor(executor)
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
-        asyncio.get_running_loop().set_default_executor(threads)  # a job that came meanwhile may have changed it back
-        self._client = self._lane_statements = self._notice_statements = None
+        asyncio.get_running_loop().set_default_executor(executor)  # a job that started meanwhile may have changed it
+        self._client = self._lane_enqueue = self._notice_enqueue = None
 
     def sweep(self, before: datetime) -> int:
-        """Remove jobs that have been over since before that time; the answer is how many."""
-        moment = int(before.timestamp() * 1000)
+        """Delete jobs that ended before that time and return how many."""
+        before_ms = int(before.timestamp() * 1000)
         with self._engine.connect() as connection:
-            rows = connection.execute(self._finished, {"before": moment, "limit": AT_ONCE})
+            rows = connection.execute(self._select_finished, {"before": before_ms, "limit": SWEEP_BATCH})
             jobs = [row[0] for row in rows]
         if jobs:
             self.client.delete_workflows(jobs)

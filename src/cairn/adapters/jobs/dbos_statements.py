@@ -1,7 +1,7 @@
-"""Jobs of one kind, enqueued by the very statements that DBOS itself would send.
+"""Enqueue jobs with the SQL statements that DBOS itself sends, captured once.
 
-A lane is enqueued in most transactions that start something. DBOS builds its statements anew each time, which takes
-longer than everything else in the transaction; here it is asked once, and its statements are kept.
+Most transactions that start something enqueue a lane. DBOS builds its statements again for each job, which takes
+longer than the rest of the transaction.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ Parameters = Sequence[Any] | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PreparedEnqueue:
-    """A statement, and where in its parameters the values stand that differ from job to job."""
+    """A captured statement, and which of its parameters differ from job to job."""
 
     sql: str
     parameters: Parameters
-    own: Mapping[Any, str]  # by place or name
+    variables: Mapping[Any, str]  # position or name of a parameter: "job", "inputs" or "creator"
 
-    def filled(self, values: Mapping[str, Any]) -> Parameters:
+    def with_values(self, values: Mapping[str, Any]) -> Parameters:
         if isinstance(self.parameters, Mapping):
-            return {**self.parameters, **{place: values[what] for place, what in self.own.items()}}
+            return {**self.parameters, **{key: values[name] for key, name in self.variables.items()}}
         row = list(self.parameters)
-        for place, what in self.own.items():
-            row[place] = values[what]
+        for key, name in self.variables.items():
+            row[key] = values[name]
         return tuple(row)
 
 
@@ -43,51 +43,51 @@ class EnqueueStatements:
         self._options = options
         self._statements: tuple[PreparedEnqueue, ...] = ()
 
-    def learn(self, engine: sa.Engine) -> None:
-        """Have DBOS enqueue one job, look at what it sends, and take it back."""
+    def prepare(self, engine: sa.Engine) -> None:
+        """Capture the statements of a job that DBOS enqueues in a transaction that is rolled back."""
         sent: list[tuple[str, Parameters]] = []
 
-        def note(_connection: Any, _cursor: Any, sql: str, parameters: Any, *_: Any) -> None:
+        def record_statement(_connection: Any, _cursor: Any, sql: str, parameters: Any, *_: Any) -> None:
             sent.append((sql, parameters))
 
         job = f"template:{uuid4()}"
         with engine.connect() as connection, connection.begin() as transaction:
-            event.listen(connection, "before_cursor_execute", note)
-            self._client.enqueue_in_transaction(connection, self._of(job), "", "")
-            event.remove(connection, "before_cursor_execute", note)
+            event.listen(connection, "before_cursor_execute", record_statement)
+            self._client.enqueue_in_transaction(connection, self._job_options(job), "", "")
+            event.remove(connection, "before_cursor_execute", record_statement)
             transaction.rollback()
         inputs = self._inputs(job, "", "")
-        self._statements = tuple(_kept(sql, parameters, job, inputs) for sql, parameters in sent)
-        whole = {what for statement in self._statements for what in statement.own.values()}
-        if whole != {"job", "inputs", "creator"}:
-            raise RuntimeError("this version of DBOS enqueues in a way that Cairn does not know")
+        self._statements = tuple(_prepared_enqueue(sql, parameters, job, inputs) for sql, parameters in sent)
+        variable_names = {name for statement in self._statements for name in statement.variables.values()}
+        if variable_names != {"job", "inputs", "creator"}:
+            raise RuntimeError("Cairn does not support this version of DBOS: its enqueue statements have changed.")
 
     def enqueue(self, connection: sa.Connection, job: str, *arguments: str) -> None:
-        """A repeated id is a no-op."""
+        """Enqueue a job. Does nothing if its id exists."""
         values = {"job": job, "inputs": self._inputs(job, *arguments), "creator": str(uuid4())}
         for statement in self._statements:
-            send(connection, statement.sql, statement.filled(values))
+            send(connection, statement.sql, statement.with_values(values))
 
     def _inputs(self, job: str, *arguments: str) -> str:
-        return cast("Any", self._client)._build_enqueue_status(self._of(job), *arguments)[1]["inputs"]  # noqa: SLF001
+        return cast("Any", self._client)._build_enqueue_status(self._job_options(job), *arguments)[1]["inputs"]  # noqa: SLF001
 
-    def _of(self, job: str) -> Any:
+    def _job_options(self, job: str) -> Any:
         return {**self._options, "workflow_id": job}
 
 
-def _kept(sql: str, parameters: Parameters, job: str, inputs: str) -> PreparedEnqueue:
-    places = parameters.items() if isinstance(parameters, Mapping) else enumerate(parameters)
-    own: dict[Any, str] = {}
-    for place, value in places:
+def _prepared_enqueue(sql: str, parameters: Parameters, job: str, inputs: str) -> PreparedEnqueue:
+    pairs = parameters.items() if isinstance(parameters, Mapping) else enumerate(parameters)
+    variables: dict[Any, str] = {}
+    for key, value in pairs:
         if value == job:
-            own[place] = "job"
+            variables[key] = "job"
         elif value == inputs:
-            own[place] = "inputs"
+            variables[key] = "inputs"
         elif _is_uuid(value):
-            own[place] = "creator"
-    return PreparedEnqueue(sql, parameters, own)
+            variables[key] = "creator"
+    return PreparedEnqueue(sql, parameters, variables)
 
 
 def _is_uuid(value: Any) -> bool:
-    """The mark by which DBOS knows its own insert is the only one among the values."""
+    """The id with which DBOS recognizes its own insert is the only UUID among the values."""
     return isinstance(value, str) and len(value) == 36 and value.count("-") == 4

@@ -1,4 +1,4 @@
-"""Commands of timers as texts, which jobs carry."""
+"""Timer commands as JSON, the arguments of timer jobs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from cairn.core.commands import Timer
 
-_TYPES: dict[str, type[Timer]] = {cls.__name__: cls for cls in get_args(Timer)}
+_TIMER_TYPES: dict[str, type[Timer]] = {cls.__name__: cls for cls in get_args(Timer)}
 
 
 def write_timer(command: Timer) -> str:
@@ -17,4 +17,4 @@ def write_timer(command: Timer) -> str:
 
 def read_timer(text: str) -> Timer:
     fields: dict[str, Any] = json.loads(text)
-    return _TYPES[fields.pop("type")](**fields)
+    return _TIMER_TYPES[fields.pop("type")](**fields)

@@ -1,4 +1,4 @@
-"""The best sandbox that this machine has."""
+"""The best sandbox that works on this machine."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from cairn.ports import Process, ProcessSpec, Sandbox, SandboxLevel, SandboxStat
 
 
 class BestSandbox:
-    """Bubblewrap where it works, else limits alone; which one is a value that callers look at."""
+    """Bubblewrap if it works, otherwise process limits only. `probe` reports which one."""
 
-    def __init__(self, house: Path) -> None:
-        self._bubblewrap = BubblewrapSandbox(house)
-        self._plain = PlainSandbox(house)
+    def __init__(self, data_folder: Path) -> None:
+        self._bubblewrap = BubblewrapSandbox(data_folder)
+        self._plain = PlainSandbox(data_folder)
 
     @cached_property
     def _best(self) -> tuple[Sandbox, SandboxStatus]:
-        reached = self._bubblewrap.probe()
-        if reached.level is SandboxLevel.BUBBLEWRAP:
-            return self._bubblewrap, reached
+        status = self._bubblewrap.probe()
+        if status.level is SandboxLevel.BUBBLEWRAP:
+            return self._bubblewrap, status
         plain = self._plain.probe()
-        return self._plain, SandboxStatus(plain.level, f"{plain.reason} {reached.reason}.")
+        return self._plain, SandboxStatus(plain.level, f"{plain.reason} {status.reason}.")
 
     def probe(self) -> SandboxStatus:
         return self._best[1]

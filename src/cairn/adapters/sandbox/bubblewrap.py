@@ -1,4 +1,4 @@
-"""Processes in bubblewrap: their own view of files, processes and network, an unprivileged user, limits."""
+"""Processes in bubblewrap, with their own view of files, processes and network, an unprivileged user and limits."""
 
 from __future__ import annotations
 
@@ -15,153 +15,159 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from cairn.adapters.sandbox import leftover_processes
-from cairn.adapters.sandbox.plain_process import can_become_others, give, user_of
-from cairn.adapters.sandbox.spawn import ENVIRONMENT, SpawnedProcess, limits, read_small, spawn
+from cairn.adapters.sandbox.plain_process import can_switch_users, make_private, script_user
+from cairn.adapters.sandbox.spawn import ENVIRONMENT, SpawnedProcess, limits, read_to_end, spawn
 from cairn.ports import Process, ProcessSpec, SandboxLevel, SandboxStatus
 
 WORKSPACE, SCRIPTS, CHILD = "/workspace", "/scripts", "/cairn"
-TEMPORARY = 64 * 1024 * 1024  # bytes in /tmp, which is memory
+TMP_BYTES = 64 * 1024 * 1024  # size of /tmp, which is in memory
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 READABLE = ("ld.so.cache", "localtime", "alternatives", "mime.types", "ssl", "ca-certificates", "pki")
 FOR_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "services", "protocols", "gai.conf")
-PROBING = 10.0  # seconds
+PROBE_SECONDS = 10.0
 HINT = "install bubblewrap (apt-get install bubblewrap)"
 
 
 class BubblewrapSandbox:
-    def __init__(self, house: Path, program: str = "bwrap") -> None:
-        self._house = house
+    def __init__(self, data_folder: Path, program: str = "bwrap") -> None:
+        self._data_folder = data_folder
         self._program = program
         self._prefixes: dict[str, tuple[str, ...]] = {sys.executable: (sys.prefix, sys.base_prefix)}
 
-    # ---- what this machine can -------------------------------------------------------------------------
+    # ---- what this machine supports --------------------------------------------------------------------
     def probe(self) -> SandboxStatus:
         return (
-            SandboxStatus(SandboxLevel.BUBBLEWRAP, self._way[1])
-            if self._way[0] is not None
-            else SandboxStatus(SandboxLevel.PROCESS, self._way[1])
+            SandboxStatus(SandboxLevel.BUBBLEWRAP, self._setup[1])
+            if self._setup[0] is not None
+            else SandboxStatus(SandboxLevel.PROCESS, self._setup[1])
         )
 
     @cached_property
-    def _way(self) -> tuple[tuple[str, ...] | None, str]:
-        """How bubblewrap has to be called here, and what is reached; tried once."""
+    def _setup(self) -> tuple[tuple[str, ...] | None, str]:
+        """The options with which bubblewrap works here, and what to tell the user. Tried once."""
         program = shutil.which(self._program)
         if program is None:
-            return None, f"bubblewrap is not there: {HINT}"
-        told = ""
-        for way, reached in self._ways():
-            command = [program, *way, *self._around(sys.executable), sys.executable, "-I", "-c", "pass"]
+            return None, f"bubblewrap is not installed: {HINT}"
+        error_text = ""
+        for options, description in self._variants():
+            sandbox = [program, *options, *self._base_arguments(sys.executable)]
+            command = [*sandbox, sys.executable, "-I", "-c", "pass"]
             try:
-                done = subprocess.run(command, capture_output=True, timeout=PROBING, check=False, env=ENVIRONMENT)
+                completed = subprocess.run(
+                    command, capture_output=True, timeout=PROBE_SECONDS, check=False, env=ENVIRONMENT
+                )
             except (OSError, subprocess.TimeoutExpired) as error:
-                told = str(error)
+                error_text = str(error)
                 continue
-            if done.returncode == 0:
-                return way, reached
-            told = done.stderr.decode(errors="replace").strip()
-        return None, f"bubblewrap does not work on this machine: {told or 'it says nothing'}"
+            if completed.returncode == 0:
+                return options, description
+            error_text = completed.stderr.decode(errors="replace").strip()
+        return None, f"bubblewrap does not work on this machine: {error_text or 'no error message'}"
 
-    def _ways(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        seen = "Scripts see only their workspace and what they may read, no other process, no network unless allowed"
-        if self._becomes_others:
-            caps = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
-            yield caps, f"{seen}; each is a user of its own."
+    def _variants(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        restrictions = (
+            "Scripts see only their workspace and readable files, no other process, and no network unless allowed"
+        )
+        if self._can_switch_users:
+            capabilities = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+            yield capabilities, f"{restrictions}. Each runs as a user of its own."
         if os.geteuid() == 0:
-            yield ("--unshare-user",), f"{seen}. The limit on processes does not hold: Cairn runs as root here."
+            yield ("--unshare-user",), f"{restrictions}. The process limit has no effect because Cairn runs as root."
         else:
-            yield ("--unshare-user",), f"{seen}."
+            yield ("--unshare-user",), f"{restrictions}."
 
     @cached_property
-    def _becomes_others(self) -> bool:
-        return can_become_others()
+    def _can_switch_users(self) -> bool:
+        return can_switch_users()
 
     # ---- one process -----------------------------------------------------------------------------------
     async def start(self, job: ProcessSpec) -> Process:
-        way = self._way[0]
-        if way is None:
-            raise OSError(self._way[1])
-        user = user_of(self._house, job.name) if self._becomes_others and "--cap-add" in way else None
+        options = self._setup[0]
+        if options is None:
+            raise OSError(self._setup[1])
+        switches_user = self._can_switch_users and "--cap-add" in options
+        user = script_user(self._data_folder, job.name) if switches_user else None
         if user is not None:
-            give(job.workspace, user)
+            make_private(job.workspace, user)
         if job.python not in self._prefixes:
-            self._prefixes[job.python] = await asyncio.to_thread(_prefixes_of, job.python)
-        setup = {
+            self._prefixes[job.python] = await asyncio.to_thread(_interpreter_prefixes, job.python)
+        child_setup = {
             "limits": limits(job.bounds),
             "user": user,
             "watches": False,
             "workspace": WORKSPACE,
             "scripts": SCRIPTS,
         }
-        mark = leftover_processes.mark(self._house, job.name)
-        reading, writing = os.pipe()
+        mark = leftover_processes.mark(self._data_folder, job.name)
+        info_read, info_write = os.pipe()
         try:
-            started = await spawn(
-                lambda line: [
+            process = await spawn(
+                lambda socket_fd: [
                     self._program,
-                    *way,
-                    *self._around(job.python, network=job.bounds.network),
-                    *self._rooms(job),
-                    *("--setenv", leftover_processes.MARK, mark, "--info-fd", str(writing)),
+                    *options,
+                    *self._base_arguments(job.python, network=job.bounds.network),
+                    *self._bind_arguments(job),
+                    *("--setenv", leftover_processes.MARK, mark, "--info-fd", str(info_write)),
                     *(job.python, "-I", f"{CHILD}/{job.child.parent.name}/{job.child.name}"),
-                    *(str(line), json.dumps(setup)),
+                    *(str(socket_fd), json.dumps(child_setup)),
                 ],
                 (leftover_processes.MARK, mark),
-                (writing,),
+                (info_write,),
             )
         except BaseException:
-            os.close(reading)
+            os.close(info_read)
             raise
         finally:
-            os.close(writing)
-        return await self._followed(started, reading, mark)
+            os.close(info_write)
+        return await self._with_watched_pid(process, info_read, mark)
 
-    async def _followed(self, started: SpawnedProcess, reading: int, mark: str) -> SpawnedProcess:
-        """The first process inside is the last of its tree: when that is over, all are."""
-        told = await asyncio.to_thread(read_small, reading)
+    async def _with_watched_pid(self, process: SpawnedProcess, info_read: int, mark: str) -> SpawnedProcess:
+        """Record the first process inside, which ends after all others of its tree."""
+        info = await asyncio.to_thread(read_to_end, info_read)
         with contextlib.suppress(ValueError, KeyError):
-            started.watched = json.loads(told)["child-pid"]
-        started.end = partial(_end, started, mark)
-        return started
+            process.watched = json.loads(info)["child-pid"]
+        process.end = partial(_kill_tree, process, mark)
+        return process
 
     def marks(self, name: str) -> dict[str, str]:
-        return {leftover_processes.MARK: leftover_processes.mark(self._house, name)}
+        return {leftover_processes.MARK: leftover_processes.mark(self._data_folder, name)}
 
     def end_leftovers(self) -> int:
-        return leftover_processes.end_left_behind(self._house)
+        return leftover_processes.kill_orphaned(self._data_folder)
 
-    # ---- what it sees ----------------------------------------------------------------------------------
-    def _around(self, python: str, *, network: bool = False) -> list[str]:
+    # ---- what a process sees ---------------------------------------------------------------------------
+    def _base_arguments(self, python: str, *, network: bool = False) -> list[str]:
         arguments = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
         arguments += [] if network else ["--unshare-net"]
         arguments += ["--die-with-parent", "--new-session", "--clearenv", "--hostname", "script"]
         for name, value in ENVIRONMENT.items():
             arguments += ["--setenv", name, value]
-        arguments += ["--setenv", "HOME", WORKSPACE, "--setenv", "TMPDIR", "/tmp"]  # noqa: S108 - its own
-        # First of all: the interpreter may lie in /tmp, or the house in what is shown of it.
+        arguments += ["--setenv", "HOME", WORKSPACE, "--setenv", "TMPDIR", "/tmp"]  # noqa: S108 - private to the script
+        # Mounted first, because the interpreter may be in /tmp, or the data folder inside a visible folder.
         arguments += ["--proc", "/proc", "--dev", "/dev"]
-        arguments += ["--perms", "1777", "--size", str(TEMPORARY), "--tmpfs", "/tmp"]  # noqa: S108
-        shown: list[str] = []
+        arguments += ["--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]  # noqa: S108
+        visible: list[str] = []
         for path in SYSTEM:
             if Path(path).is_symlink():
                 arguments += ["--symlink", str(Path(path).readlink()), path]
             elif Path(path).is_dir():
-                shown.append(path)
-        shown += [path for path in self._prefixes[python] if not _is_below(path, shown)]
-        # Folders on the way are open to the user that the script becomes.
-        for folder in dict.fromkeys(str(parent) for path in shown for parent in reversed(Path(path).parents[:-1])):
+                visible.append(path)
+        visible += [path for path in self._prefixes[python] if not _is_inside(path, visible)]
+        # The user that the script becomes needs access to the parent folders.
+        for folder in dict.fromkeys(str(parent) for path in visible for parent in reversed(Path(path).parents[:-1])):
             if folder != "/tmp":  # noqa: S108
                 arguments += ["--perms", "0755", "--dir", folder]
         for folder in ("/etc", CHILD):
             arguments += ["--perms", "0755", "--dir", folder]
-        for path in shown:
+        for path in visible:
             arguments += ["--ro-bind", path, path]
         for name in (*READABLE, *(FOR_NETWORK if network else ())):
             arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-        if _is_below(str(self._house.resolve()), shown):
-            arguments += ["--tmpfs", str(self._house.resolve())]
+        if _is_inside(str(self._data_folder.resolve()), visible):
+            arguments += ["--tmpfs", str(self._data_folder.resolve())]
         return arguments
 
-    def _rooms(self, job: ProcessSpec) -> Sequence[str]:
+    def _bind_arguments(self, job: ProcessSpec) -> Sequence[str]:
         child = job.child.parent
         return (
             *("--ro-bind", str(child), f"{CHILD}/{child.name}"),
@@ -171,21 +177,21 @@ class BubblewrapSandbox:
         )
 
 
-def _prefixes_of(python: str) -> tuple[str, ...]:
-    """The folders that an interpreter is made of."""
-    asked = [python, "-I", "-c", "import json, sys; print(json.dumps([sys.prefix, sys.base_prefix]))"]
-    done = subprocess.run(asked, capture_output=True, timeout=PROBING, check=True, env=ENVIRONMENT)
-    return tuple(json.loads(done.stdout))
+def _interpreter_prefixes(python: str) -> tuple[str, ...]:
+    """The installation folders of an interpreter."""
+    command = [python, "-I", "-c", "import json, sys; print(json.dumps([sys.prefix, sys.base_prefix]))"]
+    completed = subprocess.run(command, capture_output=True, timeout=PROBE_SECONDS, check=True, env=ENVIRONMENT)
+    return tuple(json.loads(completed.stdout))
 
 
-def _is_below(path: str, folders: Sequence[str]) -> bool:
+def _is_inside(path: str, folders: Sequence[str]) -> bool:
     return any(Path(path).is_relative_to(folder) for folder in folders)
 
 
-def _end(started: SpawnedProcess, mark: str) -> None:
-    for pid in (started.watched, started.pid):
-        if pid is not None and (pid != started.pid or started.popen.returncode is None):
+def _kill_tree(process: SpawnedProcess, mark: str) -> None:
+    for pid in (process.watched, process.pid):
+        if pid is not None and (pid != process.pid or process.popen.returncode is None):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-    if started.watched is None:
-        leftover_processes.end_marked(mark)
+    if process.watched is None:
+        leftover_processes.kill_marked(mark)

@@ -1,4 +1,4 @@
-"""Processes that bear a server's mark: found by walking /proc, so that none outlives what it belongs to."""
+"""Find processes by the mark in their environment and kill those that outlived their server or execution."""
 
 from __future__ import annotations
 
@@ -12,65 +12,65 @@ from pathlib import Path
 
 MARK = "CAIRN_SANDBOX"
 PROC = Path("/proc")
-PATIENCE = 5.0  # seconds until what was killed has to be gone
+KILL_SECONDS = 5.0  # how long to wait until killed processes are gone
 
 
-def mark(house: Path, name: str) -> str:
-    """Whose a process is: of this folder, of this very server, of one piece of work."""
-    return f"{_house(house)}:{os.getpid()}:{_started(os.getpid())}:{name}"
+def mark(data_folder: Path, name: str) -> str:
+    """The mark of a process: the data folder, this server process and the name of the work."""
+    return f"{_folder_hash(data_folder)}:{os.getpid()}:{_start_time(os.getpid())}:{name}"
 
 
-def end_marked(mark: str) -> int:
-    """End every process that bears this mark; the answer is how many there were."""
-    return _end(lambda: [pid for pid, found in _marked() if found == mark])
+def kill_marked(mark: str) -> int:
+    """Kill all processes with this mark and return how many there were."""
+    return _kill_all(lambda: [pid for pid, value in _marked_processes() if value == mark])
 
 
-def end_left_behind(house: Path) -> int:
-    """End every process of this folder's whose server lives no more."""
-    own = f"{_house(house)}:"
+def kill_orphaned(data_folder: Path) -> int:
+    """Kill all processes of this data folder whose server has ended and return how many there were."""
+    prefix = f"{_folder_hash(data_folder)}:"
 
-    def left() -> list[int]:
-        return [pid for pid, found in _marked() if found.startswith(own) and not _lives(found)]
+    def find_orphaned() -> list[int]:
+        return [pid for pid, value in _marked_processes() if value.startswith(prefix) and not _server_is_alive(value)]
 
-    return _end(left)
+    return _kill_all(find_orphaned)
 
 
-def _end(find: Callable[[], list[int]]) -> int:
-    """Kill what is found until nothing is: what is being started meanwhile is found the next time."""
+def _kill_all(find: Callable[[], list[int]]) -> int:
+    """Repeat until nothing is found, because a process that is killed may just have started another."""
     killed = set[int]()
-    deadline = time.monotonic() + PATIENCE
-    while (found := find()) and time.monotonic() < deadline:
-        for pid in found:
+    deadline = time.monotonic() + KILL_SECONDS
+    while (pids := find()) and time.monotonic() < deadline:
+        for pid in pids:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        killed.update(found)
+        killed.update(pids)
         time.sleep(0.002)
     return len(killed)
 
 
-def _marked() -> Iterator[tuple[int, str]]:
-    """Living processes with a mark, and the mark."""
-    wanted = f"{MARK}=".encode()
+def _marked_processes() -> Iterator[tuple[int, str]]:
+    """Running processes with a mark, and the mark."""
+    prefix = f"{MARK}=".encode()
     for folder in PROC.iterdir() if PROC.is_dir() else ():
         if not folder.name.isdigit():
             continue
         try:
             environment = (folder / "environ").read_bytes()
         except OSError:
-            continue  # gone, or somebody else's
+            continue  # ended meanwhile, or another user's
         for entry in environment.split(b"\0"):
-            if entry.startswith(wanted):
-                yield int(folder.name), entry[len(wanted) :].decode(errors="replace")
+            if entry.startswith(prefix):
+                yield int(folder.name), entry[len(prefix) :].decode(errors="replace")
 
 
-def _lives(found: str) -> bool:
-    """Whether the server that a mark names is still the process that has its number."""
-    _, pid, started, *_ = (*found.split(":"), "", "", "")
-    return pid.isdecimal() and started != "" and _started(int(pid)) == started
+def _server_is_alive(mark: str) -> bool:
+    """Whether the process with the server's id is still that server."""
+    _, pid, start_time, *_ = (*mark.split(":"), "", "", "")
+    return pid.isdecimal() and start_time != "" and _start_time(int(pid)) == start_time
 
 
-def _started(pid: int) -> str:
-    """When a process began, in the system's ticks; empty if there is none."""
+def _start_time(pid: int) -> str:
+    """The start time of a process in clock ticks; empty if it has ended."""
     try:
         state, *fields = (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -78,5 +78,5 @@ def _started(pid: int) -> str:
     return "" if state == "Z" else fields[18]
 
 
-def _house(folder: Path) -> str:
+def _folder_hash(folder: Path) -> str:
     return hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]

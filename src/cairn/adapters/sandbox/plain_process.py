@@ -1,4 +1,4 @@
-"""Processes with limits and nothing around them: for machines without bubblewrap, where an admin allows it."""
+"""Processes with limits but no isolation, for machines without bubblewrap where an admin allows it."""
 
 from __future__ import annotations
 
@@ -17,70 +17,72 @@ from cairn.adapters.sandbox.spawn import SpawnedProcess, limits, spawn
 from cairn.ports import Process, ProcessSpec, SandboxLevel, SandboxStatus
 
 FIRST_USER = 1_000_000_000
-USERS = 1_000_000_000
-GRACE = 2.0  # seconds in which the one who watches ends everything by itself
+USER_COUNT = 1_000_000_000
+GRACE_SECONDS = 2.0  # how long the watcher process has to end the tree itself
 
 
 class PlainSandbox:
-    """A session of its own, limits, and one who watches: what the script starts ends with it."""
+    """Its own session, limits, and a watcher process that ends everything the script started."""
 
-    def __init__(self, house: Path) -> None:
-        self._house = house
+    def __init__(self, data_folder: Path) -> None:
+        self._data_folder = data_folder
 
     def probe(self) -> SandboxStatus:
         return SandboxStatus(
             SandboxLevel.PROCESS,
-            "Scripts have limits and end with all that they start, but see the machine's files, processes and network.",
+            "Scripts have limits and end with all their processes, but they see all files, processes and the"
+            " network of the machine.",
         )
 
     async def start(self, job: ProcessSpec) -> Process:
-        user = user_of(self._house, job.name) if _can_become_other(job) else None
+        user = script_user(self._data_folder, job.name) if _can_switch_user(job) else None
         if user is not None:
-            give(job.workspace, user)
-        bounds = limits(job.bounds)
+            make_private(job.workspace, user)
+        rlimits = limits(job.bounds)
         if user is None:
-            bounds["NPROC"] += _processes_of(os.getuid())  # the limit counts all that the user has
+            rlimits["NPROC"] += _count_threads(os.getuid())  # the limit counts all threads of the user
         setup = {
-            "limits": bounds,
+            "limits": rlimits,
             "user": user,
             "watches": True,
             "workspace": str(job.workspace),
             "scripts": str(job.scripts),
         }
-        mark = leftover_processes.mark(self._house, job.name)
-        started = await spawn(
-            lambda line: [job.python, "-I", str(job.child), str(line), json.dumps(setup)],
+        mark = leftover_processes.mark(self._data_folder, job.name)
+        process = await spawn(
+            lambda socket_fd: [job.python, "-I", str(job.child), str(socket_fd), json.dumps(setup)],
             (leftover_processes.MARK, mark),
         )
-        started.end = partial(_end, started, mark)
-        return started
+        process.end = partial(_kill_tree, process, mark)
+        return process
 
     def marks(self, name: str) -> dict[str, str]:
-        return {leftover_processes.MARK: leftover_processes.mark(self._house, name)}
+        return {leftover_processes.MARK: leftover_processes.mark(self._data_folder, name)}
 
     def end_leftovers(self) -> int:
-        return leftover_processes.end_left_behind(self._house)
+        return leftover_processes.kill_orphaned(self._data_folder)
 
 
-def user_of(house: Path, name: str) -> int:
-    """A user that nobody else has, always the same one for the same work: its files stay its own."""
-    number = int.from_bytes(hashlib.sha256(f"{house.resolve()}\0{name}".encode(errors="replace")).digest()[:8], "big")
-    return FIRST_USER + number % USERS
+def script_user(data_folder: Path, name: str) -> int:
+    """An unused user id, always the same for the same name, so that its files stay its own."""
+    digest = hashlib.sha256(f"{data_folder.resolve()}\0{name}".encode(errors="replace")).digest()
+    number = int.from_bytes(digest[:8], "big")
+    return FIRST_USER + number % USER_COUNT
 
 
-def can_become_others() -> bool:
-    """Whether this process may give up being root for any user."""
+def can_switch_users() -> bool:
+    """Whether this process runs as root and can switch to any of these users."""
     if os.geteuid() != 0:
         return False
     try:
         rows = [row.split() for row in Path("/proc/self/uid_map").read_text().splitlines()]
     except OSError:
         return False
-    return any(int(first) == 0 and int(count) >= FIRST_USER + USERS for first, _, count in rows)
+    return any(int(first) == 0 and int(count) >= FIRST_USER + USER_COUNT for first, _, count in rows)
 
 
-def give(folder: Path, user: int) -> None:
-    """The folder becomes the user's; nobody else's are let in."""
+def make_private(folder: Path, user: int) -> None:
+    """Make the user the owner of the folder and the only one with access."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         os.fchown(fd, user, user)
@@ -89,46 +91,46 @@ def give(folder: Path, user: int) -> None:
         os.close(fd)
 
 
-def _can_become_other(job: ProcessSpec) -> bool:
-    """Only where it can reach its rooms and its interpreter as somebody else."""
-    needed = (job.workspace, job.scripts, job.child, Path(job.python), Path(job.python).resolve())
-    return can_become_others() and all(_is_open(parent) for path in needed for parent in path.parents)
+def _can_switch_user(job: ProcessSpec) -> bool:
+    """Whether another user can reach the folders and the interpreter."""
+    paths = (job.workspace, job.scripts, job.child, Path(job.python), Path(job.python).resolve())
+    return can_switch_users() and all(_is_traversable(parent) for path in paths for parent in path.parents)
 
 
-def _is_open(folder: Path) -> bool:
+def _is_traversable(folder: Path) -> bool:
     return bool(folder.stat().st_mode & stat.S_IXOTH)
 
 
-def _processes_of(user: int) -> int:
-    """Threads that the user has now."""
-    found = 0
+def _count_threads(user: int) -> int:
+    """Count the user's current threads."""
+    count = 0
     for folder in Path("/proc").iterdir() if Path("/proc").is_dir() else ():
         if folder.name.isdigit():
             with contextlib.suppress(OSError):
                 if folder.stat().st_uid == user:
-                    found += len(list((folder / "task").iterdir()))
-    return found
+                    count += len(list((folder / "task").iterdir()))
+    return count
 
 
-def _end(started: SpawnedProcess, mark: str) -> None:
-    """The one who watches ends the tree; what got away from it is found by its mark."""
+def _kill_tree(process: SpawnedProcess, mark: str) -> None:
+    """Let the watcher end the tree, then kill processes that escaped it by their mark."""
     with contextlib.suppress(OSError):
-        if started.popen.returncode is None:
-            os.kill(started.pid, signal.SIGTERM)
+        if process.popen.returncode is None:
+            os.kill(process.pid, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                _wait(started, GRACE)
-            os.killpg(started.pid, signal.SIGKILL)
-    leftover_processes.end_marked(mark)
+                _wait(process, GRACE_SECONDS)
+            os.killpg(process.pid, signal.SIGKILL)
+    leftover_processes.kill_marked(mark)
 
 
-def _wait(started: SpawnedProcess, seconds: float) -> None:
-    """Until it is over, without taking its status from whoever waits for it."""
+def _wait(process: SpawnedProcess, seconds: float) -> None:
+    """Wait for the end of the process without reaping it, because someone else waits for its status."""
     import select
 
     if not hasattr(os, "pidfd_open"):
         return
     try:
-        fd = os.pidfd_open(started.pid)
+        fd = os.pidfd_open(process.pid)
     except ProcessLookupError:
         return
     try:

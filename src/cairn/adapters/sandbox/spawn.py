@@ -1,4 +1,4 @@
-"""Starting processes without holding up the event loop, and watching them to their end."""
+"""Start processes without blocking the event loop, and wait for their end."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from typing import Any
 from cairn.ports import ProcessLimits
 
 MEGABYTE = 1024 * 1024
-PIPE = 1 * MEGABYTE  # what may be printed before anybody has read it
+PIPE_BYTES = 1 * MEGABYTE  # how much a script can print before it is read
 F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", None)
 
-# One thread for ever: a process that dies with its parent dies with the thread that has started it.
+# A thread that never ends: a process that dies with its parent dies with the thread that started it.
 _spawner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cairn-spawner")
 
 
 def limits(bounds: ProcessLimits) -> dict[str, int]:
-    """As the child sets them for itself, by the names of rlimits."""
+    """The limits that the child sets for itself, by rlimit name."""
     return {
         "AS": bounds.memory_mb * MEGABYTE,
         "NPROC": bounds.processes,
@@ -39,29 +39,29 @@ def limits(bounds: ProcessLimits) -> dict[str, int]:
 
 @dataclass(eq=False)
 class SpawnedProcess:
-    """A process with its line, and how its tree ends."""
+    """A process, its connection, and how to end its process tree."""
 
     popen: subprocess.Popen[bytes]
     socket: socket.socket
     output: tuple[FileIO, FileIO]
-    end: Callable[[], None]  # ends the tree, in a thread; afterwards none of it lives
-    watched: int | None = None  # a process that has to be over as well: the last of its tree
-    _over: asyncio.Future[int] | None = field(default=None, init=False)
+    end: Callable[[], None]  # blocks until the whole tree has ended
+    watched: int | None = None  # id of the last process of the tree, which has to end too
+    _exit_status: asyncio.Future[int] | None = field(default=None, init=False)
 
     @property
     def pid(self) -> int:
         return self.popen.pid
 
     async def wait(self) -> int:
-        if self._over is None:
-            self._over = asyncio.ensure_future(self._wait())
-        return await asyncio.shield(self._over)
+        if self._exit_status is None:
+            self._exit_status = asyncio.ensure_future(self._wait())
+        return await asyncio.shield(self._exit_status)
 
     async def _wait(self) -> int:
-        await _ended(self.pid)
+        await _wait_for_exit(self.pid)
         status = self.popen.wait()
         if self.watched is not None:
-            await _ended(self.watched)
+            await _wait_for_exit(self.watched)
         return status
 
     async def kill(self) -> None:
@@ -75,52 +75,54 @@ class SpawnedProcess:
 
 
 async def spawn(
-    arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], more: Sequence[int] = ()
+    arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], extra_fds: Sequence[int] = ()
 ) -> SpawnedProcess:
-    """Start what `arguments` say for the number of the child's end of the line."""
-    return await asyncio.get_running_loop().run_in_executor(_spawner, _spawn, arguments, mark, more)
+    """Start a process. `arguments` gets the file descriptor of the child's end of the connection."""
+    return await asyncio.get_running_loop().run_in_executor(_spawner, _spawn, arguments, mark, extra_fds)
 
 
-def _spawn(arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], more: Sequence[int]) -> SpawnedProcess:
-    own, theirs = socket.socketpair()
-    out, out_end = _pipe()
-    err, err_end = _pipe()
-    ends = (theirs.fileno(), out_end, err_end)
+def _spawn(
+    arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], extra_fds: Sequence[int]
+) -> SpawnedProcess:
+    parent_end, child_end = socket.socketpair()
+    out_read, out_write = _pipe()
+    err_read, err_write = _pipe()
+    child_fds = (child_end.fileno(), out_write, err_write)
     try:
-        # No preexec_fn and no user: then Python need not copy this process to start another.
+        # No preexec_fn and no user, so that Python can use vfork instead of copying this process.
         popen = subprocess.Popen(
-            arguments(theirs.fileno()),
+            arguments(child_end.fileno()),
             stdin=subprocess.DEVNULL,
-            stdout=out_end,
-            stderr=err_end,
-            pass_fds=(theirs.fileno(), *more),
+            stdout=out_write,
+            stderr=err_write,
+            pass_fds=(child_end.fileno(), *extra_fds),
             start_new_session=True,
             cwd="/",
             env={**ENVIRONMENT, mark[0]: mark[1]},
         )
     except BaseException:
-        own.close()
-        os.close(out)
-        os.close(err)
+        parent_end.close()
+        os.close(out_read)
+        os.close(err_read)
         raise
     finally:
-        theirs.detach()
-        for fd in ends:
+        child_end.detach()
+        for fd in child_fds:
             os.close(fd)
-    own.setblocking(False)
-    return SpawnedProcess(popen, own, (FileIO(out), FileIO(err)), lambda: end_group(popen))
+    parent_end.setblocking(False)
+    return SpawnedProcess(popen, parent_end, (FileIO(out_read), FileIO(err_read)), lambda: end_group(popen))
 
 
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "USER": "script", "LOGNAME": "script"}
 
 
 def _pipe() -> tuple[int, int]:
-    reading, writing = os.pipe2(os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
-    os.set_blocking(reading, False)
+    read_fd, write_fd = os.pipe2(os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
+    os.set_blocking(read_fd, False)
     if F_SETPIPE_SZ is not None:
-        with contextlib.suppress(OSError):  # the system allows no more
-            fcntl.fcntl(reading, F_SETPIPE_SZ, PIPE)
-    return reading, writing
+        with contextlib.suppress(OSError):  # the system does not allow this size
+            fcntl.fcntl(read_fd, F_SETPIPE_SZ, PIPE_BYTES)
+    return read_fd, write_fd
 
 
 def end_group(popen: subprocess.Popen[bytes]) -> None:
@@ -129,37 +131,37 @@ def end_group(popen: subprocess.Popen[bytes]) -> None:
             os.killpg(popen.pid, signal.SIGKILL)
 
 
-async def _ended(pid: int) -> None:
-    """Until the process is over; it is not reaped."""
+async def _wait_for_exit(pid: int) -> None:
+    """Wait until the process has ended, without reaping it."""
     loop = asyncio.get_running_loop()
-    over: asyncio.Future[None] = loop.create_future()
+    ended: asyncio.Future[None] = loop.create_future()
     if not hasattr(os, "pidfd_open"):
-        _wait_in_thread(pid, loop, over)
-        await over
+        _wait_in_thread(pid, loop, ended)
+        await ended
         return
     try:
         fd = os.pidfd_open(pid)
     except ProcessLookupError:
         return
-    loop.add_reader(fd, lambda: over.done() or over.set_result(None))
+    loop.add_reader(fd, lambda: ended.done() or ended.set_result(None))
     try:
-        await over
+        await ended
     finally:
         loop.remove_reader(fd)
         os.close(fd)
 
 
-def _wait_in_thread(pid: int, loop: asyncio.AbstractEventLoop, over: asyncio.Future[None]) -> None:
+def _wait_in_thread(pid: int, loop: asyncio.AbstractEventLoop, ended: asyncio.Future[None]) -> None:
     def wait() -> None:
         with contextlib.suppress(ChildProcessError):
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(lambda: over.done() or over.set_result(None))
+            loop.call_soon_threadsafe(lambda: ended.done() or ended.set_result(None))
 
     threading.Thread(target=wait, daemon=True).start()
 
 
-def read_small(fd: int) -> Any:
-    """Everything that is written there, until it is closed; in a thread."""
+def read_to_end(fd: int) -> Any:
+    """Read everything until the other end is closed. Blocks."""
     with os.fdopen(fd, "rb") as file:
         return file.read()
