@@ -15,4 +15,4 @@ import cairn.cli.server
 import cairn.cli.settings
 import cairn.worker
 import tests.chaos.crashes
-import tests.chaos.notice_crashes
+import tests.chaos.notification_crashes

@@ -19,7 +19,7 @@ from cairn.adapters.sandbox.plain_process import PlainSandbox, script_user
 from cairn.ports import ProcessLimits, ProcessSpec, Sandbox, SandboxLevel
 from cairn.runners.scripts.runner import CHILD
 from tests.mentions import mentions
-from tests.runners.scripting import alive, make_sandbox, until
+from tests.runners.script_samples import alive, make_sandbox, until
 
 ROOT = Path(__file__).parents[2]
 LEVELS = ["bubblewrap", "process"]
@@ -83,7 +83,7 @@ import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
 from tests.adapters.test_sandbox import job
-from tests.runners.scripting import make_sandbox
+from tests.runners.script_samples import make_sandbox
 
 async def main():
     folder = Path({folder!r})

@@ -25,7 +25,7 @@ from cairn.services.sign_in import passwords
 from cairn.worker import Worker
 from tests.databases import prepare
 from tests.isolation import PATIENCE
-from tests.services.household import CHEAP
+from tests.services.accounts import CHEAP
 
 TOKEN = "a-token-for-tests"
 BASE = "http://127.0.0.1:8700"

@@ -8,7 +8,7 @@ import pytest
 
 from cairn.runners import Ctx, function
 from tests.api.app import App, Json
-from tests.api.people import token_for
+from tests.api.users import token_for
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -9,7 +9,7 @@ import pytest
 from cairn.definitions import ready_agents
 from cairn.store import library
 from tests.api.app import App, Json
-from tests.api.people import token_for
+from tests.api.users import token_for
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -12,9 +12,9 @@ from cairn.ports import Conversation, MessageChunk, Outcome, WorkOrder
 from cairn.services.engine.event_bus import ChangeHint
 from tests.api.app import App, Json
 from tests.api.listening import Listener, Told, listening
-from tests.api.people import token_for
+from tests.api.users import token_for
 from tests.mentions import mentions
-from tests.services.talking import agents, answered, asked, produced, talking
+from tests.services.conversing import agents, answered, asked, produced, talking
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"

@@ -68,7 +68,7 @@ async def test_of_two_at_once_one_is_carried_out(app: App) -> None:
 
 
 async def test_keys_of_different_people_are_different(app: App) -> None:
-    from tests.api.people import token_for
+    from tests.api.users import token_for
 
     key = keyed()
     body = {"pipeline_name": "Mine"}

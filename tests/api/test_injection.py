@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from cairn.api.app import operation_routes
 from cairn.store import tables as t
 from tests.api.app import BASE, App
-from tests.api.people import token_for, user_with
+from tests.api.users import token_for, user_with
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

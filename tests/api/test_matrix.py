@@ -16,7 +16,7 @@ from cairn.api.routes.approvals import DECISION_PERMISSIONS
 from cairn.services.actors import ALL_ROLES, ALL_SCOPES
 from tests.api.app import App, open_app
 from tests.api.listening import listening
-from tests.api.people import token_for
+from tests.api.users import token_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -19,7 +19,7 @@ from tests.adapters.models.fake_provider import FakeProvider, running_provider
 from tests.adapters.models.replies import Fails, Says
 from tests.adapters.models.requests import KEY
 from tests.api.app import App, open_app
-from tests.api.people import token_for
+from tests.api.users import token_for
 from tests.databases import KINDS
 from tests.mentions import mentions
 

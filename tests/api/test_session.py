@@ -16,7 +16,7 @@ from cairn.api.operations import ADMIN
 from cairn.services.errors import Unauthenticated
 from cairn.store import tables as t
 from tests.api.app import BASE, TOKEN, App, form
-from tests.api.people import token_for
+from tests.api.users import token_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 OWN = {"Origin": BASE}

@@ -15,7 +15,7 @@ from cairn.services.runs.stream import StreamPosition
 from cairn.store import tables as t
 from tests.api.app import TOKEN, App, Json
 from tests.api.listening import Told, listening
-from tests.api.people import revoke_all, token_for
+from tests.api.users import revoke_all, token_for
 from tests.isolation import limit
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

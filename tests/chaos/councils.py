@@ -14,7 +14,7 @@ from cairn.runners.agents.roles import ANSWERS, CHAIRS, REVIEWS
 from tests.adapters.models.fake_provider import Asked, FakeProvider
 from tests.adapters.models.replies import Reply, Says, Use
 from tests.chaos.server import Server
-from tests.runners.agenting import pattern_of
+from tests.runners.agent_samples import pattern_of
 
 Json = dict[str, Any]
 Call = tuple[str, int]  # a turn, and how many answers it has by then

@@ -18,7 +18,7 @@ from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.folders import folder_sync
 from cairn.services.rollbacks.service import RollbackSpec
-from tests.chaos import action_scenes, rework_scenes, talk_scenes
+from tests.chaos import action_scenes, conversation_scenes, rework_scenes
 from tests.chaos.scene import COMMAND, NEVER, ROLLBACK, Ids, Scene
 from tests.services.app import App, form, registry, retries, step
 
@@ -314,7 +314,7 @@ SCENES = {
     "work for a while": Scene(long_defined, work, worked, opens_after=0.05),
     **rework_scenes.SCENES,
     **action_scenes.SCENES,
-    **talk_scenes.SCENES,
+    **conversation_scenes.SCENES,
 }
 
 
@@ -355,7 +355,7 @@ async def opened(folder: Path, url: str | None) -> App:
     rework_scenes.open_rework_functions(app)
     action_scenes.open_action_functions(app)
     mailer = action_scenes.FileMailer(folder)
-    runners = partial(talk_scenes.make_runners, folder)
+    runners = partial(conversation_scenes.make_runners, folder)
     with patch.object(adapters, "SmtpMailer", return_value=mailer), patch.object(services, "make_runners", runners):
         await app.open()
     return app

@@ -14,7 +14,7 @@ from tests.adapters.models.fake_provider import FakeProvider
 from tests.adapters.models.replies import Hangs, Reply
 from tests.chaos.councils import CALLS, Call, Clerk, answer_to, begin, check_conversation, server_with
 from tests.chaos.server import Server
-from tests.runners.scripting import until
+from tests.runners.script_samples import until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(200)]
 

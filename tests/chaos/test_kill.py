@@ -14,7 +14,7 @@ import pytest
 from cairn.core.plan import Plan
 from tests.chaos.server import Server
 from tests.effort import chance, effort
-from tests.runners.scripting import until
+from tests.runners.script_samples import until
 
 STEP = 0.12  # seconds
 DEATHS = Plan(()).max_interruptions  # that an attempt survives

@@ -13,7 +13,7 @@ import pytest
 from tests.chaos.server import Server
 from tests.effort import effort
 from tests.isolation import limit
-from tests.runners.scripting import alive, until
+from tests.runners.script_samples import alive, until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(200)]
 TEN = 10

@@ -21,7 +21,7 @@ from tests.chaos.councils import CHAT, CLAUDE, server_with, text_of
 from tests.chaos.server import Server
 from tests.isolation import limit
 from tests.mentions import mentions
-from tests.runners.scripting import alive, running, until
+from tests.runners.script_samples import alive, running, until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(200)]
 SAMPLE = str(Path(__file__).parents[1] / "runners" / "mcp_sample.py")

@@ -13,7 +13,7 @@ from cairn.core.run import Run
 from cairn.core.states import RunStatus
 from tests.core import walk_choices as choices
 from tests.core.walk import Walker
-from tests.core.walk_friend import helpful
+from tests.core.walk_helper import helpful
 from tests.effort import chance, effort
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(3600)]

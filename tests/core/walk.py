@@ -16,7 +16,7 @@ from cairn.core.rule_verdict import NO_VERDICT, RuleQuestion, RuleVerdict
 from cairn.core.run import Run
 from cairn.core.states import CLOSED, ApprovalKind, ExecutionState, RunStatus
 from tests.core.walk_choices import book, late, policy
-from tests.core.walk_friend import drive
+from tests.core.walk_helper import drive
 from tests.core.walk_invariants import Ledger, check_decision, check_run
 
 Pick = Callable[[Sequence[Any]], Any]

@@ -9,7 +9,7 @@ import pytest
 
 from cairn.definitions import DefinitionError, DefinitionLimits, load
 from tests.definitions.corpus import pipeline
-from tests.definitions.faults import errors, step
+from tests.definitions.expected_findings import errors, step
 from tests.isolation import limit
 from tests.mentions import mentions
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.definitions.faults import errors, found, step, warnings
+from tests.definitions.expected_findings import errors, found, step, warnings
 from tests.mentions import mentions
 
 TICKET: Any = {

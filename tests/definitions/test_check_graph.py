@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cairn.definitions import check, compile_plan, load
 from tests.definitions.corpus import pipeline
-from tests.definitions.faults import errors, found, step
+from tests.definitions.expected_findings import errors, found, step
 from tests.mentions import mentions
 
 ID = "00000000-0000-4000-8000-000000000001"

@@ -8,7 +8,7 @@ import pytest
 
 from cairn.definitions import DefinitionLimits, load
 from tests.definitions.corpus import pipeline
-from tests.definitions.faults import errors
+from tests.definitions.expected_findings import errors
 from tests.mentions import mentions
 
 SETTINGS: dict[str, Any] = {

@@ -13,7 +13,7 @@ from cairn.definitions import Severity, check, compile_plan, load, parse
 from cairn.documents.values import walk
 from tests.definitions.corpus import EXPECTED, VALID, read, read_invalid
 from tests.definitions.drafts import pipelines
-from tests.definitions.test_yaml_out import apply_again
+from tests.definitions.test_yaml_export import apply_again
 from tests.documents.values import values
 from tests.effort import examples
 

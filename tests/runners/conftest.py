@@ -8,7 +8,7 @@ import pytest
 
 from cairn.runners.agents.tools import mcp
 from tests.isolation import PATIENCE
-from tests.runners.scripting import Bench, make_sandbox
+from tests.runners.script_samples import Bench, make_sandbox
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from cairn.ports.conversation import Purpose
 from cairn.ports.models import ModelError, ModelErrorKind
 from cairn.runners.agents.roles import AGREED, ALONE, ANSWERS, ARGUES, IN_TURN, LAST_IN_TURN, NOT_YET, REVIEWS
 from tests.mentions import mentions
-from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, faulted, hands_over, pattern_of
+from tests.runners.agent_samples import Agents, Asked, FakeModels, Kept, Reply, Uses, faulted, hands_over, pattern_of
 from tests.runners.test_agent_resume import kind_of, replay_every_prefix
 
 Json = dict[str, Any]

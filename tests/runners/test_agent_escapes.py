@@ -19,8 +19,8 @@ from cairn.ports import ProcessLimits, Produced
 from cairn.runners.agents.policy import AgentPolicy
 from tests.isolation import limit
 from tests.mentions import mentions
-from tests.runners.agenting import Agents, FakeModels, Uses
-from tests.runners.scripting import alive, make_sandbox
+from tests.runners.agent_samples import Agents, FakeModels, Uses
+from tests.runners.script_samples import alive, make_sandbox
 from tests.runners.test_fencing import read_markdown
 
 BOTH = ["file_operations", "code_execution"]

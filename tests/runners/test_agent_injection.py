@@ -21,10 +21,10 @@ from tests.adapters.models.fake_provider import Asked, FakeProvider
 from tests.adapters.models.replies import Says, Use
 from tests.adapters.models.requests import CHAT, CLAUDE, opened
 from tests.mentions import mentions
-from tests.runners.agenting import Agents, FakeModels, Uses, hands_over
-from tests.runners.agenting import Asked as Received
+from tests.runners.agent_samples import Agents, FakeModels, Uses, hands_over
+from tests.runners.agent_samples import Asked as Received
 from tests.runners.test_fencing import read_markdown
-from tests.runners.works import stored
+from tests.runners.work_orders import stored
 from tests.snapshots.comparing import compare_json
 
 SAMPLE = McpServer(command=sys.executable, args=(str(Path(__file__).with_name("mcp_sample.py")),), seconds=0.3)

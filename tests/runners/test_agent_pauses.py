@@ -24,9 +24,9 @@ from cairn.ports import (
     WorkOrder,
 )
 from tests.mentions import mentions
-from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, hands_over, texts
+from tests.runners.agent_samples import Agents, Asked, FakeModels, Kept, Reply, Uses, hands_over, texts
 from tests.runners.test_fencing import read_markdown
-from tests.runners.works import stored
+from tests.runners.work_orders import stored
 
 Json = dict[str, Any]
 MAIL = {"operation_type": "send_email", "parameters": {"to": "a@example.com"}, "reasoning": "They wait."}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cairn.ports import Outcome, Produced, WorkOrder
-from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Mind, Reply, Uses, hands_over, texts
+from tests.runners.agent_samples import Agents, Asked, FakeModels, Kept, Mind, Reply, Uses, hands_over, texts
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 

@@ -10,9 +10,9 @@ from cairn.ports import ArtifactSource, InvalidResult, Produced, ResolvedInputs
 from cairn.ports.conversation import Purpose
 from cairn.ports.models import ModelError, ModelErrorKind
 from tests.mentions import mentions
-from tests.runners.agenting import Agents, FakeModels, Kept, Uses, faulted, hands_over, texts
+from tests.runners.agent_samples import Agents, FakeModels, Kept, Uses, faulted, hands_over, texts
 from tests.runners.test_fencing import read_markdown
-from tests.runners.works import stored
+from tests.runners.work_orders import stored
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 

@@ -19,8 +19,8 @@ from cairn.runners.agents.policy import AgentPolicy, McpServer, SearchPolicy
 from cairn.runners.agents.roles import NOT_YET
 from tests.isolation import PATIENCE, limit
 from tests.mentions import mentions
-from tests.runners.agenting import Agents, Asked, FakeModels, Reply, Uses, faulted
-from tests.runners.scripting import alive, make_sandbox, running, until
+from tests.runners.agent_samples import Agents, Asked, FakeModels, Reply, Uses, faulted
+from tests.runners.script_samples import alive, make_sandbox, running, until
 from tests.runners.test_fencing import read_markdown
 
 Json = dict[str, Any]

@@ -13,10 +13,10 @@ from cairn.runners.agents.result_judge import SYSTEM as JUDGE
 from cairn.runners.agents.summaries import SYSTEM as SUMMARISER
 from cairn.runners.validating import ValidatingRunner
 from tests.mentions import mentions
-from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, faulted, hands_over, texts
+from tests.runners.agent_samples import Agents, Asked, FakeModels, Kept, Reply, faulted, hands_over, texts
 from tests.runners.test_agent_resume import replay_every_prefix
 from tests.runners.test_fencing import read_markdown
-from tests.runners.works import function_checkpoint, runner_of, stored, work
+from tests.runners.work_orders import function_checkpoint, runner_of, stored, work
 
 Json = dict[str, Any]
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

@@ -20,8 +20,8 @@ from cairn.runners import (
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.prompt_layouts import BlockKind
 from tests.mentions import listing, mentions
-from tests.runners.readings import FOUND, ODD_STEP, REQUIREMENTS, step
-from tests.runners.works import checkpoint, stored
+from tests.runners.read_artifacts import FOUND, ODD_STEP, REQUIREMENTS, step
+from tests.runners.work_orders import checkpoint, stored
 
 # ---- references -------------------------------------------------------------------------------------------------
 

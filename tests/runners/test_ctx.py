@@ -13,7 +13,7 @@ from cairn.documents import DocumentError
 from cairn.ports import Errored, InvalidResult, Produced, ProducedFile, ReworkBrief, StoredFile
 from cairn.runners import Ctx
 from tests.mentions import listing, mentions
-from tests.runners.works import Told, function_checkpoint, runner_of, stored, unreadable, work
+from tests.runners.work_orders import Told, function_checkpoint, runner_of, stored, unreadable, work
 
 
 async def seen(look: Callable[[Ctx], Any], **given: Any) -> Any:

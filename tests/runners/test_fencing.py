@@ -15,7 +15,7 @@ from cairn.definitions import CheckpointDefinition
 from cairn.runners import ArtifactSource, ResolvedInputs, assemble
 from cairn.runners.prompt_layouts import fenced
 from tests.mentions import mentions
-from tests.runners.works import checkpoint, stored
+from tests.runners.work_orders import checkpoint, stored
 
 TASK = "Do the task."
 # What an attack is made of.

@@ -16,7 +16,7 @@ from cairn.ports import Errored
 from cairn.runners import Ctx, FunctionRegistry, FunctionRunner
 from tests.isolation import limit
 from tests.mentions import mentions
-from tests.runners.works import Told, function_checkpoint, runner_of, work
+from tests.runners.work_orders import Told, function_checkpoint, runner_of, work
 
 
 async def nothing(ctx: Ctx) -> None: ...

@@ -10,7 +10,7 @@ import pytest
 from cairn.ports import Produced, ProducedFile
 from cairn.runners import Ctx, FunctionRegistry, FunctionRunner
 from cairn.runners.functions import function as default_registry
-from tests.runners.works import function_checkpoint, work
+from tests.runners.work_orders import function_checkpoint, work
 
 
 def returns(value: Any) -> Any:

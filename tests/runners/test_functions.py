@@ -14,7 +14,7 @@ from cairn.core.execution import Failure
 from cairn.ports import InvalidResult, Produced, ProducedFile
 from cairn.runners import Ctx
 from tests.mentions import listing, mentions
-from tests.runners.works import Told, function_checkpoint, runner_of, work
+from tests.runners.work_orders import Told, function_checkpoint, runner_of, work
 
 
 def returns(value: Any) -> Any:

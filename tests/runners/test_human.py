@@ -13,7 +13,7 @@ from cairn.runners import HumanRunner, artifact_id
 from cairn.runners.human import fields_of
 from cairn.runners.limits import RunnerLimits
 from tests.mentions import listing, mentions
-from tests.runners.works import Told, checkpoint, unreadable, upload, work
+from tests.runners.work_orders import Told, checkpoint, unreadable, upload, work
 
 FIELDS: list[Value] = [
     {"name": "goal", "label": "What is the goal?"},

@@ -9,7 +9,7 @@ from cairn.documents import Value
 from cairn.ports import ProducedFile, StoredFile
 from cairn.runners import CannotStart, InvalidInputData, map_input, read_value, run_context, sources
 from tests.mentions import listing, mentions
-from tests.runners.works import checkpoint, function_checkpoint, stored, unreadable
+from tests.runners.work_orders import checkpoint, function_checkpoint, stored, unreadable
 
 
 def mapped(**paths: str) -> CheckpointDefinition:

@@ -17,8 +17,8 @@ from cairn.runners import (
     assemble,
 )
 from tests.mentions import mentions
-from tests.runners.readings import FOUND, ODD_STEP, step
-from tests.runners.works import checkpoint, stored, unreadable
+from tests.runners.read_artifacts import FOUND, ODD_STEP, step
+from tests.runners.work_orders import checkpoint, stored, unreadable
 
 MARKDOWN = """\
 === PREVIOUS VERSION: Checkpoint 3 from v1 ===

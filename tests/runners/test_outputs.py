@@ -14,7 +14,7 @@ from cairn.runners.expected_artifacts import KEPT, artifact_id, expected
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.result_checks import ProducedFiles, judge
 from tests.mentions import listing, mentions
-from tests.runners.works import Told, checkpoint, function_checkpoint, stored, unreadable, work
+from tests.runners.work_orders import Told, checkpoint, function_checkpoint, stored, unreadable, work
 
 LIMITS = RunnerLimits(max_payload_bytes=2 * 1024 * 1024, max_file_bytes=3 * 1024 * 1024)
 SCHEMA: Value = {

@@ -7,7 +7,7 @@ from cairn.core.states import ExecutionMode
 from cairn.ports import Errored, Produced
 from cairn.runners import Ctx, FunctionRegistry, carry_out, make_runners
 from tests.mentions import mentions
-from tests.runners.works import checkpoint, function_checkpoint, work
+from tests.runners.work_orders import checkpoint, function_checkpoint, work
 
 
 async def test_work_goes_to_the_runner_of_its_mode() -> None:

@@ -15,7 +15,7 @@ from cairn.runners import FunctionRunner, map_input, read_value, run_context
 from cairn.runners.samples import functions
 from cairn.runners.samples.words import keywords_of, paragraphs_of, sentences_of, words_of
 from tests.mentions import mentions
-from tests.runners.works import checkpoint, work
+from tests.runners.work_orders import checkpoint, work
 
 RUNNER = FunctionRunner(functions.function)
 CAIRN = (

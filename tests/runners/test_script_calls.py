@@ -12,8 +12,8 @@ from cairn.core.execution import Failure
 from cairn.documents import decode_json
 from cairn.ports import NeedsRework, Produced, ProducedFile, RecordedCall
 from tests.mentions import mentions
-from tests.runners.scripting import Bench, alive, function
-from tests.runners.works import stored
+from tests.runners.script_samples import Bench, alive, function
+from tests.runners.work_orders import stored
 
 pytestmark = pytest.mark.asyncio
 ASKS = """

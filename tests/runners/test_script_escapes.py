@@ -13,7 +13,7 @@ import pytest
 
 from cairn.core.execution import Failure
 from tests.mentions import mentions
-from tests.runners.scripting import Bench, function
+from tests.runners.script_samples import Bench, function
 
 pytestmark = pytest.mark.asyncio
 TRIES = """

@@ -12,7 +12,7 @@ import pytest
 from cairn.ports import ProcessLimits, Produced
 from tests.isolation import limit
 from tests.mentions import mentions
-from tests.runners.scripting import BOUNDS, Bench, alive, function
+from tests.runners.script_samples import BOUNDS, Bench, alive, function
 
 pytestmark = pytest.mark.asyncio
 TREE = """

@@ -20,8 +20,8 @@ from cairn.ports import (
 )
 from cairn.runners.scripts.policy import ScriptPolicy
 from tests.mentions import listing, mentions
-from tests.runners.scripting import BOUNDS, Bench, function
-from tests.runners.works import stored
+from tests.runners.script_samples import BOUNDS, Bench, function
+from tests.runners.work_orders import stored
 
 pytestmark = pytest.mark.asyncio
 

@@ -17,8 +17,8 @@ from cairn.services.actors import ADMIN
 from cairn.services.secrets import MASKED, SecretStore
 from cairn.store import Database
 from cairn.store import tables as t
+from tests.services.accounts import Household
 from tests.services.app import App, step
-from tests.services.household import Household
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")  # the app is at home on one loop
 

@@ -20,7 +20,7 @@ from cairn.store import blobs
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from tests.services.app import App, form, step
-from tests.services.test_steering import Gate
+from tests.services.runs.test_run_control import Gate
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 

@@ -17,7 +17,7 @@ from cairn.services.secrets import MASKED, SecretStore, SecretUnreadable
 from cairn.store import Database
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
-from tests.services.household import Household
+from tests.services.accounts import Household
 
 VALUE = 'p4ss "word"/ünder\nlines'
 

@@ -11,8 +11,8 @@ from typing import Any, cast
 from cairn.definitions.agents import ready_agents
 from cairn.definitions.templates import templates
 from cairn.ports import ArtifactSource, ResolvedInputs, ReworkBrief
-from tests.runners.agenting import Agents, Asked, FakeModels, Reply, Uses, hands_over
-from tests.runners.works import stored
+from tests.runners.agent_samples import Agents, Asked, FakeModels, Reply, Uses, hands_over
+from tests.runners.work_orders import stored
 from tests.snapshots.source_texts import listed, texts_of
 
 Json = dict[str, Any]

@@ -13,7 +13,7 @@ from cairn.services.identity.directory import Directory
 from cairn.services.sign_in.authentication import Authentication
 from cairn.store import Database
 from cairn.store.migrations.upgrade import configuration
-from tests.services.household import NOON, SetClock
+from tests.services.accounts import NOON, SetClock
 
 BEFORE = "0013"
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.chaos.server import Server
-from tests.runners.scripting import until
+from tests.runners.script_samples import until
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "small_model.py"
 NOT_TO_BE_HAD = 75

@@ -1,0 +1,440 @@
+"""Users, groups, invitations, tokens, sessions, delegations and secrets over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+import sqlalchemy as sa
+
+from cairn.services.view import write_instant
+from cairn.store import tables as t
+from tests.api.app import BASE, TOKEN, App, Json
+from tests.api.users import token_for, user_with
+from tests.mentions import mentions
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+OWN = {"Origin": BASE}
+PASSWORD = "several plain words"
+
+
+async def invited(app: App, name: str, *roles: str, **more: Any) -> Json:
+    return await app.post("/api/invitations", {"name": name, "roles": list(roles), **more}, 201)
+
+
+@asynccontextmanager
+async def accepted(app: App, name: str, *roles: str, **more: Any) -> AsyncGenerator[httpx.AsyncClient]:
+    """Somebody who has set a password and is signed in."""
+    body = {"token": (await invited(app, name, *roles, **more))["token"], "password": PASSWORD}
+    async with app.visitor() as client:
+        answer = await client.post("/api/invitations/accept", json=body)
+        assert answer.status_code == 200, answer.text
+        client.headers.update(OWN)
+        yield client
+
+
+async def told(app: App, *types: str) -> list[tuple[str, str, Json]]:
+    found = await app.get("/api/events", scope="global", event_type=list(types))
+    assert (await app.get("/api/events/verify"))["valid"]
+    return [(event["event_type"], event["actor"], event["metadata"]) for event in found["items"][::-1]]
+
+
+# ---- users and groups ------------------------------------------------------------------------------------
+async def test_a_user_is_made_changed_removed_and_restored(app: App) -> None:
+    await app.post("/api/groups", {"name": "Buyers", "description": "Who buys"}, 201)
+    body = {"name": "Pat", "display_name": "Pat P", "email": "Pat@Example.com", "roles": ["viewer"]}
+    made = await app.post("/api/users", body | {"groups": ["buyers"]}, 201)
+    assert made == {
+        "name": "pat",
+        "display_name": "Pat P",
+        "email": "pat@example.com",
+        "roles": ["viewer"],
+        "groups": ["buyers"],
+        "has_password": False,
+        "providers": [],
+        "is_invited": False,
+        "created_at": made["created_at"],
+        "created_by": "admin",
+        "signed_in_at": None,
+        "removed_at": None,
+    }
+    assert await app.get("/api/users/PAT") == made
+    changed = await app.put("/api/users/pat", {"roles": ["editor", "approver"], "groups": []})
+    assert (changed["roles"], changed["groups"], changed["email"]) == (["editor", "approver"], [], "pat@example.com")
+    removed = (await app.client.delete("/api/users/pat")).json()
+    assert removed["removed_at"] is not None
+    assert "pat" not in [user["name"] for user in (await app.get("/api/users"))["items"]]
+    assert "pat" in [user["name"] for user in (await app.get("/api/users", removed=True))["items"]]
+    assert (await app.put("/api/users/pat", {"roles": []}, 409))["suggestions"] == ["restore"]
+    assert (await app.post("/api/users/pat/restore"))["roles"] == ["editor", "approver"]
+    assert await told(app, "user_created", "user_updated", "user_removed", "user_restored") == [
+        ("user_created", "admin", {"user": "pat", "roles": ["viewer"], "groups": ["buyers"]}),
+        (
+            "user_updated",
+            "admin",
+            {"user": "pat", "changed_fields": ["roles"], "roles": ["approver", "editor"], "earlier_roles": ["viewer"]},
+        ),
+        ("user_removed", "admin", {"user": "pat"}),
+        ("user_restored", "admin", {"user": "pat", "roles": ["approver", "editor"]}),
+    ]
+
+
+async def test_lists_page(app: App) -> None:
+    for number in range(5):
+        await user_with(app, name=f"page-{number}")
+    names: list[str] = []
+    cursor = None
+    while True:
+        found = await app.get("/api/users", limit=2, search="page-", **({"cursor": cursor} if cursor else {}))
+        names += [user["name"] for user in found["items"]]
+        if (cursor := found["next_cursor"]) is None:
+            break
+    assert names == [f"page-{number}" for number in range(5)]
+    assert (await app.get("/api/users", search="page_"))["items"] == []  # no wildcard
+    for path in ("people", "users", "groups", "invitations", "tokens", "sessions", "delegations", "secrets"):
+        found = await app.get(f"/api/{path}", limit=1)
+        assert set(found) == {"items", "next_cursor"}
+        assert len(found["items"]) <= 1
+
+
+async def test_everybody_sees_who_can_be_named_and_only_admins_more(app: App) -> None:
+    await user_with(app, "approver", name="decider")
+    async with app.visitor(await token_for(app, "viewer")) as viewer:
+        people = (await viewer.get("/api/people", params={"search": "decid"})).json()["items"]
+        assert people == [{"name": "decider", "display_name": "decider", "groups": [], "may_decide": True}]
+        for path in ("users", "users/decider", "tokens", "invitations", "secrets"):
+            assert (await viewer.get(f"/api/{path}")).status_code == 403
+
+
+async def test_the_local_admin_stays_admin(app: App) -> None:
+    assert (await app.put("/api/users/admin", {"roles": ["viewer"]}, 409))["type"] == "urn:cairn:problem:conflict"
+    assert (await app.client.delete("/api/users/admin")).status_code == 409
+    assert (await app.get("/api/users/admin"))["roles"] == ["viewer", "editor", "approver", "admin"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "where"),
+    [
+        ("/api/users", {"name": "no roles like this", "roles": []}, "/name"),
+        ("/api/users", {"name": "fine", "roles": ["king"]}, "/roles/0"),
+        ("/api/users", {"name": "fine", "groups": ["no-such"]}, "/groups"),
+        ("/api/users", {"name": "fine", "email": "nowhere"}, "/email"),
+        ("/api/users", {"name": "fine", "password": "of my own"}, "/password"),
+        ("/api/users", {}, "/name"),
+        ("/api/groups", {"name": "fine", "members": ["no-such"]}, "/members"),
+        ("/api/groups", {"name": "editor"}, "/name"),
+        ("/api/tokens", {"name": ""}, "/name"),
+        ("/api/tokens", {"name": "local"}, "/name"),
+        ("/api/tokens", {"name": "x", "scopes": []}, "/scopes"),
+        ("/api/tokens", {"name": "x", "scopes": ["everything"]}, "/scopes/0"),
+        ("/api/tokens", {"name": "x", "valid_days": 0}, "/valid_days"),
+        ("/api/delegations", {"to_user": "admin", "until": "2099-01-01T00:00:00Z"}, "/to_user"),
+        ("/api/delegations", {"to_user": "other", "until": "2020-01-01T00:00:00Z"}, "/until"),
+        ("/api/delegations", {"to_user": "other", "until": "2099-01-01T00:00:00"}, "/until"),
+        ("/api/delegations", {"to_user": "other", "until": "2099-01-01T00:00:00Z"}, "/until"),
+        ("/api/invitations/accept", {"token": "x", "password": 5}, "/password"),
+    ],
+)
+async def test_what_does_not_fit_is_told_by_its_place(app: App, path: str, body: Json, where: str) -> None:
+    answer = await app.post(path, body, 422)
+    assert where in [error["path"] for error in answer["errors"]], answer
+
+
+# ---- invitations -----------------------------------------------------------------------------------------
+async def test_an_invitation_works_once(app: App) -> None:
+    made = await invited(app, "guest", "approver", email="guest@example.com", valid_hours=2)
+    assert made["path"] == f"/welcome#invitation={made['token']}"
+    assert "token" not in (await app.get("/api/invitations"))["items"][0]
+    async with app.visitor() as client:
+        welcome = (await client.post("/api/invitations/preview", json={"token": made["token"]})).json()
+        assert (welcome["user"], welcome["email"]) == ("guest", "guest@example.com")
+        body = {"token": made["token"], "password": PASSWORD, "display_name": "The guest"}
+        session = (await client.post("/api/invitations/accept", json=body)).json()
+        assert (session["actor"], session["display_name"], session["roles"]) == ("guest", "The guest", ["approver"])
+        assert session["has_password"]
+        assert (await client.get("/api/session")).json() == session
+        for path, sent in (("preview", {"token": made["token"]}), ("accept", body)):
+            assert (await client.post(f"/api/invitations/{path}", json=sent)).status_code == 410
+    events = await told(app, "invitation_created", "invitation_accepted")
+    mine = [(event, who) for event, who, metadata in events if metadata["user"] == "guest"]
+    assert mine == [("invitation_created", "admin"), ("invitation_accepted", "guest")]
+
+
+async def test_a_newer_invitation_takes_the_place_of_an_earlier_one_and_either_can_be_taken_back(
+    app: App,
+) -> None:
+    first, second = await invited(app, "late"), await invited(app, "late")
+    async with app.visitor() as client:
+        assert (await client.post("/api/invitations/preview", json={"token": first["token"]})).status_code == 410
+        assert (await client.post("/api/invitations/preview", json={"token": second["token"]})).status_code == 200
+        assert (await app.client.delete(f"/api/invitations/{second['invitation_id']}")).status_code == 204
+        assert (await client.post("/api/invitations/preview", json={"token": second["token"]})).status_code == 410
+        assert (await client.post("/api/invitations/preview", json={"token": "no such"})).status_code == 401
+    third = await invited(app, "late")
+    past = sa.update(t.invitations).where(t.invitations.c.invitation_id == third["invitation_id"])
+    await app.cairn.database.transact(lambda c: c.execute(past.values(expires_at=app.cairn.clock.now())))
+    async with app.visitor() as client:
+        body = {"token": third["token"], "password": PASSWORD}
+        assert (await client.post("/api/invitations/accept", json=body)).status_code == 410
+
+
+async def test_a_user_who_is_here_gets_a_new_password_and_old_sessions_end(app: App) -> None:
+    async with accepted(app, "forgetful", "viewer") as client:
+        assert (await app.post("/api/invitations", {"name": "forgetful", "roles": ["admin"]}, 409))["detail"]
+        again = await invited(app, "forgetful")
+        async with app.visitor() as other:
+            body = {"token": again["token"], "password": "quite other words"}
+            assert (await other.post("/api/invitations/accept", json=body)).status_code == 200
+        assert (await client.get("/api/session")).status_code == 401
+        for password, status in ((PASSWORD, 401), ("quite other words", 200)):
+            body = {"name": "forgetful", "password": password}
+            assert (await client.post("/api/session", json=body)).status_code == status
+
+
+@pytest.mark.parametrize("password", ["short", "weak-one-weak-one"[:0], "weak-one1234", "aaaaaaaaaaaaaaaa", "x" * 513])
+async def test_weak_passwords_are_refused_and_the_invitation_stays_open(app: App, password: str) -> None:
+    made = await invited(app, "weak-one")
+    async with app.visitor() as client:
+        answer = await client.post("/api/invitations/accept", json={"token": made["token"], "password": password})
+        assert (answer.status_code, [e["path"] for e in answer.json()["errors"]]) == (422, ["/password"])
+        assert password == "" or password not in answer.text
+        assert (await client.post("/api/invitations/preview", json={"token": made["token"]})).status_code == 200
+
+
+# ---- tokens ----------------------------------------------------------------------------------------------
+async def test_a_token_is_shown_once_and_revoked_at_once(app: App) -> None:
+    await user_with(app, "viewer", "editor", name="robot")
+    made = await app.post("/api/tokens", {"name": "nightly", "user": "robot", "scopes": ["run"]}, 201)
+    text = made.pop("token")
+    assert text.startswith("cairn_")
+    listed = (await app.get("/api/tokens", user="robot"))["items"]
+    assert listed == [made]
+    assert text not in str(await app.get("/api/tokens", all=True))
+    rows = await app.cairn.database.aread(lambda c: c.execute(sa.select(t.api_tokens)).all())
+    assert text not in str(rows)
+    async with app.visitor(text) as robot, app.visitor() as page:
+        session = (await robot.get("/api/session")).json()
+        assert (session["actor"], session["scopes"]) == ("robot", ["run"])
+        refused = await robot.post("/api/pipelines", json={"pipeline_name": "P"})
+        assert (refused.status_code, "scope define" in refused.json()["detail"]) == (403, True)
+        signed_in = await page.post("/api/session", json={"token": text})
+        assert signed_in.json()["scopes"] == ["run"]  # a session may no more than its token
+        assert (await app.get("/api/tokens", user="robot"))["items"][0]["last_used_at"] is not None
+        answer = await app.client.delete(f"/api/tokens/{made['token_id']}")
+        assert (answer.json()["is_valid"], answer.json()["revoked_at"] is not None) == (False, True)
+        assert (await robot.get("/api/session")).status_code == 401
+        assert (await page.get("/api/session")).status_code == 401
+    assert (await app.get("/api/tokens", user="robot"))["items"] == []
+    assert (await app.client.delete(f"/api/tokens/{made['token_id']}")).status_code == 200
+
+
+async def test_a_session_ends_with_its_token(app: App) -> None:
+    made = await app.post("/api/tokens", {"name": "short", "valid_days": 1}, 201)
+    async with app.visitor() as client:
+        await client.post("/api/session", json={"token": made["token"]})
+        [session] = [s for s in (await app.get("/api/sessions"))["items"] if s["expires_at"] <= made["expires_at"]]
+        assert session["signed_in_with"] == "token"
+        assert (await client.get("/api/session")).status_code == 200
+
+
+async def test_a_narrow_token_makes_no_wider_one(app: App) -> None:
+    token = await token_for(app, "admin", scopes=["admin"], name="keyholder")
+    async with app.visitor(token) as holder:
+        assert (await holder.post("/api/tokens", json={"name": "wide"})).status_code == 403
+        assert (await holder.post("/api/tokens", json={"name": "wide", "scopes": ["admin", "run"]})).status_code == 403
+        made = await holder.post("/api/tokens", json={"name": "same", "scopes": ["admin"]})
+        assert (made.status_code, made.json()["user"]) == (201, "keyholder")
+
+
+async def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(app: App) -> None:
+    """Users see their own account and nothing of others."""
+    async with accepted(app, "own-account", "approver") as own:
+        body = {"name": "my notebook", "scopes": ["read", "decide"], "valid_days": 30}
+        made = (await own.post("/api/me/tokens", json=body)).json()
+        assert (made["user"], made["created_by"], made["scopes"]) == ("own-account", "own-account", ["read", "decide"])
+        kept = {name: value for name, value in made.items() if name != "token"}
+        assert (await own.get("/api/me/tokens")).json() == {"items": [kept], "next_cursor": None}
+        async with app.visitor(made["token"]) as program:
+            assert (await program.get("/api/approvals")).status_code == 200
+            assert (await program.get("/api/me/tokens")).status_code == 403  # its scopes do not reach the account
+        for wrong in ({**body, "scopes": ["define"]}, {**body, "valid_days": None}, {**body, "user": "admin"}):
+            assert (await own.post("/api/me/tokens", json=wrong)).status_code == 422
+        for path in ("/api/tokens", "/api/tokens?user=own-account"):
+            assert (await own.get(path)).status_code == 403
+        assert (await own.delete(f"/api/me/tokens/{made['token_id']}")).json()["is_valid"] is False
+        assert (await own.get("/api/me/tokens")).json()["items"] == []
+        assert len((await own.get("/api/me/tokens?all=true")).json()["items"]) == 1
+        others = (await app.post("/api/tokens", {"name": "x", "user": "admin"}, 201))["token_id"]
+        assert (await own.delete(f"/api/me/tokens/{others}")).status_code == 404
+        await app.client.delete(f"/api/tokens/{others}")
+        renamed = (await own.put("/api/me", json={"display_name": "An approver"})).json()
+        assert (renamed["actor"], renamed["display_name"]) == ("own-account", "An approver")
+        assert (await own.put("/api/me", json={"display_name": "a\nb"})).status_code == 422
+        assert (await own.put("/api/me", json={"roles": ["admin"]})).status_code == 422
+    assert (await app.get("/api/users/own-account"))["roles"] == ["approver"]
+    assert "my notebook" in str(await told(app, "token_created"))
+
+
+async def test_secret_answers_are_not_kept_for_repeated_requests(app: App) -> None:
+    key = {"Idempotency-Key": "once"}
+    body = {"name": "kept"}
+    first, second = [await app.post("/api/tokens", body, 201, headers=key) for _ in range(2)]
+    assert first["token"] != second["token"]
+    rows = await app.cairn.database.aread(lambda c: c.execute(sa.select(t.idempotency_keys)).all())
+    assert first["token"] not in str(rows)
+
+
+# ---- sessions and passwords ------------------------------------------------------------------------------
+async def test_sessions_are_listed_and_ended(app: App) -> None:
+    async with accepted(app, "roamer", "viewer") as here, app.visitor() as there, app.visitor() as third:
+        for client in (there, third):
+            client.headers.update({"User-Agent": "elsewhere", **OWN})
+            await client.post("/api/session", json={"name": "ROAMER", "password": PASSWORD})
+        listed = (await here.get("/api/sessions")).json()["items"]
+        assert [(s["signed_in_with"], s["user_agent"], s["is_current"]) for s in listed] == [
+            ("password", "elsewhere", False),
+            ("password", "elsewhere", False),
+            ("invitation", here.headers["user-agent"], True),
+        ]
+        assert (await here.delete(f"/api/sessions/{listed[0]['session_id']}")).status_code == 204
+        assert (await third.get("/api/session")).status_code == 401
+        assert (await here.delete("/api/sessions")).json() == {"count": 1}
+        assert [(await client.get("/api/session")).status_code for client in (here, there)] == [200, 401]
+        others = (await app.get("/api/sessions"))["items"]
+        foreign = [s for s in others if s["user"] == "admin"]
+        assert (await here.get("/api/sessions", params={"user": "admin"})).status_code == 403
+        for session in foreign[:1]:
+            assert (await here.delete(f"/api/sessions/{session['session_id']}")).status_code == 404
+        assert (await app.client.delete("/api/sessions", params={"user": "roamer"})).json() == {"count": 1}
+        assert (await here.get("/api/session")).status_code == 401
+
+
+async def test_a_password_is_changed_by_who_knows_it(app: App) -> None:
+    async with accepted(app, "careful", "viewer") as here, app.visitor() as there:
+        await there.post("/api/session", json={"name": "careful", "password": PASSWORD})
+        path, new = "/api/session/password", "entirely new words"
+        wrong = await here.put(path, json={"current": "not this one", "new": new})
+        assert (wrong.status_code, wrong.json()["errors"][0]["path"]) == (422, "/current")
+        assert (await here.put(path, json={"current": PASSWORD, "new": "short"})).status_code == 422
+        assert (await here.put(path, json={"current": PASSWORD, "new": new})).status_code == 204
+        assert (await here.get("/api/session")).status_code == 200
+        assert (await there.get("/api/session")).status_code == 401
+        body = {"name": "careful", "password": new}
+        assert (await there.post("/api/session", json=body)).status_code == 200
+    assert ("password_changed", "careful", {"user": "careful"}) in await told(app, "password_changed")
+
+
+# ---- delegations -----------------------------------------------------------------------------------------
+async def test_somebody_decides_for_somebody_who_is_away(app: App) -> None:
+    until = write_instant(app.cairn.clock.now() + timedelta(days=3))
+    away = app.visitor(await token_for(app, "approver", name="away"))
+    stand_in = app.visitor(await token_for(app, "approver", name="stand-in"))
+    viewer = app.visitor(await token_for(app, "viewer", name="onlooker"))
+    async with away, stand_in, viewer:
+        body = {"to_user": "Stand-In", "until": until, "reason": "On holiday"}
+        made = (await away.post("/api/delegations", json=body)).json()
+        assert (made["from_user"], made["to_user"], made["is_in_force"]) == ("away", "stand-in", True)
+        assert (await stand_in.get("/api/session")).json()["stands_for"] == ["away"]
+        assert (await viewer.post("/api/delegations", json={**body, "from_user": "away"})).status_code == 403
+        refused = await away.post("/api/delegations", json={**body, "to_user": "onlooker"})
+        assert (refused.status_code, refused.json()["detail"]) == (409, mentions("onlooker", "approver"))
+        path = f"/api/delegations/{made['delegation_id']}"
+        assert (await viewer.get(path)).json() == made
+        assert (await viewer.delete(path)).status_code == 404
+        ended = (await stand_in.delete(path)).json()
+        assert (ended["is_in_force"], ended["ended_by"]) == (False, "stand-in")
+        assert (await stand_in.get("/api/session")).json()["stands_for"] == []
+        assert (await viewer.get("/api/delegations", params={"user": "away"})).json()["items"] == []
+        over = (await viewer.get("/api/delegations", params={"user": "away", "all": True})).json()["items"]
+        assert over == [ended]
+    said = {"delegation_id": made["delegation_id"], "from_user": "away", "to_user": "stand-in"}
+    events = await told(app, "delegation_created", "delegation_ended")
+    assert [(event.removeprefix("delegation_"), who) for event, who, _ in events] == [
+        ("created", "away"),
+        ("ended", "stand-in"),
+    ]
+    assert all(said.items() <= metadata.items() for _, _, metadata in events)
+
+
+# ---- secrets ---------------------------------------------------------------------------------------------
+async def test_secrets_go_in_and_never_come_out(app: App) -> None:
+    value = "s3cret and nobody's business"
+    stored = await app.put("/api/secrets/smtp-password", {"value": value})
+    assert (stored["name"], stored["created_by"], stored["is_readable"]) == ("smtp-password", "admin", True)
+    assert await app.post("/api/secrets/rotate") == {"count": 1}
+    assert app.cairn.secrets.get("smtp-password") == value
+    assert (await app.get("/api/secrets"))["items"][0]["name"] == "smtp-password"
+    assert (await app.client.delete("/api/secrets/smtp-password")).status_code == 204
+    assert (await app.client.delete("/api/secrets/smtp-password")).status_code == 404
+    assert (await app.put("/api/secrets/a<b>", {"value": value}, 422))["errors"][0]["path"] == "/name"
+    refused = await app.client.put("/api/secrets/short", json={"value": "abc"})
+    assert (refused.status_code, "abc" in refused.text) == (422, False)
+    everything = str(await app.get("/api/events", scope="global")) + str(await app.get("/api/secrets"))
+    assert value not in everything
+    rows = await app.cairn.database.aread(
+        lambda c: [c.execute(sa.select(table)).all() for table in (t.events, t.secrets, t.idempotency_keys)]
+    )
+    assert "nobody's business" not in str(rows)
+
+
+# ---- signing in ------------------------------------------------------------------------------------------
+async def test_a_name_or_an_address_and_a_password_sign_in(app: App) -> None:
+    async with accepted(app, "typist", "editor", email="typist@example.com"), app.visitor() as client:
+        for name in ("typist", " TYPIST ", "Typist@Example.com"):
+            answer = await client.post("/api/session", json={"name": name, "password": PASSWORD})
+            assert (answer.status_code, answer.json()["actor"]) == (200, "typist")
+        for body in ({"name": "typist"}, {"password": PASSWORD}, {}, {"name": "typist", "password": "x", "token": "y"}):
+            assert (await client.post("/api/session", json=body)).status_code == 422
+        assert (await client.get("/api/sign-in")).json() == {"password": True, "providers": []}
+        foreign = {"Origin": "http://evil.example"}
+        body = {"name": "typist", "password": PASSWORD}
+        assert (await client.post("/api/session", json=body, headers=foreign)).status_code == 403
+        assert (await client.delete("/api/session", headers=OWN)).status_code == 204
+    own = [event for event in await told(app, "signed_in", "signed_out") if event[1] == "typist"]
+    ways = [metadata.get("signed_in_with") for _, _, metadata in own]
+    assert (ways, own[-1]) == (["invitation", *["password"] * 3, None], ("signed_out", "typist", {"user": "typist"}))
+
+
+async def test_who_is_wrong_is_not_told_why(app: App) -> None:
+    await user_with(app, "viewer", name="without-password")
+    async with app.visitor() as client:
+        answers = [
+            await client.post("/api/session", json={"name": name, "password": "whatever it is"})
+            for name in ("typist", "without-password", "nobody-there", "<script>", "admin")
+        ]
+    assert {answer.status_code for answer in answers} == {401}
+    assert len({answer.text for answer in answers}) == 1
+
+
+async def test_guessing_a_name_is_slowed_down_from_wherever_it_comes(app: App) -> None:
+    async with accepted(app, "target", "viewer") as target:
+        assert (await target.get("/api/session")).json()["actor"] == "target"
+
+    async def guess(number: int, password: str = "a wrong guess") -> int:
+        transport = httpx.ASGITransport(app.asgi, client=(f"10.9.{number // 250}.{number % 250}", 1))
+        async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
+            return (await client.post("/api/session", json={"name": "target", "password": password})).status_code
+
+    found = [await guess(number) for number in range(22)]
+    assert found == [401] * 20 + [429] * 2
+    assert await guess(500, PASSWORD) == 429
+    about = {"limit": "name", "signed_in_with": "password", "user": "target"}
+    assert [one for one in await told(app, "sign_in_blocked") if one[2] == about] == [
+        ("sign_in_blocked", "nobody", about)
+    ]
+
+
+async def test_wrong_bearer_tokens_are_slowed_down_and_right_ones_are_not(app: App) -> None:
+    transport = httpx.ASGITransport(app.asgi, client=("10.8.0.1", 1))
+    async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
+
+        async def ask(token: str) -> int:
+            return (await client.get("/api/session", headers={"Authorization": f"Bearer {token}"})).status_code
+
+        found = [await ask(f"guess {number}") for number in range(32)]
+        assert found == [401] * 30 + [429] * 2
+        assert await ask(TOKEN) == 200

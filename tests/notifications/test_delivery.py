@@ -1,0 +1,286 @@
+"""Notifications and their channels, on both databases, with real receivers."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from cairn.core.rule_verdict import ApprovalTerms, ConditionResult, EvaluatedRule, RuleVerdict
+from cairn.core.states import ApprovalKind
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from cairn.services.notifications.channels import ChannelSpec
+from cairn.services.notifications.views import DeliveryAttempt
+from cairn.store.tables.notifications import ChannelKind, NotificationKind
+from tests.isolation import limit
+from tests.mentions import mentions
+from tests.notifications.receivers import PUBLIC, Receivers, card, checked, facts, texts
+from tests.services.app import retries, step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+REFUND: dict[str, Any] = {
+    "to": "customer@example.com",
+    "subject": "Refund Confirmation - Order #12345",
+    "amount": 99.99,
+    "api_key": "sk-abcdefghijklmnopqrstuvwxyz",
+}
+
+
+async def test_a_failure_notification_has_error_facts_and_links(receivers: Receivers) -> None:
+    await receivers.channel("ops", "teams")
+
+    @receivers.app.does("query")
+    async def query(ctx: Ctx) -> None:
+        raise TimeoutError("Connection timeout to SQL Server (10.0.0.50:1433) as sa, password=hunter2 " + "x" * 300)
+
+    pipeline = await receivers.app.pipeline(
+        step("ticket"), step("database", "query", execution=retries(0)), step("end"), pipeline_name="IT: Server Health"
+    )
+    run = await receivers.app.start(pipeline)
+    (sent,) = await receivers.until_got("ops")
+    told = facts(sent)
+    assert card(sent)["body"][0]["style"] == "attention"
+    assert card(sent)["body"][0]["items"][0]["text"] == mentions("Database")
+    assert texts(sent)[0] == mentions("Ticket")
+    assert {name: told[name] for name in ("Pipeline", "Run", "Checkpoint", "Step")} == {
+        "Pipeline": "IT: Server Health",
+        "Run": f"v1 \\({run}\\)",
+        "Checkpoint": "Database",
+        "Step": "2 of 3",
+    }
+    assert told["Error"].startswith("Connection timeout to SQL Server \\(10.0.0.50:1433\\) as sa, password=\\*\\*\\*")
+    assert told["Error"].endswith("…")
+    assert len(told["Error"].replace("\\", "")) == 200
+    assert told["Time"].endswith(" UTC")
+    assert card(sent)["actions"] == [
+        {"type": "Action.OpenUrl", "title": mentions(), "url": f"{PUBLIC}/runs/{run}?checkpoint=database{tab}"}
+        for tab in ("", "", "&tab=log")
+    ]
+    (delivery,) = await receivers.until_ended(run)
+    assert (delivery.kind, delivery.status, delivery.tries, delivery.told) == ("execution_failed", "sent", 1, "200 ok")
+
+
+async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_without_what_is_personal(
+    receivers: Receivers,
+) -> None:
+    await receivers.channel("refunds", "teams")
+    conditions = (
+        ConditionResult("risk_level", "high or critical", "high", matched=True),
+        ConditionResult("amount", "> 50", "99.99", matched=True),
+    )
+    considered = (EvaluatedRule("High-Value", "global", "checkpoints", "asks", conditions),)
+    terms = ApprovalTerms(timeout=3600)
+    verdict = RuleVerdict(
+        requires_approval=True, rule="High-Value", scope="global", terms=terms, evaluated_rules=considered
+    )
+    receivers.judged(verdict, ApprovalKind.ACTION)
+
+    @receivers.app.does("refund")
+    def refund(ctx: Ctx) -> Any:
+        return dict(ctx.propose_action("financial_transaction", REFUND, "Customer customer@example.com asked.", 0.87))
+
+    pipeline = await receivers.app.pipeline(step("send_email", "refund"))
+    run = await receivers.app.start(pipeline)
+    (sent,) = await receivers.until_got("refunds")
+    told = facts(sent)
+    assert {name: told[name] for name in ("Operation", "Risk", "Confidence")} == {
+        "Operation": "financial\\_transaction",
+        "Risk": "HIGH",
+        "Confidence": "87%",
+    }
+    assert sum(value.endswith(" UTC") for value in told.values()) == 2  # the deadline, and when it was asked
+    plain = [text.replace("\\", "") for text in texts(sent)]
+    start = plain.index("to: c***@example.com")
+    assert plain[start : start + 6] == [
+        "to: c***@example.com",
+        "subject: Refund Confirmation - Order #12345",
+        "amount: 99.99",
+        "api_key: ***",
+        mentions(),
+        "Customer c***@example.com asked.",
+    ]
+    assert plain[-3:] == [
+        mentions("High-Value"),
+        "Risk level: high ✓ (high or critical)",
+        "Amount: 99.99 ✓ (> 50)",
+    ]
+    approval = next(a for a in receivers.app.run(run).waiting_approvals if a.kind == "action")
+    assert card(sent)["actions"][0] == {
+        "type": "Action.OpenUrl",
+        "title": mentions(),
+        "url": f"{PUBLIC}/approvals/{approval.approval_id}",
+    }
+    assert "customer@" not in str(sent)
+    assert "sk-abc" not in str(sent)
+    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_an_automatic_approval_is_told_where_the_rule_says_so(receivers: Receivers) -> None:
+    await receivers.channel("audit", "teams")
+    conditions = (
+        ConditionResult("risk_level", "low or medium", "low", matched=True),
+        ConditionResult("amount", "<= 50", "35.00", matched=True),
+        ConditionResult("confidence", ">= 0.9", "0.92", matched=True),
+    )
+    considered = (EvaluatedRule("Auto-Approve Small Refunds", "global", "auto_approval", "approves", conditions),)
+    verdict = RuleVerdict(
+        requires_approval=False,
+        rule="Auto-Approve Small Refunds",
+        scope="global",
+        evaluated_rules=considered,
+        notify=True,
+    )
+    receivers.judged(verdict)
+    pipeline = await receivers.app.pipeline(step("refund", approve="complete"), pipeline_name="CS - Send Refund Email")
+    run = await receivers.app.done(pipeline)
+    (sent,) = await receivers.until_got("audit")
+    assert card(sent)["body"][0]["style"] == "good"
+    assert card(sent)["body"][0]["items"][0]["text"] == mentions("Refund")
+    plain = [text.replace("\\", "") for text in texts(sent)]
+    assert plain[0] == mentions('"Auto-Approve Small Refunds"')
+    assert plain[-4:] == [
+        mentions("Auto-Approve Small Refunds"),
+        "Risk level: low ✓ (low or medium)",
+        "Amount: 35.00 ✓ (<= 50)",
+        "Confidence: 0.92 ✓ (>= 0.9)",
+    ]
+    assert [action["url"] for action in card(sent)["actions"]] == [mentions(f"{PUBLIC}/approvals/"), f"{PUBLIC}/rules"]
+    await receivers.until_ended(run)
+
+    receivers.judged(RuleVerdict(requires_approval=False, rule="Auto-Approve Safe Reads", scope="global"))
+    quiet = await receivers.app.done(pipeline)
+    assert receivers.deliveries(run_id=quiet) == []
+
+
+async def test_slack_and_webhooks_get_it_in_their_own_form_and_a_webhook_is_signed(receivers: Receivers) -> None:
+    await receivers.channel("room", "slack")
+    given = ChannelSpec(name="hook", kind=ChannelKind.WEBHOOK, url=receivers.web.url("/hook"))
+    receivers.web.pages["/hook"] = receivers.web.pages["/room"]
+    _, key = await receivers.app.cairn.telling.channels.create(given, ADMIN)
+    assert key is not None
+    pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
+    run = await receivers.app.start(pipeline)
+    (blocks,) = await receivers.until_got("room")
+    assert checked("slack", blocks)["text"] == mentions("Goals")
+    (hook,) = await receivers.until_got("hook")
+    assert checked("webhook", hook)["kind"] == "approval_requested"
+    approval = receivers.app.run(run).waiting_approvals[0]
+    assert hook["about"]["approval_id"] == approval.approval_id
+    (asked,) = receivers.got("hook")
+    moment, signature = (part.partition("=")[2] for part in asked.headers["cairn-signature"].split(","))
+    signed = hmac.new(key.encode(), f"{moment}.".encode() + asked.body, sha256).hexdigest()
+    assert signature == signed
+    assert abs(time.time() - int(moment)) < 60
+    found = {one.channel: one for one in await receivers.until_ended(run, 2)}
+    assert {asked.headers["cairn-delivery"], asked.headers["idempotency-key"], hook["id"]} == {
+        found["hook"].delivery_id
+    }
+    await receivers.app.decide(run, "goals", "reject", "No")
+    rejected = (await receivers.until_got("hook", 2))[1]
+    assert (rejected["kind"], rejected["about"]["run_status"]) == ("approval_rejected", "failed")
+    assert {"name": "Reason", "value": "No"} in rejected["facts"]
+    assert [one.kind for one in await receivers.until_ended(run, 4)][2:] == ["approval_rejected"] * 2
+
+
+async def test_it_leaves_within_a_second_of_the_commit(receivers: Receivers) -> None:
+    """The queue is looked at far less often than that."""
+    await receivers.channel("fast", "webhook")
+    pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
+    since = time.monotonic()
+    run = await receivers.app.start(pipeline)
+    await receivers.until_got("fast")
+    assert time.monotonic() - since < limit(1.0)
+    (delivery,) = await receivers.until_ended(run)
+    (one,) = receivers.detail(delivery).history
+    asked = receivers.app.run(run).waiting_approvals[0].asked_at
+    assert (one.began_at - asked).total_seconds() < 1.0
+    assert receivers.detail(delivery).history == [
+        DeliveryAttempt(number=1, began_at=one.began_at, ended_at=one.ended_at, outcome=one.outcome, told="200 ok")
+    ]
+    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_without_a_channel_nothing_is_written_down(receivers: Receivers) -> None:
+    pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
+    before = len(receivers.deliveries())
+    run = await receivers.app.start(pipeline)
+    await receivers.app.decide(run, "goals", "approve")
+    await receivers.app.until_run(run, "completed")
+    assert len(receivers.deliveries()) == before
+    assert receivers.web.asked == []
+
+
+async def test_a_channel_gets_only_what_it_is_set_up_for(receivers: Receivers) -> None:
+    pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
+    other = await receivers.app.pipeline(step("goals"))
+    await receivers.channel("done", "webhook", kinds=[NotificationKind.RUN_COMPLETED])
+    await receivers.channel("other", "webhook", pipelines=[other], kinds=list(NotificationKind))
+    await receivers.channel("off", "webhook", is_enabled=False, kinds=list(NotificationKind))
+    run = await receivers.app.start(pipeline)
+    await receivers.app.decide(run, "goals", "approve")
+    await receivers.app.until_run(run, "completed")
+    (sent,) = await receivers.until_got("done")
+    assert sent["kind"] == "run_completed"
+    assert [one.channel for one in await receivers.until_ended(run)] == ["done"]
+
+
+async def test_where_no_details_are_shown_only_what_waits_and_a_link_leave(receivers: Receivers) -> None:
+    await receivers.channel("outside", "webhook", shows_details=False)
+
+    @receivers.app.does("breaks")
+    async def breaks(ctx: Ctx) -> None:
+        raise ValueError("the customer's file is wrong")
+
+    run = await receivers.app.start(await receivers.app.pipeline(step("bad", "breaks", execution=retries(0))))
+    (sent,) = await receivers.until_got("outside")
+    assert checked("webhook", sent)["sections"] == []
+    shown = [fact["name"] for fact in sent["facts"] if fact["name"] != "Duration"]
+    assert shown == ["Pipeline", "Run", "Checkpoint", "Step", "Time"]
+    assert "customer" not in str(sent)
+    await receivers.until_ended(run)
+
+
+async def test_html_and_marks_in_every_text_field_come_out_as_text(receivers: Receivers) -> None:
+    hostile = "<script>alert(1)</script> [x](https://evil.example) {{7*7}} ${x} <!channel>\r\nBcc: a@example.com"
+    for kind in ("teams", "slack", "webhook"):
+        await receivers.channel(kind, kind)
+    await receivers.app.cairn.accounts.users.create(_user("html", "html@example.com"), ADMIN)
+    await receivers.channel("mail", "email", recipients=["html@example.com"])
+
+    @receivers.app.does("hostile")
+    def propose(ctx: Ctx) -> Any:
+        return dict(ctx.propose_action("wire", {hostile[:40]: hostile}, hostile, 0.5))
+
+    checkpoint = step("act", "hostile") | {"checkpoint_name": hostile.replace("\r\n", " ")}
+    run = await receivers.app.start(
+        await receivers.app.pipeline(checkpoint, pipeline_name=hostile.replace("\r\n", " "))
+    )
+    (teams_card,) = await receivers.until_got("teams")
+    (blocks,) = await receivers.until_got("slack")
+    (hook,) = await receivers.until_got("webhook")
+    assert checked("slack", blocks)
+    assert checked("webhook", hook)
+    for text in texts(teams_card):
+        assert "](https" not in text
+        assert "{{" not in text
+        assert "${" not in text
+    assert "<!channel>" not in blocks["text"]
+    (mail,) = [one for one in await receivers.until_mails(1) if one["To"] == "html@example.com"]
+    html = mail.get_body(("html",))
+    assert html is not None
+    assert "<script" not in html.get_content()
+    assert mail["Bcc"] is None
+    assert "\n" not in mail["Subject"]
+    await receivers.until_ended(run, 4)
+    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
+
+
+def _user(name: str, address: str, *roles: str) -> Any:
+    from cairn.services.identity.users import UserSpec
+
+    return UserSpec(name, name, address, roles or ("viewer",), ())

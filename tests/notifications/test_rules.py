@@ -1,0 +1,112 @@
+"""Example rules choose channels and recipients: from the YAML to the card and the e-mail."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from tests.mentions import mentions
+from tests.notifications.receivers import Receivers, card, facts, texts
+from tests.services.app import step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+RULES = """\
+version: "1.0"
+checkpoints:
+  - name: "High-Value Financial Operations"
+    priority: 1
+    trigger:
+      risk_level: ["high", "critical"]
+      operation_type: ["financial_transaction", "refund"]
+      data_threshold: {field: "amount", operator: ">", value: 1000}
+    action:
+      auto_approve: false
+      timeout_seconds: 3600
+      escalation:
+        enabled: true
+        after_seconds: 1
+        escalate_to: ["manager@example.com"]
+      notification:
+        channels: ["teams", "email"]
+        recipients: ["finance-team@example.com"]
+auto_approval:
+  enabled: true
+  rules:
+    - name: "Auto-Approve Small Refunds"
+      conditions:
+        risk_level: ["low", "medium"]
+        operation_type: "financial_transaction"
+        data_threshold: {field: "amount", operator: "<=", value: 50}
+        confidence: ">= 0.9"
+      action:
+        auto_approve: true
+        log_decision: true
+        notify: true
+        notification_channels: ["teams"]
+"""
+DECLARED = {"financial_transaction": {"risk_level": "medium", "schema": {"type": "object"}}}
+
+
+async def proposed(receivers: Receivers, amount: float, risk: str, confidence: float) -> str:
+    @receivers.app.does("refund")
+    def refund(ctx: Ctx) -> Any:
+        answer = ctx.propose_action("financial_transaction", {"amount": amount}, "As asked.", confidence, risk)
+        return {"decision": answer["decision"]}
+
+    pipeline = await receivers.app.pipeline(step("refund", "refund"), actions=DECLARED)
+    await receivers.app.cairn.rules.save(pipeline, dedent(RULES), by=ADMIN)
+    return await receivers.app.start(pipeline)
+
+
+async def test_a_large_one_asks_the_finance_team_in_teams_and_by_mail_and_then_the_manager(
+    receivers: Receivers,
+) -> None:
+    for name, kind in (("room", "teams"), ("mail", "email"), ("other", "slack")):
+        await receivers.channel(name, kind)
+    run = await proposed(receivers, 2500, "high", 0.87)
+    (sent,) = await receivers.until_got("room")
+    told = facts(sent)
+    assert (told["Operation"], told["Risk"], told["Confidence"]) == ("financial\\_transaction", "HIGH", "87%")
+    plain = [text.replace("\\", "") for text in texts(sent)]
+    heading, *rule = plain[-4:]
+    assert heading == mentions("High-Value Financial Operations")
+    assert all("✓" in line for line in rule)
+    found = await receivers.until_ended(run, 4)
+    assert {(one.kind.value, one.channel, one.recipient, one.status.value) for one in found} == {
+        ("approval_requested", "room", "", "sent"),
+        ("approval_requested", "mail", "finance-team@example.com", "sent"),
+        ("approval_escalated", "room", "", "sent"),
+        ("approval_escalated", "mail", "manager@example.com", "sent"),
+    }
+    assert receivers.got("other") == []
+    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_a_small_one_is_approved_and_told_in_teams_with_every_condition(receivers: Receivers) -> None:
+    for name, kind in (("room", "teams"), ("mail", "email")):
+        await receivers.channel(name, kind)
+    run = await proposed(receivers, 35, "low", 0.92)
+    await receivers.app.until_run(run, "completed")
+    (sent,) = await receivers.until_got("room")
+    assert card(sent)["body"][0]["items"][0]["text"] == mentions("Refund")
+    plain = [text.replace("\\", "") for text in texts(sent)]
+    assert plain[0] == mentions('"Auto-Approve Small Refunds"')
+    heading, *conditions = plain[-5:]
+    assert heading == mentions("Auto-Approve Small Refunds")
+    assert all("✓" in line for line in conditions)
+    (only,) = await receivers.until_ended(run)
+    assert (only.channel, only.kind) == ("room", "approval_auto_approved")
+
+
+async def test_notified_users_learn_that_too_few_can_decide(receivers: Receivers) -> None:
+    await receivers.channel("room", "teams")
+    receivers.asks(needed=5, approvers=("finance@example.com",))
+    run = await receivers.app.start(await receivers.app.pipeline(step("goals", approve="complete")))
+    (sent,) = await receivers.until_got("room")
+    assert texts(sent)[0].replace("\\", "") == mentions("5", "f***@example.com", "approver")
+    await receivers.app.cairn.runs.cancel(run, by=ADMIN)

@@ -1,0 +1,111 @@
+"""A model asks for a script's parameters in a few rounds; then the plain form is shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.ports.models import ModelError, ModelErrorKind
+from cairn.services.actors import ADMIN
+from cairn.services.runs.execution_views import Execution
+from tests.runners.agent_samples import Asked, Mind, Reply, hands_over
+from tests.services.app import App, step
+from tests.services.runs.test_agents import thinking
+from tests.services.runs.test_scripts import script
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+Json = dict[str, Any]
+SOURCE = """
+def main(ctx, region, rows):
+    answer = ctx.request_rework("goals", "Again.", "Because.") if rows == 7 else None
+    return {"region": region, "rows": rows, "rework": answer and answer.status}
+"""
+CONFIG: Json = {
+    "requires_user_input": True,
+    "user_input_prompt": "What is the report about?",
+    "parameters": {"rows": 10},
+    "parameters_schema": {
+        "type": "object",
+        "properties": {"region": {"enum": ["North", "South"]}, "rows": {"type": "integer"}},
+        "required": ["region", "rows"],
+    },
+}
+
+
+def reporting() -> Json:
+    return script("report", source=SOURCE, config=CONFIG)
+
+
+async def asked_now(app: App, run: str, instructions: str) -> Execution:
+    def look() -> Execution | None:
+        if "report" not in {e.checkpoint_key for e in app.executions(run)}:
+            return None
+        found = app.execution(run, "report")
+        is_it = found.form is not None and found.form.instructions == instructions
+        return found if is_it and found.waiting_on == "script_input" else None
+
+    return await app.until(look)
+
+
+async def test_answers_in_words_become_parameters_that_hold_the_schema(app: App) -> None:
+    def mind(asked: Asked) -> Reply:
+        if "=== QUESTION 1 ===" not in asked.prompt:
+            return hands_over({"question": "Which region, and how many rows?"})
+        return [
+            hands_over({"parameters": {"region": "south"}}),
+            hands_over({"parameters": {"region": "South", "rows": 7}}),
+        ][asked.answers]
+
+    models = thinking(app, mind)
+    run = await app.start(await app.pipeline(step("goals"), reporting()))
+    waiting = await asked_now(app, run, "Which region, and how many rows?")
+    assert waiting.form is not None
+    assert [field.name for field in waiting.form.fields] == ["answer"]
+    await app.cairn.executions.submit(waiting.execution_id, {"answer": "The ```south```, seven."}, by=ADMIN)
+    await app.until_run(run, "completed")
+    assert app.output(run, "report") == {"region": "South", "rows": 7, "rework": "completed"}
+    assert len(models.asked) == 3
+    assert "The answer:\n````text\nThe ```south```, seven.\n````" in models.asked[1].prompt
+    assert "parameters/region: expected one of" in models.asked[2].last
+
+
+async def test_after_three_rounds_there_is_the_plain_form(app: App) -> None:
+    models = thinking(app, lambda asked: hands_over({"question": f"Round {asked.number}?"}))
+    run = await app.start(await app.pipeline(step("goals"), reporting()))
+    for number in (1, 2, 3):
+        waiting = await asked_now(app, run, f"Round {number}?")
+        await app.cairn.executions.submit(waiting.execution_id, {"answer": "I do not know."}, by=ADMIN)
+    waiting = await asked_now(app, run, "What is the report about?")
+    assert waiting.form is not None
+    assert [field.name for field in waiting.form.fields] == ["region", "rows"]
+    await app.cairn.executions.submit(waiting.execution_id, {"region": "North"}, by=ADMIN)
+    await app.until_run(run, "completed")
+    assert app.output(run, "report") == {"region": "North", "rows": 10, "rework": None}
+    assert len(models.asked) == 4
+
+
+@pytest.mark.parametrize("fault", [ModelErrorKind.AUTHENTICATION, None])
+async def test_without_a_model_that_can_be_asked_there_is_the_plain_form(
+    app: App, fault: ModelErrorKind | None
+) -> None:
+    mind: Mind = lambda _: ModelError(fault or ModelErrorKind.NETWORK, "The key is wrong.")  # noqa: E731
+    models = thinking(app, mind)
+    if fault is None:
+        models.default = "simulated:default"
+    run = await app.start(await app.pipeline(step("goals"), reporting()))
+    waiting = await asked_now(app, run, "What is the report about?")
+    assert len(models.asked) == (1 if fault else 0)
+    await app.cairn.executions.submit(waiting.execution_id, {"region": "North", "rows": 7}, by=ADMIN)
+    await app.until_run(run, "completed")
+    assert app.output(run, "report") == {"region": "North", "rows": 7, "rework": "completed"}
+
+
+async def test_declined_it_ends_by_on_failure(app: App) -> None:
+    thinking(app, lambda _: hands_over({"question": "Which region?"}))
+    run = await app.start(await app.pipeline(step("goals"), reporting()))
+    await asked_now(app, run, "Which region?")
+    await app.decide(run, "report", "decline", "No report, please.")
+    await app.until_run(run, "paused")
+    assert app.execution(run, "report").status == "failed"
+    await app.cairn.runs.cancel(run, by=ADMIN)

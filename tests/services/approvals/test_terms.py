@@ -1,0 +1,294 @@
+"""Approvers, deadlines and concurrent decisions."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cairn.core.errors import CommandRefused, NotAllowed
+from cairn.core.states import RunStatus
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.approvals.queries.lists import ApprovalFilter
+from cairn.services.approvals.views import Approval
+from cairn.services.errors import InvalidInput
+from cairn.services.identity.users import UserSpec
+from tests.mentions import mentions
+from tests.services.app import App, step
+from tests.services.rule_files import approvals, rule, second_approver
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+Json = dict[str, Any]
+
+
+def person(name: str, *groups: str, email: str = "") -> Actor:
+    return Actor(name, frozenset({"approver"}), email, frozenset(groups))
+
+
+CAREFUL = """
+checkpoints:
+  - name: careful
+    trigger: {{kind: completion, custom_field: {{field: checkpoint.key, value: goals}}}}
+    action: {action}
+"""
+
+
+async def held(app: App, action: str) -> str:
+    """A pipeline whose first checkpoint asks before it completes, on these terms."""
+    await people(app)
+    pipeline = await app.pipeline(step("goals"), step("design"))
+    await rule(app, CAREFUL.format(action=action), pipeline)
+    return pipeline
+
+
+async def people(app: App) -> None:
+    """Whom rules may name."""
+    with suppress(InvalidInput, CommandRefused):  # one test may have made them for the others
+        new = UserSpec("manager", email="manager@example.com", roles=("approver",))
+        await app.cairn.accounts.users.create(new, by=ADMIN)
+        for group in ("finance", "legal"):
+            await app.cairn.accounts.groups.create(group, "", ["manager"], by=ADMIN)
+
+
+async def asked(app: App, run: str) -> Approval:
+    return await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+
+
+# ---- who ---------------------------------------------------------------------------------------------
+async def test_only_users_named_by_the_rule_can_decide(app: App) -> None:
+    pipeline = await held(app, "{approvers: [finance, manager@example.com]}")
+    run = await app.start(pipeline)
+    approval = await asked(app, run)
+    assert approval.asked_of == ["finance", "manager@example.com"]
+    with pytest.raises(NotAllowed) as refused:
+        await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob"))
+    assert refused.value.message == mentions("finance, manager@example.com")
+    shown = app.cairn.approval_queries.get_approval
+    assert shown(approval.approval_id, person("bob")).may_decide is False
+    assert shown(approval.approval_id, person("bob", "finance")).may_decide is True
+    await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob", email="Manager@Example.com"))
+    await app.until_run(run, "completed")
+
+
+async def test_the_queue_can_show_only_own_approvals(app: App) -> None:
+    pipeline = await held(app, "{approvers: [finance]}")
+    run = await app.start(pipeline)
+    approval = await asked(app, run)
+
+    def of(actor: Actor) -> list[str]:
+        wanted = ApprovalFilter(run_id=run, answers_to=actor.answers_to)
+        return [a.approval_id for a in app.cairn.approval_queries.list_approvals(wanted, 50, None).items]
+
+    assert (of(person("bob")), of(person("bob", "Finance"))) == ([], [approval.approval_id])
+    await app.cairn.approvals.hand_over(approval.approval_id, ["legal"], "a contract", by=person("x", "finance"))
+    assert (of(person("bob", "finance")), of(person("bob", "legal"))) == ([], [approval.approval_id])
+    assert app.told(run)[-1] == "approval_assigned"
+    with pytest.raises(NotAllowed):
+        await app.cairn.approvals.hand_over(approval.approval_id, ["me"], "", by=person("me"))
+    await app.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_a_rule_can_exclude_who_started_the_run_from_deciding(app: App) -> None:
+    pipeline = await held(app, "{not_by_starter: true}")
+    starter = Actor("starter", frozenset({"editor", "approver", "admin"}))
+    run = (await app.cairn.runs.start(pipeline, by=starter)).run_id
+    approval = await asked(app, run)
+    with pytest.raises(NotAllowed):
+        await app.cairn.approvals.decide(approval.approval_id, "approve", by=starter)
+    await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("another"))
+    await app.until_run(run, "completed")
+
+
+async def test_two_different_users_must_approve(app: App) -> None:
+    await second_approver(app)
+    pipeline = await held(app, "{require_approval_count: 2}")
+    run = await app.start(pipeline)
+    approval = await asked(app, run)
+    await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
+    assert (app.cairn.approval_queries.get_approval(approval.approval_id).given, app.run(run).status) == (
+        1,
+        "in_progress",
+    )
+    with pytest.raises(CommandRefused):
+        await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
+    await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob"))
+    await app.until_run(run, "completed")
+
+
+# ---- until when --------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("on_timeout", "status"), [("fail", RunStatus.FAILED), ("cancel", RunStatus.CANCELLED)])
+async def test_an_approval_deadline_is_enforced(app: App, on_timeout: str, status: RunStatus) -> None:
+    pipeline = await held(app, f"{{timeout_seconds: 1, on_timeout: {on_timeout}}}")
+    run = await app.start(pipeline)
+    approval = await asked(app, run)
+    assert approval.expires_at == approval.asked_at + timedelta(seconds=1)
+    await app.until_run(run, status)
+    told = app.told(run)
+    assert (told.count("approval_reminder_due"), told.count("approval_timeout")) == (1, 1)
+    closed = app.cairn.approval_queries.get_approval(approval.approval_id)
+    assert str(closed.status) == "timeout"
+    with pytest.raises(CommandRefused, match="timeout"):
+        await app.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+
+
+async def test_an_escalation_adds_approvers_and_one_more_period(app: App) -> None:
+    action = (
+        "{approvers: [finance], timeout_seconds: 2, on_timeout: escalate,"
+        " escalation: {after_seconds: 1, escalate_to: [manager@example.com]}}"
+    )
+    pipeline = await held(app, action)
+    run = await app.start(pipeline)
+    approval = await asked(app, run)
+    await app.until(lambda: app.cairn.approval_queries.get_approval(approval.approval_id).escalated)
+    brought = app.cairn.approval_queries.get_approval(approval.approval_id)
+    assert brought.asked_of == ["finance", "manager@example.com"]
+    await app.until(lambda: app.told(run).count("approval_escalated") == 2)
+    again = app.cairn.approval_queries.get_approval(approval.approval_id)
+    assert again.expires_at is not None
+    assert brought.expires_at is not None
+    assert again.expires_at > brought.expires_at
+    manager = person("manager", email="manager@example.com")
+    await app.cairn.approvals.decide(approval.approval_id, "approve", by=manager)
+    await app.until_run(run, "completed")
+
+
+async def test_deadlines_during_downtime_fire_once_after_the_start(app: App) -> None:
+    action = "{timeout_seconds: 2, on_timeout: cancel, escalation: {after_seconds: 1, escalate_to: [manager]}}"
+    pipeline = await held(app, action)
+    runs = [await app.start(pipeline) for _ in range(3)]
+    for run in runs:
+        await asked(app, run)
+    await app.close()
+    await asyncio.sleep(2.5)
+    await app.open()
+    for run in runs:
+        await app.until_run(run, "cancelled", seconds=10)
+    for run in runs:
+        told = app.told(run)
+        assert (told.count("approval_escalated"), told.count("approval_timeout")) == (1, 1)
+
+
+# ---- at the same moment --------------------------------------------------------------------------------
+async def test_an_approval_races_with_its_deadline_and_one_of_them_counts(app: App) -> None:
+    pipeline = await held(app, "{timeout_seconds: 3, on_timeout: fail}")
+
+    async def race(late: float) -> tuple[str, Approval, str]:
+        run = await app.start(pipeline)
+        approval = await asked(app, run)
+        return run, approval, await decide(approval, late)
+
+    async def decide(approval: Approval, late: float) -> str:
+        assert approval.expires_at is not None
+        wait = (approval.expires_at - app.cairn.clock.now()).total_seconds() + late
+        await asyncio.sleep(max(0.0, wait))
+        try:
+            await app.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+        except CommandRefused as refused:
+            return refused.message
+        return "counted"
+
+    for run, approval, answer in await asyncio.gather(*(race((n - 5) * 0.004) for n in range(10))):
+        run_now = await app.until(lambda run=run: r if (r := app.run(run)).status in ("completed", "failed") else None)
+        status = str(app.cairn.approval_queries.get_approval(approval.approval_id).status)
+        if answer == "counted":
+            assert (status, run_now.status) == ("approved", "completed")
+        else:
+            assert answer == mentions("timeout")
+            assert (status, run_now.status) == ("timeout", "failed")
+
+
+async def test_an_approval_races_with_a_rollback(app: App) -> None:
+    pipeline = await app.pipeline(step("goals"), step("design", approve="complete"))
+    for _ in range(5):
+        run = await app.start(pipeline)
+        approval = await asked(app, run)
+
+        async def approve(approval: Approval = approval) -> str:
+            try:
+                await app.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+            except CommandRefused as refused:
+                return refused.message
+            return "counted"
+
+        said, _ = await asyncio.gather(approve(), app.roll_back(run, 0))
+        status = str(app.cairn.approval_queries.get_approval(approval.approval_id).status)
+        assert (said == "counted") == (status == "approved")
+        if said != "counted":
+            assert status == "withdrawn"
+        again = await asked(app, run)
+        await app.cairn.approvals.decide(again.approval_id, "approve", by=ADMIN)
+        await app.until_run(run, "completed")
+
+
+async def test_the_emergency_stop_applies_from_its_commit_on(app: App) -> None:
+    """Every proposal is approved by the rule or asked about; none that comes after the stop is approved by it."""
+
+    @app.does("propose")
+    async def propose(ctx: Ctx) -> Json:
+        return dict(ctx.propose_action("refund", {"amount": 5}, confidence=0.99, risk_level="low"))
+
+    pipeline = await app.pipeline(step("act", "propose"), actions={"refund": {"risk_level": "low"}})
+    text = """
+    auto_approval:
+      enabled: true
+      rules:
+        - name: small
+          conditions: {operation_type: refund, data_threshold: {field: amount, operator: "<=", value: 50}}
+          action: {auto_approve: true}
+    """
+    await rule(app, text, pipeline)
+    try:
+        begun = asyncio.gather(*(app.start(pipeline) for _ in range(30)))
+        await asyncio.sleep(0.02)
+        await app.cairn.rules.stop(True, "something is wrong", ADMIN)
+        stopped_at = app.cairn.clock.now()
+        runs = [*await begun, *[await app.start(pipeline) for _ in range(3)]]
+        found = [(await app.until(lambda run=run: approvals(app, run) or None))[0] for run in runs]
+    finally:
+        await app.cairn.rules.stop(False, "", ADMIN)
+    assert {str(a.status) for a in found[-3:]} == {"pending"}
+    assert all(str(a.status) == "pending" for a in found if a.asked_at > stopped_at)
+    for a in found:
+        assert str(a.status) in ("pending", "auto_approved")
+        if str(a.status) == "pending":
+            await app.cairn.approvals.decide(a.approval_id, "approve", by=ADMIN)
+    for run in runs:
+        await app.until_run(run, "completed")
+
+
+# ---- several, and words ------------------------------------------------------------------------------
+async def test_similar_approvals_are_decided_in_a_batch_one_by_one(app: App) -> None:
+    pipeline = await app.pipeline(step("goals", approve="complete"), step("design"))
+    runs = [await app.start(pipeline) for _ in range(3)]
+    pending = [await asked(app, run) for run in runs]
+    items = [(a.approval_id, a.digest) for a in pending]
+    items[1] = (items[1][0], "0" * 64)  # what was looked at is not what is there
+    done = await app.cairn.batches.decide([*items, ("nowhere", None)], "approve", "", by=ADMIN)
+    assert (done.decided, done.refused) == (2, 2)
+    assert [(i.status, i.error is None) for i in done.items] == [
+        ("approved", True),
+        (None, False),
+        ("approved", True),
+        (None, False),
+    ]
+    await app.until_run(runs[0], "completed")
+    await app.cairn.runs.cancel(runs[1], by=ADMIN)
+    await app.until_run(runs[2], "completed")
+
+
+async def test_a_comment_is_stored_and_recorded_as_an_event(app: App) -> None:
+    pipeline = await app.pipeline(step("goals", approve="complete"))
+    run = await app.start(pipeline)
+    approval = await asked(app, run)
+    await app.cairn.comments.add(approval.approval_id, "Verified with <b>the policy</b>", by=person("ann"))
+    (comment,) = app.cairn.approval_queries.get_approval(approval.approval_id).comments
+    assert (comment.by, comment.text) == ("ann", "Verified with <b>the policy</b>")
+    assert app.told(run)[-1] == "approval_comment_added"
+    with pytest.raises(InvalidInput):
+        await app.cairn.comments.add(approval.approval_id, "  ", by=ADMIN)
+    await app.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+    await app.until_run(run, "completed")

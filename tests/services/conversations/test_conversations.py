@@ -1,0 +1,225 @@
+"""Messages are stored once, one by one, and are available after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.core.execution import Failure
+from cairn.ports import (
+    Conversation,
+    ConversationClosed,
+    ConversationMessage,
+    Errored,
+    InvalidResult,
+    Outcome,
+    OverBudget,
+    WorkOrder,
+)
+from cairn.ports.models import TokenUsage
+from cairn.services.actors import ADMIN
+from cairn.services.secrets import MASKED
+from cairn.store import tables as t
+from tests.services.app import App, retries, step
+from tests.services.conversing import AT, USED, answered, asked, produced, talking
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+def calls(app: App, run_id: str) -> list[Any]:
+    query = sa.select(t.model_calls).where(t.model_calls.c.run_id == run_id).order_by(t.model_calls.c.call_id)
+    return list(app.cairn.database.read(lambda c: c.execute(query).all()))
+
+
+def scopes(app: App, run_id: str) -> list[tuple[str, str, int]]:
+    m = t.messages.c
+    query = sa.select(m.scope, m.turn, m.number).where(m.run_id == run_id).order_by(m.message_id)
+    return [tuple(row) for row in app.cairn.database.read(lambda c: c.execute(query).all())]
+
+
+async def test_stored_messages_are_read_back_complete(app: App) -> None:
+    first = asked(text="Wieviel? 🪨\0", message={"parts": [], "big": 2**80, "nan": float("nan"), "deep": [{"a": 1.5}]})
+    tool = answered(
+        number=2,
+        text="",
+        cost=None,
+        message={
+            "parts": [
+                {"part_kind": "tool-call", "tool_name": "add", "args": '{"a": 1}', "tool_call_id": "c1"},
+                {"part_kind": "builtin-tool-call", "tool_name": "web", "args": {"q": "x"}, "tool_call_id": "c2"},
+            ]
+        },
+    )
+    result = asked(
+        number=3,
+        text="",
+        role="tool",
+        message={
+            "parts": [
+                {"part_kind": "tool-return", "tool_name": "add", "content": {"sum": 2}, "tool_call_id": "c1"},
+                {"part_kind": "tool-return", "tool_name": "web", "content": "no", "tool_call_id": "c2", "outcome": "x"},
+                {"part_kind": "retry-prompt", "tool_name": "add", "content": "again", "tool_call_id": "c3"},
+            ]
+        },
+    )
+    last = answered(number=4, is_simulated=True, is_last=True, cost=Decimal("0.000000001"))
+    heard: list[Sequence[ConversationMessage]] = []
+
+    async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
+        assert await conversation.said() == []
+        for one in (first, tool, tool, result, last, last):
+            await conversation.keep(one)
+        heard.append(await conversation.said())
+        return produced(work)
+
+    with talking(app.cairn, script):
+        run = await app.done(await app.pipeline(step("talk")))
+    plain = replace(
+        first, text="Wieviel? 🪨\ufffd", message={"parts": [], "big": 2**80, "nan": None, "deep": [{"a": 1.5}]}
+    )
+    assert heard == [[plain, tool, result, last]]
+    bill = [
+        (row.turn, row.number, row.model, row.is_simulated, row.cost_nano_usd, row.day, row.called_at, row.seconds)
+        for row in calls(app, run)
+    ]
+    assert bill == [
+        ("work", 2, "fake:large", False, None, "2026-03-02", AT, 1.5),
+        ("work", 4, "fake:large", True, 1, "2026-03-02", AT, 1.5),
+    ]
+    used = [
+        (r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.checkpoint_key, r.is_test)
+        for r in calls(app, run)
+    ]
+    assert used == [(100, 20, 40, 5, "talk", False)] * 2
+    assert (USED, tool.tokens) == (TokenUsage(100, 20, 40, 5), USED)
+    tools = app.cairn.database.read(
+        lambda c: c.execute(
+            sa.select(t.messages.c.tools).where(t.messages.c.run_id == run).order_by(t.messages.c.message_id)
+        ).scalars()
+    )
+    assert list(tools) == [
+        None,
+        [
+            {"kind": "call", "call_id": "c1", "name": "add", "arguments": {"a": 1}},
+            {"kind": "call", "call_id": "c2", "name": "web", "arguments": {"q": "x"}},
+        ],
+        [
+            {"kind": "result", "call_id": "c1", "name": "add", "content": {"sum": 2}, "went_well": True},
+            {"kind": "result", "call_id": "c2", "name": "web", "content": "no", "went_well": False},
+            {"kind": "result", "call_id": "c3", "name": "add", "content": "again", "went_well": False},
+        ],
+        None,
+    ]
+
+
+async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(app: App) -> None:
+    """An automatic retry does not pay twice; a validation, a revision and a person's retry begin a new scope."""
+    found: list[tuple[str, int]] = []
+    outcomes: list[str] = ["fault", "unfit", "fault", "done", "give up", "done", "done"]
+
+    async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
+        said = await conversation.said()
+        found.append((outcomes[0], len(said)))
+        await conversation.keep(answered(number=len(said) + 1))
+        match outcomes.pop(0):
+            case "unfit":
+                return InvalidResult(produced(work).artifacts, Failure("invalid", "no"))
+            case "fault":
+                return Errored(Failure("network", "away"))
+            case "give up":
+                return InvalidResult(produced(work).artifacts, Failure("invalid", "no"))
+            case _:
+                return produced(work)
+
+    validation = {"enabled": True, "validation_mode": "llm_schema", "max_validation_retries": 1}
+    talk = step("talk", execution=retries(2), approve="complete", output={"validation": validation})
+    with talking(app.cairn, script):
+        run = await app.start(await app.pipeline(talk))
+        await app.decide(run, "talk", "revise", "once more")
+        outcomes.insert(1, "give up")
+        await app.until_execution(run, "talk", "failed")
+        outcomes[:] = ["done"]
+        failed = app.execution(run, "talk")
+        await app.cairn.executions.retry(failed.execution_id, by=ADMIN)
+        await app.decide(run, "talk", "approve")
+        await app.until_run(run, "completed")
+    assert found == [
+        ("fault", 0),
+        ("unfit", 1),  # the same scope: the answer of before is there
+        ("fault", 0),
+        ("done", 1),
+        ("give up", 0),  # a revision
+        ("give up", 0),  # its validation
+        ("done", 0),  # a person's retry
+    ]
+    assert [scope for scope, _, _ in scopes(app, run)] == [
+        "a1.r0.v0",
+        "a1.r0.v0",
+        "a1.r0.v1",
+        "a1.r0.v1",
+        "a4.r1.v0",
+        "a4.r1.v1",
+        "a6.r0.v0",
+    ]
+
+
+async def test_what_comes_late_does_not_count_but_is_paid_for(app: App) -> None:
+    """Another dispatch continues it, or it was stopped."""
+    held: list[Conversation] = []
+
+    async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
+        held.append(conversation)
+        await asyncio.Event().wait()
+        return produced(work)
+
+    with talking(app.cairn, script):
+        run = await app.start(await app.pipeline(step("talk")))
+        await app.until(lambda: held or None)
+        await held[0].keep(answered(number=1))
+        await app.cairn.runs.cancel(run, by=ADMIN)
+    for _ in range(2):
+        with pytest.raises(ConversationClosed):
+            await held[0].keep(answered(number=2))
+    assert [number for _, _, number in scopes(app, run)] == [1]
+    assert [row.number for row in calls(app, run)] == [1, 2]
+
+
+async def test_secrets_are_not_stored_in_messages(app: App) -> None:
+    await app.cairn.secrets.put("door", "wide-open-sesame", ADMIN)
+    said = answered(text="It is wide-open-sesame", message={"wide-open-sesame": ["x wide-open-sesame y"]})
+
+    async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
+        await conversation.keep(said)
+        (kept,) = await conversation.said()
+        assert (kept.text, kept.message) == (f"It is {MASKED}", {MASKED: [f"x {MASKED} y"]})
+        return produced(work)
+
+    with talking(app.cairn, script):
+        await app.done(await app.pipeline(step("talk")))
+    await app.cairn.secrets.remove("door", ADMIN)
+
+
+async def test_work_continues_after_a_spent_budget_is_raised(app: App) -> None:
+    dispatches: list[int] = []
+
+    async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
+        dispatches.append(len(await conversation.said()))
+        if len(dispatches) == 1:
+            await conversation.keep(asked())
+            return OverBudget("The run's budget of 1 call is spent.")
+        return produced(work)
+
+    with talking(app.cairn, script):
+        run = await app.start(await app.pipeline(step("talk")))
+        await app.until_run(run, "paused")
+        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.until_run(run, "completed")
+    assert dispatches == [0, 1]
+    (told,) = [event for event in app.events(run) if event.event_type == "pause_requested"]
+    assert told.metadata["reason"] == "The run's budget of 1 call is spent."

@@ -1,0 +1,179 @@
+"""An execution requests a rework, waits and continues."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from tests.mentions import mentions
+from tests.services.app import App, retries, step
+from tests.services.rework_functions import asking, code, writing
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+async def test_an_execution_sends_work_back_and_goes_on_with_the_new_artifacts(app: App) -> None:
+    """A loop from test to code, with the findings of the test."""
+    seen = writing(app)
+    pipeline = await app.pipeline(code(), step("test", "give_back"), step("verify", "give_back"))
+    with asking(app) as runner:
+        runner.ask("test", "code", "Add the tests.", "Coverage is low.", test={"missing": ["reset"]})
+        run = await app.done(pipeline, original_prompt="Sign in")
+    assert seen == [None, ("Add the tests.", "Coverage is low.", "test", {"test": {"missing": ["reset"]}})]
+    first, asker, rework, verify = app.executions(run)
+    assert (rework.checkpoint_key, rework.status, rework.checkpoint_position) == ("code", "completed", 0)
+    assert (rework.parent_execution_id, rework.regression_context) == (
+        asker.execution_id,
+        {
+            "reason": "Coverage is low.",
+            "prompt": "Add the tests.",
+            "requested_by": "test",
+            "requested_by_execution_id": asker.execution_id,
+        },
+    )
+    assert (first.superseded_by, rework.superseded_by) == (rework.execution_id, None)
+    assert (asker.dispatch_number, asker.attempt_number) == (2, 1)
+    assert app.output(run, "test") == {"input": None, "code": {"version": 2}}
+    assert app.output(run, "verify")["code"] == {"version": 2}
+    assert app.run(run).original_prompt == "Sign in"
+    assert not any(e.stale_inputs for e in (asker, rework, verify))
+
+
+async def test_the_asker_is_told_all_of_it(app: App) -> None:
+    """The event carries how it ended and what came of it, whichever way."""
+    writing(app)
+    pipeline = await app.pipeline(code(), step("test"))
+    with asking(app) as runner:
+        runner.ask("test", "code", "Again.", "Why not.")
+        runner.ask("test", "nowhere", "Again.")
+        run = await app.done(pipeline)
+    rework = app.execution(run, "code")
+    (made,) = rework.artifacts_generated
+    told = [event for event in app.events(run) if event.event_type == "rework_ended"]
+    assert [event.metadata for event in told] == [
+        {
+            "checkpoint": "code",
+            "status": "completed",
+            "reason": "",
+            "requested_by": "test",
+            "execution_id": rework.execution_id,
+            "artifacts": [
+                {
+                    "artifact_record_id": made.artifact_record_id,
+                    "name": "code",
+                    "format": "json",
+                    "checksum": made.checksum,
+                    "size_bytes": made.size_bytes,
+                }
+            ],
+        },
+        {
+            "checkpoint": "nowhere",
+            "status": "refused",
+            "reason": mentions("'nowhere'"),
+            "requested_by": "test",
+            "execution_id": None,
+            "artifacts": [],
+        },
+    ]
+    assert {event.execution_id for event in told} == {app.execution(run, "test").execution_id}
+    assert told[0].description == mentions("Test")
+
+
+async def test_a_rework_that_is_approved_later_is_told_with_its_artifacts(app: App) -> None:
+    """It needs an approval even when its output is the same."""
+    pipeline = await app.pipeline(step("code", approve="complete"), step("test"))
+    with asking(app) as runner:
+        runner.ask("test", "code")
+        run = await app.start(pipeline)
+        await app.decide(run, "code", "approve")
+        await app.until(lambda: len(app.executions(run)) == 3)
+        assert app.execution(run, "test").waiting_on == "rework"
+        await app.decide(run, "code", "approve")
+        await app.until_run(run, "completed")
+    (told,) = [event for event in app.events(run) if event.event_type == "rework_ended"]
+    assert [made["name"] for made in told.metadata["artifacts"]] == ["code"]
+
+
+async def test_what_is_asked_beyond_the_limit_people_grant(app: App) -> None:
+    """Ten per run."""
+    writing(app)
+    pipeline = await app.pipeline(code(), step("test"))
+    with asking(app) as runner:
+        for _ in range(11):
+            runner.ask("test", "code", "More.", "Never enough.")
+        run = await app.start(pipeline)
+        asked = await app.until(
+            lambda: next((a for a in app.run(run).waiting_approvals if a.kind == "escalation"), None)
+        )
+        assert asked.reason == mentions("10")
+        await app.decide(run, "test", "retry")
+        await app.until_run(run, "completed")
+    rework = app.execution(run, "code")
+    assert app.output(run, "code") == {"version": 12}
+    assert rework.regression_context is not None
+    assert (rework.regression_context["prompt"], rework.regression_context["reason"]) == ("More.", "Never enough.")
+
+
+async def test_a_failed_rework_follows_its_policy_and_may_be_dismissed(app: App) -> None:
+    """The requester waits, then continues and receives the reason."""
+    tries: list[int] = []
+
+    @app.does("fragile")
+    async def fragile(ctx: Ctx) -> dict[str, int]:
+        tries.append(1)
+        if ctx.rework is not None:
+            raise ValueError("no idea")
+        return {"n": len(tries)}
+
+    pipeline = await app.pipeline(step("code", "fragile", execution=retries(0)), step("test", "give_back"))
+    with asking(app) as runner:
+        runner.ask("test", "code", "Better.")
+        run = await app.start(pipeline)
+        await app.until_run(run, "paused")
+        rework = app.execution(run, "code")
+        assert (rework.status, app.execution(run, "test").waiting_on) == ("failed", "rework")
+        await app.cairn.executions.cancel(rework.execution_id, by=ADMIN)
+        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.until_run(run, "completed")
+    (told,) = [event.metadata for event in app.events(run) if event.event_type == "rework_ended"]
+    assert (told["status"], told["reason"], told["artifacts"]) == ("failed", "no idea", [])
+    assert app.output(run, "test")["code"] == {"n": 1}
+    await app.until_quiet()
+    assert "superseded" not in str(app.names(pipeline))
+
+
+async def test_the_context_of_a_rework_says_why(app: App) -> None:
+    """Shown before the start and stored with the execution."""
+    pipeline = await app.pipeline(step("code", approve="start"), step("test"))
+    with asking(app) as runner:
+        runner.ask("test", "code", "Add the tests.", "Coverage is low.", test={"missing": 1})
+        run = await app.start(pipeline)
+        await app.decide(run, "code", "approve")
+        await app.until(lambda: len(app.executions(run)) == 3)
+        waiting = await app.until_execution(run, "code", "waiting_approval_to_start")
+        before = app.cairn.context_queries.get_context(waiting.execution_id)
+        assert [(block.kind, block.heading, block.content) for block in before.blocks] == [
+            ("rework", mentions("REWORK", "test", "reason"), "Coverage is low."),
+            ("rework", mentions("REWORK", "test", "prompt"), "Add the tests."),
+            ("rework", mentions("REWORK", "test"), '{"missing":1}'),
+        ]
+        await app.decide(run, "code", "approve")
+        await app.until_run(run, "completed")
+    after = app.cairn.context_queries.get_context(waiting.execution_id)
+    assert after.model_copy(update={"stored": False}) == before
+
+
+async def test_refused_at_its_start_the_asker_goes_on_with_what_there_is(app: App) -> None:
+    pipeline = await app.pipeline(step("code", approve="start"), step("test"))
+    with asking(app) as runner:
+        runner.ask("test", "code")
+        run = await app.start(pipeline)
+        await app.decide(run, "code", "approve")
+        await app.until(lambda: len(app.executions(run)) == 3 and app.run(run).waiting_approvals)
+        await app.decide(run, "code", "refuse", "not now")
+        await app.until_run(run, "completed")
+    (told,) = [event.metadata for event in app.events(run) if event.event_type == "rework_ended"]
+    assert (told["status"], told["reason"]) == ("refused", "not now")
+    assert [e.status for e in app.executions(run)] == ["completed", "completed", "cancelled"]

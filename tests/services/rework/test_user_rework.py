@@ -1,0 +1,163 @@
+"""A user who has looked at a result requests a rework."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from cairn.core.errors import CommandRefused
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.errors import InvalidInput
+from cairn.services.rework.service import ReworkSpec
+from cairn.store.errors import NotFound
+from tests.mentions import mentions
+from tests.services.app import App, form, step
+from tests.services.rework_functions import code, writing
+
+ANN = Actor("ann", frozenset({"editor"}))
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+async def test_a_person_sends_back_what_a_result_was_made_from(app: App) -> None:
+    """For an execution waiting for approval: it waits and runs again with the new artifacts."""
+    seen = writing(app)
+    pipeline = await app.pipeline(code(), step("test", "give_back", approve="complete"))
+    run = await app.start(pipeline)
+    asker = await app.until_execution(run, "test", "waiting_approval_to_complete")
+    assert "rework" in asker.possible
+    request = ReworkSpec(asker.execution_id, "code", "Make it short.", "It is too long.")
+    command = uuid4()
+    asked = await app.cairn.reworks.create(request, by=ANN, command_id=command)
+    again = await app.cairn.reworks.create(request, by=ANN, command_id=command)
+    assert again == asked
+    await app.until(lambda: app.execution(run, "test").dispatch_number == 2)
+    await app.until_execution(run, "test", "waiting_approval_to_complete")
+    assert app.output(run, "test") == {"input": None, "code": {"version": 2}}
+    assert seen == [
+        None,
+        ("Make it short.", "It is too long.", "ann", {"test": {"input": None, "code": {"version": 1}}}),
+    ]
+    rework = app.cairn.execution_queries.get_execution(asked.execution_id)
+    assert (rework.parent_execution_id, rework.checkpoint_key) == (asker.execution_id, "code")
+    await app.decide(run, "test", "approve")
+    await app.until_run(run, "completed")
+    assert len(app.executions(run)) == 3
+
+
+async def test_a_completed_run_reopens_until_the_rework_ends(app: App) -> None:
+    """The requester stays completed and becomes stale."""
+    writing(app)
+    pipeline = await app.pipeline(code(), step("test", "give_back"), form("end", needs=["code"]))
+    run = await app.start(pipeline)
+    await app.fill(run, "end", end="done")
+    await app.until_run(run, "completed")
+    asker = app.execution(run, "test")
+    asked = await app.cairn.reworks.create(ReworkSpec(asker.execution_id, "code"), by=ADMIN)
+    await app.until_run(run, "completed")
+    first, rework = [e for e in app.executions(run) if e.checkpoint_key == "code"]
+    after = app.execution(run, "test")
+    assert (after.execution_id, after.dispatch_number, rework.execution_id) == (
+        asker.execution_id,
+        1,
+        asked.execution_id,
+    )
+    (read,) = first.artifacts_generated
+    assert [dict(one) for one in after.stale_inputs] == [
+        {
+            "artifact_record_id": read.artifact_record_id,
+            "artifact_name": "code",
+            "execution_id": first.execution_id,
+            "checkpoint_id": first.checkpoint_id,
+            "checkpoint_name": "Code",
+            "replaced_by": rework.execution_id,
+        }
+    ]
+    assert {item.key: item.is_stale for item in app.run(run).trail} == {"code": False, "test": True, "end": False}
+    assert [a.stale for a in after.artifacts_generated] == [True]
+    assert "run_reopened" in app.told(run)
+
+
+async def test_the_impact_is_shown_before(app: App) -> None:
+    """Like a rollback's preview: nothing is touched."""
+    writing(app)
+    pipeline = await app.pipeline(
+        code(),
+        step("left", "give_back", needs=["code"]),
+        step("right", "number", needs=["code"]),
+        step("test", "give_back", approve="complete", input_mapping={"c": "code"}),
+    )
+    run = await app.start(pipeline)
+    asker = await app.until_execution(run, "test", "waiting_approval_to_complete")
+    before = app.executions(run)
+    stands, left = before[0], app.execution(run, "left")
+    (made,) = stands.artifacts_generated
+    request = ReworkSpec(asker.execution_id, stands.checkpoint_id, "Again.")
+    preview = app.cairn.rework_queries.preview(request, ADMIN)
+    assert asker.approval is not None
+    assert preview.model_dump() == {
+        "run_id": run,
+        "checkpoint_id": stands.checkpoint_id,
+        "checkpoint_key": "code",
+        "checkpoint_name": "Code",
+        "checkpoint_position": 0,
+        "execution_id": stands.execution_id,
+        "replaced": [
+            {
+                "artifact_record_id": made.artifact_record_id,
+                "artifact_name": "code",
+                "file_path": made.file_path,
+                "size_bytes": made.size_bytes,
+            }
+        ],
+        "asker_execution_id": asker.execution_id,
+        "asker_checkpoint_name": "Test",
+        "asker_waits": True,
+        "withdrawn_approvals": [
+            {"approval_id": asker.approval.approval_id, "kind": "completion", "checkpoint_name": "Test"}
+        ],
+        "becomes_stale": [
+            {
+                "execution_id": left.execution_id,
+                "run_id": run,
+                "run_version": 1,
+                "checkpoint_name": "Left",
+                "artifacts": ["code"],
+            }
+        ],
+        "reopens": False,
+        "reworks": 0,
+        "begins": "at once",
+    }
+    assert app.executions(run) == before
+    await app.decide(run, "test", "approve")
+    await app.until_run(run, "completed")
+    after = app.cairn.rework_queries.preview(request, ADMIN)
+    assert (after.reopens, after.asker_waits, after.withdrawn_approvals) == (True, False, [])
+    assert [one.checkpoint_name for one in after.becomes_stale] == ["Left", "Test"]
+
+
+async def test_what_cannot_be_sent_back_is_told(app: App) -> None:
+    pipeline = await app.pipeline(form("root"), step("test"), form("end"))
+    run = await app.start(pipeline)
+    await app.fill(run, "root", root="x")
+    await app.until_execution(run, "end", "in_progress")
+    root, test, end = (app.execution(run, key) for key in ("root", "test", "end"))
+    assert [("rework" in e.possible) for e in (root, test, end)] == [False, True, False]
+
+    async def refused(execution_id: str, checkpoint: str, *error: type[Exception]) -> str:
+        with pytest.raises(error) as told:
+            await app.cairn.reworks.create(ReworkSpec(execution_id, checkpoint), by=ADMIN)
+        return str(told.value)
+
+    assert await refused(str(uuid4()), "root", NotFound) != ""
+    with pytest.raises(InvalidInput) as wrong:
+        await app.cairn.reworks.create(ReworkSpec(test.execution_id, "nowhere"), by=ADMIN)
+    assert wrong.value.errors == (("/checkpoint", mentions("'nowhere'", "root, test, end")),)
+    assert await refused(test.execution_id, "test", CommandRefused)
+    assert await refused(end.execution_id, "root", CommandRefused)
+    await app.cairn.reworks.create(ReworkSpec(test.execution_id, "root"), by=ADMIN)
+    assert await refused(test.execution_id, "root", CommandRefused) == mentions("'root'")
+    assert "rework" not in app.execution(run, "test").possible
+    await app.cairn.runs.cancel(run, by=ADMIN)

@@ -1,0 +1,270 @@
+"""Rules on starts and results: they ask where no setting does and approve where one does."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.services.actors import ADMIN
+from cairn.store import rules
+from cairn.store.rules import ActiveRuleVersion
+from tests.mentions import mentions
+from tests.services.app import App, Json, form, step
+from tests.services.rule_files import approvals, globally, rule, second_approver, why
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+ASK_BIG = """
+    checkpoints:
+      - name: Big numbers
+        trigger: { kind: completion, data_threshold: { field: %s, operator: ">", value: 10 } }
+        action: { require_approval_count: 2, approvers: [approver, admin], timeout_seconds: 600, on_timeout: cancel }
+    """
+
+
+@pytest.mark.parametrize("field", ["value", "count.value"])
+async def test_a_rule_asks_where_no_flag_does(app: App, field: str) -> None:
+    """Conditions on the fields of a result, also under its checkpoint key."""
+    await second_approver(app)
+    pipeline = await app.pipeline(step("count", parameters={"value": 11}), step("next"))
+    revision = await rule(app, ASK_BIG % field, pipeline)
+    run = await app.start(pipeline)
+    await app.until_execution(run, "count", "waiting_approval_to_complete")
+    asked = app.run(run).waiting_approvals[0]
+    assert (asked.kind, asked.needed) == ("completion", 2)
+    told = why(app, asked.approval_id)
+    assert (told.rule, told.scope, told.rules_revision) == ("Big numbers", pipeline, revision)
+    assert told.reason == mentions("'Big numbers'", revision)
+    assert [(one.outcome, [c.actual for c in one.conditions]) for one in told.considered] == [
+        ("asks", ["completion", "11"])
+    ]
+
+
+async def test_a_result_below_the_threshold_passes(app: App) -> None:
+    await second_approver(app)
+    pipeline = await app.pipeline(step("count", parameters={"value": 10}))
+    await rule(app, ASK_BIG % "count.value", pipeline)
+    run = await app.done(pipeline)
+    assert approvals(app, run) == []
+
+
+async def test_a_rule_approves_where_a_flag_asks(app: App) -> None:
+    """With every condition and its value."""
+    pipeline = await app.pipeline(step("count", parameters={"value": 3}, approve="both"))
+    text = """
+        checkpoints:
+          - name: Starts are fine
+            trigger: { kind: start }
+            action: { auto_approve: true }
+        auto_approval:
+          enabled: true
+          rules:
+            - name: Small numbers
+              conditions: { kind: completion, custom_field: { field: count.value, operator: "<=", value: 5 } }
+              action: { auto_approve: true, audit_sample_percentage: 100 }
+        """
+    revision = await rule(app, text, pipeline)
+    run = await app.done(pipeline)
+    start, result = approvals(app, run)
+    assert [(a.kind, a.status, [v.by for v in a.decisions]) for a in (start, result)] == [
+        ("start", "auto_approved", ["rule:Starts are fine"]),
+        ("completion", "auto_approved", ["rule:Small numbers"]),
+    ]
+    told = why(app, result.approval_id)
+    assert told.reason == mentions("'Small numbers'", revision)
+    assert [(one.rule, one.outcome) for one in told.considered] == [
+        ("Starts are fine", mentions()),
+        ("Small numbers", "approves"),
+    ]
+    event = next(e for e in app.events(run) if e.approval_id == result.approval_id)
+    assert event.metadata["conditions"] == [
+        {"field": "kind", "wanted": "completion", "actual": "completion"},
+        {"field": "count.value", "wanted": "<= 5", "actual": "3"},
+    ]
+
+
+LOOKS: dict[str, tuple[str, Json, str]] = {
+    "the run's input": ("input.customer.tier", {"customer": {"tier": "gold"}}, "gold"),
+    "the input without its root": ("customer.tier", {"customer": {"tier": "gold"}}, "gold"),
+    "an earlier form": ("name.name", {}, "gold"),
+    "the pipeline": ("pipeline.name", {}, "Test"),
+    "the checkpoint": ("checkpoint.key", {}, "count"),
+    "the run": ("run.is_test", {}, "false"),
+    "nothing": ("nowhere.at.all", {}, "missing"),
+}
+
+
+@pytest.mark.parametrize("case", LOOKS)
+async def test_what_rules_see_of_a_run(app: App, case: str) -> None:
+    field, given, actual = LOOKS[case]
+    pipeline = await app.pipeline(form("name"), step("count", approve="start"))
+    text = """
+        checkpoints:
+          - name: Looks
+            trigger: { kind: start, custom_field: { field: %s, operator: "!=", value: nothing } }
+            action: {}
+        """
+    await rule(app, text % field, pipeline)
+    run = await app.start(pipeline, input=given)
+    await app.decide(run, "name", "approve")
+    await app.fill(run, "name", name="gold")
+    await app.until_execution(run, "count", "waiting_approval_to_start")
+    told = why(app, app.run(run).waiting_approvals[0].approval_id)
+    assert [c.actual for c in told.considered[0].conditions] == ["start", actual]
+
+
+async def test_secrets_are_not_told(app: App) -> None:
+    """The value of a known secret is masked in any field."""
+    await app.cairn.secrets.put("mail", "correct horse battery", by=ADMIN)
+    pipeline = await app.pipeline(step("count", approve="start"))
+    text = """
+        checkpoints:
+          - name: Looks
+            trigger: { custom_field: { field: input.note, operator: contains, value: horse } }
+            action: {}
+        """
+    await rule(app, text, pipeline)
+    run = await app.start(pipeline, input={"note": "it is correct horse battery!"})
+    told = why(app, app.run(run).waiting_approvals[0].approval_id)
+    [condition] = told.considered[0].conditions
+    assert (condition.holds, "horse" in condition.actual, "it is" in condition.actual) == (True, False, True)
+    await app.cairn.secrets.remove("mail", by=ADMIN)
+
+
+async def test_the_output_of_a_step_is_seen_by_the_next(app: App) -> None:
+    """In the very transaction in which it becomes one."""
+    pipeline = await app.pipeline(step("count", parameters={"value": 7}, approve="complete"), step("next"))
+    text = """
+        checkpoints:
+          - name: Sevens
+            trigger: { kind: start, custom_field: { field: count.value, value: 7 } }
+            action: {}
+        """
+    await rule(app, text, pipeline)
+    run = await app.start(pipeline)
+    await app.decide(run, "count", "approve")
+    assert app.statuses(run)["next"] == "waiting_approval_to_start"
+
+
+async def test_a_global_rule_that_asks_is_not_overridden(app: App) -> None:
+    pipeline = await app.pipeline(step("count", approve="complete"))
+    await rule(
+        app, "checkpoints: [{ name: Own, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
+    )
+    for_all = """
+        checkpoints:
+          - name: Everywhere
+            trigger: { kind: completion, custom_field: { field: pipeline.id, value: %s } }
+            action: {}
+        """
+    async with globally(app, for_all % pipeline):
+        run = await app.start(pipeline)
+        await app.until_execution(run, "count", "waiting_approval_to_complete")
+    told = why(app, app.run(run).waiting_approvals[0].approval_id)
+    assert (told.rule, told.scope) == ("Everywhere", "global")
+    assert {one.rule: one.outcome for one in told.considered} == {
+        "Everywhere": "asks",
+        "Own": "outranked by Everywhere",
+    }
+    assert await app.done(pipeline)
+
+
+async def test_rules_hold_from_the_commit_on(app: App) -> None:
+    pipeline = await app.pipeline(step("count"))
+    await rule(app, "checkpoints: [{ name: Ask, trigger: { kind: start }, action: {} }]", pipeline)
+    first = await app.start(pipeline)
+    assert app.run(first).waiting_approvals[0].kind == "start"
+    await rule(app, "", pipeline)
+    await app.done(pipeline)
+    await app.cairn.runs.cancel(first, by=ADMIN)
+
+
+async def test_a_stop_holds_at_once_and_asks(app: App) -> None:
+    """What a rule would have approved needs an approval, on the default terms."""
+    pipeline = await app.pipeline(step("count", approve="complete"))
+    await rule(
+        app, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
+    )
+    await app.done(pipeline)
+    assert await app.cairn.rules.stop(True, "something is odd", by=ADMIN)
+    try:
+        run = await app.start(pipeline)
+        await app.until_execution(run, "count", "waiting_approval_to_complete")
+        asked = app.run(run).waiting_approvals[0]
+        told = why(app, asked.approval_id)
+        assert told.reason == mentions(told.considered[0].outcome)
+        assert asked.expires_at is not None
+        assert round((asked.expires_at - asked.asked_at).total_seconds()) == 3600
+    finally:
+        assert await app.cairn.rules.stop(False, "", by=ADMIN)
+    await app.done(pipeline)
+    await app.decide(run, "count", "approve")
+    await app.until_run(run, "completed")
+
+
+async def test_a_stop_asks_for_nothing_that_nobody_asked_for(app: App) -> None:
+    """A rule that approves what no setting asks about has nothing to hold back."""
+    pipeline = await app.pipeline(step("count"))
+    await rule(
+        app, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
+    )
+    assert await app.cairn.rules.stop(True, "something is odd", by=ADMIN)
+    try:
+        assert approvals(app, await app.done(pipeline)) == []
+    finally:
+        await app.cairn.rules.stop(False, "", by=ADMIN)
+
+
+async def test_without_rules_nothing_is_considered(app: App) -> None:
+    pipeline = await app.pipeline(step("count", approve="complete"))
+    run = await app.start(pipeline)
+    await app.until_execution(run, "count", "waiting_approval_to_complete")
+    told = why(app, app.run(run).waiting_approvals[0].approval_id)
+    assert (told.rule, told.considered) == (None, [])
+    assert told.reason
+
+
+async def test_after_a_stop_was_answered_nothing_is_approved_any_more(app: App) -> None:
+    """Decisions without the stop were committed before it or are made again."""
+    pipeline = await app.pipeline(*(step(f"step_{n}", approve="complete") for n in range(8)))
+    await rule(
+        app, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
+    )
+
+    def approved(run_id: str) -> list[str]:
+        return [a.approval_id for a in approvals(app, run_id) if a.status == "auto_approved"]
+
+    runs = [await app.start(pipeline) for _ in range(4)]
+    await app.until(lambda: any(approved(run) for run in runs))
+    await app.cairn.rules.stop(True, "now", by=ADMIN)
+    try:
+        before = [approved(run) for run in runs]
+        await app.until_quiet()
+        assert [approved(run) for run in runs] == before
+        over = [app.run(run).status == "completed" for run in runs]
+        asked = [len(app.run(run).waiting_approvals) for run in runs]
+        assert asked == [0 if is_over else 1 for is_over in over]
+    finally:
+        await app.cairn.rules.stop(False, "", by=ADMIN)
+        for run in runs:
+            if app.run(run).status == "in_progress":
+                await app.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_rules_that_cannot_be_read_approve_nothing(app: App, caplog: pytest.LogCaptureFixture) -> None:
+    """What was right when it was saved may not be to a later version: then people are asked."""
+    pipeline = await app.pipeline(step("count", approve="complete"))
+    for_all = "checkpoints: [{ name: Yes, trigger: { custom_field: { field: pipeline.id, value: %s } }, %s }]"
+    async with globally(app, for_all % (pipeline, "action: { auto_approve: true }")):
+        await app.done(pipeline)
+        at = app.cairn.clock.now()
+        await app.cairn.database.transact(
+            lambda c: rules.save(c, ActiveRuleVersion(pipeline), "no: rules", "admin", at)
+        )
+        run = await app.start(pipeline)
+        await app.until_execution(run, "count", "waiting_approval_to_complete")
+    told = why(app, app.run(run).waiting_approvals[0].approval_id)
+    assert told.considered[0].outcome != "approves"
+    assert caplog.text == mentions("revision 1", pipeline)
+    await rule(app, "", pipeline)
+    await app.decide(run, "count", "approve")
+    await app.until_run(run, "completed")

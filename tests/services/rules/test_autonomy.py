@@ -1,0 +1,219 @@
+"""Autonomy: backtests over earlier decisions, shadow rules, audits of automatic approvals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.core.errors import CommandRefused
+from cairn.definitions.rules import load
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from cairn.services.rules.queries.autonomy import mode
+from cairn.services.rules.views import Backtest, RuleAutonomy
+from cairn.store.errors import NotFound
+from tests.mentions import mentions
+from tests.services.app import App, step
+from tests.services.rule_files import REVIEWER, approvals, rule, why
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+SMALL = """
+auto_approval:
+  enabled: true
+  rules:
+    - name: Small refunds
+      %s
+      conditions: { operation_type: refund, data_threshold: { field: amount, operator: "<=", value: 50 } }
+      action: { auto_approve: true, audit_sample_percentage: 100 }
+"""
+ACTIONS = {"refund": {"risk_level": "medium"}}
+
+
+async def refunds(app: App) -> str:
+    """A pipeline whose step proposes to refund the amount that the run is given."""
+
+    @app.does("refund")
+    async def refund(ctx: Ctx) -> Any:
+        return {"decision": ctx.propose_action("refund", {"amount": ctx.inputs["input"]["amount"]}).decision}
+
+    return await app.pipeline(step("pay", "refund"), actions=ACTIONS)
+
+
+async def decided(app: App, pipeline: str, amount: float, decision: str, **said: Any) -> str:
+    """A refund that a person decided on."""
+    run = await app.start(pipeline, input={"amount": amount})
+    asked = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    await app.cairn.approvals.decide(asked.approval_id, decision, by=REVIEWER, **said)
+    return asked.approval_id
+
+
+async def backtest(app: App, text: str, pipeline: str | None = None, **more: Any) -> Backtest:
+    outcome = await app.cairn.backtests.replay(load(text).rulebook, pipeline, **more)
+    return app.cairn.rule_queries.backtest(outcome)
+
+
+def in_force(app: App, pipeline: str) -> RuleAutonomy:
+    return next(one for one in app.cairn.rule_queries.autonomy(1).rules if one.scope == pipeline)
+
+
+async def test_a_backtest_says_where_people_disagreed(app: App) -> None:
+    pipeline = await refunds(app)
+    for amount in (10, 20):
+        await decided(app, pipeline, amount, "approve")
+    await decided(app, pipeline, 2000, "approve")
+    rejected = await decided(app, pipeline, 30, "reject", feedback="not ours")
+    changed = await decided(app, pipeline, 40, "approve", modified_params={"amount": 35})
+    found = await backtest(app, SMALL % "shadow: true", pipeline)
+    assert (found.decisions, found.would_approve, found.would_ask, found.no_rule) == (5, 4, 0, 1)
+    assert (found.agreed, found.disagreed, found.complete) == (2, 2, True)
+    share = found.false_approve
+    assert (share.count, share.of, share.rate, round(share.low, 4), round(share.high, 4)) == (2, 4, 0.5, 0.15, 0.85)
+    assert [(one.approval_id, one.decision, one.rule, one.by, one.feedback) for one in found.disagreements] == [
+        (changed, "modified", "Small refunds", REVIEWER.name, ""),
+        (rejected, "rejected", "Small refunds", REVIEWER.name, "not ours"),
+    ]
+    assert [(one.rule, one.approved, one.asked) for one in found.rules] == [("Small refunds", 4, 0)]
+    newest = await backtest(app, SMALL % "", pipeline, limit=1)
+    assert (newest.decisions, newest.complete) == (1, False)
+    later = await backtest(app, SMALL % "", pipeline, since=app.cairn.clock.now())
+    assert (later.decisions, later.since, later.false_approve.rate) == (0, None, None)
+
+
+async def test_a_backtest_knows_what_is_in_force_beside_it(app: App) -> None:
+    """A pipeline's rule that asks beats a global one that approves, and so it would have then."""
+    pipeline = await refunds(app)
+    await decided(app, pipeline, 10, "approve")
+    await decided(app, pipeline, 20, "reject", feedback="no")
+    asks_at_20 = """
+        checkpoints:
+          - name: Twenty
+            trigger: { custom_field: { field: input.amount, value: 20 } }
+            action: {}
+        """
+    await rule(app, asks_at_20, pipeline)
+    everywhere = await app.cairn.backtests.replay(load(SMALL % "").rulebook, since=None)
+    own = [one for one in everywhere.disagreements if one[2].pipeline_id == pipeline]
+    assert own == []
+    assert everywhere.rules["Twenty"].asked >= 1
+    alone = await backtest(app, SMALL % "", pipeline)  # in place of the pipeline's own
+    assert (alone.agreed, alone.disagreed) == (1, 1)
+
+
+async def test_a_backtest_sees_the_data_of_then(app: App) -> None:
+    """The result that was looked at, not the revision that came after it."""
+    values = iter((100, 1))
+
+    @app.does("counts")
+    async def counts(ctx: Ctx) -> Any:
+        return {"value": next(values)}
+
+    pipeline = await app.pipeline(step("count", "counts", approve="complete"), step("next"))
+    run = await app.start(pipeline)
+    await app.decide(run, "count", "revise", "too much")
+    await app.decide(run, "count", "approve")
+    await app.until_run(run, "completed")
+    text = """
+        auto_approval:
+          enabled: true
+          rules:
+            - name: Small
+              conditions: { kind: completion, data_threshold: { field: count.value, operator: "<", value: 10 } }
+              action: { auto_approve: true }
+            - name: Large
+              conditions: { kind: completion, data_threshold: { field: value, operator: ">", value: 10 } }
+              action: { auto_approve: true }
+        """
+    found = await backtest(app, text, pipeline)
+    assert {one.rule: (one.agreed, one.disagreed) for one in found.rules} == {"Small": (1, 0), "Large": (0, 1)}
+
+
+async def test_what_nobody_decided_is_no_decision(app: App) -> None:
+    pipeline = await refunds(app)
+    run = await app.start(pipeline, input={"amount": 10})
+    await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    await app.cairn.runs.cancel(run, by=ADMIN)
+    assert (await backtest(app, SMALL % "", pipeline)).decisions == 0
+
+
+async def test_a_shadow_decides_nothing_and_is_scored(app: App) -> None:
+    pipeline = await refunds(app)
+    await rule(app, SMALL % "shadow: true", pipeline)
+    first = await decided(app, pipeline, 10, "approve")
+    await decided(app, pipeline, 20, "reject", feedback="no")
+    await decided(app, pipeline, 30, "approve", modified_params={"amount": 25})
+    await decided(app, pipeline, 500, "approve")
+    assert [(one.outcome, one.shadow) for one in why(app, first).considered] == [(mentions("approves"), True)]
+    scored = in_force(app, pipeline)
+    assert (scored.mode, scored.approved, scored.shadow.count, scored.shadow.of) == ("shadow", 0, 2, 3)
+    assert scored.pipeline_name == "Test"
+
+
+async def test_samples_are_looked_at_afterwards(app: App) -> None:
+    """What people say of an automatic approval changes its rule's score, never the run."""
+    pipeline = await refunds(app)
+    await rule(app, SMALL % "", pipeline)
+    runs = [await app.done(pipeline, input={"amount": amount}) for amount in (10, 20, 30)]
+    [given] = approvals(app, runs[0])
+    assert (given.status, [vote.by for vote in given.decisions]) == ("auto_approved", ["rule:Small refunds"])
+    read = app.cairn.rule_queries
+    waiting = read.audits(False, pipeline, 2, None)
+    assert [one.run_id for one in waiting.items] == [runs[2], runs[1]]
+    assert [one.run_id for one in read.audits(False, pipeline, 2, waiting.next_cursor).items] == [runs[0]]
+    before = app.run(runs[0])
+    await app.cairn.rules.review(given.approval_id, False, "hm", by=REVIEWER)
+    await app.cairn.rules.review(given.approval_id, False, "too generous", by=REVIEWER)
+    await app.cairn.rules.review(waiting.items[0].approval_id, True, "", by=ADMIN)
+    said = {one.approval_id: one.review for one in read.audits(True, pipeline, 10, None).items}
+    assert {name: (r.agrees, r.comment, r.by) for name, r in said.items() if r} == {
+        given.approval_id: (False, "too generous", REVIEWER.name),
+        waiting.items[0].approval_id: (True, "", "admin"),
+    }
+    scored = in_force(app, pipeline)
+    assert (scored.mode, scored.approved, scored.sampled, scored.reviewed) == ("full", 3, 3, 2)
+    assert (scored.disagreement.count, scored.disagreement.of) == (1, 2)
+    after = app.run(runs[0])
+    assert (after.status, after.completed_at) == (before.status, before.completed_at)
+    told = [e for e in app.events(runs[0]) if e.event_type == "auto_approval_reviewed"]
+    assert [(e.actor, e.metadata["agrees"], e.description) for e in told][-1] == (
+        REVIEWER.name,
+        False,
+        mentions("Pay"),
+    )
+
+
+async def test_only_samples_are_reviewed(app: App) -> None:
+    pipeline = await refunds(app)
+    asked = await decided(app, pipeline, 10, "approve")
+    with pytest.raises(CommandRefused):
+        await app.cairn.rules.review(asked, True, "", by=REVIEWER)
+    with pytest.raises(NotFound):
+        await app.cairn.rules.review("00000000-0000-4000-8000-000000000000", True, "", by=REVIEWER)
+
+
+async def test_how_often_people_correct_what_a_rule_asks(app: App) -> None:
+    pipeline = await refunds(app)
+    await rule(app, "checkpoints: [{ name: Ask, trigger: { operation_type: refund }, action: {} }]", pipeline)
+    await decided(app, pipeline, 10, "approve")
+    await decided(app, pipeline, 20, "approve", modified_params={"amount": 15})
+    scored = in_force(app, pipeline)
+    assert (scored.mode, scored.asked, scored.modification.count, scored.modification.of) == ("asks", 2, 1, 2)
+    whole = app.cairn.rule_queries.autonomy(1)
+    assert whole.decided >= whole.automatic.of >= 2
+
+
+MODES = """
+auto_approval:
+  enabled: true
+  rules:
+    - { name: a, conditions: { kind: start }, action: { auto_approve: true } }
+    - { name: b, conditions: { kind: start }, action: { auto_approve: true, rollout_percentage: 5 } }
+    - { name: c, conditions: { kind: start }, action: { auto_approve: false } }
+    - { name: d, shadow: true, conditions: { kind: start }, action: { auto_approve: true } }
+    - { name: e, enabled: false, conditions: { kind: start }, action: { auto_approve: true } }
+"""
+
+
+async def test_how_far_a_rule_is() -> None:
+    assert [mode(one) for one in load(MODES).rulebook.rules] == ["full", "rollout", "asks", "shadow", "disabled"]

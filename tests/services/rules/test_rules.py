@@ -1,0 +1,251 @@
+"""Rules: versions with authors, concurrent changes, the watched file, emergency stops as events."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from cairn.core.errors import CommandRefused
+from cairn.core.rules import GLOBAL
+from cairn.definitions import DefinitionError
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.errors import InvalidInput, PreconditionFailed
+from cairn.services.events.queries import EventFilter
+from cairn.services.rules.service import RuleService
+from cairn.store.errors import NotFound
+from tests.mentions import mentions
+from tests.services.app import App, step
+from tests.services.rule_files import rule
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+NOBODY = "00000000-0000-4000-8000-000000000000"
+ASK = (
+    "checkpoints: [{ name: Ask, trigger: { kind: start, custom_field: { field: run.id, value: none } }, action: {} }]\n"
+)
+APPROVE = ASK.replace("action: {}", "action: { auto_approve: true, rollout_percentage: 25 }").replace("Ask", "Approve")
+
+
+def told(app: App, *types: str) -> list[tuple[str, str, dict[str, object]]]:
+    """Global events of these types, oldest first."""
+    found = app.cairn.event_queries.list_events(EventFilter(types=types), 500, None).items
+    return [(event.event_type, event.actor, event.metadata) for event in reversed(found) if event.pipeline_id is None]
+
+
+async def test_every_version_is_kept(app: App) -> None:
+    pipeline = await app.pipeline(step("count"))
+    read = app.cairn.rule_queries
+    empty = read.current(pipeline)
+    assert (empty.revision, empty.text, empty.rules, empty.author, empty.file) == (0, "", [], None, None)
+    assert [await rule(app, text, pipeline) for text in (ASK, ASK, APPROVE, "")] == [1, 1, 2, 3]
+    assert [(v.revision, v.text, v.author) for v in read.versions(pipeline, 10, None).items] == [
+        (3, "", "admin"),
+        (2, APPROVE, "admin"),
+        (1, ASK, "admin"),
+    ]
+    assert read.version(pipeline, 2).text == APPROVE
+    assert read.compare(pipeline, 1, 2).text == f"--- revision 1\n+++ revision 2\n@@ -1 +1 @@\n-{ASK}+{APPROVE}"
+    events = [e for e in app.events(pipeline_id=pipeline) if e.event_type == "rules_updated"]
+    assert [(e.actor, e.metadata["revision"], e.metadata["rules"]) for e in events] == [
+        ("admin", 1, 1),
+        ("admin", 2, 1),
+        ("admin", 3, 0),
+    ]
+
+
+async def test_what_is_in_force_is_shown(app: App) -> None:
+    pipeline = await app.pipeline(step("count"))
+    await rule(app, APPROVE, pipeline)
+    shown = app.cairn.rule_queries.current(pipeline)
+    assert [one.model_dump() for one in shown.rules] == [
+        {
+            "name": "Approve",
+            "section": "checkpoints",
+            "priority": 100,
+            "enabled": True,
+            "shadow": False,
+            "approves": True,
+            "rollout_percentage": 25.0,
+            "audit_sample_percentage": 0.0,
+        }
+    ]
+
+
+async def test_wrong_rules_change_nothing(app: App) -> None:
+    pipeline = await app.pipeline(step("count"))
+    await rule(app, ASK, pipeline)
+    with pytest.raises(DefinitionError) as caught:
+        await rule(app, "checkpoints: [{ name: x }]", pipeline)
+    assert {(found.path, found.line) for found in caught.value.findings} == {("/checkpoints/0", 1)}
+    assert app.cairn.rule_queries.current(pipeline).revision == 1
+
+
+async def test_who_comes_late_is_told(app: App) -> None:
+    pipeline = await app.pipeline(step("count"))
+    rules = app.cairn.rules
+    assert (await rules.save(pipeline, ASK, if_match=0, by=ADMIN)).revision == 1
+    with pytest.raises(PreconditionFailed) as caught:
+        await rules.save(pipeline, APPROVE, if_match=0, by=ADMIN)
+    assert caught.value.current == 1
+
+
+async def test_of_what_is_not_there(app: App) -> None:
+    with pytest.raises(NotFound):
+        await rule(app, ASK, NOBODY)
+    with pytest.raises(NotFound):
+        app.cairn.rule_queries.current(NOBODY)
+    with pytest.raises(NotFound):
+        app.cairn.rule_queries.version(GLOBAL, 99_999)
+    with pytest.raises(NotFound):
+        app.cairn.rule_queries.explain(NOBODY)
+    pipeline = await app.pipeline(step("count"))
+    await app.cairn.pipelines.delete(pipeline, by=ADMIN)
+    with pytest.raises(CommandRefused):
+        await rule(app, ASK, pipeline)
+
+
+async def test_more_approvers_than_exist(app: App) -> None:
+    rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, app.folder / "x", lambda c, people: 1)
+    wants_two = ASK.replace("action: {}", "action: { require_approval_count: 2 }")
+    pipeline = await app.pipeline(step("count"))
+    with pytest.raises(DefinitionError, match=r"\b2\b.*\b1\b"):
+        await rules.save(pipeline, wants_two, by=ADMIN)
+    assert (await rules.save(pipeline, ASK, by=ADMIN)).revision == 1
+
+
+async def test_stops_are_told_and_kept(app: App) -> None:
+    rules, read = app.cairn.rules, app.cairn.rule_queries
+    boss = Actor("boss", frozenset({"admin"}))
+    with pytest.raises(InvalidInput):
+        await rules.stop(True, " ", by=boss)
+    before = len(read.stops(500, None).items)
+    assert [await rules.stop(True, "odd", by=boss), await rules.stop(True, "odd", by=boss)] == [True, False]
+    first = read.current(GLOBAL).emergency_stop
+    assert (first.stopped, first.reason, first.by) == (True, "odd", "boss")
+    other = Actor("other", frozenset({"admin"}))
+    assert [await rules.stop(True, "a bad model", by=other), await rules.stop(True, "a bad model", by=boss)] == [
+        True,
+        False,
+    ]
+    shown = read.current(GLOBAL).emergency_stop
+    assert shown == first.model_copy(update={"reason": "a bad model"})  # who stopped it, and when, stay
+    assert [await rules.stop(False, "all well", by=boss), await rules.stop(False, "", by=boss)] == [True, False]
+    assert [(s.stopped, s.reason) for s in read.stops(2, None).items] == [(False, "all well"), (True, "a bad model")]
+    assert len(read.stops(500, None).items) == before + 2
+    assert told(app, "emergency_stop_enabled", "emergency_stop_reason_updated", "emergency_stop_lifted")[-3:] == [
+        ("emergency_stop_enabled", "boss", {"reason": "odd"}),
+        ("emergency_stop_reason_updated", "other", {"reason": "a bad model", "earlier_reason": "odd"}),
+        ("emergency_stop_lifted", "boss", {"reason": "all well"}),
+    ]
+
+
+async def test_people_who_have_gone_since_are_told(app: App) -> None:
+    """Also for a rule that was saved long ago."""
+    pipeline = await app.pipeline(step("count"))
+    rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, app.folder / "x")  # counts nobody
+    await rules.save(pipeline, ASK.replace("action: {}", "action: { approvers: somebody who left }"), by=ADMIN)
+    diagnosis = await app.cairn.doctor.examine()
+    [found] = [one for one in diagnosis.findings if one.what == "rules" and pipeline in one.detail]
+    assert (found.verdict, found.detail) == ("warning", mentions(pipeline, "line 1, column"))
+    await rule(app, "", pipeline)
+
+
+# ---- the file --------------------------------------------------------------------------------------------------
+def file_of(app: App) -> Path:
+    return app.cairn.rules.file.path
+
+
+async def test_a_file_comes_into_force_and_follows(app: App) -> None:
+    """A change on disk becomes a version by `file` within a second; what is saved elsewhere is written to it."""
+    path, read = file_of(app), app.cairn.rule_queries
+    path.write_text(ASK)
+    await app.until(lambda: read.current(GLOBAL).text == ASK)
+    found = read.current(GLOBAL)
+    assert (found.author, found.file and found.file.faults) == ("file", [])
+    assert told(app, "rules_updated")[-1][:2] == ("rules_updated", "file")
+    await rule(app, APPROVE)
+    assert path.read_text() == APPROVE
+    await rule(app, "")
+    assert path.read_text() == ""
+
+
+async def test_a_wrong_file_changes_nothing_and_is_told(app: App) -> None:
+    path, read = file_of(app), app.cairn.rule_queries
+    await rule(app, ASK)
+    path.write_text("checkpoints:\n  - name: 5\n")
+
+    def faults() -> list[tuple[str, int | None]] | None:
+        shown = read.current(GLOBAL).file
+        return [(found.path, found.line) for found in shown.faults] if shown and shown.faults else None
+
+    assert ("/checkpoints/0/name", 2) in await app.until(faults)
+    assert read.current(GLOBAL).text == ASK
+    diagnosis = await app.cairn.doctor.examine()
+    assert ("warning", mentions(path)) in [
+        (found.verdict, found.remedy) for found in diagnosis.findings if found.what == "rules"
+    ]
+    await rule(app, "")  # what is saved replaces what was wrong, which is kept beside it
+    assert (path.read_text(), path.with_name("rules.refused.yaml").read_text()) == ("", "checkpoints:\n  - name: 5\n")
+    assert faults() is None
+
+
+async def test_a_file_that_cannot_be_read_is_told(app: App) -> None:
+    path = file_of(app)
+    await rule(app, ASK)
+    path.write_bytes(b"\xff\xfe")
+    shown = await app.until(lambda: app.cairn.rules.file.faults or None)
+    assert shown[0].message == mentions("0xff")
+    path.write_bytes(b"#" * (1024 * 1024 + 1))
+    await app.until(lambda: "1,048,576" in app.cairn.rules.file.faults[0].message)
+    await rule(app, "")
+    assert (path.read_text(), app.cairn.rules.file.faults) == ("", ())
+
+
+async def test_a_file_that_was_taken_away_is_no_change(app: App) -> None:
+    """Rules are taken away by saving none, not by losing a file."""
+    await rule(app, ASK)
+    file_of(app).unlink()
+    await app.cairn.rules.file.follow()
+    assert app.cairn.rule_queries.current(GLOBAL).text == ASK
+    assert not file_of(app).exists()
+    await rule(app, "")
+    assert file_of(app).read_text() == ""
+
+
+async def test_a_file_edited_while_nobody_looked(app: App, tmp_path: Path) -> None:
+    """At a start: what the file had in common with the database tells which of them has moved."""
+    cairn, path = app.cairn, tmp_path / "rules.yaml"
+
+    def start() -> RuleService:
+        return RuleService(cairn.database, cairn.clock, cairn.hub, path)
+
+    await rule(app, ASK)
+    await start().file.follow()
+    assert path.read_text() == ASK  # a folder that has no file gets one
+    path.write_text(APPROVE)
+    await start().file.follow()
+    assert cairn.rule_queries.current(GLOBAL).text == APPROVE
+    await rule(app, "")  # a server that ended before the file could follow
+    await start().file.follow()
+    assert path.read_text() == ""
+
+
+async def test_a_link_is_followed(app: App, tmp_path: Path) -> None:
+    (tmp_path / "repository").mkdir()
+    real, link = tmp_path / "repository" / "rules.yaml", tmp_path / "rules.yaml"
+    real.write_text(ASK)
+    link.symlink_to(real)
+    rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, link)
+    await rules.file.follow()
+    assert app.cairn.rule_queries.current(GLOBAL).text == ASK
+    await rules.save(GLOBAL, "", by=ADMIN)
+    assert (real.read_text(), link.is_symlink()) == ("", True)
+
+
+async def test_a_folder_that_cannot_be_written_to(app: App, tmp_path: Path) -> None:
+    """The rules hold all the same."""
+    rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, tmp_path / "gone" / "rules.yaml")
+    assert (await rules.save(GLOBAL, dedent(ASK), by=ADMIN)).changed
+    assert (await rules.save(GLOBAL, "", by=ADMIN)).changed

@@ -1,0 +1,446 @@
+"""Agent checkpoints in runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.definitions import DefinitionError
+from cairn.ports.models import ModelError, ModelErrorKind
+from cairn.runners import Ctx
+from cairn.runners.agents.result_judge import SYSTEM as JUDGE
+from cairn.runners.agents.roles import CHAIRS
+from cairn.runners.agents.summaries import SYSTEM as SUMMARISER
+from cairn.services.actors import ADMIN
+from cairn.services.errors import InvalidInput
+from cairn.store import tables as t
+from tests.isolation import PATIENCE, limit
+from tests.mentions import mentions
+from tests.runners.agent_samples import Asked, FakeModels, Mind, Reply, Uses, hands_over
+from tests.services.app import App, retries, step, timeout
+from tests.services.runs.test_scripts import script
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+Json = dict[str, Any]
+COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+def agent(key: str, *outputs: Any, agent: Json | None = None, **more: Any) -> Json:
+    """A checkpoint that one agent carries out."""
+    written = {"name": "Writer", "system_prompt": "You write.", **(agent or {})}
+    execution = {"mode": "agentic", "agent_config": {"agent": written}, **more.pop("execution", {})}
+    config = more.pop("config", None)
+    if config is not None:
+        execution["agent_config"] = config
+    return {"key": key, "prompt": f"Do {key}.", "execution": execution, "outputs": list(outputs), **more}
+
+
+def thinking(app: App, mind: Mind) -> FakeModels:
+    """From now on the models of the app say this."""
+    app.minds.own = models = FakeModels(mind)
+    return models
+
+
+async def test_an_agent_reads_works_and_its_result_is_promoted(app: App) -> None:
+    """Previewed, streamed, staged, approved and promoted; the preview equals what was sent."""
+    replies = [Uses("write_file", {"path": "artifacts_staging/design.md", "content": "# Design\n"}), "Written."]
+    models = thinking(app, lambda asked: replies[asked.answers])
+    pipeline = await app.pipeline(
+        step("goals", parameters={"value": 7}),
+        agent(
+            "design",
+            "design.md",
+            agent={"tools": ["file_operations"]},
+            approve="both",
+            inputs={"include_checkpoint_outputs": [{"checkpoint_id": "goals"}]},
+        ),
+        original_prompt="Make an app.",
+    )
+    run = await app.start(pipeline, input={"ticket": 5})
+    waiting = await app.until_execution(run, "design", "waiting_approval_to_start")
+    before = app.cairn.context_queries.get_context(waiting.execution_id)
+    assert [block.heading for block in before.blocks] == [
+        "ORIGINAL PROMPT",
+        "INPUT",
+        "REFERENCED OUTPUT: Checkpoint 1 from v1",
+    ]
+    assert before.estimated_tokens == -(-len(before.text.encode()) // 4)
+    await app.decide(run, "design", "approve")
+    await app.until_execution(run, "design", "waiting_approval_to_complete")
+    first = models.asked[0]
+    assert before.text == f"{first.system}\n\n{first.prompt}"
+    after = app.cairn.context_queries.get_context(waiting.execution_id)
+    assert after.model_copy(update={"stored": False}) == before
+    await app.decide(run, "design", "approve")
+    await app.until_run(run, "completed")
+    (artifact,) = app.execution(run, "design").artifacts_generated
+    assert (artifact.artifact_name, app.content(artifact)) == ("design", b"# Design\n")
+    assert "runs/v1/checkpoint_1_design/outputs/design_ID_v1.md" in app.names(pipeline)
+
+
+async def test_a_revision_brings_the_feedback_and_what_was_made(app: App) -> None:
+    """The same execution, the same workspace, the feedback in the prompt."""
+
+    def mind(asked: Asked) -> Reply:
+        if "REVISION FEEDBACK" in asked.prompt:
+            change = Uses("edit_file", {"path": "text.md", "old": "long", "new": "short"})
+            return [change, "Changed."][asked.answers]
+        return [Uses("write_file", {"path": "text.md", "content": "A long text."}), "Written."][asked.answers]
+
+    models = thinking(app, mind)
+    writer = agent("text", "text.md", agent={"tools": ["file_operations"]}, approve="complete")
+    run = await app.start(await app.pipeline(writer))
+    await app.decide(run, "text", "revise", "Shorter!")
+    await app.until(lambda: app.execution(run, "text").status == "waiting_approval_to_complete" or None)
+    await app.decide(run, "text", "approve")
+    await app.until_run(run, "completed")
+    assert app.content(app.execution(run, "text").artifacts_generated[0]) == b"A short text."
+    assert "=== REVISION FEEDBACK ===\n```text\nShorter!\n```" in models.asked[2].prompt
+
+
+async def test_a_result_that_fails_validation_is_tried_again_with_the_findings(app: App) -> None:
+    """A malformed result is a validation failure that the next attempt can read."""
+
+    def mind(asked: Asked) -> Reply:
+        return hands_over({"n": 1 if "VALIDATION FINDINGS" in asked.prompt else "one"})
+
+    models = thinking(app, mind)
+    pipeline = await app.pipeline(agent("count", {"name": "count", "format": "json", "schema": COUNT}))
+    run = await app.done(pipeline)
+    execution = app.execution(run, "count")
+    assert (app.output(run, "count"), execution.attempt_number) == ({"n": 1}, 2)
+    assert "execution_validation_retried" in app.told(run)
+    assert len(models.asked) == 4
+    assert models.asked[-1].prompt == mentions("count.json#/n", '"one"')
+
+
+async def test_faults_are_retried_where_that_may_help(app: App) -> None:
+    left = [ModelError(ModelErrorKind.OVERLOAD, "Too busy."), "Now."]
+    thinking(app, lambda _: left.pop(0))
+    pipeline = await app.pipeline(agent("text", "text.md", execution=retries(2)))
+    assert app.execution(await app.done(pipeline), "text").attempt_number == 2
+    models = thinking(app, lambda _: ModelError(ModelErrorKind.AUTHENTICATION, "The key is wrong: set another."))
+    run = await app.start(pipeline)
+    await app.until_run(run, "paused")
+    failed = app.execution(run, "text")
+    assert (failed.status, failed.attempt_number, len(models.asked)) == ("failed", 1, 1)
+    assert failed.error_details.last_error is not None
+    told = failed.error_details.last_error
+    assert (told.error_type, told.error_message) == ("authentication", "The key is wrong: set another.")
+    await app.cairn.runs.cancel(run, by=ADMIN)
+
+
+# ---- tools that wait for others ------------------------------------------------------------------------------
+async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(app: App) -> None:
+    """The tool pauses, a user changes the amount, and the agent continues with the new one."""
+    mail = {"to": "a@example.com", "subject": "Refund", "body": "You get {{ amount }}.", "amount": 99.99}
+    wrong = {"operation_type": "send_email", "parameters": {"to": "a@example.com"}, "reasoning": "Defective."}
+
+    def mind(asked: Asked) -> Reply:
+        right = {**wrong, "parameters": mail, "confidence": 0.87, "risk_level": "high"}
+        return [Uses("propose_action", wrong), Uses("propose_action", right), "Refunded."][asked.answers]
+
+    models = thinking(app, mind)
+    pipeline = await app.pipeline(
+        agent("refund", "note.md", agent={"tools": ["propose_action"]}),
+        actions={"send_email": {"risk_level": "medium"}},
+    )
+    run = await app.start(pipeline)
+    asked = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    assert models.asked[1].last == mentions("`subject`")
+    detail = app.cairn.approval_queries.get_approval(asked.approval_id, ADMIN)
+    assert detail.action is not None
+    assert (detail.kind, detail.confidence, detail.risk_level, detail.action.reasoning) == (
+        "action",
+        0.87,
+        "high",
+        "Defective.",
+    )
+    assert app.execution(run, "refund").waiting_on == "action_approval"
+    await app.reopen()  # no worker is held, and a restart loses nothing
+    await app.cairn.approvals.decide(
+        asked.approval_id, "approve", digest=asked.digest, modified_params={"amount": 89.99}, by=ADMIN
+    )
+    await app.until_run(run, "completed")
+    assert len(app.mail.mails) == 1
+    assert len(models.asked) == 3
+    assert '"amount": 89.99' in models.asked[2].last
+    assert '"outcome": "done"' in models.asked[2].last
+    models.asked.clear()
+    await app.start(pipeline)
+    await app.until(lambda: len(models.asked) >= 1 or None)
+    tool = models.asked[0].info.function_tools[0]
+    assert tool.description is not None
+    assert '"amount":89.99' in tool.description, "what people corrected is offered the next time"
+
+
+async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(app: App) -> None:
+    """As a form: answered, answered invalidly, declined."""
+
+    def mind(asked: Asked) -> Reply:
+        ask = {"question": "Which colour?", "options": ["blue", "red"]}
+        return [Uses("ask_human", ask), Uses("ask_human", {"question": "Why?"}), asked.last][asked.answers]
+
+    models = thinking(app, mind)
+    pipeline = await app.pipeline(agent("paint", "note.md", agent={"tools": ["ask_human"]}))
+    run = await app.start(pipeline)
+    await app.until(lambda: app.execution(run, "paint").waiting_on == "question" or None)
+    waiting = app.execution(run, "paint")
+    assert waiting.form is not None
+    (field,) = waiting.form.fields
+    assert (waiting.form.instructions, field.name, field.validation) == (
+        "Which colour?",
+        "answer",
+        {"enum": ["blue", "red"]},
+    )
+    with pytest.raises(InvalidInput) as told:
+        await app.cairn.executions.submit(waiting.execution_id, {"answer": "green"}, by=ADMIN)
+    assert told.value.errors[0][0] == "/fields/answer"
+    await app.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, by=ADMIN)
+    asked = await app.until(lambda: next((a for a in app.run(run).waiting_approvals if len(models.asked) == 2), None))
+    assert models.asked[1].last == "admin answers:\n```text\nblue\n```"
+    assert app.execution(run, "paint").form is not None
+    await app.cairn.approvals.decide(asked.approval_id, "decline", feedback="Decide yourself.", by=ADMIN)
+    await app.until_run(run, "completed")
+    (note,) = app.execution(run, "paint").artifacts_generated
+    assert app.content(note) == b"Nobody answers this:\n```text\nDecide yourself.\n```"
+    assert len(models.asked) == 3
+
+
+async def test_an_agent_sends_work_back_and_goes_on_with_what_came_of_it(app: App) -> None:
+    values = iter((2, 3))
+
+    @app.does("count_up")
+    async def count_up(ctx: Ctx) -> Json:
+        return {"n": next(values), "asked": ctx.rework.prompt if ctx.rework is not None else ""}
+
+    wish = {"checkpoint": "goals", "prompt": "Count again.", "reason": "Two is wrong."}
+
+    def mind(asked: Asked) -> Reply:
+        return [Uses("request_rework", wish), asked.last][asked.answers]
+
+    thinking(app, mind)
+    pipeline = await app.pipeline(
+        step("goals", "count_up"), agent("report", "note.md", agent={"tools": ["request_rework"]})
+    )
+    run = await app.done(pipeline)
+    assert app.output(run, "goals") == {"n": 3, "asked": "Count again."}
+    note = app.content(app.execution(run, "report").artifacts_generated[0]).decode()
+    assert note == mentions("goals.json", '```text\n{"n":3,"asked":"Count again."}\n```')
+
+
+async def test_several_agents_discuss_in_a_run(app: App) -> None:
+    """The conversation is stored with its speakers; a restart in the middle loses nothing."""
+    held = asyncio.Event()
+    stopped = asyncio.Event()
+
+    async def mind(asked: Asked) -> Reply:
+        if CHAIRS in asked.prompt and not stopped.is_set():
+            held.set()
+            await asyncio.sleep(60)
+        return f"{'Chair' if CHAIRS in asked.prompt else 'Member'} {len(asked.prompt)}"
+
+    models = thinking(app, mind)
+    config = {
+        "creation_mode": "predefined",
+        "discussion_mode": "council",
+        "agents": [{"name": "Analyst", "task_prompt": "Analyse."}, {"name": "Architect", "task_prompt": "Design."}],
+    }
+    pipeline = await app.pipeline(agent("plan", "plan.md", config=config))
+    run = await app.start(pipeline)
+    await asyncio.wait_for(held.wait(), PATIENCE)
+    assert len(models.asked) == 5
+    stopped.set()
+    await app.reopen()
+    await app.until_run(run, "completed")
+    assert len(models.asked) == 6, "only the turn that was broken off is held again"
+    c = t.messages.c
+    rows = app.cairn.database.read(
+        lambda connection: connection.execute(
+            sa.select(c.turn, c.speaker).where(c.run_id == run, c.role == "assistant")
+        ).all()
+    )
+    assert sorted(map(tuple, rows)) == [
+        ("council/answer/analyst", "Analyst"),
+        ("council/answer/architect", "Architect"),
+        ("council/chair", "Chair"),
+        ("council/review/analyst", "Analyst"),
+        ("council/review/architect", "Architect"),
+    ]
+
+
+# ---- validation ----------------------------------------------------------------------------------------------
+def judging(*verdicts: Json) -> Mind:
+    """A writer, and a judge who says these one after the other."""
+    left = iter(verdicts)
+
+    def mind(asked: Asked) -> Reply:
+        return hands_over(next(left)) if asked.system.startswith(JUDGE) else f"Text {asked.number}."
+
+    return mind
+
+
+KIND: Json = {"passes": True, "reason": "Kind enough.", "findings": []}
+RUDE: Json = {
+    "passes": False,
+    "reason": "Rude.",
+    "findings": [{"path": "text.md", "expected": "please", "actual": "now!", "why": "Nobody likes that."}],
+}
+
+
+def kindly(on_failure: str, **more: Any) -> Json:
+    validation = {
+        "validation_mode": "llm_custom",
+        "custom_validation_prompt": "Is it kind?",
+        "on_validation_failure": on_failure,
+        **more,
+    }
+    return {"output": {"validation": validation}}
+
+
+async def test_a_judges_findings_lead_to_another_attempt_and_are_shown(app: App) -> None:
+    """Findings have path, expected and actual values; the verdict is stored with its model."""
+    models = thinking(app, judging(RUDE, KIND))
+    run = await app.done(await app.pipeline(agent("text", "text.md", **kindly("retry"))))
+    assert "- text.md: Nobody likes that. Expected: please Here: now!" in models.asked[2].prompt
+    execution = app.execution(run, "text")
+    assert app.content(execution.artifacts_generated[0]) == b"Text 3."
+    assert [(one.attempt_number, one.by, one.passes, one.reason, one.model) for one in execution.validations] == [
+        (1, "schema", True, "", None),
+        (1, "custom", False, "Rude.", "fake:default"),
+        (2, "schema", True, "", None),
+        (2, "custom", True, "Kind enough.", "fake:default"),
+    ]
+    (finding,) = execution.validations[1].findings
+    assert finding.model_dump() == {
+        "path": "text.md",
+        "message": "Nobody likes that.",
+        "expected": "please",
+        "actual": "now!",
+    }
+
+
+async def test_people_decide_about_what_a_judge_has_refused(app: App) -> None:
+    """With `ask_human` feedback goes into the prompt and acceptance completes; one limit applies to both."""
+    models = thinking(app, judging(RUDE, RUDE))
+    run = await app.start(await app.pipeline(agent("text", "text.md", **kindly("ask_human"))))
+    await app.decide(run, "text", "feedback", "Say please.")
+    await app.until(lambda: len(models.asked) == 4 or None)
+    assert "=== REVISION FEEDBACK ===\n```text\nSay please.\n```" in models.asked[2].prompt
+    await app.decide(run, "text", "accept")
+    await app.until_run(run, "completed")
+    assert app.content(app.execution(run, "text").artifacts_generated[0]) == b"Text 3."
+
+
+async def test_what_fails_validation_for_good_fails_the_checkpoint(app: App) -> None:
+    thinking(app, judging(RUDE, RUDE))
+    run = await app.start(await app.pipeline(agent("text", "text.md", **kindly("fail_checkpoint"))))
+    await app.until_run(run, "paused")
+    failed = app.execution(run, "text")
+    assert failed.error_details.last_error is not None
+    assert failed.error_details.last_error.error_message == mentions("Rude.")
+    await app.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_results_of_functions_and_scripts_are_judged_too(app: App) -> None:
+    thinking(app, judging(KIND, RUDE, KIND))
+    pipeline = await app.pipeline(
+        step("count", **kindly("retry")),
+        script("add", source="def main(ctx):\n    return {'sum': 3}\n", **kindly("retry")),
+    )
+    run = await app.done(pipeline)
+    assert [one.passes for one in app.execution(run, "add").validations if one.by == "custom"] == [False, True]
+
+
+async def test_a_summary_is_made_once_and_shown_before(app: App) -> None:
+    """Summaries are cached by content across runs; the preview shows when one is missing."""
+
+    @app.does("long")
+    async def long(ctx: Ctx) -> Json:
+        return {"text": "Requirement. " * 400}
+
+    def mind(asked: Asked) -> Reply:
+        return "It wants much." if asked.system.startswith(SUMMARISER) else "Done."
+
+    models = thinking(app, mind)
+    reads = {"include_checkpoint_outputs": [{"checkpoint_id": "spec", "use_summarization": True}]}
+    pipeline = await app.pipeline(step("spec", "long"), agent("plan", "plan.md", inputs=reads, approve="start"))
+
+    async def to_start() -> tuple[str, str]:
+        run = await app.start(pipeline)
+        waiting = await app.until_execution(run, "plan", "waiting_approval_to_start")
+        before = app.cairn.context_queries.get_context(waiting.execution_id).text
+        await app.decide(run, "plan", "approve")
+        await app.until_run(run, "completed")
+        return before, app.cairn.context_queries.get_context(waiting.execution_id).text
+
+    before, after = await to_start()
+    assert "It wants much." not in before
+    assert "```json\nIt wants much.\n```" in after
+    before, again = await to_start()
+    assert (before, len(models.asked)) == (again, 3)
+
+
+# ---- tools that the settings decide about --------------------------------------------------------------------
+async def test_tools_that_cannot_be_had_are_told_on_save_and_at_the_start(app: App) -> None:
+    """An unknown server is an error, a disabled search a warning and then a permanent error."""
+    with pytest.raises(DefinitionError, match=r"['`]none['`]"):
+        await app.pipeline(agent("text", "text.md", agent={"tools": ["mcp:none"]}))
+    searching = agent("text", "text.md", agent={"tools": ["web_search"]}, execution=retries(2))
+    checked = app.cairn.pipelines.check({"pipeline_name": "P", "checkpoints": [searching]})
+    assert [finding.message for finding in checked.warnings] == [mentions("web_search")]
+    models = thinking(app, lambda _: "unused")
+    run = await app.start(await app.pipeline(searching))
+    await app.until_run(run, "paused")
+    failed = app.execution(run, "text")
+    assert failed.error_details.last_error is not None
+    assert (failed.error_details.last_error.error_type, failed.attempt_number) == ("tool_not_available", 1)
+    assert models.asked == []
+    await app.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_an_agent_runs_code_and_makes_an_artifact_of_what_it_wrote(app: App) -> None:
+    """Code runs in the sandbox, and a file that it writes becomes an artifact."""
+    code = (
+        "import csv\nwith open('n.csv', 'w', newline='') as f:\n    csv.writer(f).writerows([['n'], [42]])\nprint('ok')"
+    )
+    replies: list[Reply] = [
+        Uses("run_python", {"code": code}),
+        Uses("copy_file", {"source": "workspace/n.csv", "target": "artifacts_staging/numbers.csv"}),
+        "Done.",
+    ]
+    models = thinking(app, lambda asked: replies[asked.answers])
+    pipeline = await app.pipeline(agent("count", "numbers.csv", agent={"tools": ["code_execution", "file_operations"]}))
+    run = await app.done(pipeline)
+    assert app.content(app.execution(run, "count").artifacts_generated[0]) == b"n\r\n42\r\n"
+    assert models.asked[1].last == "It ended well.\n\nIt printed:\n```text\nok\n```"
+
+
+async def test_cancelling_a_run_hangs_up_within_a_second(app: App) -> None:
+    """The connection to the provider is closed and processes of tools end."""
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def mind(asked: Asked) -> Reply:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+        return ""
+
+    thinking(app, mind)
+    run = await app.start(await app.pipeline(agent("text", "text.md")))
+    await asyncio.wait_for(begun.wait(), PATIENCE)
+    started = asyncio.get_running_loop().time()
+    await app.cairn.runs.cancel(run, by=ADMIN)
+    await asyncio.wait_for(ended.wait(), PATIENCE)
+    assert asyncio.get_running_loop().time() - started < limit(1.0)
+    begun.clear()
+    ended.clear()
+    slow = agent("text", "text.md", execution=timeout(0.3, "fail_run"))
+    run = await app.start(await app.pipeline(slow))
+    await app.until_run(run, "failed")
+    await asyncio.wait_for(ended.wait(), PATIENCE)
