@@ -1,4 +1,4 @@
-"""What `make run` prints while it installs and builds, and what the linter takes for Cairn's own."""
+"""The output of `make run` while it installs and builds, and the files that the linter checks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ RUFF = str(Path(sys.executable).parent / "ruff")
 
 
 def step(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    given = {name: value for name, value in os.environ.items() if name != "VERBOSE"}
+    inherited = {name: value for name, value in os.environ.items() if name != "VERBOSE"}
     return subprocess.run(
-        [STEP, "Making it", *command],
-        env={**given, **environment},
+        [STEP, "Building", *command],
+        env={**inherited, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -30,22 +30,22 @@ def step(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_step_that_succeeds_prints_one_line() -> None:
-    done = step("sh", "-c", "echo much; echo more >&2")
+    done = step("sh", "-c", "echo output; echo more >&2")
     assert done.returncode == 0
-    assert re.fullmatch(r"Making it \.\.\. done \(\d+ s\)\n", done.stdout)
+    assert re.fullmatch(r"Building \.\.\. done \(\d+ s\)\n", done.stdout)
 
 
 def test_a_step_that_fails_prints_all_of_its_output() -> None:
     failed = step("sh", "-c", "for n in $(seq 300); do echo line $n; done; echo 'no such package' >&2; exit 3")
     lines = failed.stdout.splitlines()
-    assert (failed.returncode, lines[0]) == (3, "Making it ... failed")
+    assert (failed.returncode, lines[0]) == (3, "Building ... failed")
     assert lines[1].startswith("+ sh -c for n in")
     assert lines[2:] == [*(f"line {n}" for n in range(1, 301)), "no such package"]
 
 
 def test_a_verbose_step_prints_its_command_and_output() -> None:
-    done = step("sh", "-c", "echo much; exit 3", VERBOSE="1")
-    assert (done.returncode, done.stdout) == (3, "Making it ...\n+ sh -c echo much; exit 3\nmuch\n")
+    done = step("sh", "-c", "echo output; exit 3", VERBOSE="1")
+    assert (done.returncode, done.stdout) == (3, "Building ...\n+ sh -c echo output; exit 3\nmuch\n")
 
 
 def test_a_command_that_does_not_exist_fails() -> None:
@@ -54,8 +54,8 @@ def test_a_command_that_does_not_exist_fails() -> None:
     assert "no-such-command" in failed.stdout
 
 
-def test_a_step_that_is_stopped_leaves_no_file(tmp_path: Path) -> None:
-    command = [STEP, "Making it", "sh", "-c", "touch begun; sleep 60"]
+def test_a_stopped_step_leaves_no_file(tmp_path: Path) -> None:
+    command = [STEP, "Building", "sh", "-c", "touch started; sleep 60"]
     process = subprocess.Popen(
         command,
         cwd=tmp_path,
@@ -64,17 +64,17 @@ def test_a_step_that_is_stopped_leaves_no_file(tmp_path: Path) -> None:
         text=True,
         start_new_session=True,
     )
-    while not (tmp_path / "begun").exists():
+    while not (tmp_path / "started").exists():
         assert process.poll() is None
     os.killpg(process.pid, signal.SIGTERM)
-    said, _ = process.communicate(timeout=30)
-    assert (process.returncode, said) == (143, "Making it ... stopped\n")
-    assert [file.name for file in tmp_path.iterdir()] == ["begun"]
+    output, _ = process.communicate(timeout=30)
+    assert (process.returncode, output) == (143, "Building ... stopped\n")
+    assert [file.name for file in tmp_path.iterdir()] == ["started"]
 
 
 @pytest.mark.parametrize("target", ["run", "dev"])
-def test_all_that_takes_long_is_a_step(target: str) -> None:
-    """Nothing else that set-up runs prints anything."""
+def test_every_slow_command_is_a_step(target: str) -> None:
+    """Steps print one line each. The other commands of the setup print nothing."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "VERBOSE", "PYTHON"))
     }
@@ -92,23 +92,23 @@ def test_all_that_takes_long_is_a_step(target: str) -> None:
     assert (len(steps), others) == (6 if target == "run" else 8, [])
 
 
-def test_the_linter_leaves_the_project_folders_of_users_alone(tmp_path: Path) -> None:
-    """The README has users create one in their clone."""
+def test_the_linter_ignores_project_folders(tmp_path: Path) -> None:
+    """The README tells users to create a project folder in their clone."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     unused = "import os\n"
     for folder in ("my-report/scripts", "src/cairn", "tests"):
         (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "one.py").write_text(unused)
+        (tmp_path / folder / "module.py").write_text(unused)
     command = [RUFF, "check", "--show-files", "--no-cache"]
     listed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
     assert {str(Path(name).relative_to(tmp_path)) for name in listed} == {
         "pyproject.toml",
-        "src/cairn/one.py",
-        "tests/one.py",
+        "src/cairn/module.py",
+        "tests/module.py",
     }
 
 
-def test_the_linter_sees_all_that_is_cairns() -> None:
+def test_the_linter_checks_every_python_file_of_the_repository() -> None:
     command = [RUFF, "check", "--show-files"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     folders = ("bench", "examples", "scripts", "src", "tests")
