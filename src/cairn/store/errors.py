@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy.exc import DontWrapMixin
+from sqlalchemy.exc import DataError, DontWrapMixin, IntegrityError, ProgrammingError, SQLAlchemyError
 
 
 class StoreError(Exception, DontWrapMixin):
@@ -54,3 +54,9 @@ class NotFound(StoreError):
         super().__init__(self.message)
         self.what = what
         self.id = id
+
+
+# The database does not answer, or another writer was faster: the same transaction may succeed later.
+TRANSIENT_ERRORS = (SQLAlchemyError, LostRace, StaleDispatch)
+# Takes precedence over TRANSIENT_ERRORS: the same transaction would fail again.
+PERMANENT_ERRORS = (IntegrityError, DataError, ProgrammingError, Unstorable, MissingBlob, DamagedBlob)

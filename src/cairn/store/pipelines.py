@@ -228,6 +228,17 @@ def definition(connection: sa.Connection, pipeline_id: str, revision: int) -> Ma
     return found
 
 
+class CurrentDefinition(NamedTuple):
+    is_deleted: bool  # the pipeline
+    version: int
+
+
+def current_definition(connection: sa.Connection, pipeline_id: str) -> CurrentDefinition:
+    p = t.pipelines.c
+    query = sa.select(p.deleted_at.is_not(None), p.pipeline_definition_version).where(p.pipeline_id == pipeline_id)
+    return CurrentDefinition(*connection.execute(query).one())
+
+
 def newest_revision(connection: sa.Connection, pipeline_id: str) -> int:
     p = t.pipelines.c
     revision = connection.execute(sa.select(p.revision).where(p.pipeline_id == pipeline_id)).scalar_one_or_none()

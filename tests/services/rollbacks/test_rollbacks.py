@@ -14,7 +14,7 @@ from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
-from cairn.services.rollbacks import service
+from cairn.services.rollbacks import records
 from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.rollbacks.views import Rollback, RollbackPreview
 from cairn.store import RunFacts
@@ -360,8 +360,8 @@ async def test_a_run_that_another_process_begins_meanwhile_is_rolled_back_too(
         seen.append(later_runs(connection, target) if seen else [])
         return seen[-1]
 
-    later_runs = service._later_runs  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(service, "_later_runs", later)
+    later_runs = records.later_runs
+    monkeypatch.setattr(records, "later_runs", later)
     request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
     rollback, warnings = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
     assert (seen, warnings) == ([[], [second], [second], [second]], [])
@@ -379,11 +379,11 @@ async def test_a_run_begun_by_another_process_is_cancelled_by_an_undo(
     seen: list[list[str]] = []
 
     def newer(connection: sa.Connection, row: Any, own: Sequence[str]) -> list[str]:
-        seen.append(newer_runs(connection, row, own) if seen else [])
+        seen.append(newer_open_runs(connection, row, own) if seen else [])
         return seen[-1]
 
-    newer_runs = service._newer_runs  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(service, "_newer_runs", newer)
+    newer_open_runs = records.newer_open_runs
+    monkeypatch.setattr(records, "newer_open_runs", newer)
     assert await app.cairn.rollbacks.undo(rollback, by=ADMIN) == []
     assert seen == [[], [third], [third], [third]]
     assert app.run(third).status == "cancelled"

@@ -11,8 +11,6 @@ from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-import sqlalchemy as sa
-
 from cairn.core.commands import Command, CommandContext, Report, Timer
 from cairn.core.decide import Decision, decide
 from cairn.core.effects import ScheduleTimer
@@ -36,7 +34,7 @@ from cairn.store import (
     load_run,
     save_run,
 )
-from cairn.store import tables as t
+from cairn.store import pipelines as pipeline_rows
 from cairn.store.errors import NotFound
 
 WARM = 256  # runs that are kept loaded
@@ -259,13 +257,10 @@ def _decide(connection: Connection, before: LoadedRun, command: Command, context
 
 def _check_line(connection: Connection, before: LoadedRun) -> None:
     """A run that is over can be taken up again while its pipeline and its definition stand."""
-    p = t.pipelines.c
-    row = connection.execute(
-        sa.select(p.deleted_at, p.pipeline_definition_version).where(p.pipeline_id == before.facts.pipeline_id)
-    ).one()
-    if row.deleted_at is not None:
+    definition = pipeline_rows.current_definition(connection, before.facts.pipeline_id)
+    if definition.is_deleted:
         raise CommandRefused("The pipeline is deleted: its runs can only be read.", ("restore the pipeline",))
-    if row.pipeline_definition_version != before.facts.definition_version:
+    if definition.version != before.facts.definition_version:
         raise CommandRefused(
             "The run is of an earlier definition of the pipeline: it can only be read.", ("start a new run",)
         )

@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
-from typing import Any
-
-import sqlalchemy as sa
 
 from cairn.core.commands import CommandContext
 from cairn.core.decide import Decision
@@ -18,7 +15,8 @@ from cairn.core.run import Run
 from cairn.core.states import ExecutionState
 from cairn.files import layout
 from cairn.store import Connection, LoadedRun, NewArtifact
-from cairn.store import tables as t
+from cairn.store.rollbacks import archive_location, find_archived_items
+from cairn.store.runs.artifacts import ArtifactFile, find_artifact_files, move_artifact
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +85,6 @@ def plan_files(
     return planner.filing()
 
 
-@dataclass(frozen=True, slots=True)
-class _ArtifactFile:
-    record_id: str
-    artifact_id: str
-    execution_id: str
-    name: str
-    format: str
-    checksum: str
-    size: int
-    path: str
-    promoted: bool
-
-
 class _FilePlanner:
     """The run's artifacts while their paths change; earlier ones are read only when they have to move."""
 
@@ -120,11 +105,8 @@ class _FilePlanner:
         self._rollbacks: dict[str, RollbackMoves] = {}
 
     @cached_property
-    def _known(self) -> dict[str, _ArtifactFile]:
-        a = t.artifacts.c
-        query = sa.select(t.artifacts).where(a.run_id == self._facts.run_id)
-        rows = self._connection.execute(query.order_by(a.created_at, a.artifact_record_id))
-        return {row.artifact_record_id: _item(row) for row in rows}
+    def _known(self) -> dict[str, ArtifactFile]:
+        return {file.record_id: file for file in find_artifact_files(self._connection, self._facts.run_id)}
 
     @property
     def _run_folder(self) -> str:
@@ -171,13 +153,8 @@ class _FilePlanner:
         return ArchivedFolder("execution", e.id, f"{self._run_folder}/{self._folders[e.id]}", f"{into}/{position}")
 
     def unarchive(self, rollback: str) -> None:
-        r, i = t.rollback_events.c, t.archived_items.c
-        location: str = self._connection.execute(
-            sa.select(r.archive_location).where(r.rollback_id == rollback)
-        ).scalar_one()
-        rows = self._connection.execute(
-            sa.select(i.item_type, i.item_id, i.original_path, i.archived_path).where(i.rollback_id == rollback)
-        ).all()
+        location = archive_location(self._connection, rollback)
+        rows = find_archived_items(self._connection, rollback)
         back = {row.item_id: row.original_path for row in rows if row.item_type == "artifact"}
         files: list[MovedArtifact] = []
         for item in self._all_promoted():
@@ -200,15 +177,15 @@ class _FilePlanner:
             if self._known[record_id].execution_id in ids:
                 self._promoted[record_id] = f"{into}/{path.removeprefix(self._run_folder + '/')}"
 
-    def _all_promoted(self) -> list[_ArtifactFile]:
+    def _all_promoted(self) -> list[ArtifactFile]:
         return [item for item in self._known.values() if item.promoted]
 
-    def _of(self, executions: Iterable[str]) -> list[_ArtifactFile]:
+    def _of(self, executions: Iterable[str]) -> list[ArtifactFile]:
         wanted = set(executions)
         return [item for item in self._all_promoted() if item.execution_id in wanted]
 
     def _move(
-        self, items: Sequence[_ArtifactFile], rename: Callable[[str], str], *, superseded: bool = False
+        self, items: Sequence[ArtifactFile], rename: Callable[[str], str], *, superseded: bool = False
     ) -> list[MovedArtifact]:
         for item in items:
             earlier = self._moved.get(item.record_id)
@@ -242,26 +219,8 @@ def _become(path: str, _: str) -> str:
     return path
 
 
-def _item(row: sa.Row[Any]) -> _ArtifactFile:
-    return _ArtifactFile(
-        row.artifact_record_id,
-        row.artifact_id,
-        row.execution_id,
-        row.artifact_name,
-        row.format,
-        row.checksum,
-        row.size_bytes,
-        row.file_path,
-        row.promoted_to_permanent_at is not None,
-    )
-
-
 def write_moves(connection: Connection, filing: FilePlan, given: CommandContext) -> None:
     """The rows of files that move say where they are from now on."""
     for moved in filing.moves:
-        values: dict[str, Any] = {"file_path": moved.destination}
-        if moved.superseded:
-            values["superseded_at"] = given.at
-        connection.execute(
-            sa.update(t.artifacts).where(t.artifacts.c.artifact_record_id == moved.record_id).values(values)
-        )
+        superseded_at = given.at if moved.superseded else None
+        move_artifact(connection, moved.record_id, moved.destination, superseded_at=superseded_at)

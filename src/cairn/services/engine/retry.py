@@ -1,4 +1,4 @@
-"""What goes better another time is tried again; what does not is told at once."""
+"""Retry transient errors of the database and the disk with backoff."""
 
 from __future__ import annotations
 
@@ -7,33 +7,26 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError, SQLAlchemyError
-
 from cairn.documents import DocumentError
-from cairn.store import DamagedBlob, LostRace, MissingBlob, StaleDispatch, Unstorable
+from cairn.store import errors
 
 log = logging.getLogger(__name__)
 
-FIRST_WAIT, LONGEST_WAIT = 0.05, 5.0  # seconds between tries
-AWAY = (
-    SQLAlchemyError,
-    OSError,
-    LostRace,
-    StaleDispatch,
-)  # the database or the disk does not answer, or somebody was faster
-PERMANENT_ERRORS = (IntegrityError, DataError, ProgrammingError, Unstorable, MissingBlob, DamagedBlob, DocumentError)
+FIRST_WAIT, MAX_WAIT = 0.05, 5.0  # seconds between attempts
+TRANSIENT_ERRORS = (*errors.TRANSIENT_ERRORS, OSError)
+PERMANENT_ERRORS = (*errors.PERMANENT_ERRORS, DocumentError)
 T = TypeVar("T")
 
 
-async def retry_transient(act: Callable[[], Awaitable[T]]) -> T:
-    """Again and again while the database or the disk is away."""
+async def retry_transient(operation: Callable[[], Awaitable[T]]) -> T:
+    """Retry while the database or the disk is unavailable. Other errors are raised at once."""
     wait = FIRST_WAIT
     while True:
         try:
-            return await act()
+            return await operation()
         except PERMANENT_ERRORS:
             raise
-        except AWAY as error:
-            log.warning("not possible now, tried again in %.2g s: %s", wait, error)
+        except TRANSIENT_ERRORS as error:
+            log.warning("temporary error, retrying in %.2g s: %s", wait, error)
             await asyncio.sleep(wait)
-            wait = min(wait * 2, LONGEST_WAIT)
+            wait = min(wait * 2, MAX_WAIT)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-import sqlalchemy as sa
-
 from cairn.core.commands import RequestRework
 from cairn.core.draft import created_id
 from cairn.core.errors import AlreadyApplied, CommandRefused
@@ -17,11 +15,7 @@ from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput
 from cairn.services.rework import staleness
 from cairn.store import Connection, LoadedRun
-from cairn.store import tables as t
-from cairn.store.errors import NotFound
-
-_E = t.checkpoint_executions.c
-_run_of = sa.select(_E.run_id).where(_E.execution_id == sa.bindparam("execution"))
+from cairn.store.runs.loading import run_of_execution
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,7 @@ class ReworkService:
 
     def preview(self, connection: Connection, request: ReworkSpec, by: Actor) -> ReworkImpact:
         """The impact, without touching anything."""
-        loaded = self._engine.load(connection, _find_run(connection, request.execution_id), lock=False)
+        loaded = self._engine.load(connection, run_of_execution(connection, request.execution_id), lock=False)
         asker, command = loaded.run.executions[request.execution_id], _command(loaded, request)
         commit = self._engine.simulate(connection, loaded.facts.run_id, command, self._engine.context(by.name))
         (made,) = [e for e in commit.decision.run.executions.values() if e.id not in commit.before.run.executions]
@@ -91,7 +85,7 @@ class ReworkService:
         return await self._send(loaded, command, by, command_id)
 
     async def _loaded(self, execution_id: str) -> LoadedRun:
-        run_id = await self._engine.database.aread(lambda c: _find_run(c, execution_id))
+        run_id = await self._engine.database.aread(lambda c: run_of_execution(c, execution_id))
         return await self._engine.read_run(run_id)
 
     async def _send(
@@ -104,13 +98,6 @@ class ReworkService:
         except AlreadyApplied:
             return StartedRework(made)
         return StartedRework(made, tuple(commit.warnings))
-
-
-def _find_run(connection: Connection, execution_id: str) -> str:
-    found = connection.execute(_run_of, {"execution": execution_id}).scalar_one_or_none()
-    if found is None:
-        raise NotFound("execution", execution_id)
-    return found
 
 
 def _command(loaded: LoadedRun, request: ReworkSpec) -> RequestRework:

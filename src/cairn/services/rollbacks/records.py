@@ -1,21 +1,29 @@
-"""The rows of a rollback: its record, and the items that it archived."""
+"""The rows of a rollback: its record, the items that it archived, and the runs around it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
 import sqlalchemy as sa
 
 from cairn.core.commands import CommandContext
+from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.core.run import Rollback, Run
-from cairn.core.states import RollbackTrigger
+from cairn.core.states import ExecutionState, RollbackTrigger
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.file_plan import RollbackMoves
+from cairn.services.errors import Gone
 from cairn.store import CheckpointPlace, Connection, RunFacts
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
+from cairn.store.pipelines import OPEN
+from cairn.store.runs.run_rows import Row
+
+_B, _R = t.rollback_events.c, t.pipeline_runs.c
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,3 +163,79 @@ def mark_synced(connection: Connection, rollbacks: Collection[str]) -> None:
     """Their folders have moved."""
     r = t.rollback_events
     connection.execute(sa.update(r).where(r.c.rollback_id.in_(rollbacks)).values(files_done=True))
+
+
+# Reads that a rollback or an undo needs before it is sent, and again in its transaction.
+def check_is_new(connection: Connection, rollback_id: str) -> None:
+    if connection.execute(sa.select(_B.rollback_id).where(_B.rollback_id == rollback_id)).first() is not None:
+        raise AlreadyApplied("This rollback has already been carried out.")
+
+
+def later_runs(connection: Connection, target: RunFacts) -> list[str]:
+    """Runs of the same definition version that a rollback to `target` archives, oldest first."""
+    query = sa.select(_R.run_id).where(
+        _R.pipeline_id == target.pipeline_id,
+        _R.pipeline_definition_version == target.definition_version,
+        _R.archived_by.is_(None),
+        _R.run_version > target.run_version,
+    )
+    return list(connection.execute(query.order_by(_R.run_version)).scalars())
+
+
+def pipeline_of(connection: Connection, rollback_id: str) -> str:
+    query = sa.select(_B.pipeline_id).where(_B.rollback_id == rollback_id)
+    pipeline_id = connection.execute(query).scalar_one_or_none()
+    if pipeline_id is None:
+        raise NotFound("rollback", rollback_id)
+    return pipeline_id
+
+
+def find_undoable(connection: Connection, rollback_id: str) -> Row:
+    row = connection.execute(sa.select(t.rollback_events).where(_B.rollback_id == rollback_id)).one_or_none()
+    if row is None:
+        raise NotFound("rollback", rollback_id)
+    if row.undone_at is not None:
+        raise AlreadyApplied("This rollback has already been undone.")
+    if not row.archive_location:
+        raise Gone("The archive of this rollback was deleted when its retention ended. You can't undo it anymore.")
+    return row
+
+
+def archived_runs(connection: Connection, rollback_id: str) -> list[str]:
+    """The runs that were archived as a whole."""
+    i = t.archived_items.c
+    query = sa.select(i.item_id).where(i.rollback_id == rollback_id, i.item_type == "run")
+    return list(connection.execute(query).scalars())
+
+
+def newer_open_runs(connection: Connection, rollback: Row, own: Sequence[str]) -> list[str]:
+    """Open runs created since a run-level rollback. Refused if one of the newer runs has completed work."""
+    if rollback.rollback_type != "run_level":
+        return []
+    query = sa.select(_R.run_id, _R.run_version, _R.status).where(
+        _R.pipeline_id == rollback.pipeline_id,
+        _R.created_at > rollback.created_at,
+        _R.archived_by.is_(None),
+        _R.run_version.is_not(None),
+        _R.run_id.not_in(own),
+    )
+    newer = connection.execute(query.order_by(_R.run_version)).all()
+    for run in newer:
+        if _has_completed_work(connection, run.run_id):
+            raise CommandRefused(f"v{run.run_version} has completed work since. You can't undo this rollback anymore.")
+    return [run.run_id for run in newer if run.status in OPEN]
+
+
+def _has_completed_work(connection: Connection, run_id: str) -> bool:
+    e = t.checkpoint_executions.c
+    query = sa.select(e.execution_id).where(
+        e.run_id == run_id, e.state == ExecutionState.COMPLETED.value, e.archived_by.is_(None)
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def mark_undone(connection: Connection, rollbacks: Collection[str], at: datetime) -> None:
+    """Their folders have yet to move back."""
+    connection.execute(
+        sa.update(t.rollback_events).where(_B.rollback_id.in_(rollbacks)).values(undone_at=at, files_done=False)
+    )

@@ -8,25 +8,20 @@ from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-import sqlalchemy as sa
-
 from cairn.core.commands import ArchiveRun, CancelRun, Command, CommandContext, RollBack, UndoRollback
 from cairn.core.decide import Decision
 from cairn.core.effects import RestoreFiles
-from cairn.core.errors import AlreadyApplied, CommandRefused
-from cairn.core.states import ApprovalStatus, ExecutionState, RunStatus
+from cairn.core.errors import CommandRefused
+from cairn.core.states import ApprovalStatus, ExecutionState
 from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import Gone, InvalidInput
+from cairn.services.errors import InvalidInput
+from cairn.services.rollbacks import records
 from cairn.services.rollbacks.records import ArchivedRun, archived_run, items, record
-from cairn.store import Connection, LoadedRun, RunFacts
+from cairn.store import Connection, LoadedRun
 from cairn.store import pipelines as rows
-from cairn.store import tables as t
 from cairn.store.errors import NotFound
-from cairn.store.runs.run_rows import Row
-
-OPEN = (RunStatus.NOT_STARTED.value, RunStatus.IN_PROGRESS.value, RunStatus.PAUSED.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +120,10 @@ class RollbackService:
         def body(connection: Connection, plan: _UndoPlan) -> list[Commit]:
             self._verify_undo(connection, plan)
             commits = self._apply(connection, plan, context)
-            connection.execute(
-                sa.update(t.rollback_events)
-                .where(t.rollback_events.c.rollback_id.in_(_put_back(commits)))
-                .values(undone_at=context.at, files_done=False)
-            )
+            records.mark_undone(connection, _put_back(commits), context.at)
             return commits
 
-        pipeline_id = await self._engine.database.aread(lambda c: _pipeline_of(c, rollback_id))
+        pipeline_id = await self._engine.database.aread(lambda c: records.pipeline_of(c, rollback_id))
         commits = await self._engine.shielded(
             self._send(pipeline_id, partial(self._plan_undo, rollback_id=rollback_id), body)
         )
@@ -171,7 +162,7 @@ class RollbackService:
 
     # ---- what has to be sent to which run -----------------------------------------------------------------
     def _plan(self, connection: Connection, request: RollbackSpec) -> _RollbackPlan:
-        _check_new(connection, request.rollback_id)
+        records.check_is_new(connection, request.rollback_id)
         source = self._engine.load(connection, request.source_run_id, lock=False)
         if request.rollback_type == "run_level":
             return self._run_level(connection, request, source)
@@ -188,33 +179,30 @@ class RollbackService:
         _check_same_line(source, target)
         position = _position(target, request)
         commands: list[tuple[str, Command]] = [(target.facts.run_id, RollBack(request.rollback_id, position, True))]
-        later = _later_runs(connection, target.facts)
+        later = records.later_runs(connection, target.facts)
         commands += [(run_id, ArchiveRun(request.rollback_id)) for run_id in later]
         return _RollbackPlan(request.rollback_id, source, target, position, commands)
 
     def _verify(self, connection: Connection, plan: _RollbackPlan) -> None:
         """In the transaction: the later runs are still those of the plan."""
-        _check_new(connection, plan.rollback_id)
+        records.check_is_new(connection, plan.rollback_id)
         if plan.target is not None:
-            later = _later_runs(connection, plan.target.facts)
+            later = records.later_runs(connection, plan.target.facts)
             if later != [run_id for run_id, _ in plan.commands[1:]]:
                 raise _PlanOutdated
 
     def _plan_undo(self, connection: Connection, rollback_id: str) -> _UndoPlan:
-        row, i = _undoable(connection, rollback_id), t.archived_items.c
+        row = records.find_undoable(connection, rollback_id)
         target: str = row.target_run_id or row.source_run_id
-        archived = connection.execute(
-            sa.select(i.item_id).where(i.rollback_id == rollback_id, i.item_type == "run")
-        ).scalars()
-        own = (target, *archived)
-        newer = _newer_runs(connection, row, own)
+        own = (target, *records.archived_runs(connection, rollback_id))
+        newer = records.newer_open_runs(connection, row, own)
         commands: list[tuple[str, Command]] = [(run_id, UndoRollback(rollback_id)) for run_id in own]
         return _UndoPlan(rollback_id, own, newer, [*commands, *((run_id, CancelRun()) for run_id in newer)])
 
     def _verify_undo(self, connection: Connection, plan: _UndoPlan) -> None:
         """In the transaction: it can still be undone, and the newer runs are still those of the plan."""
-        row = _undoable(connection, plan.rollback_id)
-        if _newer_runs(connection, row, plan.own) != plan.newer:
+        row = records.find_undoable(connection, plan.rollback_id)
+        if records.newer_open_runs(connection, row, plan.own) != plan.newer:
             raise _PlanOutdated
 
 
@@ -242,61 +230,6 @@ class _UndoPlan:
 P = TypeVar("P", _RollbackPlan, _UndoPlan)
 
 
-def _later_runs(connection: Connection, target: RunFacts) -> list[str]:
-    r = t.pipeline_runs.c
-    return list(
-        connection.execute(
-            sa.select(r.run_id)
-            .where(
-                r.pipeline_id == target.pipeline_id,
-                r.pipeline_definition_version == target.definition_version,
-                r.archived_by.is_(None),
-                r.run_version > target.run_version,
-            )
-            .order_by(r.run_version)
-        ).scalars()
-    )
-
-
-def _undoable(connection: Connection, rollback_id: str) -> Row:
-    r = t.rollback_events
-    row = connection.execute(sa.select(r).where(r.c.rollback_id == rollback_id)).one_or_none()
-    if row is None:
-        raise NotFound("rollback", rollback_id)
-    if row.undone_at is not None:
-        raise AlreadyApplied("This rollback has been undone already.")
-    if not row.archive_location:
-        raise Gone("The archive of this rollback was kept for its time and is gone: it cannot be undone any more.")
-    return row
-
-
-def _newer_runs(connection: Connection, row: Row, own: Sequence[str]) -> list[str]:
-    """Open runs begun since a run-level rollback; one that has completed anything stands in the way."""
-    if row.rollback_type != "run_level":
-        return []
-    r, e = t.pipeline_runs.c, t.checkpoint_executions.c
-    newer = connection.execute(
-        sa.select(r.run_id, r.run_version, r.status)
-        .where(
-            r.pipeline_id == row.pipeline_id,
-            r.created_at > row.created_at,
-            r.archived_by.is_(None),
-            r.run_version.is_not(None),
-            r.run_id.not_in(own),
-        )
-        .order_by(r.run_version)
-    ).all()
-    for run in newer:
-        done = connection.execute(
-            sa.select(e.execution_id)
-            .where(e.run_id == run.run_id, e.state == ExecutionState.COMPLETED.value, e.archived_by.is_(None))
-            .limit(1)
-        ).first()
-        if done is not None:
-            raise CommandRefused(f"v{run.run_version} has completed work since: this rollback can no longer be undone.")
-    return [run.run_id for run in newer if run.status in OPEN]
-
-
 def _position(loaded: LoadedRun, request: RollbackSpec) -> int:
     if request.target_checkpoint_position is not None:
         return request.target_checkpoint_position
@@ -310,12 +243,6 @@ def _position(loaded: LoadedRun, request: RollbackSpec) -> int:
     raise NotFound("checkpoint in this run", request.target_checkpoint_id)
 
 
-def _check_new(connection: Connection, rollback_id: str) -> None:
-    r = t.rollback_events.c
-    if connection.execute(sa.select(r.rollback_id).where(r.rollback_id == rollback_id)).first() is not None:
-        raise AlreadyApplied("This rollback has been carried out already.")
-
-
 def _check_same_line(source: LoadedRun, target: LoadedRun) -> None:
     a, b = source.facts, target.facts
     if a.pipeline_id != b.pipeline_id:
@@ -326,14 +253,6 @@ def _check_same_line(source: LoadedRun, target: LoadedRun) -> None:
         raise CommandRefused("A test run has no version: it can only be rolled back within itself.")
     if b.run_version > a.run_version:
         raise InvalidInput([("/target_run_id", f"v{b.run_version} comes after v{a.run_version}: name an earlier run.")])
-
-
-def _pipeline_of(connection: Connection, rollback_id: str) -> str:
-    r = t.rollback_events.c
-    found = connection.execute(sa.select(r.pipeline_id).where(r.rollback_id == rollback_id)).scalar_one_or_none()
-    if found is None:
-        raise NotFound("rollback", rollback_id)
-    return found
 
 
 def _put_back(commits: Sequence[Commit]) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import sqlalchemy as sa
 
@@ -47,6 +48,49 @@ def find_artifacts(
         rows = connection.execute(query.where(a.artifact_record_id.in_(stored)))
         found |= {row.artifact_record_id: ArtifactRef(*row) for row in rows}
     return [found[one] for one in record_ids]
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactFile:
+    """A stored artifact and where its file is."""
+
+    record_id: str
+    artifact_id: str
+    execution_id: str
+    name: str
+    format: str
+    checksum: str
+    size: int
+    path: str
+    promoted: bool
+
+
+def find_artifact_files(connection: sa.Connection, run_id: str) -> list[ArtifactFile]:
+    """All artifacts of a run, oldest first."""
+    a = artifacts.c
+    query = sa.select(
+        a.artifact_record_id,
+        a.artifact_id,
+        a.execution_id,
+        a.artifact_name,
+        a.format,
+        a.checksum,
+        a.size_bytes,
+        a.file_path,
+        a.promoted_to_permanent_at.is_not(None),
+    )
+    rows = connection.execute(query.where(a.run_id == run_id).order_by(a.created_at, a.artifact_record_id))
+    return [ArtifactFile(*row) for row in rows]
+
+
+def move_artifact(
+    connection: sa.Connection, record_id: str, path: str, *, superseded_at: datetime | None = None
+) -> None:
+    """Save the new path of an artifact's file, and when another artifact replaced it, if one did."""
+    values: dict[str, object] = {"file_path": path}
+    if superseded_at is not None:
+        values["superseded_at"] = superseded_at
+    connection.execute(sa.update(artifacts).where(artifacts.c.artifact_record_id == record_id).values(values))
 
 
 def put_contents(connection: sa.Connection, new: Sequence[NewArtifact], given: CommandContext) -> None:

@@ -15,6 +15,7 @@ from cairn.core.execution import Execution
 from cairn.core.run import Run
 from cairn.core.states import LIVE
 from cairn.store.column_types import Text
+from cairn.store.errors import NotFound
 from cairn.store.events import chain as events
 from cairn.store.events.chain import GENESIS, Chain, EventRecord
 from cairn.store.plans import CheckpointPlace, FolderLayout, PlanSource, newest_revision
@@ -186,6 +187,20 @@ _VOTES = PreparedQuery(
 
 
 _HAS_RUN = PreparedQuery(sa.select(pipeline_runs.c.run_id).where(pipeline_runs.c.run_id == _of_run))
+
+
+_RUN_OF_EXECUTION = PreparedQuery(
+    sa.select(checkpoint_executions.c.run_id).where(
+        checkpoint_executions.c.execution_id == sa.bindparam("execution_id", type_=Text())
+    )
+)
+
+
+def run_of_execution(connection: sa.Connection, execution_id: str) -> str:
+    row = _RUN_OF_EXECUTION.first(connection, {"execution_id": execution_id})
+    if row is None:
+        raise NotFound("execution", execution_id)
+    return row.run_id
 
 
 def has_run(connection: sa.Connection, run_id: str) -> bool:
