@@ -50,7 +50,7 @@ async def running_app(
 
 async def create_pipeline(cairn: AppServices, checkpoints: list[dict[str, Any]]) -> str:
     document = {"pipeline_name": "Bench", "config": {"auto_advance": True}, "checkpoints": checkpoints}
-    return (await cairn.pipelines.create(document, by=ADMIN)).pipeline_id
+    return (await cairn.pipelines.create(document, actor=ADMIN)).pipeline_id
 
 
 async def run_to_end(cairn: AppServices, pipeline_id: str, input: Any = None) -> str:
@@ -58,7 +58,7 @@ async def run_to_end(cairn: AppServices, pipeline_id: str, input: Any = None) ->
     final_events = {EventType.RUN_COMPLETED.value, EventType.RUN_PAUSED.value}
     async with asyncio.timeout(RUN_TIMEOUT):
         with cairn.hub.subscribe() as changes:
-            started = await cairn.runs.start(pipeline_id, input=input, by=ADMIN)
+            started = await cairn.runs.start(pipeline_id, input=input, actor=ADMIN)
             async for change in changes:
                 if change.run_id == started.run_id and change.event_type in final_events:
                     break

@@ -111,7 +111,7 @@ async def decisions(cairn: AppServices) -> float:
     pipeline_id = await create_pipeline(cairn, checkpoints)
     pending: list[str] = []
     for _ in range(DECISIONS // len(checkpoints)):
-        started_run = await cairn.runs.start(pipeline_id, by=ADMIN)
+        started_run = await cairn.runs.start(pipeline_id, actor=ADMIN)
         with cairn.hub.subscribe(started_run.run_id) as changes:
             while len(waiting := (await cairn.engine.read_run(started_run.run_id)).run.pending) < len(checkpoints):
                 await changes.wait(5)
@@ -120,7 +120,7 @@ async def decisions(cairn: AppServices) -> float:
 
     async def caller() -> None:
         for approval in queue:
-            await cairn.approvals.decide(approval, "approve", by=ADMIN)
+            await cairn.approvals.decide(approval, "approve", actor=ADMIN)
 
     started_at = time.perf_counter()
     await asyncio.gather(*(caller() for _ in range(CALLERS)))
@@ -128,7 +128,7 @@ async def decisions(cairn: AppServices) -> float:
 
 
 async def pending_approval(cairn: AppServices, pipeline_id: str) -> tuple[str, str]:
-    started_run = await cairn.runs.start(pipeline_id, by=ADMIN)
+    started_run = await cairn.runs.start(pipeline_id, actor=ADMIN)
     with cairn.hub.subscribe(started_run.run_id) as changes:
         while True:
             run = (await cairn.engine.read_run(started_run.run_id)).run
@@ -141,7 +141,7 @@ async def pending_approval(cairn: AppServices, pipeline_id: str) -> tuple[str, s
 async def approve(cairn: AppServices, run_id: str, execution: str) -> float:
     started = time.perf_counter()
     with cairn.hub.subscribe(run_id) as changes:
-        await cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
+        await cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)
         while True:
             event_types = {change.event_type for change in await changes.wait(5)}
             if EventType.EXECUTION_DISPATCHED.value in event_types:

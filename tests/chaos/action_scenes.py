@@ -46,7 +46,7 @@ async def before_the_mail(app: App) -> Ids:
 
 async def send_it(app: App, ids: Ids) -> None:
     changed = {"amount": 4}
-    await app.cairn.approvals.decide(ids["approval"], "approve", modified_params=changed, by=ADMIN)
+    await app.cairn.approvals.decide(ids["approval"], "approve", modified_params=changed, actor=ADMIN)
     await app.until_run(ids["run"], "completed")
     await app.until_quiet()
 
@@ -69,7 +69,7 @@ async def check_sent(app: App, ids: Ids) -> None:
     asked = await app.until(settled)
     if asked != "completed":
         assert len(sent(app)) <= 1, "nobody repeats what may have been done"
-        await app.cairn.approvals.decide(asked, "accept" if sent(app) else "retry", by=ADMIN)
+        await app.cairn.approvals.decide(asked, "accept" if sent(app) else "retry", actor=ADMIN)
     await app.until_run(ids["run"], "completed")
     await app.until_quiet()
     assert sent(app) == ["4"]

@@ -55,7 +55,7 @@ async def before_the_talk(app: App) -> Ids:
 
 
 async def talk(app: App, ids: Ids) -> None:
-    begun = await app.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)
+    begun = await app.cairn.runs.start(ids["pipeline"], actor=ADMIN, command_id=COMMAND)
     await app.until_run(begun.run_id, "completed")
     await app.until_quiet()
 

@@ -99,7 +99,7 @@ async def asked(app: App) -> Ids:
 
 
 async def approve(app: App, ids: Ids) -> None:
-    await app.cairn.approvals.decide(ids["approval"], "approve", by=ADMIN)
+    await app.cairn.approvals.decide(ids["approval"], "approve", actor=ADMIN)
     await app.until_run(ids["run"], "completed")
     await app.until_quiet()
 
@@ -119,7 +119,7 @@ async def defined(app: App) -> Ids:
 
 async def run_until(app: App, ids: Ids, status: str) -> str:
     """Started by one command, however often it is sent."""
-    run = (await app.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)).run_id
+    run = (await app.cairn.runs.start(ids["pipeline"], actor=ADMIN, command_id=COMMAND)).run_id
     await app.until_run(run, status)
     await app.until_quiet()
     return run
@@ -155,7 +155,7 @@ def checkpoint_level(ids: Ids) -> RollbackSpec:
 
 
 async def roll_back(app: App, ids: Ids) -> None:
-    await app.cairn.rollbacks.roll_back(checkpoint_level(ids), by=ADMIN)
+    await app.cairn.rollbacks.roll_back(checkpoint_level(ids), actor=ADMIN)
 
 
 async def rolled_back(app: App, ids: Ids) -> None:
@@ -175,7 +175,7 @@ async def rolled_back_before(app: App) -> Ids:
 
 
 async def undo(app: App, ids: Ids) -> None:
-    await app.cairn.rollbacks.undo(ROLLBACK, by=ADMIN)
+    await app.cairn.rollbacks.undo(ROLLBACK, actor=ADMIN)
 
 
 async def undone(app: App, ids: Ids) -> None:
@@ -194,7 +194,7 @@ async def three_runs(app: App) -> Ids:
 async def roll_runs_back(app: App, ids: Ids) -> None:
     first, _, last = ids["runs"]
     request = RollbackSpec("run_level", last, first, target_checkpoint_position=0, rollback_id=ROLLBACK)
-    await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     await app.until_run(first, "completed")
     await app.until_quiet()
 
@@ -210,7 +210,7 @@ async def runs_rolled_back(app: App, ids: Ids) -> None:
 
 
 async def change(app: App, ids: Ids) -> None:
-    await app.cairn.pipelines.add_checkpoint(ids["pipeline"], form("more"), by=ADMIN, command_id=COMMAND)
+    await app.cairn.pipelines.add_checkpoint(ids["pipeline"], form("more"), actor=ADMIN, command_id=COMMAND)
 
 
 async def changed(app: App, ids: Ids) -> None:
@@ -224,13 +224,13 @@ async def changed(app: App, ids: Ids) -> None:
 
 
 async def delete(app: App, ids: Ids) -> None:
-    await app.cairn.pipelines.delete(ids["pipeline"], force=True, by=ADMIN)
+    await app.cairn.pipelines.delete(ids["pipeline"], force=True, actor=ADMIN)
 
 
 async def deleted(app: App, ids: Ids) -> None:
     assert not app.root(ids["pipeline"]).exists()
     assert len(list((app.folder / "pipelines/.archived").iterdir())) == 1
-    await app.cairn.pipelines.restore(ids["pipeline"], by=ADMIN)
+    await app.cairn.pipelines.restore(ids["pipeline"], actor=ADMIN)
     assert app.names(ids["pipeline"], "runs/v1/c") == ids["names"]
     assert app.run(ids["run"]).status == "cancelled"
 
@@ -242,7 +242,7 @@ async def deleted_before(app: App) -> Ids:
 
 
 async def restore(app: App, ids: Ids) -> None:
-    await app.cairn.pipelines.restore(ids["pipeline"], by=ADMIN)
+    await app.cairn.pipelines.restore(ids["pipeline"], actor=ADMIN)
 
 
 async def restored(app: App, ids: Ids) -> None:
@@ -252,7 +252,7 @@ async def restored(app: App, ids: Ids) -> None:
 
 
 async def restart(app: App, ids: Ids) -> None:
-    await app.cairn.runs.restart(ids["run"], pass_number=1, by=ADMIN)
+    await app.cairn.runs.restart(ids["run"], pass_number=1, actor=ADMIN)
     await app.until_execution(ids["run"], "more", "in_progress")
     await app.until_quiet()
 
@@ -275,7 +275,7 @@ async def nothing(app: App) -> Ids:
 
 async def create(app: App, ids: Ids) -> None:
     document = {"pipeline_name": "New", "config": {"auto_advance": True}, "checkpoints": [step("goals")]}
-    saved = await app.cairn.pipelines.create(document, by=ADMIN, command_id=COMMAND)
+    saved = await app.cairn.pipelines.create(document, actor=ADMIN, command_id=COMMAND)
     app.made.append(saved.pipeline_id)
 
 

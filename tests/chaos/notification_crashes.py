@@ -43,7 +43,7 @@ def prepare(folder: Path, receiver: str) -> Ids:
 
 async def act(app: App, ids: Ids) -> Delivery:
     """A run that asks people, until they have been told."""
-    run = (await app.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)).run_id
+    run = (await app.cairn.runs.start(ids["pipeline"], actor=ADMIN, command_id=COMMAND)).run_id
 
     def told() -> Delivery | None:
         found = app.cairn.notification_queries.list_deliveries(DeliveryFilter(run_id=run), 10, None).items

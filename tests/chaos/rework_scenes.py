@@ -64,7 +64,7 @@ def _asked(app: App, run: str, key: str) -> str | None:
 
 
 async def open_the_gate(app: App, ids: Ids) -> None:
-    await app.cairn.approvals.decide(ids["approval"], "answer", fields={"gate": "open"}, by=ADMIN)
+    await app.cairn.approvals.decide(ids["approval"], "answer", fields={"gate": "open"}, actor=ADMIN)
     await app.until_run(ids["run"], "completed")
     await app.until_quiet()
 
@@ -87,7 +87,7 @@ async def looked_at(app: App) -> Ids:
 
 
 async def ask(app: App, ids: Ids) -> None:
-    await app.cairn.reworks.create(ReworkSpec(ids["asker"], "code", "Shorter."), by=ADMIN, command_id=COMMAND)
+    await app.cairn.reworks.create(ReworkSpec(ids["asker"], "code", "Shorter."), actor=ADMIN, command_id=COMMAND)
     await _asked_again(app, ids)
 
 
@@ -113,13 +113,13 @@ async def reworked(app: App) -> Ids:
     ids["names"] = app.names(ids["pipeline"], "runs/v1/c")
     assert len(ids["names"]) == 2
     code = app.execution(ids["run"], "code").checkpoint_id
-    await app.cairn.pipelines.update_checkpoint(code, {"approve": "start"}, by=ADMIN)
+    await app.cairn.pipelines.update_checkpoint(code, {"approve": "start"}, actor=ADMIN)
     return ids
 
 
 async def roll_back(app: App, ids: Ids) -> None:
     request = RollbackRequest("checkpoint_level", ids["run"], target_checkpoint_position=-1, rollback_id=ROLLBACK)
-    await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
 
 
 async def rolled_back(app: App, ids: Ids) -> None:
@@ -137,7 +137,7 @@ async def rolled_back_before(app: App) -> Ids:
 
 
 async def undo(app: App, ids: Ids) -> None:
-    await app.cairn.rollbacks.undo(ROLLBACK, by=ADMIN)
+    await app.cairn.rollbacks.undo(ROLLBACK, actor=ADMIN)
 
 
 async def undone(app: App, ids: Ids) -> None:

@@ -162,7 +162,7 @@ async def test_nothing_leaves_that_did_not_commit(receivers: Receivers) -> None:
     database.fault = fail
     try:
         with pytest.raises(ConnectionError):
-            await receivers.app.cairn.approvals.decide(approval.approval_id, "reject", feedback="no", by=ADMIN)
+            await receivers.app.cairn.approvals.decide(approval.approval_id, "reject", feedback="no", actor=ADMIN)
     finally:
         database.fault = fault
     count = sa.select(sa.func.count()).select_from(t.notices).where(t.notices.c.run_id == run)
@@ -196,7 +196,7 @@ async def test_many_are_told_at_once_and_each_once(receivers: Receivers) -> None
         (delivery,) = await receivers.until_ended(run)
         assert (delivery.status, delivery.tries) == ("sent", 1)
     assert len(receivers.got("ops")) == 30
-    await asyncio.gather(*(receivers.app.cairn.runs.cancel(run, by=ADMIN) for run in runs))
+    await asyncio.gather(*(receivers.app.cairn.runs.cancel(run, actor=ADMIN) for run in runs))
 
 
 def _id(receivers: Receivers, name: str) -> str:

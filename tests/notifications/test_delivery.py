@@ -117,7 +117,7 @@ async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_
     }
     assert "customer@" not in str(sent)
     assert "sk-abc" not in str(sent)
-    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
+    await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_an_automatic_approval_is_told_where_the_rule_says_so(receivers: Receivers) -> None:
@@ -202,7 +202,7 @@ async def test_it_leaves_within_a_second_of_the_commit(receivers: Receivers) -> 
     assert receivers.detail(delivery).history == [
         DeliveryAttempt(number=1, began_at=one.began_at, ended_at=one.ended_at, outcome=one.outcome, told="200 ok")
     ]
-    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
+    await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_without_a_channel_nothing_is_written_down(receivers: Receivers) -> None:
@@ -277,7 +277,7 @@ async def test_html_and_marks_in_every_text_field_come_out_as_text(receivers: Re
     assert mail["Bcc"] is None
     assert "\n" not in mail["Subject"]
     await receivers.until_ended(run, 4)
-    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
+    await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 def _user(name: str, address: str, *roles: str) -> Any:

@@ -52,9 +52,9 @@ def _forget(connection: sa.Connection, name: str) -> None:
     connection.execute(sa.delete(t.users).where(t.users.c.name == name))
 
 
-async def asked(receivers: Receivers, by: Actor = ADMIN) -> str:
+async def asked(receivers: Receivers, actor: Actor = ADMIN) -> str:
     pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
-    return (await receivers.app.cairn.runs.start(pipeline, by=by)).run_id
+    return (await receivers.app.cairn.runs.start(pipeline, actor=actor)).run_id
 
 
 def around(now: datetime) -> dict[str, str]:
@@ -122,7 +122,7 @@ async def test_handing_over_tells_those_who_have_it_now(mailing: Receivers) -> N
     run = await asked(mailing)
     approval = await mailing.app.until(lambda: next(iter(mailing.app.run(run).waiting_approvals), None))
     await mailing.until_ended(run)
-    await mailing.app.cairn.approvals.hand_over(approval.approval_id, ("bob",), "I am away", by=ADMIN)
+    await mailing.app.cairn.approvals.hand_over(approval.approval_id, ("bob",), "I am away", actor=ADMIN)
     assert await told(mailing, run, 2) == {
         ("approval_requested", "ann@example.com"),
         ("approval_assigned", "bob@example.com"),
@@ -139,7 +139,7 @@ async def test_a_rejection_is_told_to_who_started_it_and_only_once(mailing: Rece
     run = await asked(mailing, Actor("eve", frozenset({"editor"})))
     await mailing.until_ended(run)
     ann = Actor("ann", frozenset({"approver"}))
-    await mailing.app.decide(run, "goals", "reject", "Call customer@example.com", by=ann)
+    await mailing.app.decide(run, "goals", "reject", "Call customer@example.com", actor=ann)
     assert await told(mailing, run, 2) == {
         ("approval_requested", "ann@example.com"),
         ("approval_rejected", "eve@example.com"),
@@ -169,7 +169,7 @@ async def test_in_quiet_hours_nothing_is_sent_until_they_are_over(mailing: Recei
     (delivery,) = await mailing.app.until(lambda: mailing.deliveries(run_id=run) or None)
     assert (delivery.status, delivery.tries) == ("waiting", 0)
     assert timedelta(minutes=118) < delivery.due_at - now < timedelta(minutes=121)
-    await mailing.app.cairn.runs.cancel(run, by=ADMIN)
+    await mailing.app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_what_waits_for_the_end_of_quiet_hours_is_sent_then(mailing: Receivers) -> None:

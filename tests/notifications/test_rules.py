@@ -59,7 +59,7 @@ async def proposed(receivers: Receivers, amount: float, risk: str, confidence: f
         return {"decision": answer["decision"]}
 
     pipeline = await receivers.app.pipeline(step("refund", "refund"), actions=DECLARED)
-    await receivers.app.cairn.rules.save(pipeline, dedent(RULES), by=ADMIN)
+    await receivers.app.cairn.rules.save(pipeline, dedent(RULES), actor=ADMIN)
     return await receivers.app.start(pipeline)
 
 
@@ -84,7 +84,7 @@ async def test_a_large_one_asks_the_finance_team_in_teams_and_by_mail_and_then_t
         ("approval_escalated", "mail", "manager@example.com", "sent"),
     }
     assert receivers.got("other") == []
-    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
+    await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_a_small_one_is_approved_and_told_in_teams_with_every_condition(receivers: Receivers) -> None:
@@ -109,4 +109,4 @@ async def test_notified_users_learn_that_too_few_can_decide(receivers: Receivers
     run = await receivers.app.start(await receivers.app.pipeline(step("goals", approve="complete")))
     (sent,) = await receivers.until_got("room")
     assert texts(sent)[0].replace("\\", "") == mentions("5", "f***@example.com", "approver")
-    await receivers.app.cairn.runs.cancel(run, by=ADMIN)
+    await receivers.app.cairn.runs.cancel(run, actor=ADMIN)

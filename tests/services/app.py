@@ -193,12 +193,12 @@ class App:
     async def pipeline(self, *checkpoints: Json, advance: bool = True, **fields: Any) -> str:
         config = {"auto_advance": advance, **fields.pop("config", {})}
         document = {"pipeline_name": "Test", "config": config, "checkpoints": list(checkpoints), **fields}
-        saved = await self.cairn.pipelines.create(document, by=ADMIN)
+        saved = await self.cairn.pipelines.create(document, actor=ADMIN)
         self.made.append(saved.pipeline_id)
         return saved.pipeline_id
 
     async def start(self, pipeline_id: str, **options: Any) -> str:
-        return (await self.cairn.runs.start(pipeline_id, by=ADMIN, **options)).run_id
+        return (await self.cairn.runs.start(pipeline_id, actor=ADMIN, **options)).run_id
 
     async def done(self, pipeline_id: str, **options: Any) -> str:
         """A run that has gone to its end."""
@@ -206,21 +206,21 @@ class App:
         await self.until_run(run_id, RunStatus.COMPLETED)
         return run_id
 
-    async def fill(self, run_id: str, key: str, by: Actor = ADMIN, **fields: Any) -> Commit:
+    async def fill(self, run_id: str, key: str, actor: Actor = ADMIN, **fields: Any) -> Commit:
         """Submit the form as soon as it is asked for."""
         asked = await self.until(lambda: self._asked(run_id, key, "input"))
-        return await self.cairn.approvals.decide(asked.approval_id, "answer", fields=fields, by=by)
+        return await self.cairn.approvals.decide(asked.approval_id, "answer", fields=fields, actor=actor)
 
-    async def decide(self, run_id: str, key: str, decision: str, feedback: str = "", by: Actor = ADMIN) -> Commit:
+    async def decide(self, run_id: str, key: str, decision: str, feedback: str = "", actor: Actor = ADMIN) -> Commit:
         """Answer what is asked about a checkpoint, as soon as it is."""
         asked = await self.until(lambda: self._asked(run_id, key))
         return await self.cairn.approvals.decide(
-            asked.approval_id, decision, digest=asked.digest, feedback=feedback, by=by
+            asked.approval_id, decision, digest=asked.digest, feedback=feedback, actor=actor
         )
 
     async def roll_back(self, run_id: str, target: int, **more: Any) -> str:
         request = RollbackSpec("checkpoint_level", run_id, target_checkpoint_position=target, **more)
-        return (await self.cairn.rollbacks.roll_back(request, by=ADMIN))[0]
+        return (await self.cairn.rollbacks.roll_back(request, actor=ADMIN))[0]
 
     def foresee(self, request: RollbackSpec) -> RollbackPreview:
         return self.cairn.rollback_queries.preview(request, ADMIN)
@@ -348,7 +348,7 @@ class App:
         """Cancel every run that is not over."""
         for run in self.cairn.run_queries.list_runs(RunFilter(), 500, None).items:
             with suppress(CommandRefused):
-                await self.cairn.runs.cancel(run.run_id, by=ADMIN)
+                await self.cairn.runs.cancel(run.run_id, actor=ADMIN)
 
     # ---- what always holds ---------------------------------------------------------------------------
     async def check(self) -> None:

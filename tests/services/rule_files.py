@@ -20,13 +20,13 @@ REVIEWER = Actor("a reviewer", frozenset({"approver"}))
 
 async def rule(app: App, text: str, scope: str = GLOBAL) -> int:
     """The revision that they have then."""
-    return (await app.cairn.rules.save(scope, dedent(text), by=ADMIN)).revision
+    return (await app.cairn.rules.save(scope, dedent(text), actor=ADMIN)).revision
 
 
 async def second_approver(app: App) -> None:
     """So that a rule can want two people."""
     with suppress(InvalidInput, CommandRefused):  # one test may have made it for the others
-        await app.cairn.accounts.users.create(UserSpec("reviewer", roles=("approver",)), by=ADMIN)
+        await app.cairn.accounts.users.create(UserSpec("reviewer", roles=("approver",)), actor=ADMIN)
 
 
 @asynccontextmanager

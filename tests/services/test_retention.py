@@ -76,8 +76,8 @@ async def test_an_archive_that_is_gone_cannot_be_undone(app: App) -> None:
     await app.until_execution(run, "more", "in_progress")
     rollback = await app.roll_back(run, -1)
     await app.until_execution(run, "more", "in_progress")
-    await app.cairn.runs.cancel(run, by=ADMIN)
-    await app.cairn.pipelines.add_checkpoint(pipeline, step("end"), by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
+    await app.cairn.pipelines.add_checkpoint(pipeline, step("end"), actor=ADMIN)
     kept = app.root(pipeline) / ".archived/drift_20200101T000000Z/mine.txt"
     kept.parent.mkdir()
     kept.write_text("mine")
@@ -89,7 +89,7 @@ async def test_an_archive_that_is_gone_cannot_be_undone(app: App) -> None:
     gone = app.rollback(rollback)
     assert (gone.can_undo, gone.archive_location) == (False, "")
     with pytest.raises(Gone):
-        await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+        await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     told = [e for e in app.events(run) if e.event_type == "archive_deleted"]
     assert [e.rollback_id for e in told] == [rollback]
     assert app.cairn.event_queries.verify_chains(None, run).valid
@@ -120,7 +120,7 @@ async def test_test_runs_go_after_seven_days_and_leave_their_trail(app: App) -> 
     assert app.run(kept).status == "in_progress"
     told = [e for e in app.events(pipeline_id=pipeline) if e.event_type == "test_run_removed"]
     assert {e.metadata["run_id"] for e in told} == {done, open_one}
-    await app.cairn.runs.cancel(kept, by=ADMIN)
+    await app.cairn.runs.cancel(kept, actor=ADMIN)
 
 
 async def test_everything_about_a_test_run_goes_with_it(app: App) -> None:
@@ -141,8 +141,8 @@ async def test_everything_about_a_test_run_goes_with_it(app: App) -> None:
     )
     run = await app.start(pipeline, test=True)
     asked = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
-    await app.cairn.comments.add(asked.approval_id, "why?", by=ADMIN)
-    await app.cairn.approvals.decide(asked.approval_id, "approve", modified_params={"amount": 2}, by=ADMIN)
+    await app.cairn.comments.add(asked.approval_id, "why?", actor=ADMIN)
+    await app.cairn.approvals.decide(asked.approval_id, "approve", modified_params={"amount": 2}, actor=ADMIN)
     await app.until_run(run, "completed")
     await app.until_quiet()
     await retention(app, timedelta(days=8)).sweep()
@@ -231,7 +231,7 @@ async def test_nothing_of_a_deleted_pipeline_is_touched(app: App) -> None:
     run = await app.start(pipeline)
     await app.until_execution(run, "more", "in_progress")
     await app.roll_back(run, -1)
-    location = await app.cairn.pipelines.delete(pipeline, force=True, by=ADMIN)
+    location = await app.cairn.pipelines.delete(pipeline, force=True, actor=ADMIN)
     before = sorted(path.name for path in (app.folder / "pipelines" / location).rglob("*"))
     await retention(app, timedelta(days=1000)).sweep()
     assert sorted(path.name for path in (app.folder / "pipelines" / location).rglob("*")) == before

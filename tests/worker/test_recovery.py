@@ -103,11 +103,11 @@ async def test_a_pause_stays(app: App) -> None:
     pipeline = await app.pipeline(step("slow", "work"), step("after"))
     run = await app.start(pipeline)
     await app.until(lambda: len(works.begun) == 1)
-    await app.cairn.runs.pause(run, by=ADMIN)
+    await app.cairn.runs.pause(run, actor=ADMIN)
     works.go.set()
     await app.reopen()
     await app.until_run(run, "paused")
-    await app.cairn.runs.resume(run, by=ADMIN)
+    await app.cairn.runs.resume(run, actor=ADMIN)
     await app.until_run(run, "completed")
 
 

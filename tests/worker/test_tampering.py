@@ -110,7 +110,7 @@ async def test_a_clean_start_reports_nothing(app: App) -> None:
     report = await restarted(app)
     assert report == RepairReport(report.checked_at, 1)
     assert app.disk(pipeline) == before
-    await app.cairn.runs.cancel(waiting, by=ADMIN)
+    await app.cairn.runs.cancel(waiting, actor=ADMIN)
 
 
 async def test_a_whole_folder_that_is_gone_comes_back(app: App) -> None:
@@ -141,7 +141,7 @@ async def test_a_file_where_a_folder_belongs(app: App) -> None:
         path: content for path, content in before.items() if path != ".archived/"
     }
     assert kept(root)["runs/v1/checkpoint_0_goals/outputs"] == b"a file"
-    await app.cairn.runs.cancel(waiting, by=ADMIN)
+    await app.cairn.runs.cancel(waiting, actor=ADMIN)
 
 
 async def test_archives_and_other_folders_are_left_alone(app: App) -> None:
@@ -159,7 +159,7 @@ async def test_archives_and_other_folders_are_left_alone(app: App) -> None:
     assert report.is_clean
     assert (root / "notes.txt").read_text() == (root / ".archived/notes.txt").read_text() == "mine"
     assert archived.read_bytes() == b"tampered with"
-    await app.cairn.runs.cancel(waiting, by=ADMIN)
+    await app.cairn.runs.cancel(waiting, actor=ADMIN)
 
 
 async def test_the_trail_of_a_broken_folder_tells_what_could_not_be_put_right(
@@ -180,7 +180,7 @@ async def test_the_trail_of_a_broken_folder_tells_what_could_not_be_put_right(
     assert "Permission denied" in report.failed[0]
     assert (await app.cairn.keeper.mend_all()).repaired == 1
     assert lost.exists()
-    await app.cairn.runs.cancel(waiting, by=ADMIN)
+    await app.cairn.runs.cancel(waiting, actor=ADMIN)
 
 
 async def test_what_happens_while_it_looks_is_not_taken_for_drift(app: App) -> None:
@@ -202,11 +202,11 @@ async def test_what_happens_while_it_looks_is_not_taken_for_drift(app: App) -> N
             await app.until_execution(run, "end", "in_progress")
         await app.roll_back(runs[0], 1)
         await app.until_execution(runs[0], "end", "in_progress")
-        await app.cairn.runs.restart(runs[1], by=ADMIN)
-        await app.cairn.pipelines.update(pipeline, {"pipeline_description": f"{number}"}, by=ADMIN)
+        await app.cairn.runs.restart(runs[1], actor=ADMIN)
+        await app.cairn.pipelines.update(pipeline, {"pipeline_description": f"{number}"}, actor=ADMIN)
         for run in runs:
             await app.until_execution(run, "end", "in_progress")
-            await app.cairn.runs.cancel(run, by=ADMIN)
+            await app.cairn.runs.cancel(run, actor=ADMIN)
     looking.set()
     reports = await scans
     assert reports

@@ -63,7 +63,7 @@ class HeartbeatTimer:
 
 
 async def follow_run(
-    services: Any, run_id: str, place: StreamPosition, by: Actor, check: Check
+    services: Any, run_id: str, place: StreamPosition, actor: Actor, check: Check
 ) -> AsyncIterator[bytes]:
     """Events, log lines and messages of a run, each once and in order, until the client leaves or loses access.
 
@@ -71,7 +71,7 @@ async def follow_run(
     """
     yield OPENING + f"id: {place}\n\n".encode()
     is_shared = services.database.kind == "postgresql"
-    timer, watcher = HeartbeatTimer(is_shared), RunWatcher(services, run_id, place, by)
+    timer, watcher = HeartbeatTimer(is_shared), RunWatcher(services, run_id, place, actor)
     with services.hub.subscribe(run_id) as hints:
         news: tuple[ChangeHint, ...] = ()
         while not hints.is_closed:
@@ -94,11 +94,11 @@ async def follow_run(
 class RunWatcher:
     """What one client has received of a run."""
 
-    def __init__(self, services: Any, run_id: str, place: StreamPosition, by: Actor) -> None:
+    def __init__(self, services: Any, run_id: str, place: StreamPosition, actor: Actor) -> None:
         self._services = services
         self._run_id = run_id
         self._place = place
-        self._by = by
+        self._by = actor
         self._listener = LiveMessageCursor()
         self._progress: dict[str, ExecutionProgress] = {}
         self._hidden: dict[str, bool] = {}  # by execution: whether its conversation is hidden from this client

@@ -29,6 +29,6 @@ async def command_warnings(command: Awaitable[HasWarnings]) -> list[str]:
         return []
 
 
-async def with_warnings(read: Callable[[str, Actor], V], id: str, by: Actor, warnings: list[str]) -> V:
-    view = await run_in_threadpool(read, id, by)
+async def with_warnings(read: Callable[[str, Actor], V], id: str, actor: Actor, warnings: list[str]) -> V:
+    view = await run_in_threadpool(read, id, actor)
     return view.model_copy(update={"warnings": [*view.warnings, *warnings]}) if warnings else view

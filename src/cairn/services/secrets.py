@@ -64,7 +64,7 @@ class SecretStore:
         admin_changes.on_change(self._forget)
 
     # ---- changes -------------------------------------------------------------------------------------
-    async def put(self, name: str, value: str, by: Actor) -> None:
+    async def put(self, name: str, value: str, actor: Actor) -> None:
         """Set a secret, or replace it."""
         if not _NAME.fullmatch(name):
             message = "A name begins with a letter and has letters, digits and . _ - after it, at most 100 characters."
@@ -74,17 +74,17 @@ class SecretStore:
         async with self._changing:
             keys = self._keys.all() or self._keys.add()
             sealed = seal(keys, name, value)
-            await self._changes.apply(lambda change: _put(change, name, sealed), by)
+            await self._changes.apply(lambda change: _put(change, name, sealed), actor)
         await asyncio.to_thread(self.remember)
 
-    async def remove(self, name: str, by: Actor) -> None:
-        await self._changes.apply(lambda change: _remove(change, name), by)
+    async def remove(self, name: str, actor: Actor) -> None:
+        await self._changes.apply(lambda change: _remove(change, name), actor)
 
-    async def rotate(self, by: Actor) -> int:
+    async def rotate(self, actor: Actor) -> int:
         """Encrypt every secret anew: with a new key, or with the newest of the settings. Says how many there are."""
         async with self._changing:
             fernet = _fernet(self._keys.add())
-            count = await self._changes.apply(lambda change: _rotate(change, fernet), by)
+            count = await self._changes.apply(lambda change: _rotate(change, fernet), actor)
             self._keys.keep_newest()
         return count
 

@@ -139,7 +139,7 @@ async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
         digest=detail.digest,
         feedback="Reduced by policy",
         modified_params={"amount": 89.99},
-        by=ADMIN,
+        actor=ADMIN,
     )
     await app.until_run(run, "completed")
     assert texts(app) == [
@@ -168,7 +168,7 @@ async def test_similar_corrections_are_found(app: App) -> None:
         pipeline = await app.pipeline(proposing(app, mail_action(order=order)))
         run = await app.start(pipeline)
         detail = await asked(app, run)
-        await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": amount}, by=ADMIN)
+        await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": amount}, actor=ADMIN)
         await app.until_run(run, "completed")
     found = app.cairn.correction_queries.similar("send_email", {**REFUND, "order": 1}, 1)
     assert [(case.original["order"], case.modified["amount"]) for case in found] == [(1, 10)]
@@ -200,7 +200,7 @@ async def test_several_actions_are_proposed_in_sequence(app: App) -> None:
     run = await app.start(pipeline)
     for _ in range(2):
         detail = await asked(app, run)
-        await app.cairn.approvals.decide(detail.approval_id, "approve", by=ADMIN)
+        await app.cairn.approvals.decide(detail.approval_id, "approve", actor=ADMIN)
     await app.until_run(run, "completed")
     assert [text for _, _, text in texts(app)] == [
         "Your refund of $1 has been processed.",
@@ -217,14 +217,14 @@ async def test_a_revision_proposes_the_action_again_and_a_rejection_ends_it(app:
     pipeline = await app.pipeline(step("act", "propose"))
     run = await app.start(pipeline)
     first = await asked(app, run)
-    await app.cairn.approvals.decide(first.approval_id, "revise", feedback="More.", by=ADMIN)
+    await app.cairn.approvals.decide(first.approval_id, "revise", feedback="More.", actor=ADMIN)
     second = await app.until(
         lambda: next((a for a in app.run(run).waiting_approvals if a.approval_id != first.approval_id), None)
     )
     detail = app.cairn.approval_queries.get_approval(second.approval_id, ADMIN)
     assert detail.action is not None
     assert detail.action.parameters["amount"] == 6
-    await app.cairn.approvals.decide(second.approval_id, "reject", feedback="No.", by=ADMIN)
+    await app.cairn.approvals.decide(second.approval_id, "reject", feedback="No.", actor=ADMIN)
     await app.until_run(run, "failed")
     assert texts(app) == []
 
@@ -246,21 +246,21 @@ async def test_an_invalid_modification_decides_nothing(app: App) -> None:
     detail = await asked(app, run)
     with pytest.raises(InvalidInput) as wrong:
         await app.cairn.approvals.decide(
-            detail.approval_id, "approve", modified_params={"amount": 0, "to": "nobody"}, by=ADMIN
+            detail.approval_id, "approve", modified_params={"amount": 0, "to": "nobody"}, actor=ADMIN
         )
     assert sorted(path for path, _ in wrong.value.errors) == ["/modified_params/amount", "/modified_params/to"]
     preview = app.cairn.correction_queries.preview(detail.approval_id, {"amount": 0})
     assert (preview.validation.passed, [p.path for p in preview.validation.errors]) == (False, ["/amount"])
     with pytest.raises(InvalidInput):  # only an action has parameters, and only an approval takes others
         await app.cairn.approvals.decide(
-            detail.approval_id, "reject", feedback="x", modified_params={"amount": 1}, by=ADMIN
+            detail.approval_id, "reject", feedback="x", modified_params={"amount": 1}, actor=ADMIN
         )
     assert app.cairn.approval_queries.get_approval(detail.approval_id).status == "pending"
-    await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 99.99}, by=ADMIN)
+    await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 99.99}, actor=ADMIN)
     await app.until_run(run, "completed")
     assert app.output(run, "act")["answers"][0]["modified"] is False  # it was the same
     with pytest.raises(CommandRefused):
-        await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 1}, by=ADMIN)
+        await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 1}, actor=ADMIN)
 
 
 # ---- carrying out --------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ async def test_an_action_that_was_certainly_not_executed_is_reported_to_the_prop
     app.mail.data = "550 no such mailbox"
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
     await app.until_run(run, "completed")
     (answered,) = app.output(run, "act")["answers"]
     assert answered["outcome"] == "failed"
@@ -281,12 +281,12 @@ async def test_an_unknown_action_outcome_is_escalated_and_resolved(app: App, sai
     app.mail.data = "close"
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
     doubt = await app.until(lambda: next((a for a in app.run(run).waiting_approvals if a.kind == "escalation"), None))
     assert doubt.reason == mentions("send_email")
     assert "action_unknown" in app.told(run)
     app.mail.data = None
-    await app.cairn.approvals.decide(doubt.approval_id, said, by=ADMIN)
+    await app.cairn.approvals.decide(doubt.approval_id, said, actor=ADMIN)
     await app.until_run(run, "completed")
     (answered,) = app.output(run, "act")["answers"]
     assert answered["outcome"] == "done"
@@ -305,7 +305,9 @@ async def test_an_http_request_is_sent_once_with_its_idempotency_key(app: App) -
     pipeline = await app.pipeline(proposing(app, action))
     run = await app.start(pipeline)
     detail = await asked(app, run)
-    await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"json": {"amount": 9}}, by=ADMIN)
+    await app.cairn.approvals.decide(
+        detail.approval_id, "approve", modified_params={"json": {"amount": 9}}, actor=ADMIN
+    )
     await app.until_run(run, "completed")
     request = next(seen for seen in reversed(app.web.asked) if seen.path == "/refunds")
     assert (request.method, request.body, request.headers["x-team"]) == ("POST", b'{"amount":9}', "support")
@@ -323,17 +325,17 @@ async def test_an_interrupted_http_request_has_an_unknown_outcome_and_can_be_fai
     action = {"operation_type": "http_request", "parameters": {"url": f"http://127.0.0.1:{app.web.port}/gone"}}
     pipeline = await app.pipeline(proposing(app, action))
     run = await app.start(pipeline)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
     doubt = await app.until(lambda: next((a for a in app.run(run).waiting_approvals if a.kind == "escalation"), None))
-    await app.cairn.approvals.decide(doubt.approval_id, "fail", by=ADMIN)
+    await app.cairn.approvals.decide(doubt.approval_id, "fail", actor=ADMIN)
     await app.until_run(run, "paused")
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_a_test_run_executes_no_actions(app: App) -> None:
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline, test=True)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
     await app.until_run(run, "completed")
     (answered,) = app.output(run, "act")["answers"]
     assert (answered["outcome"], answered["result"]) == ("test", {"test": True})
@@ -351,7 +353,7 @@ async def test_a_retry_does_not_repeat_an_executed_action(app: App) -> None:
     act["execution"]["retry_config"] = {"max_auto_retries": 1, "retry_delay_seconds": 0}
     pipeline = await app.pipeline(act)
     run = await app.start(pipeline)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
     await app.until_run(run, "completed")
     assert len(app.mail.mails) == 1
     assert app.execution(run, "act").attempt_number == 2
@@ -360,7 +362,7 @@ async def test_a_retry_does_not_repeat_an_executed_action(app: App) -> None:
 async def test_attachments_are_artifacts_of_the_run(app: App) -> None:
     pipeline = await app.pipeline(step("report"), proposing(app, mail_action(attachments=["report.json"])))
     run = await app.start(pipeline)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", by=ADMIN)
+    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
     await app.until_run(run, "completed")
     (envelope,) = app.mail.mails
     assert isinstance(envelope.content, bytes)
@@ -379,7 +381,7 @@ async def test_one_of_many_concurrent_modifications_counts(app: App) -> None:
     async def modify(amount: int) -> str:
         try:
             await app.cairn.approvals.decide(
-                detail.approval_id, "approve", digest=detail.digest, modified_params={"amount": amount}, by=ADMIN
+                detail.approval_id, "approve", digest=detail.digest, modified_params={"amount": amount}, actor=ADMIN
             )
         except CommandRefused as refused:
             return refused.message

@@ -30,7 +30,7 @@ async def test_of_two_hundred_decisions_at_once_one_counts_and_the_others_are_to
     async def decide(n: int) -> str:
         try:
             await app.cairn.approvals.decide(
-                asked.approval_id, words[n % 3], digest=asked.digest, feedback="why", by=people[n]
+                asked.approval_id, words[n % 3], digest=asked.digest, feedback="why", actor=people[n]
             )
         except CommandRefused as refused:
             return refused.message
@@ -48,14 +48,14 @@ async def test_of_two_hundred_decisions_at_once_one_counts_and_the_others_are_to
     assert app.told(run).count(f"approval_{status}") == 1
     await app.until_quiet()
     if status == "revision_requested":
-        await app.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_fifty_approved_at_once_all_go_on(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"), step("design"))
     runs = await asyncio.gather(*(app.start(pipeline) for _ in range(50)))
     approvals = [await app.until(lambda run=run: app.execution(run, "goals").approval) for run in runs]
-    await asyncio.gather(*(app.cairn.approvals.decide(a.approval_id, "approve", by=ADMIN) for a in approvals))
+    await asyncio.gather(*(app.cairn.approvals.decide(a.approval_id, "approve", actor=ADMIN) for a in approvals))
     for run in runs:
         await app.until_run(run, "completed")
     assert {len(app.artifacts(run)) for run in runs} == {2}
@@ -76,7 +76,7 @@ async def test_a_hundred_functions_at_once_do_not_keep_people_waiting(app: App) 
     pipeline = await app.pipeline(*(step(f"s{n}", "busy", stage="all") for n in range(100)))
     run = await app.start(pipeline)
     began = asyncio.get_running_loop().time()
-    await app.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
+    await app.cairn.approvals.decide(asked.approval_id, "approve", actor=ADMIN)
     assert asyncio.get_running_loop().time() - began < limit(5.0)  # a blocked loop or writer would take much longer
     await app.until_run(run, "completed", seconds=40)
     assert len(app.artifacts(run)) == 100
@@ -89,24 +89,24 @@ async def test_the_doors_of_executions_and_approvals_are_the_same(app: App) -> N
     execution = app.execution(run, "goals").execution_id
     start = app.execution(run, "goals").approval
     assert start is not None
-    await app.cairn.approvals.decide(start.approval_id, "reject", by=ADMIN)
+    await app.cairn.approvals.decide(start.approval_id, "reject", actor=ADMIN)
     assert app.statuses(run) == {"goals": "pending"}
-    await app.cairn.executions.start(execution, by=ADMIN)
+    await app.cairn.executions.start(execution, actor=ADMIN)
     with pytest.raises(CommandRefused, match="waiting_approval_to_start") as refused:
         await app.cairn.approvals.decide_pending(
-            execution, "approve", kinds=frozenset({ApprovalKind.COMPLETION}), by=ADMIN
+            execution, "approve", kinds=frozenset({ApprovalKind.COMPLETION}), actor=ADMIN
         )
     assert refused.value.possible == ("approve-start", "reject")
-    await app.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
+    await app.cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
-    await app.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
+    await app.cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)
     await app.until_run(run, "completed")
     with pytest.raises(CommandRefused, match="completed"):
-        await app.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
+        await app.cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)
     with pytest.raises(NotFound):
-        await app.cairn.approvals.decide(str(uuid4()), "approve", by=ADMIN)
+        await app.cairn.approvals.decide(str(uuid4()), "approve", actor=ADMIN)
     with pytest.raises(NotFound):
-        await app.cairn.approvals.decide_pending(str(uuid4()), "approve", by=ADMIN)
+        await app.cairn.approvals.decide_pending(str(uuid4()), "approve", actor=ADMIN)
 
 
 async def test_what_is_taken_away_is_not_asked_any_more(app: App) -> None:
@@ -117,7 +117,7 @@ async def test_what_is_taken_away_is_not_asked_any_more(app: App) -> None:
     await app.roll_back(run, -1)
     assert app.cairn.approval_queries.get_approval(asked.approval_id).status == "withdrawn"
     with pytest.raises(CommandRefused, match="withdrawn"):
-        await app.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
+        await app.cairn.approvals.decide(asked.approval_id, "approve", actor=ADMIN)
     await app.decide(run, "goals", "approve")
     await app.until_run(run, "completed")
 
@@ -127,7 +127,7 @@ async def test_two_forms_handed_in_at_once(app: App) -> None:
     run = await app.start(pipeline)
     execution = app.execution(run, "goals").execution_id
     answers = await asyncio.gather(
-        *(app.cairn.executions.submit(execution, {"goals": f"goal {n}"}, by=ADMIN) for n in range(10)),
+        *(app.cairn.executions.submit(execution, {"goals": f"goal {n}"}, actor=ADMIN) for n in range(10)),
         return_exceptions=True,
     )
     counted = [n for n, answer in enumerate(answers) if not isinstance(answer, BaseException)]
@@ -143,6 +143,6 @@ async def test_an_answer_to_what_is_no_form_is_refused(app: App) -> None:
     asked = app.execution(run, "goals").approval
     assert asked is not None
     with pytest.raises(InvalidInput) as wrong:
-        await app.cairn.approvals.decide(asked.approval_id, "answer", fields={"x": 1}, by=ADMIN)
+        await app.cairn.approvals.decide(asked.approval_id, "answer", fields={"x": 1}, actor=ADMIN)
     assert wrong.value.errors == (("/fields", mentions("'Goals'")),)
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)

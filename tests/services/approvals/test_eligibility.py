@@ -78,7 +78,7 @@ async def test_it_is_told_when_it_is_met_and_as_long_as_it_holds(app: App) -> No
     """People leave after the rule was saved: the approval says so in the queue, on its page and in its run."""
     users = app.cairn.accounts.users
     for name in ("lone-one", "lone-two"):
-        await users.create(UserSpec(name, roles=("approver",)), by=ADMIN)
+        await users.create(UserSpec(name, roles=("approver",)), actor=ADMIN)
     pipeline = await app.pipeline(step("goals"), form("other"))
     trigger = "{kind: completion, custom_field: {field: checkpoint.key, value: goals}}"
     action = "{require_approval_count: 2, approvers: [lone-one, lone-two]}"
@@ -96,10 +96,10 @@ async def test_it_is_told_when_it_is_met_and_as_long_as_it_holds(app: App) -> No
         await rule(app, f"checkpoints: [{{name: two, trigger: {trigger}, action: {action}}}] # again", pipeline)
     assert (await asked()).warning == mentions("2", "1", "lone-one, lone-two")
     one = await asked()
-    await app.cairn.approvals.hand_over(one.approval_id, ["lone-one", "admin"], "", by=ADMIN)
+    await app.cairn.approvals.hand_over(one.approval_id, ["lone-one", "admin"], "", actor=ADMIN)
     assert (await asked()).warning is None
     await app.decide(run, "goals", "approve")
     await users.remove("lone-one", ADMIN)
     assert (await asked()).warning == mentions("1", "lone-one, admin")
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
     assert app.cairn.approval_queries.get_approval(one.approval_id).warning is None

@@ -47,7 +47,7 @@ async def pieces(content: bytes, size: int = 64 * 1024) -> AsyncIterator[bytes]:
 
 async def upload(app: App, run: str, key: str, content: bytes, name: str = "plan.bin") -> StoredUpload:
     execution = app.execution(run, key).execution_id
-    return await app.cairn.uploads.add(execution, name, "application/octet-stream", pieces(content), by=ADMIN)
+    return await app.cairn.uploads.add(execution, name, "application/octet-stream", pieces(content), actor=ADMIN)
 
 
 async def test_every_type_of_field_arrives_as_it_was_entered(app: App) -> None:
@@ -126,7 +126,7 @@ async def test_files_belong_to_the_execution_they_were_handed_in_for(app: App) -
     with pytest.raises(InvalidInput):
         await app.fill(second, "goals", plan=up.upload_id)
     with pytest.raises(NotFound):
-        await app.cairn.uploads.add("nobody", "x", "text/plain", pieces(b"x"), by=ADMIN)
+        await app.cairn.uploads.add("nobody", "x", "text/plain", pieces(b"x"), actor=ADMIN)
 
 
 async def test_a_hundred_megabytes_pass_without_being_held_in_memory(app: App) -> None:
@@ -144,7 +144,7 @@ async def test_a_hundred_megabytes_pass_without_being_held_in_memory(app: App) -
 
     execution = app.execution(run, "goals").execution_id
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    up = await app.cairn.uploads.add(execution, "big.bin", "application/octet-stream", stream(100), by=ADMIN)
+    up = await app.cairn.uploads.add(execution, "big.bin", "application/octet-stream", stream(100), actor=ADMIN)
     assert (up.size_bytes, up.checksum) == (100 * MEGABYTE, hashing.hexdigest())
     await app.fill(run, "goals", plan=up.upload_id)
     await app.until_run(run, "completed")
@@ -169,7 +169,7 @@ async def test_a_file_over_the_limit_is_refused_before_it_has_all_come(app: App)
 
     execution = app.execution(run, "goals").execution_id
     with pytest.raises(TooLarge, match="104,857,600"):
-        await app.cairn.uploads.add(execution, "big.bin", "text/plain", endless(), by=ADMIN)
+        await app.cairn.uploads.add(execution, "big.bin", "text/plain", endless(), actor=ADMIN)
     assert taken == 101 * MEGABYTE
     count = sa.select(sa.func.count()).select_from(t.uploads).where(t.uploads.c.execution_id == execution)
     assert app.cairn.database.read(lambda c: c.execute(count).scalar_one()) == 0

@@ -62,7 +62,7 @@ async def test_answers_in_words_become_parameters_that_hold_the_schema(app: App)
     waiting = await asked_now(app, run, "Which region, and how many rows?")
     assert waiting.form is not None
     assert [field.name for field in waiting.form.fields] == ["answer"]
-    await app.cairn.executions.submit(waiting.execution_id, {"answer": "The ```south```, seven."}, by=ADMIN)
+    await app.cairn.executions.submit(waiting.execution_id, {"answer": "The ```south```, seven."}, actor=ADMIN)
     await app.until_run(run, "completed")
     assert app.output(run, "report") == {"region": "South", "rows": 7, "rework": "completed"}
     assert len(models.asked) == 3
@@ -75,11 +75,11 @@ async def test_after_three_rounds_there_is_the_plain_form(app: App) -> None:
     run = await app.start(await app.pipeline(step("goals"), reporting()))
     for number in (1, 2, 3):
         waiting = await asked_now(app, run, f"Round {number}?")
-        await app.cairn.executions.submit(waiting.execution_id, {"answer": "I do not know."}, by=ADMIN)
+        await app.cairn.executions.submit(waiting.execution_id, {"answer": "I do not know."}, actor=ADMIN)
     waiting = await asked_now(app, run, "What is the report about?")
     assert waiting.form is not None
     assert [field.name for field in waiting.form.fields] == ["region", "rows"]
-    await app.cairn.executions.submit(waiting.execution_id, {"region": "North"}, by=ADMIN)
+    await app.cairn.executions.submit(waiting.execution_id, {"region": "North"}, actor=ADMIN)
     await app.until_run(run, "completed")
     assert app.output(run, "report") == {"region": "North", "rows": 10, "rework": None}
     assert len(models.asked) == 4
@@ -96,7 +96,7 @@ async def test_without_a_model_that_can_be_asked_there_is_the_plain_form(
     run = await app.start(await app.pipeline(step("goals"), reporting()))
     waiting = await asked_now(app, run, "What is the report about?")
     assert len(models.asked) == (1 if fault else 0)
-    await app.cairn.executions.submit(waiting.execution_id, {"region": "North", "rows": 7}, by=ADMIN)
+    await app.cairn.executions.submit(waiting.execution_id, {"region": "North", "rows": 7}, actor=ADMIN)
     await app.until_run(run, "completed")
     assert app.output(run, "report") == {"region": "North", "rows": 7, "rework": "completed"}
 
@@ -108,4 +108,4 @@ async def test_declined_it_ends_by_on_failure(app: App) -> None:
     await app.decide(run, "report", "decline", "No report, please.")
     await app.until_run(run, "paused")
     assert app.execution(run, "report").status == "failed"
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)

@@ -32,10 +32,10 @@ checkpoints:
 """
 
 
-def queue(app: App, run: str, by: Actor, *, mine: bool = False) -> list[Approval]:
-    answers_to = by.answers_to if mine and not by.is_admin else None
-    wanted = ApprovalFilter(run_id=run, answers_to=answers_to, decided_by=by.name if mine else None)
-    return app.cairn.approval_queries.list_approvals(wanted, 50, None, by).items
+def queue(app: App, run: str, actor: Actor, *, mine: bool = False) -> list[Approval]:
+    answers_to = actor.answers_to if mine and not actor.is_admin else None
+    wanted = ApprovalFilter(run_id=run, answers_to=answers_to, decided_by=actor.name if mine else None)
+    return app.cairn.approval_queries.list_approvals(wanted, 50, None, actor).items
 
 
 async def test_every_question_has_a_title(app: App) -> None:
@@ -70,7 +70,7 @@ async def test_what_one_of_several_changed_stands_in_the_queue(app: App) -> None
     assert [(s.checkpoint_id, s.checkpoint_name) for s in detail.steps] == [(detail.checkpoint_id, "Act")]
 
     await app.cairn.approvals.decide(
-        detail.approval_id, "approve", modified_params={"subject": "Sorry"}, by=person("ann")
+        detail.approval_id, "approve", modified_params={"subject": "Sorry"}, actor=person("ann")
     )
     [listed] = queue(app, run, ADMIN)
     assert (listed.title, listed.given, listed.needed) == (mentions("“Sorry”", "customer@example.com"), 1, 2)
@@ -79,7 +79,7 @@ async def test_what_one_of_several_changed_stands_in_the_queue(app: App) -> None
     assert (changed.action.parameters, changed.action.approved_parameters) == (REFUND, None)
     assert changed.action.current_parameters == {**REFUND, "subject": "Sorry"}
 
-    await app.decide(run, "act", "approve", by=person("bob"))
+    await app.decide(run, "act", "approve", actor=person("bob"))
     await app.until_run(run, "completed")
     decided = app.cairn.approval_queries.get_approval(detail.approval_id, ADMIN).action
     assert decided is not None
@@ -100,7 +100,7 @@ async def test_who_asks_is_told_whether_they_may_decide(app: App) -> None:
     assert may() == [False, False, True, True, False]
     [one] = app.run(run).waiting_approvals
     assert one.may_decide is False  # nobody has asked
-    await app.cairn.approvals.hand_over(one.approval_id, ["somebody"], "", by=ADMIN)
+    await app.cairn.approvals.hand_over(one.approval_id, ["somebody"], "", actor=ADMIN)
     assert may() == [False, False, False, True, False]
     await app.decide(run, "goals", "approve")
 
@@ -117,4 +117,4 @@ async def test_a_run_of_ones_own_is_not_in_ones_own_queue_where_the_rule_says_so
     assert sorted((a.title, a.may_decide) for a in queue(app, run, ADMIN)) == both
     assert [a.title for a in queue(app, run, ADMIN, mine=True)] == ["Approve Other"]
     assert sorted(a.title for a in queue(app, run, APPROVER, mine=True)) == ["Approve Goals", "Approve Other"]
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)

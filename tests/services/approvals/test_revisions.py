@@ -115,10 +115,10 @@ async def test_a_decision_on_what_has_changed_since_is_stale(app: App) -> None:
     now = await app.until(lambda: app.execution(run, "goals").approval)
     assert now.digest != looked_at.digest
     with pytest.raises(StaleCommand):
-        await app.cairn.approvals.decide(now.approval_id, "approve", digest=looked_at.digest, by=ADMIN)
+        await app.cairn.approvals.decide(now.approval_id, "approve", digest=looked_at.digest, actor=ADMIN)
     with pytest.raises(CommandRefused, match=r"revision_requested.*admin"):
-        await app.cairn.approvals.decide(looked_at.approval_id, "approve", digest=looked_at.digest, by=ADMIN)
-    await app.cairn.approvals.decide(now.approval_id, "approve", by=ADMIN)
+        await app.cairn.approvals.decide(looked_at.approval_id, "approve", digest=looked_at.digest, actor=ADMIN)
+    await app.cairn.approvals.decide(now.approval_id, "approve", actor=ADMIN)
     decided = app.cairn.approval_queries.get_approval(now.approval_id)
     assert [(d.decision, d.digest) for d in decided.decisions] == [("approve", now.digest)]
     await app.until_run(run, "completed")
@@ -144,7 +144,7 @@ async def test_the_same_content_keeps_its_approval_after_a_retry(app: App) -> No
     assert [event.execution_id for event in kept] == [app.execution(run, "goals").execution_id]
     await app.roll_back(run, -1)
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_a_form_is_filled_in_again_for_a_revision_and_shows_what_was_entered(app: App) -> None:

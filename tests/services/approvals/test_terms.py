@@ -49,9 +49,9 @@ async def people(app: App) -> None:
     """Whom rules may name."""
     with suppress(InvalidInput, CommandRefused):  # one test may have made them for the others
         new = UserSpec("manager", email="manager@example.com", roles=("approver",))
-        await app.cairn.accounts.users.create(new, by=ADMIN)
+        await app.cairn.accounts.users.create(new, actor=ADMIN)
         for group in ("finance", "legal"):
-            await app.cairn.accounts.groups.create(group, "", ["manager"], by=ADMIN)
+            await app.cairn.accounts.groups.create(group, "", ["manager"], actor=ADMIN)
 
 
 async def asked(app: App, run: str) -> Approval:
@@ -65,12 +65,12 @@ async def test_only_users_named_by_the_rule_can_decide(app: App) -> None:
     approval = await asked(app, run)
     assert approval.asked_of == ["finance", "manager@example.com"]
     with pytest.raises(NotAllowed) as refused:
-        await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob"))
+        await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("bob"))
     assert refused.value.message == mentions("finance, manager@example.com")
     shown = app.cairn.approval_queries.get_approval
     assert shown(approval.approval_id, person("bob")).may_decide is False
     assert shown(approval.approval_id, person("bob", "finance")).may_decide is True
-    await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob", email="Manager@Example.com"))
+    await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("bob", email="Manager@Example.com"))
     await app.until_run(run, "completed")
 
 
@@ -84,22 +84,22 @@ async def test_the_queue_can_show_only_own_approvals(app: App) -> None:
         return [a.approval_id for a in app.cairn.approval_queries.list_approvals(wanted, 50, None).items]
 
     assert (of(person("bob")), of(person("bob", "Finance"))) == ([], [approval.approval_id])
-    await app.cairn.approvals.hand_over(approval.approval_id, ["legal"], "a contract", by=person("x", "finance"))
+    await app.cairn.approvals.hand_over(approval.approval_id, ["legal"], "a contract", actor=person("x", "finance"))
     assert (of(person("bob", "finance")), of(person("bob", "legal"))) == ([], [approval.approval_id])
     assert app.told(run)[-1] == "approval_assigned"
     with pytest.raises(NotAllowed):
-        await app.cairn.approvals.hand_over(approval.approval_id, ["me"], "", by=person("me"))
-    await app.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.approvals.hand_over(approval.approval_id, ["me"], "", actor=person("me"))
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_a_rule_can_exclude_who_started_the_run_from_deciding(app: App) -> None:
     pipeline = await held(app, "{not_by_starter: true}")
     starter = Actor("starter", frozenset({"editor", "approver", "admin"}))
-    run = (await app.cairn.runs.start(pipeline, by=starter)).run_id
+    run = (await app.cairn.runs.start(pipeline, actor=starter)).run_id
     approval = await asked(app, run)
     with pytest.raises(NotAllowed):
-        await app.cairn.approvals.decide(approval.approval_id, "approve", by=starter)
-    await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("another"))
+        await app.cairn.approvals.decide(approval.approval_id, "approve", actor=starter)
+    await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("another"))
     await app.until_run(run, "completed")
 
 
@@ -108,14 +108,14 @@ async def test_two_different_users_must_approve(app: App) -> None:
     pipeline = await held(app, "{require_approval_count: 2}")
     run = await app.start(pipeline)
     approval = await asked(app, run)
-    await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
+    await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("ann"))
     assert (app.cairn.approval_queries.get_approval(approval.approval_id).given, app.run(run).status) == (
         1,
         "in_progress",
     )
     with pytest.raises(CommandRefused):
-        await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
-    await app.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob"))
+        await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("ann"))
+    await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("bob"))
     await app.until_run(run, "completed")
 
 
@@ -132,7 +132,7 @@ async def test_an_approval_deadline_is_enforced(app: App, on_timeout: str, statu
     closed = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert str(closed.status) == "timeout"
     with pytest.raises(CommandRefused, match="timeout"):
-        await app.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+        await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
 
 
 async def test_an_escalation_adds_approvers_and_one_more_period(app: App) -> None:
@@ -152,7 +152,7 @@ async def test_an_escalation_adds_approvers_and_one_more_period(app: App) -> Non
     assert brought.expires_at is not None
     assert again.expires_at > brought.expires_at
     manager = person("manager", email="manager@example.com")
-    await app.cairn.approvals.decide(approval.approval_id, "approve", by=manager)
+    await app.cairn.approvals.decide(approval.approval_id, "approve", actor=manager)
     await app.until_run(run, "completed")
 
 
@@ -186,7 +186,7 @@ async def test_an_approval_races_with_its_deadline_and_one_of_them_counts(app: A
         wait = (approval.expires_at - app.cairn.clock.now()).total_seconds() + late
         await asyncio.sleep(max(0.0, wait))
         try:
-            await app.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+            await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
         except CommandRefused as refused:
             return refused.message
         return "counted"
@@ -209,7 +209,7 @@ async def test_an_approval_races_with_a_rollback(app: App) -> None:
 
         async def approve(approval: Approval = approval) -> str:
             try:
-                await app.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+                await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
             except CommandRefused as refused:
                 return refused.message
             return "counted"
@@ -220,7 +220,7 @@ async def test_an_approval_races_with_a_rollback(app: App) -> None:
         if said != "counted":
             assert status == "withdrawn"
         again = await asked(app, run)
-        await app.cairn.approvals.decide(again.approval_id, "approve", by=ADMIN)
+        await app.cairn.approvals.decide(again.approval_id, "approve", actor=ADMIN)
         await app.until_run(run, "completed")
 
 
@@ -255,7 +255,7 @@ async def test_the_emergency_stop_applies_from_its_commit_on(app: App) -> None:
     for a in found:
         assert str(a.status) in ("pending", "auto_approved")
         if str(a.status) == "pending":
-            await app.cairn.approvals.decide(a.approval_id, "approve", by=ADMIN)
+            await app.cairn.approvals.decide(a.approval_id, "approve", actor=ADMIN)
     for run in runs:
         await app.until_run(run, "completed")
 
@@ -267,7 +267,7 @@ async def test_similar_approvals_are_decided_in_a_batch_one_by_one(app: App) -> 
     pending = [await asked(app, run) for run in runs]
     items = [(a.approval_id, a.digest) for a in pending]
     items[1] = (items[1][0], "0" * 64)  # what was looked at is not what is there
-    done = await app.cairn.batches.decide([*items, ("nowhere", None)], "approve", "", by=ADMIN)
+    done = await app.cairn.batches.decide([*items, ("nowhere", None)], "approve", "", actor=ADMIN)
     assert (done.decided, done.refused) == (2, 2)
     assert [(i.status, i.error is None) for i in done.items] == [
         ("approved", True),
@@ -276,7 +276,7 @@ async def test_similar_approvals_are_decided_in_a_batch_one_by_one(app: App) -> 
         (None, False),
     ]
     await app.until_run(runs[0], "completed")
-    await app.cairn.runs.cancel(runs[1], by=ADMIN)
+    await app.cairn.runs.cancel(runs[1], actor=ADMIN)
     await app.until_run(runs[2], "completed")
 
 
@@ -284,11 +284,11 @@ async def test_a_comment_is_stored_and_recorded_as_an_event(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"))
     run = await app.start(pipeline)
     approval = await asked(app, run)
-    await app.cairn.comments.add(approval.approval_id, "Verified with <b>the policy</b>", by=person("ann"))
+    await app.cairn.comments.add(approval.approval_id, "Verified with <b>the policy</b>", actor=person("ann"))
     (comment,) = app.cairn.approval_queries.get_approval(approval.approval_id).comments
     assert (comment.by, comment.text) == ("ann", "Verified with <b>the policy</b>")
     assert app.told(run)[-1] == "approval_comment_added"
     with pytest.raises(InvalidInput):
-        await app.cairn.comments.add(approval.approval_id, "  ", by=ADMIN)
-    await app.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+        await app.cairn.comments.add(approval.approval_id, "  ", actor=ADMIN)
+    await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
     await app.until_run(run, "completed")

@@ -146,7 +146,7 @@ async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(ap
         await app.until_execution(run, "talk", "failed")
         outcomes[:] = ["done"]
         failed = app.execution(run, "talk")
-        await app.cairn.executions.retry(failed.execution_id, by=ADMIN)
+        await app.cairn.executions.retry(failed.execution_id, actor=ADMIN)
         await app.decide(run, "talk", "approve")
         await app.until_run(run, "completed")
     assert found == [
@@ -182,7 +182,7 @@ async def test_what_comes_late_does_not_count_but_is_paid_for(app: App) -> None:
         run = await app.start(await app.pipeline(step("talk")))
         await app.until(lambda: held or None)
         await held[0].keep(answered(number=1))
-        await app.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, actor=ADMIN)
     for _ in range(2):
         with pytest.raises(ConversationClosed):
             await held[0].keep(answered(number=2))
@@ -218,7 +218,7 @@ async def test_work_continues_after_a_spent_budget_is_raised(app: App) -> None:
     with talking(app.cairn, script):
         run = await app.start(await app.pipeline(step("talk")))
         await app.until_run(run, "paused")
-        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.cairn.runs.resume(run, actor=ADMIN)
         await app.until_run(run, "completed")
     assert dispatches == [0, 1]
     (told,) = [event for event in app.events(run) if event.event_type == "pause_requested"]

@@ -81,17 +81,17 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> Non
             ],
         )
         with pytest.raises(CommandRefused, match=r"\$0\.0500"):
-            await app.cairn.runs.resume(run, by=ADMIN)
-        await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.02")), by=ADMIN)
+            await app.cairn.runs.resume(run, actor=ADMIN)
+        await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.02")), actor=ADMIN)
         with pytest.raises(CommandRefused, match=r"\$0\.0200"):
-            await app.cairn.runs.resume(run, by=ADMIN)
-        await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.06")), by=ADMIN)
+            await app.cairn.runs.resume(run, actor=ADMIN)
+        await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.06")), actor=ADMIN)
         assert "resume" in app.run(run).possible
-        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.cairn.runs.resume(run, actor=ADMIN)
         await app.until(lambda: app.run(run).usage.calls == 6)
         assert (await app.until_run(run, "paused")).budget.run_limits.max_cost_usd == 0.06
-        await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal(1)), by=ADMIN)
-        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal(1)), actor=ADMIN)
+        await app.cairn.runs.resume(run, actor=ADMIN)
         done = await app.until_run(run, "completed")
     assert (done.usage.calls, done.usage.cost_usd, done.over_budget) == (7, 0.07, None)
     told = [e for e in app.told(run) if e.startswith("budget_")]
@@ -114,8 +114,8 @@ async def test_the_definition_may_be_raised_instead_and_test_runs_count_too(app:
         pipeline = await app.pipeline(*checkpoints, budget={limit: most})
         run = await app.start(pipeline, test=True)
         assert f"{most} {limit.removeprefix('max_')}" in ((await app.until_run(run, "paused")).over_budget or "")
-        await app.cairn.pipelines.update(pipeline, {"budget": {limit: most * 2}}, by=ADMIN)
-        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.cairn.pipelines.update(pipeline, {"budget": {limit: most * 2}}, actor=ADMIN)
+        await app.cairn.runs.resume(run, actor=ADMIN)
         await app.until_run(run, "completed")
 
 
@@ -139,9 +139,9 @@ async def test_a_budget_that_comes_later_holds_from_the_next_call_on(app: App, h
         run = await app.start(pipeline)
         await asyncio.wait_for(said.wait(), PATIENCE)
         if how == "of the run":
-            await app.cairn.runs.set_budget(run, Budget(max_calls=4), by=ADMIN)
+            await app.cairn.runs.set_budget(run, Budget(max_calls=4), actor=ADMIN)
         else:
-            await app.cairn.pipelines.update(pipeline, {"budget": {"max_calls": 4}}, by=ADMIN)
+            await app.cairn.pipelines.update(pipeline, {"budget": {"max_calls": 4}}, actor=ADMIN)
         heard.set()
         paused = await app.until_run(run, "paused")
         assert (paused.usage.calls, "4 calls" in (paused.over_budget or "")) == (4, True)
@@ -161,12 +161,12 @@ async def test_a_month_bounds_all_runs_of_a_pipeline(app: App) -> None:
             ("run", 1.0, False),
             ("month", 3.0, True),
         ]
-        await app.cairn.runs.set_budget(run, Budget(max_calls=100), by=ADMIN)
+        await app.cairn.runs.set_budget(run, Budget(max_calls=100), actor=ADMIN)
         with pytest.raises(CommandRefused, match="3 calls"):
-            await app.cairn.runs.resume(run, by=ADMIN)
+            await app.cairn.runs.resume(run, actor=ADMIN)
         budget["per_month"] = {"max_calls": 4}
-        await app.cairn.pipelines.update(pipeline, {"budget": budget}, by=ADMIN)
-        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.cairn.pipelines.update(pipeline, {"budget": budget}, actor=ADMIN)
+        await app.cairn.runs.resume(run, actor=ADMIN)
         await app.until_run(run, "completed")
     month = app.cairn.cost_queries.get_pipeline_costs(pipeline, CostQuery("day", 50, None)).budget_status
     assert [(limit.period, limit.used) for limit in month] == [("month", 4.0)]
@@ -269,8 +269,8 @@ async def test_agents_stop_at_a_budget_and_go_on_with_a_higher_one(app: App, mod
     assert 1 <= paused.usage.calls == len(models.asked)
     assert paused.over_budget == mentions("1 call")
     before = said(app, run)
-    await app.cairn.runs.set_budget(run, Budget(max_calls=100), by=ADMIN)
-    await app.cairn.runs.resume(run, by=ADMIN)
+    await app.cairn.runs.set_budget(run, Budget(max_calls=100), actor=ADMIN)
+    await app.cairn.runs.resume(run, actor=ADMIN)
     done = await app.until_run(run, "completed")
     after = said(app, run)
     assert after[: len(before)] == before

@@ -44,7 +44,7 @@ async def test_the_context_is_shown_before_and_stored_as_it_was_given(app: App) 
     await app.roll_back(run, -1)  # whatever becomes of what it was given
     await app.until(lambda: app.run(run).status != "completed")
     assert app.cairn.context_queries.get_context(waiting.execution_id) == after
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_the_previous_version_is_that_of_the_nearest_run_that_completed_it(app: App) -> None:
@@ -77,7 +77,7 @@ async def test_the_previous_version_is_that_of_the_nearest_run_that_completed_it
     )
     assert app.run(third).run_version == 3
     for run in (first, third, test, fourth):
-        await app.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_a_reference_to_what_this_run_has_not_completed_fails_clearly(app: App) -> None:
@@ -86,7 +86,7 @@ async def test_a_reference_to_what_this_run_has_not_completed_fails_clearly(app:
     run = await app.start(pipeline)
     early = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[2].checkpoint_id
     changes = {**reads("late"), "needs": ["root", "late"]}
-    await app.cairn.pipelines.update_checkpoint(early, changes, by=ADMIN)
+    await app.cairn.pipelines.update_checkpoint(early, changes, actor=ADMIN)
     await app.fill(run, "root", root="yes")
     failed = await app.until_execution(run, "early", "failed")
     assert failed.error_details.last_error is not None
@@ -96,7 +96,7 @@ async def test_a_reference_to_what_this_run_has_not_completed_fails_clearly(app:
     )
     with pytest.raises(CommandRefused, match=r"early.*\blate\b"):
         app.cairn.context_queries.get_context(failed.execution_id)
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_only_the_current_run_and_pass_are_referred_to(app: App) -> None:
@@ -120,7 +120,7 @@ async def test_only_the_current_run_and_pass_are_referred_to(app: App) -> None:
     await app.until_execution(first, "end", "in_progress")
     second = await app.start(pipeline)
     await app.until_execution(second, "end", "in_progress")
-    await app.cairn.runs.restart(second, by=ADMIN)
+    await app.cairn.runs.restart(second, actor=ADMIN)
     await app.until_execution(second, "end", "in_progress")
     assert [references for references, _ in seen] == [{"goals": {"n": 0}}, {"goals": {"n": 1}}, {"goals": {"n": 2}}]
     design = app.execution(second, "design").execution_id
@@ -130,7 +130,7 @@ async def test_only_the_current_run_and_pass_are_referred_to(app: App) -> None:
         "REFERENCED OUTPUT: Checkpoint 1 from v2",
     ]
     for run in (first, second):
-        await app.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_the_feedback_of_a_revision_is_part_of_it(app: App) -> None:

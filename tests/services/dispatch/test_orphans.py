@@ -33,7 +33,7 @@ async def test_executions_that_a_runner_holds(app: App) -> None:
     let_go.set()
     await app.until_run(run, "completed")
     assert run not in {row.run_id for row in app.cairn.database.read(working)}
-    await app.cairn.runs.cancel(waiting, by=ADMIN)
+    await app.cairn.runs.cancel(waiting, actor=ADMIN)
 
 
 async def test_it_is_looked_for_among_the_runs_at_work_alone(app: App) -> None:

@@ -65,7 +65,7 @@ EVERY = ("make_workspace", "promote", "stage", "write_run_info", "point_latest",
 async def test_a_run_goes_to_its_end_while_the_disk_is_full(app: App, methods: tuple[str, ...]) -> None:
     pipeline = await app.pipeline(step("goals"), step("design", approve="complete"), step("end"))
     with failing(app, *methods) as called:
-        begun = await app.cairn.runs.start(pipeline, by=ADMIN)
+        begun = await app.cairn.runs.start(pipeline, actor=ADMIN)
         await app.decide(begun.run_id, "design", "approve")
         await app.until_run(begun.run_id, "completed")
         await app.until_quiet()
@@ -143,11 +143,11 @@ async def test_rollback_and_undo(app: App) -> None:
         ".archived/rollback_UUID_TIME/rollback_metadata.json",
     ]
     with failing(app, "unarchive"):
-        warnings = await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+        warnings = await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     assert len(warnings) == 1
     await mended(app, pipeline)
     assert app.names(pipeline, "runs/v1/c") == before
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_the_next_pass(app: App) -> None:
@@ -156,29 +156,29 @@ async def test_the_next_pass(app: App) -> None:
     await app.until_execution(run, "more", "in_progress")
     await app.until_quiet()
     with failing(app, "set_pass_aside"):
-        await app.cairn.runs.restart(run, by=ADMIN)
+        await app.cairn.runs.restart(run, actor=ADMIN)
     await app.until_execution(run, "more", "in_progress")
     await mended(app, pipeline)
     assert app.names(pipeline, "runs/v1/passes") == ["runs/v1/passes/1/checkpoint_0_goals/outputs/goals_ID_v1.json"]
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_definitions(app: App) -> None:
     with failing(app, "make_pipeline"):
-        saved = await app.cairn.pipelines.create({"pipeline_name": "Full", "checkpoints": [step("goals")]}, by=ADMIN)
+        saved = await app.cairn.pipelines.create({"pipeline_name": "Full", "checkpoints": [step("goals")]}, actor=ADMIN)
     pipeline = saved.pipeline_id
     app.made.append(pipeline)
     assert [finding.message for finding in saved.warnings] == [mentions(NO_SPACE)]
     await mended(app, pipeline)
     with failing(app, "write_definition"):
         for n in range(3):
-            saved = await app.cairn.pipelines.update(pipeline, {"pipeline_description": f"d{n}"}, by=ADMIN)
+            saved = await app.cairn.pipelines.update(pipeline, {"pipeline_description": f"d{n}"}, actor=ADMIN)
             assert len(saved.warnings) == 1
     await mended(app, pipeline)
     run = await app.done(pipeline)
     await app.until_quiet()
     with failing(app, "archive_definition_runs"):
-        await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), by=ADMIN)
+        await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), actor=ADMIN)
     await mended(app, pipeline)
     assert app.names(pipeline, ".archived") == [
         ".archived/definition_v1_TIME/runs/latest",
@@ -195,13 +195,13 @@ async def test_deleting_and_restoring(app: App) -> None:
     await app.until_quiet()
     before = app.disk(pipeline)
     with failing(app, "archive_pipeline"):
-        location = await app.cairn.pipelines.delete(pipeline, by=ADMIN)
+        location = await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
     assert app.root(pipeline).exists()
     await app.cairn.keeper.mend_failed()
     assert not app.root(pipeline).exists()
     assert (app.folder / "pipelines" / location).is_dir()
     with failing(app, "restore_pipeline"):
-        await app.cairn.pipelines.restore(pipeline, by=ADMIN)
+        await app.cairn.pipelines.restore(pipeline, actor=ADMIN)
     await mended(app, pipeline)
     assert app.disk(pipeline) == before
 

@@ -69,7 +69,7 @@ async def test_a_workspace_goes_when_the_next_one_starts(app: App) -> None:
     design = (await app.until_execution(run, "design", "pending")).execution_id
     await app.until_quiet()
     assert app.workspaces(pipeline) == {goals, design}  # it waits for a start
-    await app.cairn.executions.start(design, by=ADMIN)
+    await app.cairn.executions.start(design, actor=ADMIN)
     assert app.workspaces(pipeline) == {design}
     await app.fill(run, "design", design="blue")
     await app.until_run(run, "completed")

@@ -66,7 +66,7 @@ async def test_an_earlier_pass_takes_its_superseded_files_along(app: App) -> Non
         runner.ask("test", "code")
         run = await app.start(pipeline)
         await app.until_execution(run, "end", "in_progress")
-    await app.cairn.runs.restart(run, by=ADMIN)
+    await app.cairn.runs.restart(run, actor=ADMIN)
     await app.until(lambda: app.run(run).pass_number == 2 and app.statuses(run)["end"] == "in_progress")
     await app.until_quiet()
     assert app.names(pipeline, "runs/v1/") == [
@@ -77,7 +77,7 @@ async def test_an_earlier_pass_takes_its_superseded_files_along(app: App) -> Non
         "runs/v1/passes/1/checkpoint_1_test/outputs/test_ID_v1.json",
         "runs/v1/run_info.json",
     ]
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_superseded_files_are_archived_and_come_back_with_a_rollback(app: App) -> None:
@@ -104,7 +104,7 @@ async def test_superseded_files_are_archived_and_come_back_with_a_rollback(app: 
     assert [name for name in app.names(pipeline, ".archived") if "superseded" in name] == [
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_0/superseded/UUID/code_ID_v1.json"
     ]
-    await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+    await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.until_quiet()
     assert lies("runs/v1/checkpoint") == before
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)

@@ -55,7 +55,7 @@ async def test_after_a_start_it_goes_on_where_it_was(app: App) -> None:
     await next_one.follow()
     assert lines(app, pipeline) == before
     await next_one.note()
-    await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, by=ADMIN)
+    await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, actor=ADMIN)
     third = SystemLog(app.cairn.database, tree, max_bytes=10**6, backups=2)
     await third.follow()
     assert lines(app, pipeline)[: len(before)] == before
@@ -78,7 +78,7 @@ async def test_large_ones_are_rotated(app: App) -> None:
 async def test_a_deleted_pipeline_is_not_brought_back_by_its_log(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     await app.cairn.system_log.follow()
-    location = await app.cairn.pipelines.delete(pipeline, by=ADMIN)
+    location = await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
     await app.cairn.system_log.follow()
     assert not app.root(pipeline).exists()
     assert (app.folder / "pipelines" / location / ".pipeline_system/logs/system.log").is_file()
@@ -91,7 +91,7 @@ async def test_a_link_in_its_place_is_not_followed(app: App, tmp_path: Path) -> 
     log = app.root(pipeline) / ".pipeline_system/logs/system.log"
     log.unlink(missing_ok=True)
     log.symlink_to(outside)
-    await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, by=ADMIN)
+    await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, actor=ADMIN)
     await app.cairn.system_log.follow()
     assert outside.read_text() == "untouched"
     log.unlink()

@@ -33,7 +33,7 @@ async def test_another_checkpoint_begins_a_definition_version_and_runs_count_fro
     first, second = await app.done(pipeline), await app.done(pipeline)
     await app.until_quiet()
     before = {artifact.artifact_record_id: app.content(artifact) for artifact in app.artifacts(first)}
-    added, saved = await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), by=ADMIN)
+    added, saved = await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), actor=ADMIN)
     assert (saved.changed, saved.warnings) == (True, ())
     now = app.cairn.pipeline_queries.get_pipeline(pipeline)
     assert (now.pipeline_definition_version, now.revision, [c.key for c in now.checkpoints]) == (
@@ -74,19 +74,19 @@ async def test_runs_of_an_earlier_definition_can_only_be_read(app: App) -> None:
     rollback = await app.roll_back(run, 0)
     await app.until_run(run, "failed")
     failed = app.execution(run, "broken").execution_id
-    await app.cairn.pipelines.reorder(pipeline, ["broken", "goals"], by=ADMIN)
+    await app.cairn.pipelines.reorder(pipeline, ["broken", "goals"], actor=ADMIN)
     commands = app.cairn
     for command in (
-        commands.executions.retry(failed, by=ADMIN),
-        commands.executions.cancel(failed, by=ADMIN),
-        commands.runs.restart(run, by=ADMIN),
+        commands.executions.retry(failed, actor=ADMIN),
+        commands.executions.cancel(failed, actor=ADMIN),
+        commands.runs.restart(run, actor=ADMIN),
         app.roll_back(run, 0),
-        commands.rollbacks.undo(rollback, by=ADMIN),
+        commands.rollbacks.undo(rollback, actor=ADMIN),
     ):
         with pytest.raises(CommandRefused):
             await command
     assert app.run(run).status == "failed"
-    again = await commands.runs.retry(run, by=ADMIN)  # the next version, of the definition as it is now
+    again = await commands.runs.retry(run, actor=ADMIN)  # the next version, of the definition as it is now
     assert app.run(again.run_id).run_version == 1
 
 
@@ -99,15 +99,15 @@ async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(
     run = await app.start(pipeline)
     not_started = await app.start(pipeline, start=False)
     for command in (
-        app.cairn.pipelines.reorder(pipeline, ["design", "goals"], by=ADMIN),
-        app.cairn.pipelines.add_checkpoint(pipeline, step("more"), by=ADMIN),
-        app.cairn.pipelines.update(pipeline, {"checkpoints": [form("goals")]}, by=ADMIN),
+        app.cairn.pipelines.reorder(pipeline, ["design", "goals"], actor=ADMIN),
+        app.cairn.pipelines.add_checkpoint(pipeline, step("more"), actor=ADMIN),
+        app.cairn.pipelines.update(pipeline, {"checkpoints": [form("goals")]}, actor=ADMIN),
     ):
         with pytest.raises(CommandRefused, match=r"\b2\b") as refused:
             await command
         assert refused.value.possible == (mentions(), mentions("force"))
     assert app.cairn.pipeline_queries.get_pipeline(pipeline).revision == 1
-    await app.cairn.pipelines.reorder(pipeline, ["design", "goals"], force=True, by=ADMIN)
+    await app.cairn.pipelines.reorder(pipeline, ["design", "goals"], force=True, actor=ADMIN)
     assert (app.run(run).status, app.run(not_started).status) == ("cancelled", "cancelled")
     assert app.told(run)[-3:] == ["approval_withdrawn", "execution_cancelled", "run_cancelled"]
     assert app.names(pipeline, ".errored") == [
@@ -125,7 +125,7 @@ async def test_other_edits_leave_runs_going_and_take_effect_for_what_comes(app: 
     run = await app.start(pipeline)
     design = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[1]
     changed = {"execution": step("design", parameters={"value": 2})["execution"]}
-    await app.cairn.pipelines.update_checkpoint(design.checkpoint_id, changed, by=ADMIN)
+    await app.cairn.pipelines.update_checkpoint(design.checkpoint_id, changed, actor=ADMIN)
     assert app.cairn.pipeline_queries.get_pipeline(pipeline).pipeline_definition_version == 1
     await app.fill(run, "goals", goals="grow")
     await app.until_run(run, "completed")
@@ -137,16 +137,16 @@ async def test_other_edits_leave_runs_going_and_take_effect_for_what_comes(app: 
 
 async def test_a_definition_that_says_the_same_is_no_change(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
-    saved = await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Test"}, by=ADMIN)
+    saved = await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Test"}, actor=ADMIN)
     assert (saved.changed, app.cairn.pipeline_queries.get_pipeline(pipeline).revision) == (False, 1)
 
 
 async def test_every_change_is_kept_and_can_be_gone_back_to(app: App) -> None:
     """Author, time and full text; reverting is a revision of its own."""
     pipeline = await app.pipeline(step("goals"), pipeline_description="first")
-    await app.cairn.pipelines.update(pipeline, {"pipeline_description": "second"}, comment="better", by=ADMIN)
-    await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), by=ADMIN)
-    await app.cairn.pipelines.revert(pipeline, 1, by=ADMIN)
+    await app.cairn.pipelines.update(pipeline, {"pipeline_description": "second"}, comment="better", actor=ADMIN)
+    await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), actor=ADMIN)
+    await app.cairn.pipelines.revert(pipeline, 1, actor=ADMIN)
     history = app.cairn.pipeline_queries.list_revisions(pipeline, 50, None).items
     assert [(r.revision, r.pipeline_definition_version, r.author, r.comment) for r in history] == [
         (4, 3, "admin", mentions("1")),
@@ -157,7 +157,7 @@ async def test_every_change_is_kept_and_can_be_gone_back_to(app: App) -> None:
     now = app.cairn.pipeline_queries.get_pipeline(pipeline)
     assert (now.pipeline_description, [c.key for c in now.checkpoints]) == ("first", ["goals"])
     with pytest.raises(NotFound, match=r"\b9\b"):
-        await app.cairn.pipelines.revert(pipeline, 9, by=ADMIN)
+        await app.cairn.pipelines.revert(pipeline, 9, actor=ADMIN)
     assert [event.event_type for event in app.events(pipeline_id=pipeline)] == [
         "pipeline_created",
         "pipeline_updated",
@@ -168,9 +168,9 @@ async def test_every_change_is_kept_and_can_be_gone_back_to(app: App) -> None:
 
 async def test_a_change_made_from_an_old_revision_is_refused(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
-    await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, if_match=1, by=ADMIN)
+    await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, if_match=1, actor=ADMIN)
     with pytest.raises(PreconditionFailed, match=r"\b2\b.*\b1\b") as refused:
-        await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Third"}, if_match=1, by=ADMIN)
+        await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Third"}, if_match=1, actor=ADMIN)
     assert refused.value.current == 2
 
 
@@ -179,7 +179,7 @@ async def test_of_changes_at_once_none_is_lost(app: App) -> None:
     checkpoints = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints
     await asyncio.gather(
         *(
-            app.cairn.pipelines.update_checkpoint(c.checkpoint_id, {"checkpoint_description": f"d{n}"}, by=ADMIN)
+            app.cairn.pipelines.update_checkpoint(c.checkpoint_id, {"checkpoint_description": f"d{n}"}, actor=ADMIN)
             for n, c in enumerate(checkpoints)
         )
     )
@@ -193,9 +193,9 @@ async def test_an_edit_that_cannot_work_changes_nothing(app: App) -> None:
     before = app.disk(pipeline)
     goals = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[0].checkpoint_id
     with pytest.raises(DefinitionError):
-        await app.cairn.pipelines.remove_checkpoint(goals, by=ADMIN)
+        await app.cairn.pipelines.remove_checkpoint(goals, actor=ADMIN)
     with pytest.raises(InvalidInput) as wrong:
-        await app.cairn.pipelines.reorder(pipeline, ["goals", "goals", "else"], by=ADMIN)
+        await app.cairn.pipelines.reorder(pipeline, ["goals", "goals", "else"], actor=ADMIN)
     assert wrong.value.errors == (
         ("/checkpoint_order", "Name every checkpoint once (unknown: else; missing: design; one is named twice)."),
     )
@@ -209,23 +209,23 @@ async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(a
     note = app.root(pipeline) / "notes.txt"
     note.write_text("mine")
     before = app.disk(pipeline)
-    location = await app.cairn.pipelines.delete(pipeline, by=ADMIN)
+    location = await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
     assert plain(location) == ".archived/UUID_TIME"
     assert not app.root(pipeline).exists()
     assert (app.folder / "pipelines" / location / "notes.txt").read_text() == "mine"
     for command in (
         app.start(pipeline),
-        app.cairn.runs.restart(run, by=ADMIN),
-        app.cairn.pipelines.update(pipeline, {"pipeline_name": "x"}, by=ADMIN),
-        app.cairn.pipelines.delete(pipeline, by=ADMIN),
+        app.cairn.runs.restart(run, actor=ADMIN),
+        app.cairn.pipelines.update(pipeline, {"pipeline_name": "x"}, actor=ADMIN),
+        app.cairn.pipelines.delete(pipeline, actor=ADMIN),
     ):
         with pytest.raises(CommandRefused) as refused:
             await command
         assert refused.value.possible == (mentions("restore"),)
-    await app.cairn.pipelines.restore(pipeline, by=ADMIN)
+    await app.cairn.pipelines.restore(pipeline, actor=ADMIN)
     assert app.disk(pipeline) == before
     with pytest.raises(CommandRefused):
-        await app.cairn.pipelines.restore(pipeline, by=ADMIN)
+        await app.cairn.pipelines.restore(pipeline, actor=ADMIN)
     assert app.run(await app.done(pipeline)).run_version == 2
     assert [event.event_type for event in app.events(pipeline_id=pipeline) if event.run_id is None] == [
         "pipeline_created",
@@ -242,7 +242,7 @@ async def test_what_starts_while_a_pipeline_comes_back_waits_for_its_folder(
     earlier = await app.start(pipeline)
     await app.fill(earlier, "goals", goals="More")
     await app.until_run(earlier, "completed")
-    await app.cairn.pipelines.delete(pipeline, by=ADMIN)
+    await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
     bring_back = Tree.restore_pipeline
     begun, go_on = threading.Event(), threading.Event()
 
@@ -252,10 +252,10 @@ async def test_what_starts_while_a_pipeline_comes_back_waits_for_its_folder(
         bring_back(tree, pipeline_id, location)
 
     monkeypatch.setattr(Tree, "restore_pipeline", slowly)
-    restored = asyncio.create_task(app.cairn.pipelines.restore(pipeline, by=ADMIN))
+    restored = asyncio.create_task(app.cairn.pipelines.restore(pipeline, actor=ADMIN))
     new = asyncio.create_task(app.start(pipeline))  # the next in line
     assert await asyncio.to_thread(begun.wait, 10)
-    again = asyncio.create_task(app.cairn.runs.restart(earlier, by=ADMIN))
+    again = asyncio.create_task(app.cairn.runs.restart(earlier, actor=ADMIN))
     await asyncio.sleep(0.1)
     go_on.set()
     await asyncio.gather(restored, new, again)
@@ -280,7 +280,7 @@ async def test_a_repair_waits_for_a_pipeline_that_is_being_deleted(app: App, mon
         return move(*what)
 
     monkeypatch.setattr(Tree, "move_to_errored", slowly)
-    deleted = asyncio.create_task(app.cairn.pipelines.delete(pipeline, force=True, by=ADMIN))
+    deleted = asyncio.create_task(app.cairn.pipelines.delete(pipeline, force=True, actor=ADMIN))
     assert await asyncio.to_thread(begun.wait, 10)
     repaired = asyncio.create_task(app.cairn.keeper.mend_unfinished())
     await asyncio.sleep(0.1)
@@ -288,7 +288,7 @@ async def test_a_repair_waits_for_a_pipeline_that_is_being_deleted(app: App, mon
     go_on.set()
     await asyncio.gather(deleted, repaired)
     assert not app.root(pipeline).exists()
-    await app.cairn.pipelines.restore(pipeline, by=ADMIN)
+    await app.cairn.pipelines.restore(pipeline, actor=ADMIN)
     assert [path for path in app.names(pipeline) if "drift" in path] == []
     assert [path.name for path in app.root(pipeline).glob(f".errored/exec_{execution}_*/workspace")] == ["workspace"]
 
@@ -307,8 +307,8 @@ async def test_deleting_stops_what_is_at_work_only_when_told_to(app: App) -> Non
     run = await app.start(pipeline)
     await app.until_execution(run, "goals", "in_progress")
     with pytest.raises(CommandRefused, match=r"\b1\b"):
-        await app.cairn.pipelines.delete(pipeline, by=ADMIN)
-    await app.cairn.pipelines.delete(pipeline, force=True, by=ADMIN)
+        await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
+    await app.cairn.pipelines.delete(pipeline, force=True, actor=ADMIN)
     assert stopped.is_set()
     assert app.run(run).status == "cancelled"
     assert not app.root(pipeline).exists()
@@ -319,7 +319,7 @@ async def test_runs_that_start_while_the_definition_changes_belong_to_one_of_the
     for round_ in range(3):
         started = [asyncio.create_task(app.start(pipeline)) for _ in range(4)]
         change = asyncio.create_task(
-            app.cairn.pipelines.add_checkpoint(pipeline, step(f"more_{round_}"), force=True, by=ADMIN)
+            app.cairn.pipelines.add_checkpoint(pipeline, step(f"more_{round_}"), force=True, actor=ADMIN)
         )
         late = [asyncio.create_task(app.start(pipeline)) for _ in range(4)]
         runs = await asyncio.gather(*started, *late)

@@ -107,7 +107,7 @@ async def test_one_that_does_not_repeat_itself_is_told_so(app: App) -> None:
         assert error is not None
         assert error.error_type == "not_repeated"
         assert error.error_message == words
-        await app.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_a_refused_rework_is_an_answer(app: App) -> None:

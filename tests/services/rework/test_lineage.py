@@ -145,7 +145,7 @@ async def test_the_views_tell_seed_2s_story(app: App) -> None:
             "requested_by": "test",
         },
     ]
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
     assert rows(app, "active_pipelines", order="run_id", pipeline_id=pipeline) == []
 
 
@@ -218,7 +218,7 @@ async def test_artifacts_flow_from_producers_to_consumers(app: App) -> None:
         }
     ]
     assert [e.stale_inputs for e in app.executions(run)] == [[]] * 6
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_only_what_was_wanted_counts_as_read(app: App) -> None:
@@ -302,12 +302,12 @@ async def test_stale_work_is_done_again_one_by_one(app: App) -> None:
     """Without a parent, at the same position; only consumers of changed artifacts."""
     _, run = await counted(app)
     assert stale(app, run) == []
-    await app.cairn.reworks.create(ReworkSpec(app.execution(run, "d").execution_id, "a"), by=ADMIN)
+    await app.cairn.reworks.create(ReworkSpec(app.execution(run, "d").execution_id, "a"), actor=ADMIN)
     await app.until_run(run, "completed")
     assert stale(app, run) == ["b"]
     old = app.execution(run, "b")
     assert "rerun" in old.possible
-    asked = await app.cairn.reworks.rerun(old.execution_id, by=ADMIN)
+    asked = await app.cairn.reworks.rerun(old.execution_id, actor=ADMIN)
     await app.until_run(run, "completed")
     new = app.cairn.execution_queries.get_execution(asked.execution_id)
     assert (new.checkpoint_key, new.parent_execution_id, new.superseded_by) == ("b", None, None)
@@ -320,10 +320,10 @@ async def test_stale_work_is_done_again_one_by_one(app: App) -> None:
     assert app.output(run, "b") == {"a": {"n": 2}}
     assert stale(app, run) == ["c"]
     with pytest.raises(CommandRefused):
-        await app.cairn.reworks.rerun(new.execution_id, by=ADMIN)
+        await app.cairn.reworks.rerun(new.execution_id, actor=ADMIN)
     with pytest.raises(CommandRefused):
-        await app.cairn.reworks.rerun(old.execution_id, by=ADMIN)
-    await app.cairn.reworks.rerun(app.execution(run, "c").execution_id, by=ADMIN)
+        await app.cairn.reworks.rerun(old.execution_id, actor=ADMIN)
+    await app.cairn.reworks.rerun(app.execution(run, "c").execution_id, actor=ADMIN)
     await app.until_run(run, "completed")
     assert stale(app, run) == []
 
@@ -332,7 +332,7 @@ async def test_the_same_bytes_again_leave_nothing_stale(app: App) -> None:
     """Only changed artifacts count."""
     pipeline = await app.pipeline(step("a"), mapped("b", "a"))
     run = await app.done(pipeline)
-    await app.cairn.reworks.create(ReworkSpec(app.execution(run, "b").execution_id, "a"), by=ADMIN)
+    await app.cairn.reworks.create(ReworkSpec(app.execution(run, "b").execution_id, "a"), actor=ADMIN)
     await app.until_run(run, "completed")
     assert len(app.executions(run)) == 3
     assert stale(app, run) == []
@@ -352,9 +352,11 @@ async def test_what_read_from_an_archived_one_is_stale(app: App) -> None:
     second = await app.start(pipeline)
     await app.until_execution(second, "end", "in_progress")
     assert stale(app, second) == []
-    await app.cairn.pipelines.update_checkpoint(app.execution(first, "a").checkpoint_id, {"approve": "start"}, by=ADMIN)
+    await app.cairn.pipelines.update_checkpoint(
+        app.execution(first, "a").checkpoint_id, {"approve": "start"}, actor=ADMIN
+    )
     await app.roll_back(first, -1)
     (read,) = app.execution(second, "a").stale_inputs
     assert (read.checkpoint_name, read.replaced_by) == ("A", None)
     for run in (first, second):
-        await app.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, actor=ADMIN)

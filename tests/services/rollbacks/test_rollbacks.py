@@ -50,7 +50,7 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
     assert (preview.kept.checkpoints, preview.kept.artifacts, preview.size_bytes) == (2, 2, 22)
     assert (preview.then.checkpoint_name, preview.then.begins) == ("S2", "at once")
     assert app.run(run).status == "completed"  # nothing has happened yet
-    rollback_id, warnings = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    rollback_id, warnings = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert warnings == []
     await app.until_run(run, "completed")
     await app.until_quiet()
@@ -120,9 +120,9 @@ async def test_the_target_is_a_completed_checkpoint_of_this_run(app: App) -> Non
         (RollbackSpec("run_level", run, target_checkpoint_position=0), InvalidInput),
     ):
         with pytest.raises(error):
-            await app.cairn.rollbacks.roll_back(wrong, by=ADMIN)
+            await app.cairn.rollbacks.roll_back(wrong, actor=ADMIN)
     for each in (run, not_started):
-        await app.cairn.runs.cancel(each, by=ADMIN)
+        await app.cairn.runs.cancel(each, actor=ADMIN)
 
 
 async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(app: App) -> None:
@@ -154,7 +154,7 @@ async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(app: App) -> Non
     preview = app.foresee(request)
     assert {one.execution_id for one in preview.stopped} == {open_ones["slow"], open_ones["asks"]}
     assert [one.checkpoint_name for one in preview.withdrawn_approvals] == ["Asks"]
-    rollback_id, _ = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    rollback_id, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert stopped.is_set()
     assert same(preview, app.rollback(rollback_id))
     now = {e.checkpoint_key: e.execution_id for e in app.executions(run)}
@@ -216,13 +216,13 @@ async def test_a_rollback_reopens_a_run_from_any_status(app: App, status: str) -
     run = await app.start(pipeline)
     if status == "paused":
         more = await app.until_execution(run, "more", "pending")
-        await app.cairn.executions.start(more.execution_id, by=ADMIN)
-        await app.cairn.runs.pause(run, by=ADMIN)
+        await app.cairn.executions.start(more.execution_id, actor=ADMIN)
+        await app.cairn.runs.pause(run, actor=ADMIN)
     await app.until_execution(run, "more", "in_progress")
     if status in ("completed", "failed"):
         await app.fill(run, "more", more="yes")
     elif status == "cancelled":
-        await app.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, actor=ADMIN)
     await app.until_run(run, status)
     outcome["fails"] = False
     await app.roll_back(run, 0)
@@ -230,7 +230,7 @@ async def test_a_rollback_reopens_a_run_from_any_status(app: App, status: str) -
     assert (str(now.status), now.completed_at, now.paused_at) == ("in_progress", None, None)
     assert app.statuses(run)["more"] == ("pending" if status == "paused" else "in_progress")
     assert app.told(run).count("rollback_initiated") == 1
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_what_asked_is_asked_again_where_the_rollback_begins(app: App) -> None:
@@ -262,7 +262,7 @@ async def test_a_run_level_rollback_archives_the_later_runs_whole(app: App) -> N
     ]
     assert [one.checkpoint_name for one in preview.rolled_back_items.deleted_checkpoint_executions] == ["Design"]
     assert len(preview.rolled_back_items.archived_artifacts) == 5
-    rollback_id, _ = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    rollback_id, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert same(preview, app.rollback(rollback_id))
     await app.until_run(runs[0], "completed")
     await app.until_quiet()
@@ -288,7 +288,7 @@ async def test_a_run_level_rollback_archives_the_later_runs_whole(app: App) -> N
     for run in runs[1:]:
         assert app.run(run).archived_by == rollback_id
         with pytest.raises(CommandRefused):
-            await app.cairn.runs.restart(run, by=ADMIN)
+            await app.cairn.runs.restart(run, actor=ADMIN)
 
 
 async def test_later_runs_that_are_open_are_stopped(app: App) -> None:
@@ -313,7 +313,7 @@ async def test_later_runs_that_are_open_are_stopped(app: App) -> None:
     request = RollbackSpec("run_level", first, target_run_id=first, target_checkpoint_position=1)
     foreseen = {(one.execution_id, one.checkpoint_name) for one in app.foresee(request).stopped}
     assert foreseen == {(app.execution(run, "slow").execution_id, "Slow") for run in later}
-    await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert sorted(stopped) == sorted(f"exec_{app.execution(run, 'slow').execution_id}" for run in later)
     assert [str(app.run(run).status) for run in later] == ["cancelled", "cancelled"]
     await app.until_run(first, "completed")
@@ -324,14 +324,14 @@ async def test_a_run_level_rollback_stays_in_its_line(app: App) -> None:
     """Runs of earlier definitions and other pipelines, test runs and later versions are no targets."""
     pipeline = await app.pipeline(step("goals"))
     old = await app.done(pipeline)
-    await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), by=ADMIN)
+    await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), actor=ADMIN)
     first, second = await app.done(pipeline), await app.done(pipeline)
     test = await app.done(pipeline, test=True)
     other = await app.done(await app.pipeline(step("goals")))
 
     def to(source: str, target: str) -> Any:
         request = RollbackSpec("run_level", source, target_run_id=target, target_checkpoint_position=0)
-        return app.cairn.rollbacks.roll_back(request, by=ADMIN)
+        return app.cairn.rollbacks.roll_back(request, actor=ADMIN)
 
     with pytest.raises(CommandRefused):
         await to(second, old)
@@ -363,7 +363,7 @@ async def test_a_run_that_another_process_begins_meanwhile_is_rolled_back_too(
     later_runs = records.later_runs
     monkeypatch.setattr(records, "later_runs", later)
     request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
-    rollback, warnings = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    rollback, warnings = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert (seen, warnings) == ([[], [second], [second], [second]], [])
     assert [one.run_id for one in app.rollback(rollback).rolled_back_items.deleted_runs] == [second]
 
@@ -374,7 +374,7 @@ async def test_a_run_begun_by_another_process_is_cancelled_by_an_undo(
     pipeline = await app.pipeline(form("goals"))
     first, second = await app.start(pipeline), await app.start(pipeline)
     request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=-1)
-    rollback, _ = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    rollback, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     third = await app.start(pipeline)
     seen: list[list[str]] = []
 
@@ -384,6 +384,6 @@ async def test_a_run_begun_by_another_process_is_cancelled_by_an_undo(
 
     newer_open_runs = records.newer_open_runs
     monkeypatch.setattr(records, "newer_open_runs", newer)
-    assert await app.cairn.rollbacks.undo(rollback, by=ADMIN) == []
+    assert await app.cairn.rollbacks.undo(rollback, actor=ADMIN) == []
     assert seen == [[], [third], [third], [third]]
     assert app.run(third).status == "cancelled"

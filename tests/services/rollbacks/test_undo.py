@@ -40,7 +40,7 @@ async def test_what_was_archived_comes_back_with_everything_that_lay_there(app: 
     rollback = await app.roll_back(run, 0)
     assert app.rollback(rollback).can_undo
     assert not note.exists()
-    await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+    await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.until_quiet()
     assert (standing(app, pipeline), app.artifacts(run)) == (before, artifacts)
     assert note.read_text() == "mine"
@@ -50,7 +50,7 @@ async def test_what_was_archived_comes_back_with_everything_that_lay_there(app: 
     assert app.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
     note.unlink()  # the drift scan after the test is about Cairn's own files
     with pytest.raises(AlreadyApplied):
-        await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+        await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.fill(run, "end", end="yes")
     await app.until_run(run, "completed")
 
@@ -62,15 +62,15 @@ async def test_newer_open_ones_are_cancelled_and_newer_completed_ones_stand_in_t
     await app.until_execution(run, "end", "in_progress")
     rollback = await app.roll_back(run, 0)
     redo = app.execution(run, "more").execution_id
-    await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+    await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     assert {e.execution_id: str(e.status) for e in app.executions(run)}[redo] == "cancelled"
     second = await app.roll_back(run, 0)
     await app.fill(run, "more", more="else")
     await app.until_execution(run, "end", "in_progress")
     assert not app.rollback(second).can_undo
     with pytest.raises(CommandRefused):
-        await app.cairn.rollbacks.undo(second, by=ADMIN)
-    await app.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.rollbacks.undo(second, actor=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 @pytest.mark.parametrize("status", ["completed", "cancelled", "failed", "paused"])
@@ -89,16 +89,16 @@ async def test_the_earlier_status_returns(app: App, status: str) -> None:
     run = await app.start(pipeline)
     await app.until_execution(run, "more", "in_progress")
     if status == "cancelled":
-        await app.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, actor=ADMIN)
     elif status == "paused":
-        await app.cairn.runs.pause(run, by=ADMIN)
+        await app.cairn.runs.pause(run, actor=ADMIN)
     else:
         await app.fill(run, "more", more="yes")
     ended = (await app.until_run(run, status)).completed_at
     await app.until_quiet()
     before = standing(app, pipeline)
     rollback = await app.roll_back(run, 0)
-    await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+    await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.until_quiet()
     assert (str(app.run(run).status), app.run(run).completed_at) == (status, ended)
     assert standing(app, pipeline) == before
@@ -127,12 +127,12 @@ async def test_an_automatic_rollback_can_be_undone_and_goes_with_one_before_it(a
     automatic = next(one for one in app.run(run).rollback_history if one != named)
     assert app.rollback(automatic).triggered_by == "checkpoint_failure"
     assert app.rollback(named).can_undo
-    await app.cairn.rollbacks.undo(named, by=ADMIN)
+    await app.cairn.rollbacks.undo(named, actor=ADMIN)
     await app.until_quiet()
     assert [app.rollback(one).undone_at is not None for one in (named, automatic)] == [True, True]
     assert standing(app, pipeline) == before
     assert app.statuses(run) == {"goals": "completed", "end": "completed", "last": "in_progress"}
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_rollbacks_are_undone_from_the_last_one(app: App) -> None:
@@ -141,17 +141,17 @@ async def test_rollbacks_are_undone_from_the_last_one(app: App) -> None:
     await app.until_execution(run, "more", "in_progress")
     await app.until_quiet()
     before = standing(app, pipeline)
-    await app.cairn.runs.pause(run, by=ADMIN)
+    await app.cairn.runs.pause(run, actor=ADMIN)
     first = await app.roll_back(run, 1)
     second = await app.roll_back(run, 1)
     with pytest.raises(CommandRefused):
-        await app.cairn.rollbacks.undo(first, by=ADMIN)
+        await app.cairn.rollbacks.undo(first, actor=ADMIN)
     assert (app.rollback(first).can_undo, app.rollback(second).can_undo) == (False, True)
     for rollback in (second, first):
-        await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+        await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.until_quiet()
     assert standing(app, pipeline) == before
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_a_later_run_that_has_completed_anything_stands_in_the_way(app: App) -> None:
@@ -161,14 +161,14 @@ async def test_a_later_run_that_has_completed_anything_stands_in_the_way(app: Ap
         await app.fill(run, "more", more="yes")
         await app.until_run(run, "completed")
     request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
-    rollback, _ = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    rollback, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     newer = await app.start(pipeline)
     await app.until(lambda: app.statuses(newer)["goals"] == "completed")
     with pytest.raises(CommandRefused, match="v4"):
-        await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+        await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     assert not app.rollback(rollback).can_undo
     for run in (runs[0], newer):
-        await app.cairn.runs.cancel(run, by=ADMIN)
+        await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_whole_runs_come_back_and_newer_open_ones_are_cancelled(app: App) -> None:
@@ -181,9 +181,9 @@ async def test_whole_runs_come_back_and_newer_open_ones_are_cancelled(app: App) 
     await app.until_quiet()
     before = standing(app, pipeline)
     request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
-    rollback, _ = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    rollback, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     newer = await app.start(pipeline)
-    await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+    await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.until_quiet()
     assert [str(app.run(run).status) for run in runs] == ["completed"] * 3
     assert app.run(newer).status == "cancelled"
@@ -213,18 +213,18 @@ async def test_what_was_stopped_in_a_later_run_comes_back_cancelled(app: App) ->
     second = await app.start(pipeline, input={"hang": 1})
     await app.until(lambda: bool(app.cairn.lanes._running))  # pyright: ignore[reportPrivateUsage]
     request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
-    rollback, _ = await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    rollback, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert stopped.is_set()
-    await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+    await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     again = app.run(second)
     assert (again.archived_by, app.run(first).status, again.status) == (None, "completed", "in_progress")
     assert [str(e.status) for e in app.executions(second)] == ["cancelled", "in_progress"]
-    await app.cairn.runs.cancel(second, by=ADMIN)
+    await app.cairn.runs.cancel(second, actor=ADMIN)
 
 
 async def test_an_undo_of_what_nobody_made(app: App) -> None:
     with pytest.raises(NotFound, match="nothing"):
-        await app.cairn.rollbacks.undo("nothing", by=ADMIN)
+        await app.cairn.rollbacks.undo("nothing", actor=ADMIN)
 
 
 async def test_what_has_come_to_stand_in_its_place_on_disk_is_kept_aside(app: App) -> None:
@@ -239,9 +239,9 @@ async def test_what_has_come_to_stand_in_its_place_on_disk_is_kept_aside(app: Ap
     folder.mkdir(parents=True)
     name = app.rollback(rollback).rolled_back_items.archived_artifacts[0].original_path.rpartition("/")[2]
     (folder / name).write_text("mine")
-    await app.cairn.rollbacks.undo(rollback, by=ADMIN)
+    await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.until_quiet()
     assert json.loads((folder / name).read_text()) == {"more": "yes"}
     kept = list(app.root(pipeline).glob(f".archived/drift_*/**/{name}"))
     assert [path.read_text() for path in kept] == ["mine"]
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)

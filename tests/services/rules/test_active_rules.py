@@ -114,7 +114,7 @@ async def test_what_rules_see_of_a_run(app: App, case: str) -> None:
 
 async def test_secrets_are_not_told(app: App) -> None:
     """The value of a known secret is masked in any field."""
-    await app.cairn.secrets.put("mail", "correct horse battery", by=ADMIN)
+    await app.cairn.secrets.put("mail", "correct horse battery", actor=ADMIN)
     pipeline = await app.pipeline(step("count", approve="start"))
     text = """
         checkpoints:
@@ -127,7 +127,7 @@ async def test_secrets_are_not_told(app: App) -> None:
     told = why(app, app.run(run).waiting_approvals[0].approval_id)
     [condition] = told.considered[0].conditions
     assert (condition.holds, "horse" in condition.actual, "it is" in condition.actual) == (True, False, True)
-    await app.cairn.secrets.remove("mail", by=ADMIN)
+    await app.cairn.secrets.remove("mail", actor=ADMIN)
 
 
 async def test_the_output_of_a_step_is_seen_by_the_next(app: App) -> None:
@@ -175,7 +175,7 @@ async def test_rules_hold_from_the_commit_on(app: App) -> None:
     assert app.run(first).waiting_approvals[0].kind == "start"
     await rule(app, "", pipeline)
     await app.done(pipeline)
-    await app.cairn.runs.cancel(first, by=ADMIN)
+    await app.cairn.runs.cancel(first, actor=ADMIN)
 
 
 async def test_a_stop_holds_at_once_and_asks(app: App) -> None:
@@ -185,7 +185,7 @@ async def test_a_stop_holds_at_once_and_asks(app: App) -> None:
         app, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
     )
     await app.done(pipeline)
-    assert await app.cairn.rules.stop(True, "something is odd", by=ADMIN)
+    assert await app.cairn.rules.stop(True, "something is odd", actor=ADMIN)
     try:
         run = await app.start(pipeline)
         await app.until_execution(run, "count", "waiting_approval_to_complete")
@@ -195,7 +195,7 @@ async def test_a_stop_holds_at_once_and_asks(app: App) -> None:
         assert asked.expires_at is not None
         assert round((asked.expires_at - asked.asked_at).total_seconds()) == 3600
     finally:
-        assert await app.cairn.rules.stop(False, "", by=ADMIN)
+        assert await app.cairn.rules.stop(False, "", actor=ADMIN)
     await app.done(pipeline)
     await app.decide(run, "count", "approve")
     await app.until_run(run, "completed")
@@ -207,11 +207,11 @@ async def test_a_stop_asks_for_nothing_that_nobody_asked_for(app: App) -> None:
     await rule(
         app, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
     )
-    assert await app.cairn.rules.stop(True, "something is odd", by=ADMIN)
+    assert await app.cairn.rules.stop(True, "something is odd", actor=ADMIN)
     try:
         assert approvals(app, await app.done(pipeline)) == []
     finally:
-        await app.cairn.rules.stop(False, "", by=ADMIN)
+        await app.cairn.rules.stop(False, "", actor=ADMIN)
 
 
 async def test_without_rules_nothing_is_considered(app: App) -> None:
@@ -235,7 +235,7 @@ async def test_after_a_stop_was_answered_nothing_is_approved_any_more(app: App) 
 
     runs = [await app.start(pipeline) for _ in range(4)]
     await app.until(lambda: any(approved(run) for run in runs))
-    await app.cairn.rules.stop(True, "now", by=ADMIN)
+    await app.cairn.rules.stop(True, "now", actor=ADMIN)
     try:
         before = [approved(run) for run in runs]
         await app.until_quiet()
@@ -244,10 +244,10 @@ async def test_after_a_stop_was_answered_nothing_is_approved_any_more(app: App) 
         asked = [len(app.run(run).waiting_approvals) for run in runs]
         assert asked == [0 if is_over else 1 for is_over in over]
     finally:
-        await app.cairn.rules.stop(False, "", by=ADMIN)
+        await app.cairn.rules.stop(False, "", actor=ADMIN)
         for run in runs:
             if app.run(run).status == "in_progress":
-                await app.cairn.runs.cancel(run, by=ADMIN)
+                await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_rules_that_cannot_be_read_approve_nothing(app: App, caplog: pytest.LogCaptureFixture) -> None:

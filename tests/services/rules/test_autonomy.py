@@ -45,7 +45,7 @@ async def decided(app: App, pipeline: str, amount: float, decision: str, **said:
     """A refund that a person decided on."""
     run = await app.start(pipeline, input={"amount": amount})
     asked = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
-    await app.cairn.approvals.decide(asked.approval_id, decision, by=REVIEWER, **said)
+    await app.cairn.approvals.decide(asked.approval_id, decision, actor=REVIEWER, **said)
     return asked.approval_id
 
 
@@ -133,7 +133,7 @@ async def test_what_nobody_decided_is_no_decision(app: App) -> None:
     pipeline = await refunds(app)
     run = await app.start(pipeline, input={"amount": 10})
     await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
     assert (await backtest(app, SMALL % "", pipeline)).decisions == 0
 
 
@@ -162,9 +162,9 @@ async def test_samples_are_looked_at_afterwards(app: App) -> None:
     assert [one.run_id for one in waiting.items] == [runs[2], runs[1]]
     assert [one.run_id for one in read.audits(False, pipeline, 2, waiting.next_cursor).items] == [runs[0]]
     before = app.run(runs[0])
-    await app.cairn.rules.review(given.approval_id, False, "hm", by=REVIEWER)
-    await app.cairn.rules.review(given.approval_id, False, "too generous", by=REVIEWER)
-    await app.cairn.rules.review(waiting.items[0].approval_id, True, "", by=ADMIN)
+    await app.cairn.rules.review(given.approval_id, False, "hm", actor=REVIEWER)
+    await app.cairn.rules.review(given.approval_id, False, "too generous", actor=REVIEWER)
+    await app.cairn.rules.review(waiting.items[0].approval_id, True, "", actor=ADMIN)
     said = {one.approval_id: one.review for one in read.audits(True, pipeline, 10, None).items}
     assert {name: (r.agrees, r.comment, r.by) for name, r in said.items() if r} == {
         given.approval_id: (False, "too generous", REVIEWER.name),
@@ -187,9 +187,9 @@ async def test_only_samples_are_reviewed(app: App) -> None:
     pipeline = await refunds(app)
     asked = await decided(app, pipeline, 10, "approve")
     with pytest.raises(CommandRefused):
-        await app.cairn.rules.review(asked, True, "", by=REVIEWER)
+        await app.cairn.rules.review(asked, True, "", actor=REVIEWER)
     with pytest.raises(NotFound):
-        await app.cairn.rules.review("00000000-0000-4000-8000-000000000000", True, "", by=REVIEWER)
+        await app.cairn.rules.review("00000000-0000-4000-8000-000000000000", True, "", actor=REVIEWER)
 
 
 async def test_how_often_people_correct_what_a_rule_asks(app: App) -> None:

@@ -85,9 +85,9 @@ async def test_wrong_rules_change_nothing(app: App) -> None:
 async def test_who_comes_late_is_told(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     rules = app.cairn.rules
-    assert (await rules.save(pipeline, ASK, if_match=0, by=ADMIN)).revision == 1
+    assert (await rules.save(pipeline, ASK, if_match=0, actor=ADMIN)).revision == 1
     with pytest.raises(PreconditionFailed) as caught:
-        await rules.save(pipeline, APPROVE, if_match=0, by=ADMIN)
+        await rules.save(pipeline, APPROVE, if_match=0, actor=ADMIN)
     assert caught.value.current == 1
 
 
@@ -101,7 +101,7 @@ async def test_of_what_is_not_there(app: App) -> None:
     with pytest.raises(NotFound):
         app.cairn.rule_queries.explain(NOBODY)
     pipeline = await app.pipeline(step("count"))
-    await app.cairn.pipelines.delete(pipeline, by=ADMIN)
+    await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
     with pytest.raises(CommandRefused):
         await rule(app, ASK, pipeline)
 
@@ -111,27 +111,27 @@ async def test_more_approvers_than_exist(app: App) -> None:
     wants_two = ASK.replace("action: {}", "action: { require_approval_count: 2 }")
     pipeline = await app.pipeline(step("count"))
     with pytest.raises(DefinitionError, match=r"\b2\b.*\b1\b"):
-        await rules.save(pipeline, wants_two, by=ADMIN)
-    assert (await rules.save(pipeline, ASK, by=ADMIN)).revision == 1
+        await rules.save(pipeline, wants_two, actor=ADMIN)
+    assert (await rules.save(pipeline, ASK, actor=ADMIN)).revision == 1
 
 
 async def test_stops_are_told_and_kept(app: App) -> None:
     rules, read = app.cairn.rules, app.cairn.rule_queries
     boss = Actor("boss", frozenset({"admin"}))
     with pytest.raises(InvalidInput):
-        await rules.stop(True, " ", by=boss)
+        await rules.stop(True, " ", actor=boss)
     before = len(read.stops(500, None).items)
-    assert [await rules.stop(True, "odd", by=boss), await rules.stop(True, "odd", by=boss)] == [True, False]
+    assert [await rules.stop(True, "odd", actor=boss), await rules.stop(True, "odd", actor=boss)] == [True, False]
     first = read.current(GLOBAL).emergency_stop
     assert (first.stopped, first.reason, first.by) == (True, "odd", "boss")
     other = Actor("other", frozenset({"admin"}))
-    assert [await rules.stop(True, "a bad model", by=other), await rules.stop(True, "a bad model", by=boss)] == [
+    assert [await rules.stop(True, "a bad model", actor=other), await rules.stop(True, "a bad model", actor=boss)] == [
         True,
         False,
     ]
     shown = read.current(GLOBAL).emergency_stop
     assert shown == first.model_copy(update={"reason": "a bad model"})  # who stopped it, and when, stay
-    assert [await rules.stop(False, "all well", by=boss), await rules.stop(False, "", by=boss)] == [True, False]
+    assert [await rules.stop(False, "all well", actor=boss), await rules.stop(False, "", actor=boss)] == [True, False]
     assert [(s.stopped, s.reason) for s in read.stops(2, None).items] == [(False, "all well"), (True, "a bad model")]
     assert len(read.stops(500, None).items) == before + 2
     assert told(app, "emergency_stop_enabled", "emergency_stop_reason_updated", "emergency_stop_lifted")[-3:] == [
@@ -145,7 +145,7 @@ async def test_people_who_have_gone_since_are_told(app: App) -> None:
     """Also for a rule that was saved long ago."""
     pipeline = await app.pipeline(step("count"))
     rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, app.folder / "x")  # counts nobody
-    await rules.save(pipeline, ASK.replace("action: {}", "action: { approvers: somebody who left }"), by=ADMIN)
+    await rules.save(pipeline, ASK.replace("action: {}", "action: { approvers: somebody who left }"), actor=ADMIN)
     diagnosis = await app.cairn.doctor.examine()
     [found] = [one for one in diagnosis.findings if one.what == "rules" and pipeline in one.detail]
     assert (found.verdict, found.detail) == ("warning", mentions(pipeline, "line 1, column"))
@@ -240,12 +240,12 @@ async def test_a_link_is_followed(app: App, tmp_path: Path) -> None:
     rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, link)
     await rules.file.follow()
     assert app.cairn.rule_queries.current(GLOBAL).text == ASK
-    await rules.save(GLOBAL, "", by=ADMIN)
+    await rules.save(GLOBAL, "", actor=ADMIN)
     assert (real.read_text(), link.is_symlink()) == ("", True)
 
 
 async def test_a_folder_that_cannot_be_written_to(app: App, tmp_path: Path) -> None:
     """The rules hold all the same."""
     rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, tmp_path / "gone" / "rules.yaml")
-    assert (await rules.save(GLOBAL, dedent(ASK), by=ADMIN)).changed
-    assert (await rules.save(GLOBAL, "", by=ADMIN)).changed
+    assert (await rules.save(GLOBAL, dedent(ASK), actor=ADMIN)).changed
+    assert (await rules.save(GLOBAL, "", actor=ADMIN)).changed

@@ -130,7 +130,7 @@ async def test_faults_are_retried_where_that_may_help(app: App) -> None:
     assert failed.error_details.last_error is not None
     told = failed.error_details.last_error
     assert (told.error_type, told.error_message) == ("authentication", "The key is wrong: set another.")
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 # ---- tools that wait for others ------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(app: 
     assert app.execution(run, "refund").waiting_on == "action_approval"
     await app.reopen()  # no worker is held, and a restart loses nothing
     await app.cairn.approvals.decide(
-        asked.approval_id, "approve", digest=asked.digest, modified_params={"amount": 89.99}, by=ADMIN
+        asked.approval_id, "approve", digest=asked.digest, modified_params={"amount": 89.99}, actor=ADMIN
     )
     await app.until_run(run, "completed")
     assert len(app.mail.mails) == 1
@@ -197,13 +197,13 @@ async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(app: 
         {"enum": ["blue", "red"]},
     )
     with pytest.raises(InvalidInput) as told:
-        await app.cairn.executions.submit(waiting.execution_id, {"answer": "green"}, by=ADMIN)
+        await app.cairn.executions.submit(waiting.execution_id, {"answer": "green"}, actor=ADMIN)
     assert told.value.errors[0][0] == "/fields/answer"
-    await app.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, by=ADMIN)
+    await app.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, actor=ADMIN)
     asked = await app.until(lambda: next((a for a in app.run(run).waiting_approvals if len(models.asked) == 2), None))
     assert models.asked[1].last == "admin answers:\n```text\nblue\n```"
     assert app.execution(run, "paint").form is not None
-    await app.cairn.approvals.decide(asked.approval_id, "decline", feedback="Decide yourself.", by=ADMIN)
+    await app.cairn.approvals.decide(asked.approval_id, "decline", feedback="Decide yourself.", actor=ADMIN)
     await app.until_run(run, "completed")
     (note,) = app.execution(run, "paint").artifacts_generated
     assert app.content(note) == b"Nobody answers this:\n```text\nDecide yourself.\n```"
@@ -342,7 +342,7 @@ async def test_what_fails_validation_for_good_fails_the_checkpoint(app: App) -> 
     failed = app.execution(run, "text")
     assert failed.error_details.last_error is not None
     assert failed.error_details.last_error.error_message == mentions("Rude.")
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_results_of_functions_and_scripts_are_judged_too(app: App) -> None:
@@ -399,7 +399,7 @@ async def test_tools_that_cannot_be_had_are_told_on_save_and_at_the_start(app: A
     assert failed.error_details.last_error is not None
     assert (failed.error_details.last_error.error_type, failed.attempt_number) == ("tool_not_available", 1)
     assert models.asked == []
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_an_agent_runs_code_and_makes_an_artifact_of_what_it_wrote(app: App) -> None:
@@ -435,7 +435,7 @@ async def test_cancelling_a_run_hangs_up_within_a_second(app: App) -> None:
     run = await app.start(await app.pipeline(agent("text", "text.md")))
     await asyncio.wait_for(begun.wait(), PATIENCE)
     started = asyncio.get_running_loop().time()
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
     await asyncio.wait_for(ended.wait(), PATIENCE)
     assert asyncio.get_running_loop().time() - started < limit(1.0)
     begun.clear()

@@ -27,19 +27,20 @@ async def test_the_same_command_makes_one_pipeline_one_run_one_checkpoint(app: A
     document = {"pipeline_name": "Twice", "checkpoints": [form("goals")]}
     command = uuid4()
     saved = await asyncio.gather(
-        *(app.cairn.pipelines.create(document, by=ADMIN, command_id=command) for _ in range(3))
+        *(app.cairn.pipelines.create(document, actor=ADMIN, command_id=command) for _ in range(3))
     )
     pipeline = saved[0].pipeline_id
     assert {each.pipeline_id for each in saved} == {pipeline}
     assert [e.event_type for e in app.events(pipeline_id=pipeline)] == ["pipeline_created"]
     command = uuid4()
-    begun = await asyncio.gather(*(app.cairn.runs.start(pipeline, by=ADMIN, command_id=command) for _ in range(3)))
+    begun = await asyncio.gather(*(app.cairn.runs.start(pipeline, actor=ADMIN, command_id=command) for _ in range(3)))
     assert {each.run_id for each in begun} == {begun[0].run_id}
     assert app.run(begun[0].run_id).run_version == 1
-    await app.cairn.runs.cancel(begun[0].run_id, by=ADMIN)
+    await app.cairn.runs.cancel(begun[0].run_id, actor=ADMIN)
     command = uuid4()
     added = [
-        await app.cairn.pipelines.add_checkpoint(pipeline, step("more"), by=ADMIN, command_id=command) for _ in range(2)
+        await app.cairn.pipelines.add_checkpoint(pipeline, step("more"), actor=ADMIN, command_id=command)
+        for _ in range(2)
     ]
     now = app.cairn.pipeline_queries.get_pipeline(pipeline)
     assert [c.key for c in now.checkpoints] == ["goals", "more"]
@@ -48,9 +49,9 @@ async def test_the_same_command_makes_one_pipeline_one_run_one_checkpoint(app: A
         (now.checkpoint_order[1], False),
     ]
     command = uuid4()
-    again = [await app.cairn.runs.retry(begun[0].run_id, by=ADMIN, command_id=command) for _ in range(2)]
+    again = [await app.cairn.runs.retry(begun[0].run_id, actor=ADMIN, command_id=command) for _ in range(2)]
     assert again[0].run_id == again[1].run_id
-    await app.cairn.runs.cancel(again[0].run_id, by=ADMIN)
+    await app.cairn.runs.cancel(again[0].run_id, actor=ADMIN)
 
 
 async def test_a_rollback_brings_its_id(app: App) -> None:
@@ -58,7 +59,7 @@ async def test_a_rollback_brings_its_id(app: App) -> None:
     run = await app.done(pipeline)
     request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
     answers = await asyncio.gather(
-        *(app.cairn.rollbacks.roll_back(request, by=ADMIN) for _ in range(3)), return_exceptions=True
+        *(app.cairn.rollbacks.roll_back(request, actor=ADMIN) for _ in range(3)), return_exceptions=True
     )
     assert sorted(type(a).__name__ for a in answers) == ["AlreadyApplied", "AlreadyApplied", "tuple"]
     await app.until_run(run, "completed")
@@ -71,9 +72,9 @@ async def test_opposite_commands_at_once_come_one_after_the_other(app: App) -> N
     pipeline = await app.pipeline(form("goals"))
     run = await app.start(pipeline)
     commands: list[Any] = [
-        command(run, by=ADMIN) for _ in range(10) for command in (app.cairn.runs.pause, app.cairn.runs.resume)
+        command(run, actor=ADMIN) for _ in range(10) for command in (app.cairn.runs.pause, app.cairn.runs.resume)
     ]
-    answers = await asyncio.gather(*commands, app.cairn.runs.cancel(run, by=ADMIN), return_exceptions=True)
+    answers = await asyncio.gather(*commands, app.cairn.runs.cancel(run, actor=ADMIN), return_exceptions=True)
     assert all(isinstance(answer, CommandRefused) or not isinstance(answer, BaseException) for answer in answers)
     assert app.run(run).status == "cancelled"
     told = [e for e in app.told(run) if e.startswith("run_")]
@@ -87,7 +88,7 @@ async def test_a_lost_race_is_run_once_more_then_told(app: App) -> None:
     r = t.pipeline_runs
     bump = sa.update(r).where(r.c.run_id == run).values(revision=r.c.revision + 1)
     await app.cairn.database.transact(lambda c: c.execute(bump))
-    await app.cairn.runs.pause(run, by=ADMIN)
+    await app.cairn.runs.pause(run, actor=ADMIN)
     assert app.run(run).status == "paused"
     original = app.cairn.engine.load
     losing = 0
@@ -103,11 +104,11 @@ async def test_a_lost_race_is_run_once_more_then_told(app: App) -> None:
     app.cairn.engine.load = lose
     try:
         with pytest.raises(LostRace):
-            await app.cairn.runs.resume(run, by=ADMIN)
+            await app.cairn.runs.resume(run, actor=ADMIN)
     finally:
         app.cairn.engine.load = original
     assert (losing, app.run(run).status) == (2, "paused")
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_a_cancelled_request_is_carried_out_to_its_end_all_the_same(app: App) -> None:
@@ -123,14 +124,14 @@ async def test_a_cancelled_request_is_carried_out_to_its_end_all_the_same(app: A
     for after in (0.0, 0.0005, 0.002, 0.005, 0.01):
         pipeline = await app.pipeline(step("goals", approve="complete"), step("design", approve="start"))
         command = uuid4()
-        await cut_off(app.cairn.runs.start(pipeline, by=ADMIN, command_id=command), after)
+        await cut_off(app.cairn.runs.start(pipeline, actor=ADMIN, command_id=command), after)
         await app.cairn.engine.drain()
-        run = (await app.cairn.runs.start(pipeline, by=ADMIN, command_id=command)).run_id
+        run = (await app.cairn.runs.start(pipeline, actor=ADMIN, command_id=command)).run_id
         asked = await app.until(lambda run=run: app.execution(run, "goals").approval)
-        await cut_off(app.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN), after)
+        await cut_off(app.cairn.approvals.decide(asked.approval_id, "approve", actor=ADMIN), after)
         await app.cairn.engine.drain()
         with suppress(CommandRefused):
-            await app.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
+            await app.cairn.approvals.decide(asked.approval_id, "approve", actor=ADMIN)
         await app.decide(run, "design", "approve")
         await app.until_run(run, "completed")
         await app.check()

@@ -162,11 +162,11 @@ async def test_each_on_failure(app: App, on_failure: str, status: str, statuses:
             "checkpoint_level",
         )
         assert app.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
-        await app.cairn.executions.start(app.execution(run, "bad").execution_id, by=ADMIN)  # the redo waits
+        await app.cairn.executions.start(app.execution(run, "bad").execution_id, actor=ADMIN)  # the redo waits
     else:
         with pytest.raises(CommandRefused, match=r"bad|failed"):
-            await app.cairn.runs.resume(run, by=ADMIN)
-        await app.cairn.executions.retry(app.execution(run, "bad").execution_id, by=ADMIN)
+            await app.cairn.runs.resume(run, actor=ADMIN)
+        await app.cairn.executions.retry(app.execution(run, "bad").execution_id, actor=ADMIN)
     await app.until_run(run, "completed")
 
 
@@ -179,8 +179,8 @@ async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(app: 
     failed = app.execution(run, "goals")
     assert (failed.attempt_number, failed.possible) == (2, ["retry", "cancel"])
     with pytest.raises(StaleCommand, match=r"\b2\b.*\b3\b"):
-        await app.cairn.executions.retry(failed.execution_id, attempt=3, by=ADMIN)
-    await app.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
+        await app.cairn.executions.retry(failed.execution_id, attempt=3, actor=ADMIN)
+    await app.cairn.executions.retry(failed.execution_id, attempt=2, actor=ADMIN)
     await app.until_run(run, "completed")
     assert [(attempt, files) for attempt, _, files in flaky.seen] == [
         (1, []),
@@ -189,7 +189,7 @@ async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(app: 
         (4, ["left_by_3"]),
     ]
     with pytest.raises(AlreadyApplied, match=r"\b2\b"):
-        await app.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
+        await app.cairn.executions.retry(failed.execution_id, attempt=2, actor=ADMIN)
     assert len(list((app.root(pipeline) / ".errored").iterdir())) == 1
     assert app.told(run).count("run_reopened") == 1
 
@@ -201,7 +201,7 @@ async def test_two_failures_in_one_second_are_both_kept(app: App) -> None:
     for _ in range(2):
         await app.until_run(run, "paused")
         await app.until_quiet()
-        await app.cairn.executions.retry(app.execution(run, "goals").execution_id, by=ADMIN)
+        await app.cairn.executions.retry(app.execution(run, "goals").execution_id, actor=ADMIN)
     await app.until_run(run, "completed")
     folders = sorted((app.root(pipeline) / ".errored").iterdir())
     assert [json.loads((folder / "error_info.json").read_text())["attempt_number"] for folder in folders] == [1, 2]
@@ -213,10 +213,10 @@ async def test_a_failed_one_may_be_dismissed(app: App) -> None:
     pipeline = await app.pipeline(step("goals", "flaky"))
     run = await app.start(pipeline)
     await app.until_run(run, "paused")
-    await app.cairn.executions.cancel(app.execution(run, "goals").execution_id, by=ADMIN)
+    await app.cairn.executions.cancel(app.execution(run, "goals").execution_id, actor=ADMIN)
     assert (app.run(run).status, app.statuses(run)) == ("paused", {"goals": "pending"})
-    await app.cairn.runs.resume(run, by=ADMIN)
-    await app.cairn.executions.start(app.execution(run, "goals").execution_id, by=ADMIN)
+    await app.cairn.runs.resume(run, actor=ADMIN)
+    await app.cairn.executions.start(app.execution(run, "goals").execution_id, actor=ADMIN)
     await app.until_run(run, "completed")
 
 

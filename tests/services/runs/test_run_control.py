@@ -42,14 +42,14 @@ async def test_a_pause_holds_when_the_current_one_is_done(app: App) -> None:
     pipeline = await app.pipeline(step("slow", "gate"), step("after"))
     run = await app.start(pipeline)
     await gate.begun.wait()
-    await app.cairn.runs.pause(run, by=ADMIN)
+    await app.cairn.runs.pause(run, actor=ADMIN)
     assert (app.run(run).status, app.run(run).pause_requested) == ("in_progress", True)
     with pytest.raises(CommandRefused):
-        await app.cairn.runs.pause(run, by=ADMIN)
+        await app.cairn.runs.pause(run, actor=ADMIN)
     gate.open.set()
     paused = await app.until_run(run, "paused")
     assert (app.statuses(run), paused.paused_at is not None) == ({"slow": "completed", "after": "upcoming"}, True)
-    await app.cairn.runs.resume(run, by=ADMIN)
+    await app.cairn.runs.resume(run, actor=ADMIN)
     over = await app.until_run(run, "completed")
     assert over.last_resumed_at is not None
 
@@ -61,7 +61,7 @@ async def test_what_waits_for_people_does_not_hold_a_pause_up(app: App) -> None:
     )
     run = await app.start(pipeline)
     await app.until_execution(run, "draft", "waiting_approval_to_complete")
-    await app.cairn.runs.pause(run, by=ADMIN)
+    await app.cairn.runs.pause(run, actor=ADMIN)
     assert app.run(run).status == "paused"
     await app.decide(run, "draft", "approve")
     await app.fill(run, "goals", goals="grow")
@@ -69,7 +69,7 @@ async def test_what_waits_for_people_does_not_hold_a_pause_up(app: App) -> None:
     assert app.run(run).status == "paused"
     assert app.statuses(run) == {"goals": "in_progress", "draft": "completed", "z": "upcoming"}
     assert app.names(pipeline, "runs/v1/c") == ["runs/v1/checkpoint_1_draft/outputs/draft_ID_v1.json"]
-    await app.cairn.runs.resume(run, by=ADMIN)
+    await app.cairn.runs.resume(run, actor=ADMIN)
     await app.until_run(run, "completed")
     assert app.output(run, "goals") == {"goals": "grow"}
 
@@ -79,10 +79,10 @@ async def test_completing_comes_before_a_pause_and_resume_withdraws_it(app: App)
     pipeline = await app.pipeline(step("last", "gate"))
     run = await app.start(pipeline)
     await gate.begun.wait()
-    await app.cairn.runs.pause(run, by=ADMIN)
-    await app.cairn.runs.resume(run, by=ADMIN)
+    await app.cairn.runs.pause(run, actor=ADMIN)
+    await app.cairn.runs.resume(run, actor=ADMIN)
     assert app.run(run).pause_requested is False
-    await app.cairn.runs.pause(run, by=ADMIN)
+    await app.cairn.runs.pause(run, actor=ADMIN)
     gate.open.set()
     await app.until_run(run, "completed")
 
@@ -92,7 +92,7 @@ async def test_cancelling_a_run_stops_everything_that_is_open(app: App) -> None:
     pipeline = await app.pipeline(step("slow", "gate", stage="both"), form("goals", stage="both"), step("after"))
     run = await app.start(pipeline)
     await gate.begun.wait()
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
     assert gate.stopped.is_set()  # when the request is answered
     assert (app.run(run).status, app.statuses(run)) == (
         "cancelled",
@@ -102,7 +102,7 @@ async def test_cancelling_a_run_stops_everything_that_is_open(app: App) -> None:
     assert len(list((app.root(pipeline) / ".errored").iterdir())) == 2
     assert json.loads(app.disk(pipeline)["runs/v1/run_info.json"])["status"] == "cancelled"
     with pytest.raises(CommandRefused, match="cancelled") as refused:
-        await app.cairn.runs.resume(run, by=ADMIN)
+        await app.cairn.runs.resume(run, actor=ADMIN)
     assert refused.value.possible == ("roll back",)
 
 
@@ -111,7 +111,7 @@ async def test_a_cancelled_run_goes_on_by_a_rollback(app: App) -> None:
     pipeline = await app.pipeline(step("first"), form("goals"))
     run = await app.start(pipeline)
     await app.until_execution(run, "goals", "in_progress")
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
     await app.roll_back(run, 0)
     assert (app.run(run).status, app.statuses(run)) == (
         "in_progress",
@@ -127,15 +127,15 @@ async def test_one_execution_is_cancelled_and_waits_to_be_started_by_hand(app: A
     run = await app.start(pipeline)
     await gate.begun.wait()
     first = app.execution(run, "slow").execution_id
-    await app.cairn.executions.cancel(first, by=ADMIN)
+    await app.cairn.executions.cancel(first, actor=ADMIN)
     assert gate.stopped.is_set()
     assert (app.run(run).status, app.statuses(run)) == ("in_progress", {"slow": "pending", "after": "upcoming"})
     redo = app.execution(run, "slow").execution_id
     assert redo != first
     with pytest.raises(CommandRefused):
-        await app.cairn.executions.cancel(redo, by=ADMIN)
+        await app.cairn.executions.cancel(redo, actor=ADMIN)
     gate.open.set()
-    await app.cairn.executions.start(redo, by=ADMIN)
+    await app.cairn.executions.start(redo, actor=ADMIN)
     await app.until_run(run, "completed")
 
 
@@ -157,7 +157,7 @@ async def test_one_that_waits_for_a_free_place_is_not_begun_once_it_is_stopped(
     await gate.begun.wait()
     waits = await app.start(await app.pipeline(step("quick", "note")))
     assert app.statuses(waits) == {"quick": "in_progress"}
-    await app.cairn.runs.cancel(waits, by=ADMIN)
+    await app.cairn.runs.cancel(waits, actor=ADMIN)
     gate.open.set()
     await app.until_run(holds, "completed")
     await app.until_quiet()
@@ -169,9 +169,9 @@ async def test_a_restart_begins_the_next_pass_and_keeps_the_earlier_one(app: App
     pipeline = await app.pipeline(step("goals"), form("more"))
     run = await app.start(pipeline)
     await app.until_execution(run, "more", "in_progress")
-    await app.cairn.runs.restart(run, pass_number=1, by=ADMIN)
+    await app.cairn.runs.restart(run, pass_number=1, actor=ADMIN)
     with pytest.raises(AlreadyApplied):
-        await app.cairn.runs.restart(run, pass_number=1, by=ADMIN)
+        await app.cairn.runs.restart(run, pass_number=1, actor=ADMIN)
     await app.until_execution(run, "more", "in_progress")
     assert (app.run(run).pass_number, app.run(run).restart_count) == (2, 1)
     await app.fill(run, "more", more="yes")
@@ -198,5 +198,5 @@ async def test_a_test_run_takes_no_number_and_is_nobodys_previous_one(app: App) 
     assert "runs/latest" not in app.disk(pipeline)
     run = app.run(await app.done(pipeline))
     assert (run.run_version, run.previous_run_id) == (1, None)
-    again = await app.cairn.runs.retry(test, by=ADMIN)
+    again = await app.cairn.runs.retry(test, actor=ADMIN)
     assert app.run(again.run_id).test is True

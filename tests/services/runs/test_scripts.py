@@ -76,16 +76,16 @@ async def test_a_changed_script_is_a_revision_and_revert_brings_the_old_one_back
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
     write = app.cairn.pipelines.scripts.write
     other = ADD.replace("+", "-")
-    shown, _ = await write(pipeline, "./add.py", other.encode(), by=ADMIN)
+    shown, _ = await write(pipeline, "./add.py", other.encode(), actor=ADMIN)
     assert (shown.path, shown.used_by, app.cairn.pipeline_queries.get_pipeline(pipeline).revision) == (
         "add.py",
         ["add"],
         2,
     )
-    await write(pipeline, "add.py", other.encode(), by=ADMIN)
+    await write(pipeline, "add.py", other.encode(), actor=ADMIN)
     assert app.cairn.pipeline_queries.get_pipeline(pipeline).revision == 2, "the same text changes nothing"
     assert app.output(await app.done(pipeline), "add") == {"sum": -1}
-    await app.cairn.pipelines.revert(pipeline, 1, by=ADMIN)
+    await app.cairn.pipelines.revert(pipeline, 1, actor=ADMIN)
     assert app.output(await app.done(pipeline), "add") == {"sum": 3}
     place = app.root(pipeline) / ".pipeline_system/definitions/scripts/add.py"
     assert place.read_text() == ADD
@@ -97,7 +97,7 @@ async def test_a_run_keeps_the_script_that_its_execution_was_made_with(app: App)
     pipeline = await app.pipeline(waits, scripts={"add.py": ADD})
     run = await app.start(pipeline)
     await app.until_execution(run, "add", "waiting_approval_to_complete")
-    await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "-").encode(), by=ADMIN)
+    await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "-").encode(), actor=ADMIN)
     await app.decide(run, "add", "revise", "again")
     await app.until(lambda: app.execution(run, "add").revision_iteration == 1)
     await app.decide(run, "add", "approve")
@@ -111,16 +111,16 @@ async def test_the_definition_as_text_brings_its_scripts_along(app: App) -> None
     text, _ = app.cairn.definition_queries.definition_text(pipeline, "yaml")
     document, _ = decode_yaml(text)
     assert isinstance(document, dict)
-    saved = await app.cairn.pipelines.update(pipeline, document, by=ADMIN)
+    saved = await app.cairn.pipelines.update(pipeline, document, actor=ADMIN)
     assert not saved.changed
-    copied = await app.cairn.pipelines.create(document, by=ADMIN)
+    copied = await app.cairn.pipelines.create(document, actor=ADMIN)
     app.made.append(copied.pipeline_id)
     assert app.output(await app.done(copied.pipeline_id), "add") == {"sum": 3}
 
 
 async def test_differences_between_revisions_show_the_lines_of_scripts(app: App) -> None:
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
-    await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "*").encode(), by=ADMIN)
+    await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "*").encode(), actor=ADMIN)
     assert (
         "+        return {'sum': left * right}" in app.cairn.definition_queries.compare_revisions(pipeline, 1, 2).text
     )
@@ -132,7 +132,7 @@ async def test_a_missing_script_is_told_when_saved_and_refused_at_the_start(app:
     assert [finding.message for finding in checked.warnings] == [mentions("'add.py'")]
     with pytest.raises(CommandRefused, match=r"add\.py"):
         await app.start(pipeline)
-    await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.encode(), by=ADMIN)
+    await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.encode(), actor=ADMIN)
     await app.done(pipeline)
 
 
@@ -140,8 +140,8 @@ async def test_a_script_that_is_used_cannot_be_removed_and_another_can(app: App)
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD, "lib/more.py": "A = 1\n"})
     scripts = app.cairn.pipelines.scripts
     with pytest.raises(CommandRefused, match=r"\badd\b"):
-        await scripts.remove(pipeline, "add.py", by=ADMIN)
-    await scripts.remove(pipeline, "lib/more.py", by=ADMIN)
+        await scripts.remove(pipeline, "add.py", actor=ADMIN)
+    await scripts.remove(pipeline, "lib/more.py", actor=ADMIN)
     assert [one.path for one in scripts.list(pipeline).items] == ["add.py"]
     with pytest.raises(NotFound):
         scripts.read(pipeline, "lib/more.py")
@@ -155,7 +155,7 @@ async def test_a_script_that_is_used_cannot_be_removed_and_another_can(app: App)
 async def test_a_path_that_leads_elsewhere_is_refused(app: App, path: str) -> None:
     pipeline = await app.pipeline(step("only"))
     with pytest.raises(InvalidInput):
-        await app.cairn.pipelines.scripts.write(pipeline, path, b"", by=ADMIN)
+        await app.cairn.pipelines.scripts.write(pipeline, path, b"", actor=ADMIN)
 
 
 async def test_a_checksum_that_is_not_the_pipelines_own_is_refused(app: App) -> None:
@@ -276,7 +276,7 @@ async def test_a_cancelled_script_leaves_no_process_and_its_workspace_is_kept_as
     await app.until(lambda: ("info", "here") in lines(app, run, "sleep") or None)
     marked = of_server()
     assert marked
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
     await app.until(lambda: of_server() == [] or None, 1.0)
     assert app.statuses(run) == {"sleep": "cancelled"}
 
@@ -323,5 +323,5 @@ async def test_a_rollback_stops_the_script_that_it_takes_away(app: App) -> None:
     assert len(before) >= 3
     await app.roll_back(run, 0)
     await app.until(lambda: not before & set(of_server()) or None, 1.0)
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
     await app.until(lambda: of_server() == [] or None, 1.0)

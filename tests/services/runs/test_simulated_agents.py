@@ -140,7 +140,7 @@ async def test_faults_as_they_are_written_down(app: App) -> None:
     failed = app.execution(stopped, "note")
     assert failed.error_details.last_error is not None
     assert (failed.attempt_number, failed.error_details.last_error.error_type) == (1, "authentication")
-    await app.cairn.runs.cancel(stopped, by=ADMIN)
+    await app.cairn.runs.cancel(stopped, actor=ADMIN)
 
 
 async def test_an_action_is_proposed_and_carried_out(app: App) -> None:
@@ -153,7 +153,7 @@ async def test_an_action_is_proposed_and_carried_out(app: App) -> None:
     assert detail.action is not None
     assert (detail.confidence, detail.action.operation_type) == (0.86, "send_email")
     assert detail.action.parameters["to"] == TICKET["email"]
-    await app.cairn.approvals.decide(asked.approval_id, "approve", digest=asked.digest, by=ADMIN)
+    await app.cairn.approvals.decide(asked.approval_id, "approve", digest=asked.digest, actor=ADMIN)
     await app.until_run(run, "completed")
 
 
@@ -169,6 +169,6 @@ async def test_work_is_sent_back_and_people_are_asked(app: App) -> None:
     test["prompt"] = "Test the draft. Ask where it is unclear; if it fails, send it back."
     run = await app.start(await app.pipeline(step("draft", "draft"), test))
     waiting = await app.until(lambda: next((one for one in app.executions(run) if one.waiting_on == "question"), None))
-    await app.cairn.executions.submit(waiting.execution_id, {"answer": "All of it."}, by=ADMIN)
+    await app.cairn.executions.submit(waiting.execution_id, {"answer": "All of it."}, actor=ADMIN)
     await app.until_run(run, "completed")
     assert (len(done), done[0], done[1] != "") == (2, "", True)

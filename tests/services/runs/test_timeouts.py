@@ -164,7 +164,7 @@ async def test_a_timer_that_is_over_changes_nothing(app: App) -> None:
     told = app.told(run)
     await asyncio.sleep(1.0)
     assert app.told(run) == told
-    await app.cairn.runs.cancel(run, by=ADMIN)
+    await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_one_that_does_not_let_itself_be_stopped_holds_nobody_up_for_long(

@@ -26,7 +26,7 @@ async def test_versions_count_on_and_are_never_given_again(app: App) -> None:
         (app.run(run).run_version, app.run(run).previous_run_id, app.run(run).extends_from_run_version) for run in runs
     ] == [(1, None, None), (2, runs[0], 1), (3, runs[1], 2)]
     request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
-    await app.cairn.rollbacks.roll_back(request, by=ADMIN)
+    await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     await app.until_run(runs[0], "completed")
     await app.until_quiet()
     assert app.disk(pipeline)["runs/latest"] == "-> v1"
@@ -76,26 +76,26 @@ async def test_a_run_may_be_made_without_starting(app: App) -> None:
     run = await app.start(pipeline, start=False)
     assert (app.run(run).status, app.told(run)) == ("not_started", ["run_created"])
     assert json.loads(app.disk(pipeline)["runs/v1/run_info.json"])["status"] == "not_started"
-    await app.cairn.runs.begin(run, by=ADMIN)
+    await app.cairn.runs.begin(run, actor=ADMIN)
     await app.until_run(run, "completed")
     with pytest.raises(CommandRefused, match="completed"):
-        await app.cairn.runs.begin(run, by=ADMIN)
+        await app.cairn.runs.begin(run, actor=ADMIN)
 
 
 async def test_the_prompt_is_the_runs_own(app: App) -> None:
     """Given at the start or taken from the pipeline; it never changes."""
     pipeline = await app.pipeline(form("goals"), original_prompt="Think")
     own, given = await app.start(pipeline), await app.start(pipeline, original_prompt="Think big")
-    await app.cairn.pipelines.update(pipeline, {"original_prompt": "Think small"}, by=ADMIN)
+    await app.cairn.pipelines.update(pipeline, {"original_prompt": "Think small"}, actor=ADMIN)
     assert (app.run(own).original_prompt, app.run(given).original_prompt) == ("Think", "Think big")
-    again = await app.cairn.runs.retry(given, by=ADMIN)
+    again = await app.cairn.runs.retry(given, actor=ADMIN)
     assert app.run(again.run_id).original_prompt == "Think big"
 
 
 async def test_a_run_done_again_takes_the_same_input(app: App) -> None:
     pipeline = await app.pipeline(step("goals", "give_back"))
     run = await app.done(pipeline, input={"n": 2**70})
-    again = await app.cairn.runs.retry(run, by=ADMIN)
+    again = await app.cairn.runs.retry(run, actor=ADMIN)
     await app.until_run(again.run_id, "completed")
     assert (app.run(again.run_id).run_version, app.output(again.run_id, "goals")) == (2, {"input": {"n": 2**70}})
 
@@ -107,14 +107,14 @@ async def test_without_auto_advance_the_next_one_waits_for_a_start(app: App) -> 
     waiting = await app.until_execution(run, "design", "pending")
     assert app.statuses(run) == {"goals": "completed", "design": "pending"}
     with pytest.raises(CommandRefused, match="pending"):
-        await app.cairn.approvals.decide_pending(waiting.execution_id, "approve", by=ADMIN)
-    started, _ = await app.cairn.executions.start_checkpoint(run, "design", by=ADMIN)
+        await app.cairn.approvals.decide_pending(waiting.execution_id, "approve", actor=ADMIN)
+    started, _ = await app.cairn.executions.start_checkpoint(run, "design", actor=ADMIN)
     assert started == waiting.execution_id
     await app.until_run(run, "completed")
     with pytest.raises(CommandRefused, match="completed"):
-        await app.cairn.executions.start(waiting.execution_id, by=ADMIN)
+        await app.cairn.executions.start(waiting.execution_id, actor=ADMIN)
     with pytest.raises(NotFound):
-        await app.cairn.executions.start_checkpoint(run, "nothing", by=ADMIN)
+        await app.cairn.executions.start_checkpoint(run, "nothing", actor=ADMIN)
 
 
 async def test_the_approval_to_start_is_the_start(app: App) -> None:
@@ -124,7 +124,7 @@ async def test_the_approval_to_start_is_the_start(app: App) -> None:
     assert app.statuses(run) == {"goals": "waiting_approval_to_start"}
     await app.decide(run, "goals", "refuse", "not now")
     assert app.statuses(run) == {"goals": "pending"}
-    await app.cairn.executions.start(app.execution(run, "goals").execution_id, by=ADMIN)
+    await app.cairn.executions.start(app.execution(run, "goals").execution_id, actor=ADMIN)
     assert app.statuses(run) == {"goals": "waiting_approval_to_start"}
     await app.decide(run, "goals", "approve")
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
@@ -155,6 +155,6 @@ async def test_a_pipeline_that_cannot_be_run_says_why(app: App) -> None:
     agent = {"key": "think", "checkpoint_name": "Think", "prompt": "think", "outputs": ["thought.md"]}
     modest = RunService(app.cairn.engine, app.cairn.folder_sync, modes=frozenset({"function"}), max_payload_bytes=1000)
     with pytest.raises(CommandRefused, match=r"agentic.*Think"):
-        await modest.start(await app.pipeline(agent), by=ADMIN)
+        await modest.start(await app.pipeline(agent), actor=ADMIN)
     with pytest.raises(NotFound):
         await app.start("00000000-0000-0000-0000-000000000000")

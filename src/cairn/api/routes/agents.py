@@ -77,7 +77,9 @@ async def put_agent(
 ) -> SavedLibraryAgent:
     """Save an agent: a new one, or in place of the one that has the name. Runs that are made from now on use it."""
     written = await read_definition(request)
-    await services.library.save(name, written.value, positions=written.positions, if_match=revision_of(if_match), by=by)
+    await services.library.save(
+        name, written.value, positions=written.positions, if_match=revision_of(if_match), actor=by
+    )
     view: LibraryAgent = await run_in_threadpool(services.agent_library_queries.get, name)
     response.headers["ETag"] = etag(view.revision)
     warnings: list[str] = await run_in_threadpool(services.pipelines.unfit_with, name)
@@ -88,7 +90,7 @@ async def put_agent(
 @operation(DEFINE)
 async def remove_agent(name: AgentName, services: Services, by: By, if_match: IfMatch = None) -> None:
     """Remove an agent that somebody saved; refused while pipelines use it, unless one of Cairn's takes its place."""
-    await services.library.remove(name, if_match=revision_of(if_match), by=by)
+    await services.library.remove(name, if_match=revision_of(if_match), actor=by)
 
 
 @router.get("/agents/{name}/revisions")

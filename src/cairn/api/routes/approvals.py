@@ -55,7 +55,7 @@ class ApprovalListParameters:
     mine: Annotated[bool, Query(description="Only what you may decide.")] = False
     sort: Annotated[Sort, Query(description="The oldest, most urgent, riskiest or foremost first.")] = "age"
 
-    def filter(self, by: Actor) -> ApprovalFilter:
+    def filter(self, actor: Actor) -> ApprovalFilter:
         return ApprovalFilter(
             tuple(self.status or (ApprovalStatus.PENDING,)),
             tuple(self.kind or ()),
@@ -65,8 +65,8 @@ class ApprovalListParameters:
             tuple(self.risk_level or ()),
             self.operation_type,
             self.rule,
-            by.answers_to if self.mine and not by.is_admin else None,
-            by.name if self.mine else None,
+            actor.answers_to if self.mine and not actor.is_admin else None,
+            actor.name if self.mine else None,
         )
 
 
@@ -97,7 +97,7 @@ async def decide_batch(
     """The same decision on several. Each is decided by itself: what cannot be is told, and the others go on."""
     require_permission(by, DECISION_PERMISSIONS[body.decision])
     items = [(item.approval_id, item.digest) for item in body.items]
-    return await services.batches.decide(items, body.decision, body.feedback, by=by, command_id=command_id)
+    return await services.batches.decide(items, body.decision, body.feedback, actor=by, command_id=command_id)
 
 
 @router.put("/{approval_id}/modify")
@@ -113,7 +113,7 @@ async def assign_approval(
     approval_id: ApprovalId, body: AssignRequest, services: Services, by: By, command_id: CommandId
 ) -> ApprovalDetail:
     """Hand it over: others decide instead."""
-    handed_over = services.approvals.hand_over(approval_id, body.to, body.reason, by=by, command_id=command_id)
+    handed_over = services.approvals.hand_over(approval_id, body.to, body.reason, actor=by, command_id=command_id)
     await command_warnings(handed_over)
     return await run_in_threadpool(services.approval_queries.get_approval, approval_id, by)
 
@@ -124,7 +124,7 @@ async def add_comment(
     approval_id: ApprovalId, body: AddCommentRequest, services: Services, by: By, command_id: CommandId
 ) -> ApprovalDetail:
     """Say something about it without deciding."""
-    await services.comments.add(approval_id, body.text, by=by, command_id=command_id)
+    await services.comments.add(approval_id, body.text, actor=by, command_id=command_id)
     return await run_in_threadpool(services.approval_queries.get_approval, approval_id, by)
 
 
@@ -149,7 +149,7 @@ async def decide_approval(
             feedback=body.explanation,
             fields=body.fields,
             modified_params=body.modified_params,
-            by=by,
+            actor=by,
             command_id=command_id,
         )
     )

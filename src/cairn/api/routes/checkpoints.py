@@ -77,7 +77,7 @@ async def update_checkpoint(
     """Change what is given, leave the rest. Runs go on."""
     changes = {name: value for name, value in body.items() if name not in ("pipeline_id", "position", "needs")}
     await services.pipelines.update_checkpoint(
-        checkpoint_id, changes, if_match=revision_of(if_match), by=by, command_id=command_id
+        checkpoint_id, changes, if_match=revision_of(if_match), actor=by, command_id=command_id
     )
     return await run_in_threadpool(services.pipeline_queries.get_checkpoint, checkpoint_id)
 
@@ -88,7 +88,7 @@ async def delete_checkpoint(
     checkpoint_id: CheckpointId, services: Services, by: By, command_id: CommandId, force: Force = False
 ) -> Pipeline:
     """Remove a checkpoint; answers with the pipeline as it is then."""
-    saved = await services.pipelines.remove_checkpoint(checkpoint_id, force=force, by=by, command_id=command_id)
+    saved = await services.pipelines.remove_checkpoint(checkpoint_id, force=force, actor=by, command_id=command_id)
     return await run_in_threadpool(services.pipeline_queries.get_pipeline, saved.pipeline_id)
 
 
@@ -110,7 +110,7 @@ async def reorder_checkpoints(
         body.checkpoint_order,
         if_match=revision_of(if_match),
         force=force,
-        by=by,
+        actor=by,
         command_id=command_id,
     )
     view = await run_in_threadpool(services.pipeline_queries.get_pipeline, pipeline_id)

@@ -53,7 +53,7 @@ async def set_budget(run_id: RunId, body: SetBudgetRequest, services: Services, 
     """Set the limits of a run. Omitted limits come from the definition. You can then resume the run."""
     cost = Decimal(str(body.max_cost_usd)) if body.max_cost_usd is not None else None
     budget = Budget(cost, body.max_tokens, body.max_calls)
-    warnings = await command_warnings(services.runs.set_budget(run_id, budget, by=by, command_id=command_id))
+    warnings = await command_warnings(services.runs.set_budget(run_id, budget, actor=by, command_id=command_id))
     return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
 

@@ -74,7 +74,7 @@ async def replace_definition(
         if_match=revision_of(if_match),
         force=force,
         positions=written.positions,
-        by=by,
+        actor=by,
         command_id=command_id,
     )
     return await saved_pipeline(services, response, saved)
@@ -133,7 +133,7 @@ async def revert_pipeline(
     force: Force = False,
 ) -> Pipeline:
     """Make the definition as it was at a revision the newest one."""
-    saved = await services.pipelines.revert(pipeline_id, body.revision, force=force, by=by, command_id=command_id)
+    saved = await services.pipelines.revert(pipeline_id, body.revision, force=force, actor=by, command_id=command_id)
     return await saved_pipeline(services, response, saved)
 
 

@@ -42,10 +42,10 @@ async def start_execution(body: StartExecutionRequest, services: Services, by: B
     """Start an execution that waits for it; after a refused start it asks again."""
     executions = services.executions
     if body.execution_id is not None:
-        warnings = await command_warnings(executions.start(body.execution_id, by=by, command_id=command_id))
+        warnings = await command_warnings(executions.start(body.execution_id, actor=by, command_id=command_id))
         return await with_warnings(services.execution_queries.get_execution, body.execution_id, by, warnings)
     started, commit = await executions.start_checkpoint(
-        str(body.run_id), str(body.checkpoint_id), by=by, command_id=command_id
+        str(body.run_id), str(body.checkpoint_id), actor=by, command_id=command_id
     )
     return await with_warnings(services.execution_queries.get_execution, started, by, commit.warnings)
 
@@ -108,7 +108,9 @@ async def submit_form(
     execution_id: ExecutionId, body: SubmitFormRequest, services: Services, by: By, command_id: CommandId
 ) -> Execution:
     """Fill in the form that it waits for. Wrong fields are told one by one, and nothing is submitted."""
-    submitted = services.executions.submit(execution_id, body.fields, digest=body.digest, by=by, command_id=command_id)
+    submitted = services.executions.submit(
+        execution_id, body.fields, digest=body.digest, actor=by, command_id=command_id
+    )
     warnings = await command_warnings(submitted)
     return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)
 
@@ -118,7 +120,7 @@ async def submit_form(
 async def upload_file(execution_id: ExecutionId, request: Request, services: Services, by: By) -> Upload:
     """Upload a file for a field of the form; submit the form with its `upload_id`."""
     part = await read_file(request, services.settings.max_file_bytes)
-    upload = await services.uploads.add(execution_id, part.filename, part.media_type, part.content, by=by)
+    upload = await services.uploads.add(execution_id, part.filename, part.media_type, part.content, actor=by)
     return Upload(
         upload_id=upload.upload_id,
         filename=upload.filename,
@@ -138,7 +140,7 @@ async def retry_execution(
 ) -> Execution:
     """Try a failed one again in the same run."""
     attempt = body.attempt if body else None
-    retried = services.executions.retry(execution_id, attempt=attempt, by=by, command_id=command_id)
+    retried = services.executions.retry(execution_id, attempt=attempt, actor=by, command_id=command_id)
     warnings = await command_warnings(retried)
     return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)
 
@@ -147,7 +149,7 @@ async def retry_execution(
 @operation(RUN, response_example=story.execution)
 async def cancel_execution(execution_id: ExecutionId, services: Services, by: By, command_id: CommandId) -> Execution:
     """Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand."""
-    cancelled = services.executions.cancel(execution_id, by=by, command_id=command_id)
+    cancelled = services.executions.cancel(execution_id, actor=by, command_id=command_id)
     warnings = await command_warnings(cancelled)
     return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)
 
@@ -175,7 +177,7 @@ async def _decide(
         digest=body.digest,
         feedback=body.feedback,
         modified_params=body.modified_params if isinstance(body, ApproveRequest) else None,
-        by=by,
+        actor=by,
         command_id=command_id,
     )
     warnings = await command_warnings(decided)

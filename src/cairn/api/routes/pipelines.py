@@ -49,10 +49,10 @@ async def create_pipeline(
         name = written.value["template"]
         if not isinstance(name, str):
             raise InvalidInput([("/template", "This has to be the name of a template.")])
-        saved = await services.pipelines.from_template(name, by=by, command_id=command_id)
+        saved = await services.pipelines.from_template(name, actor=by, command_id=command_id)
     else:
         saved = await services.pipelines.create(
-            written.value, positions=written.positions, by=by, command_id=command_id
+            written.value, positions=written.positions, actor=by, command_id=command_id
         )
     response.headers["Location"] = f"/api/pipelines/{saved.pipeline_id}"
     return await saved_pipeline(services, response, saved)
@@ -95,7 +95,7 @@ async def update_pipeline(
         if_match=revision_of(if_match),
         force=force,
         positions=written.positions,
-        by=by,
+        actor=by,
         command_id=command_id,
     )
     return await saved_pipeline(services, response, saved)
@@ -107,7 +107,7 @@ async def delete_pipeline(
     pipeline_id: PipelineId, services: Services, by: By, command_id: CommandId, force: Force = False
 ) -> DeletedPipeline:
     """Put it away: its folder goes to the archive, `restore` brings it back."""
-    location = await services.pipelines.delete(pipeline_id, force=force, by=by, command_id=command_id)
+    location = await services.pipelines.delete(pipeline_id, force=force, actor=by, command_id=command_id)
     return DeletedPipeline(pipeline_id=pipeline_id, archive_location=location)
 
 
@@ -117,7 +117,7 @@ async def restore_pipeline(
     pipeline_id: PipelineId, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Pipeline:
     """Bring a deleted pipeline back."""
-    await services.pipelines.restore(pipeline_id, by=by, command_id=command_id)
+    await services.pipelines.restore(pipeline_id, actor=by, command_id=command_id)
     found = await run_in_threadpool(services.pipeline_queries.get_pipeline, pipeline_id)
     response.headers["ETag"] = etag(found.revision)
     return found

@@ -42,7 +42,7 @@ async def make_rollback(
     request = _request(body, command_id)
     warnings: list[str] = []
     with suppress(AlreadyApplied):
-        _, warnings = await services.rollbacks.roll_back(request, by=by, command_id=command_id)
+        _, warnings = await services.rollbacks.roll_back(request, actor=by, command_id=command_id)
     response.headers["Location"] = f"/api/rollback/{request.rollback_id}"
     return await _shown(services, request.rollback_id, warnings)
 
@@ -72,7 +72,7 @@ async def undo_rollback(rollback_id: RollbackId, services: Services, by: By, com
     """Put everything back, while nothing newer stands in its place."""
     warnings: list[str] = []
     with suppress(AlreadyApplied):
-        warnings = await services.rollbacks.undo(rollback_id, by=by, command_id=command_id)
+        warnings = await services.rollbacks.undo(rollback_id, actor=by, command_id=command_id)
     return await _shown(services, rollback_id, warnings)
 
 

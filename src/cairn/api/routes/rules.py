@@ -132,7 +132,7 @@ async def delete_pipeline_rules(
     pipeline_id: PipelineId, response: Response, services: Services, by: By, if_match: IfMatch = None
 ) -> RuleText:
     """Take the rules of a pipeline away. Their versions stay, and that it has none is one more."""
-    await services.rules.save(pipeline_id, "", if_match=revision_of(if_match), by=by)
+    await services.rules.save(pipeline_id, "", if_match=revision_of(if_match), actor=by)
     view = await run_in_threadpool(services.rule_queries.current, pipeline_id)
     response.headers["ETag"] = etag(view.revision)
     return view

@@ -50,7 +50,7 @@ async def create_run(
         original_prompt=body.original_prompt,
         start=body.start,
         test=body.test,
-        by=by,
+        actor=by,
         command_id=command_id,
     )
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
@@ -88,7 +88,7 @@ def list_run_executions(
 @operation(RUN, response_example=story.run)
 async def start_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Start a run that was made without starting."""
-    warnings = await command_warnings(services.runs.begin(run_id, by=by, command_id=command_id))
+    warnings = await command_warnings(services.runs.begin(run_id, actor=by, command_id=command_id))
     return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
 
@@ -96,7 +96,7 @@ async def start_run(run_id: RunId, services: Services, by: By, command_id: Comma
 @operation(RUN, response_example=story.run)
 async def pause_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Pause between checkpoints: at once if none is at work, otherwise when it is done."""
-    warnings = await command_warnings(services.runs.pause(run_id, by=by, command_id=command_id))
+    warnings = await command_warnings(services.runs.pause(run_id, actor=by, command_id=command_id))
     return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
 
@@ -104,7 +104,7 @@ async def pause_run(run_id: RunId, services: Services, by: By, command_id: Comma
 @operation(RUN, response_example=story.run)
 async def resume_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Go on, or withdraw a pause that does not hold yet."""
-    warnings = await command_warnings(services.runs.resume(run_id, by=by, command_id=command_id))
+    warnings = await command_warnings(services.runs.resume(run_id, actor=by, command_id=command_id))
     return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
 
@@ -112,7 +112,7 @@ async def resume_run(run_id: RunId, services: Services, by: By, command_id: Comm
 @operation(RUN, response_example=story.run)
 async def cancel_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Stop everything that is open and end the run."""
-    warnings = await command_warnings(services.runs.cancel(run_id, by=by, command_id=command_id))
+    warnings = await command_warnings(services.runs.cancel(run_id, actor=by, command_id=command_id))
     return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
 
@@ -123,7 +123,7 @@ async def restart_run(
 ) -> Run:
     """Begin the next pass from the first checkpoint."""
     leaves = body.pass_number if body else None
-    restarted = services.runs.restart(run_id, pass_number=leaves, by=by, command_id=command_id)
+    restarted = services.runs.restart(run_id, pass_number=leaves, actor=by, command_id=command_id)
     return await with_warnings(services.run_queries.get_run, run_id, by, await command_warnings(restarted))
 
 
@@ -131,6 +131,6 @@ async def restart_run(
 @operation(RUN, response_example=story.run)
 async def retry_run(run_id: RunId, response: Response, services: Services, by: By, command_id: CommandId) -> Run:
     """Make the next version with the same input."""
-    begun = await services.runs.retry(run_id, by=by, command_id=command_id)
+    begun = await services.runs.retry(run_id, actor=by, command_id=command_id)
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
     return await with_warnings(services.run_queries.get_run, begun.run_id, by, list(begun.warnings))

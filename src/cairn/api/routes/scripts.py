@@ -55,7 +55,7 @@ async def put_script(
     content = await incoming.read(MAX_BYTES)
     incoming.expect("text/x-python", "text/plain", "application/octet-stream")
     script, saved = await services.pipelines.scripts.write(
-        pipeline_id, path, content, if_match=revision_of(if_match), by=by, command_id=command_id
+        pipeline_id, path, content, if_match=revision_of(if_match), actor=by, command_id=command_id
     )
     revision = await _revision(services, response, pipeline_id)
     warnings = [finding.message for finding in saved.warnings]
@@ -75,7 +75,7 @@ async def delete_script(
 ) -> RemovedScript:
     """Remove a script that no checkpoint names. Earlier revisions keep it."""
     await services.pipelines.scripts.remove(
-        pipeline_id, path, if_match=revision_of(if_match), by=by, command_id=command_id
+        pipeline_id, path, if_match=revision_of(if_match), actor=by, command_id=command_id
     )
     return RemovedScript(path=path, revision=await _revision(services, response, pipeline_id))
 

@@ -40,6 +40,6 @@ async def end_sessions(services: Services, by: By, current: UsedSession, user: U
     return EndedSessions(count=await services.accounts.sessions.end_all(user or by.name, by, but=current))
 
 
-def _check_own(by: Actor, user: str | None) -> None:
-    if user not in (None, by.name) and not by.is_admin:
-        raise Forbidden(f"{by.name} may see and end their own sessions only.")
+def _check_own(actor: Actor, user: str | None) -> None:
+    if user not in (None, actor.name) and not actor.is_admin:
+        raise Forbidden(f"{actor.name} may see and end their own sessions only.")

@@ -88,7 +88,7 @@ class AgentLibraryService:
 
     # ---- changes -------------------------------------------------------------------------------------
     async def save(
-        self, name: str, document: Value, *, positions: SourceMap | None, if_match: int | None = None, by: Actor
+        self, name: str, document: Value, *, positions: SourceMap | None, if_match: int | None = None, actor: Actor
     ) -> None:
         """The next revision; the same again changes nothing."""
         agent = read_agent(_named(name, document), positions=positions, servers=self._servers)
@@ -106,9 +106,9 @@ class AgentLibraryService:
             change.record("library_agent_saved", agent=name, revision=revision)
 
         async with self._changing:
-            await self._changes.apply(write, by)
+            await self._changes.apply(write, actor)
 
-    async def remove(self, name: str, *, if_match: int | None = None, by: Actor) -> None:
+    async def remove(self, name: str, *, if_match: int | None = None, actor: Actor) -> None:
         """One that stood before an agent of Cairn's gives its place back; any other is refused while it is used."""
 
         def write(change: AdminChange) -> None:
@@ -128,7 +128,7 @@ class AgentLibraryService:
             change.record("library_agent_removed", agent=name)
 
         async with self._changing:
-            await self._changes.apply(write, by)
+            await self._changes.apply(write, actor)
 
 
 def as_it_stood(connection: Connection, at: datetime | None = None) -> Library:

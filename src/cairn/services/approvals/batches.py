@@ -24,22 +24,24 @@ class ApprovalBatches:
         decision: str,
         feedback: str,
         *,
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
     ) -> BatchDecisionResults:
         """One after the other; `items` are approvals with the digests that were looked at."""
         answers = [
-            await self._one(each, digest, decision, feedback, by, command_id) for each, digest in dict(items).items()
+            await self._one(each, digest, decision, feedback, actor, command_id) for each, digest in dict(items).items()
         ]
         refused = sum(answer.error is not None for answer in answers)
         return BatchDecisionResults(decided=len(answers) - refused, refused=refused, items=answers)
 
     async def _one(
-        self, id: str, digest: str | None, decision: str, feedback: str, by: Actor, command_id: UUID | None
+        self, id: str, digest: str | None, decision: str, feedback: str, actor: Actor, command_id: UUID | None
     ) -> BatchDecisionResult:
         own = uuid5(command_id, id) if command_id is not None else None
         try:
-            commit = await self._approvals.decide(id, decision, digest=digest, feedback=feedback, by=by, command_id=own)
+            commit = await self._approvals.decide(
+                id, decision, digest=digest, feedback=feedback, actor=actor, command_id=own
+            )
         except AlreadyApplied:
             return BatchDecisionResult(approval_id=id, status=None, error=None)
         except CommandRefused as refused:

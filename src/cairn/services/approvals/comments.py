@@ -21,7 +21,7 @@ class ApprovalComments:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def add(self, approval_id: str, text: str, *, by: Actor, command_id: UUID | None = None) -> None:
+    async def add(self, approval_id: str, text: str, *, actor: Actor, command_id: UUID | None = None) -> None:
         if not text.strip():
             raise InvalidInput([("/text", "Say something.")])
         if len(text) > LONGEST:
@@ -35,13 +35,13 @@ class ApprovalComments:
                 return None  # the same command, sent again
             connection.execute(
                 sa.insert(t.approval_comments).values(
-                    comment_id=comment_id, approval_id=approval_id, by=by.name, at=now, text=text
+                    comment_id=comment_id, approval_id=approval_id, by=actor.name, at=now, text=text
                 )
             )
             told = chain.EventRecord(
                 "approval_comment_added", {"text": text}, execution_id=asked.execution_id, approval_id=approval_id
             )
-            chain.append_run_event(connection, asked.run_id, told, by.name, now)
+            chain.append_run_event(connection, asked.run_id, told, actor.name, now)
             return asked.run_id
 
         run_id = (await self._engine.database.aread(lambda c: find(c, approval_id))).run_id

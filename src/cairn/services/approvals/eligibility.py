@@ -35,10 +35,10 @@ class Eligibility:
     def allowed(self) -> Permission:
         return SUBMIT if self.kind is ApprovalKind.INPUT else DECIDE
 
-    def may_decide(self, by: Actor) -> bool:
-        if not by.may(self.allowed) or by.name == self.barred:
+    def may_decide(self, actor: Actor) -> bool:
+        if not actor.may(self.allowed) or actor.name == self.barred:
             return False
-        return by.is_admin or not self.asked_of or by.is_one_of(self.asked_of)
+        return actor.is_admin or not self.asked_of or actor.is_one_of(self.asked_of)
 
     def warning(self, roll: UserIndex) -> str | None:
         """What is told where too few people can decide."""

@@ -68,12 +68,12 @@ class ApprovalService:
         approval_id: str,
         decision: str,
         *,
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
         **said: Unpack[DecisionFields],
     ) -> Commit:
         asked = await self._engine.database.aread(lambda c: find(c, approval_id))
-        return await self._decide(asked, DecisionInput(decision, **said), by, command_id)
+        return await self._decide(asked, DecisionInput(decision, **said), actor, command_id)
 
     async def decide_pending(
         self,
@@ -81,15 +81,17 @@ class ApprovalService:
         decision: str,
         *,
         kinds: frozenset[ApprovalKind] | None = None,
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
         **said: Unpack[DecisionFields],
     ) -> Commit:
         """Answer whatever is pending for an execution."""
         asked = await self._engine.database.aread(lambda c: pending(c, execution_id, kinds))
-        return await self._decide(asked, DecisionInput(decision, **said), by, command_id)
+        return await self._decide(asked, DecisionInput(decision, **said), actor, command_id)
 
-    async def _decide(self, asked: PendingApproval, said: DecisionInput, by: Actor, command_id: UUID | None) -> Commit:
+    async def _decide(
+        self, asked: PendingApproval, said: DecisionInput, actor: Actor, command_id: UUID | None
+    ) -> Commit:
         decision = said.decision
         if asked.kind is ApprovalKind.START and decision in ("reject", "revise"):
             decision = "refuse"  # the work has not started: nothing can be revised
@@ -104,20 +106,20 @@ class ApprovalService:
             if (asked.kind, decision) != (ApprovalKind.ACTION, "approve"):
                 raise InvalidInput([("/modified_params", "Only the approval of an action can have other parameters.")])
             command, attachments = await self._modifying.modify(asked.approval_id, command, said.modified_params)
-        return await self._engine.send(asked.run_id, command, self.given(by, command_id), attachments=attachments)
+        return await self._engine.send(asked.run_id, command, self.given(actor, command_id), attachments=attachments)
 
     async def hand_over(
-        self, approval_id: str, to: Sequence[str], reason: str, *, by: Actor, command_id: UUID | None = None
+        self, approval_id: str, to: Sequence[str], reason: str, *, actor: Actor, command_id: UUID | None = None
     ) -> Commit:
         """Let others decide."""
         asked = await self._engine.database.aread(lambda c: find(c, approval_id))
         command = AssignApproval(approval_id, tuple(dict.fromkeys(name.strip() for name in to)), reason)
-        return await self._engine.send(asked.run_id, command, self.given(by, command_id))
+        return await self._engine.send(asked.run_id, command, self.given(actor, command_id))
 
-    def given(self, by: Actor, command_id: UUID | None = None) -> CommandContext:
+    def given(self, actor: Actor, command_id: UUID | None = None) -> CommandContext:
         """With all that this person may be named as among those who are asked; admins count as everybody."""
-        counts_as = None if by.is_admin else by.answers_to
-        return replace(self._engine.context(by.name, command_id), counts_as=counts_as)
+        counts_as = None if actor.is_admin else actor.answers_to
+        return replace(self._engine.context(actor.name, command_id), counts_as=counts_as)
 
 
 def find(connection: Connection, approval_id: str) -> PendingApproval:

@@ -38,7 +38,7 @@ class UploadService:
         self.max_bytes = max_bytes
 
     async def add(
-        self, execution_id: str, filename: str, media_type: str, content: AsyncIterator[bytes], *, by: Actor
+        self, execution_id: str, filename: str, media_type: str, content: AsyncIterator[bytes], *, actor: Actor
     ) -> StoredUpload:
         """Refused as soon as it is known to be too large; nothing of it is referred to then."""
         await self._database.aread(lambda c: _check_waiting(c, execution_id))
@@ -55,7 +55,7 @@ class UploadService:
             "size_bytes": size,
             "checksum": checksum,
             "created_at": self._clock.now(),
-            "created_by": by.name,
+            "created_by": actor.name,
         }
         await self._database.transact(lambda c: c.execute(sa.insert(t.uploads), row))
         return upload

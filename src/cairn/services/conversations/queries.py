@@ -68,14 +68,14 @@ def list_messages(
     plans: DefinitionCache,
     execution_id: str,
     wanted: MessageFilter,
-    by: Actor,
+    actor: Actor,
     limit: int,
     cursor: str | None,
 ) -> MessagePage:
     row = execution_row(connection, execution_id)
     pipeline_id = connection.execute(sa.select(R.pipeline_id).where(R.run_id == row.run_id)).scalar_one()
     is_hidden = not is_shown(definition_of(connection, plans, pipeline_id, row))
-    if is_hidden and not by.may(AUDIT):
+    if is_hidden and not actor.may(AUDIT):
         return MessagePage(items=[], next_cursor=None, is_hidden=True)
     query = _MESSAGES.where(M.execution_id == execution_id)
     if wanted.scope is not None:

@@ -30,7 +30,7 @@ def token_row(
     user: str,
     name: str,
     *,
-    by: Actor,
+    actor: Actor,
     at: datetime,
     scopes: list[str] | None = None,
     expires_at: datetime | None = None,
@@ -42,7 +42,7 @@ def token_row(
         "name": name,
         "scopes": scopes,
         "created_at": at,
-        "created_by": by.name,
+        "created_by": actor.name,
         "expires_at": expires_at,
     }
 

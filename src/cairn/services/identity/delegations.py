@@ -36,13 +36,13 @@ class Delegations:
     def __init__(self, admin_changes: AdminChanges) -> None:
         self._changes = admin_changes
 
-    async def create(self, wanted: NewDelegation, by: Actor) -> str:
+    async def create(self, wanted: NewDelegation, actor: Actor) -> str:
         """For oneself, or for anybody by an admin. Who stands for somebody must be allowed to decide anyway."""
-        return await self._changes.apply(lambda change: _create(change, wanted), by)
+        return await self._changes.apply(lambda change: _create(change, wanted), actor)
 
-    async def end(self, delegation_id: str, by: Actor) -> None:
+    async def end(self, delegation_id: str, actor: Actor) -> None:
         """Before its time: by who gave it, by who has it, or by an admin."""
-        await self._changes.apply(lambda change: _end(change, delegation_id), by)
+        await self._changes.apply(lambda change: _end(change, delegation_id), actor)
 
 
 def _create(change: AdminChange, wanted: NewDelegation) -> str:

@@ -24,18 +24,18 @@ class Groups:
     def __init__(self, admin_changes: AdminChanges) -> None:
         self._changes = admin_changes
 
-    async def create(self, name: str, description: str, members: Sequence[str], by: Actor) -> str:
-        return await self._changes.apply(lambda change: _create(change, name, description, members), by)
+    async def create(self, name: str, description: str, members: Sequence[str], actor: Actor) -> str:
+        return await self._changes.apply(lambda change: _create(change, name, description, members), actor)
 
     async def change(
-        self, name: str, by: Actor, *, description: str | None = None, members: Sequence[str] | None = None
+        self, name: str, actor: Actor, *, description: str | None = None, members: Sequence[str] | None = None
     ) -> None:
         """What is None stays as it is."""
-        await self._changes.apply(lambda change: _change(change, name, description, members), by)
+        await self._changes.apply(lambda change: _change(change, name, description, members), actor)
 
-    async def remove(self, name: str, by: Actor) -> None:
+    async def remove(self, name: str, actor: Actor) -> None:
         """Its members stay. Who is asked by its name is asked no more."""
-        await self._changes.apply(lambda change: _remove(change, name), by)
+        await self._changes.apply(lambda change: _remove(change, name), actor)
 
 
 def _create(change: AdminChange, name: str, description: str, members: Sequence[str]) -> str:

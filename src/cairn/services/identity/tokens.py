@@ -49,21 +49,21 @@ class TokenService:
     def __init__(self, admin_changes: AdminChanges) -> None:
         self._changes = admin_changes
 
-    async def create(self, wanted: TokenSpec, by: Actor) -> CreatedToken:
+    async def create(self, wanted: TokenSpec, actor: Actor) -> CreatedToken:
         """The token itself is in this answer and nowhere else."""
-        return await self._changes.apply(lambda change: _create(change, wanted), by)
+        return await self._changes.apply(lambda change: _create(change, wanted), actor)
 
-    async def create_own(self, wanted: TokenSpec, by: Actor) -> CreatedToken:
+    async def create_own(self, wanted: TokenSpec, actor: Actor) -> CreatedToken:
         """The same for oneself: it has an end, and asks for nothing that one's roles do not allow."""
-        return await self._changes.apply(lambda change: _create_own(change, wanted), by)
+        return await self._changes.apply(lambda change: _create_own(change, wanted), actor)
 
-    async def revoke_own(self, token_id: str, by: Actor) -> None:
+    async def revoke_own(self, token_id: str, actor: Actor) -> None:
         """There is no other's."""
-        await self._changes.apply(lambda change: _revoke(change, token_id, own=True), by)
+        await self._changes.apply(lambda change: _revoke(change, token_id, own=True), actor)
 
-    async def revoke(self, token_id: str, by: Actor) -> None:
+    async def revoke(self, token_id: str, actor: Actor) -> None:
         """At once, with the sessions that were opened with it. A second time changes nothing."""
-        await self._changes.apply(lambda change: _revoke(change, token_id), by)
+        await self._changes.apply(lambda change: _revoke(change, token_id), actor)
 
 
 def _create_own(change: AdminChange, wanted: TokenSpec) -> CreatedToken:
@@ -94,7 +94,7 @@ def _create(change: AdminChange, wanted: TokenSpec, ends_at: datetime | None = N
     expires_at = None if wanted.days is None else change.at + timedelta(days=wanted.days)
     if ends_at is not None:
         expires_at = ends_at if expires_at is None else min(expires_at, ends_at)
-    row = token_row(token, wanted.user, name, by=change.actor, at=change.at, scopes=scopes, expires_at=expires_at)
+    row = token_row(token, wanted.user, name, actor=change.actor, at=change.at, scopes=scopes, expires_at=expires_at)
     change.connection.execute(sa.insert(t.api_tokens).values(row))
     change.record("token_created", token_id=row["token_id"], user=wanted.user, token=name, scopes=scopes)
     return CreatedToken(row["token_id"], token, expires_at)

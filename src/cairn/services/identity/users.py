@@ -43,20 +43,20 @@ class Users:
     def __init__(self, admin_changes: AdminChanges) -> None:
         self._changes = admin_changes
 
-    async def create(self, wanted: UserSpec, by: Actor) -> str:
+    async def create(self, wanted: UserSpec, actor: Actor) -> str:
         """Somebody new, who cannot sign in before an invitation, a provider or a token lets them."""
-        return await self._changes.apply(lambda change: make_user(change, wanted), by)
+        return await self._changes.apply(lambda change: make_user(change, wanted), actor)
 
-    async def change(self, name: str, wanted: UserChange, by: Actor) -> None:
-        await self._changes.apply(lambda change: change_user(change, name, wanted), by)
+    async def change(self, name: str, wanted: UserChange, actor: Actor) -> None:
+        await self._changes.apply(lambda change: change_user(change, name, wanted), actor)
 
-    async def remove(self, name: str, by: Actor) -> None:
+    async def remove(self, name: str, actor: Actor) -> None:
         """At once: sessions end, tokens and invitations are revoked, delegations end. The name stays taken."""
-        await self._changes.apply(lambda change: _remove(change, name), by)
+        await self._changes.apply(lambda change: _remove(change, name), actor)
 
-    async def restore(self, name: str, by: Actor) -> None:
+    async def restore(self, name: str, actor: Actor) -> None:
         """Somebody who was removed is back, without groups, tokens and sessions."""
-        await self._changes.apply(lambda change: _restore(change, name), by)
+        await self._changes.apply(lambda change: _restore(change, name), actor)
 
 
 def make_user(change: AdminChange, wanted: UserSpec) -> str:

@@ -33,27 +33,27 @@ class ChannelTests:
         self._courier = courier
         self._clock = clock
 
-    async def try_out(self, channel_id: str, by: Actor, recipient: str | None = None) -> str:
+    async def try_out(self, channel_id: str, actor: Actor, recipient: str | None = None) -> str:
         """The id of the delivery. A channel that is not in use can be tried out too."""
-        out = await self._database.transact(lambda c: self._begin(c, channel_id, by, recipient))
+        out = await self._database.transact(lambda c: self._begin(c, channel_id, actor, recipient))
         ended = await self._courier.try_once(out)
         await retry_transient(lambda: self._database.transact(lambda c: self._end(c, out.delivery_id, ended)))
         return out.delivery_id
 
-    def _begin(self, connection: Connection, channel_id: str, by: Actor, recipient: str | None) -> OutgoingDelivery:
+    def _begin(self, connection: Connection, channel_id: str, actor: Actor, recipient: str | None) -> OutgoingDelivery:
         now, channel = self._clock.now(), read(find(connection, channel_id))
-        told = trial(channel.name, by.name)
+        told = trial(channel.name, actor.name)
         notice_id = str(uuid4())
         values = {
             "notice_id": notice_id,
             "kind": NotificationKind.TEST.value,
-            "actor": by.name,
+            "actor": actor.name,
             "detail": {},
             "noted_at": now,
             "content": content.write(told),
         }
         connection.execute(sa.insert(t.notices).values(values))
-        to = deliveries.direct(channel, _recipient(channel, by, recipient))
+        to = deliveries.direct(channel, _recipient(channel, actor, recipient))
         delivery_id = deliveries.make(connection, notice_id, to, now) or ""
         deliveries.begin_try(connection, deliveries.find(connection, delivery_id), now)
         return OutgoingDelivery(delivery_id, channel, to.recipient, told)
@@ -64,10 +64,10 @@ class ChannelTests:
         deliveries.close(connection, delivery_id, STATUS[ended.outcome], ended.told, now)
 
 
-def _recipient(channel: RoutedChannel, by: Actor, recipient: str | None) -> str:
+def _recipient(channel: RoutedChannel, actor: Actor, recipient: str | None) -> str:
     if channel.kind is not ChannelKind.EMAIL:
         return ""
-    to = recipient or by.email or next((r for r in channel.recipients if "@" in r), None)
+    to = recipient or actor.email or next((r for r in channel.recipients if "@" in r), None)
     if to is None:
         raise InvalidInput([("/recipient", "Say which address the mail goes to.")])
     return to

@@ -32,9 +32,9 @@ Errors = list[tuple[str, str]]
 
 
 class ChannelSecrets(SealedAddress, Protocol):
-    async def put(self, name: str, value: str, by: Actor) -> None: ...
+    async def put(self, name: str, value: str, actor: Actor) -> None: ...
 
-    async def remove(self, name: str, by: Actor) -> None: ...
+    async def remove(self, name: str, actor: Actor) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ChannelService:
         self._secrets = secrets
         self._messenger = messenger
 
-    async def create(self, wanted: ChannelSpec, by: Actor) -> tuple[str, str | None]:
+    async def create(self, wanted: ChannelSpec, actor: Actor) -> tuple[str, str | None]:
         """The id, and the signing key where one was made."""
         if wanted.kind is None or wanted.name is None:
             raise InvalidInput([("", "A channel has a name and a kind.")])
@@ -85,15 +85,15 @@ class ChannelService:
             change.record("channel_created", channel=values["name"], kind=values["kind"])
 
         # Kept first: a channel that is there can be used. A secret that nobody uses does no harm.
-        await self._keep(channel_id, wanted.url, wanted.signing_key or made_key, by)
+        await self._keep(channel_id, wanted.url, wanted.signing_key or made_key, actor)
         try:
-            await self._changes.apply(body, by)
+            await self._changes.apply(body, actor)
         except BaseException:
-            await self._drop(channel_id, by)
+            await self._drop(channel_id, actor)
             raise
         return channel_id, made_key
 
-    async def update(self, channel_id: str, wanted: ChannelSpec, by: Actor, if_match: int | None = None) -> None:
+    async def update(self, channel_id: str, wanted: ChannelSpec, actor: Actor, if_match: int | None = None) -> None:
         row = await self._changes.database.aread(lambda c: find(c, channel_id))
         host = self._check(wanted, ChannelKind(row.kind), is_new=False)
         values = {**_values(wanted), **({"host": host} if wanted.url is not None else {})}
@@ -108,10 +108,10 @@ class ChannelService:
             told = sorted({*values, *(["signing_key"] if wanted.signing_key else [])})
             change.record("channel_updated", channel=values.get("name", now.name), changed_fields=told)
 
-        await self._changes.apply(body, by)
-        await self._keep(channel_id, wanted.url, wanted.signing_key, by)
+        await self._changes.apply(body, actor)
+        await self._keep(channel_id, wanted.url, wanted.signing_key, actor)
 
-    async def remove(self, channel_id: str, by: Actor) -> str:
+    async def remove(self, channel_id: str, actor: Actor) -> str:
         """Its name. What waits to be sent there is skipped."""
 
         def body(change: AdminChange) -> str:
@@ -122,21 +122,21 @@ class ChannelService:
             change.record("channel_removed", channel=row.name, kind=row.kind)
             return row.name
 
-        name = await self._changes.apply(body, by)
-        await self._drop(channel_id, by)
+        name = await self._changes.apply(body, actor)
+        await self._drop(channel_id, actor)
         return name
 
     # ---- secrets ---------------------------------------------------------------------------------------
-    async def _keep(self, channel_id: str, url: str | None, key: str | None, by: Actor) -> None:
+    async def _keep(self, channel_id: str, url: str | None, key: str | None, actor: Actor) -> None:
         if url is not None:
-            await self._secrets.put(url_secret(channel_id), url, by)
+            await self._secrets.put(url_secret(channel_id), url, actor)
         if key is not None:
-            await self._secrets.put(key_secret(channel_id), key, by)
+            await self._secrets.put(key_secret(channel_id), key, actor)
 
-    async def _drop(self, channel_id: str, by: Actor) -> None:
+    async def _drop(self, channel_id: str, actor: Actor) -> None:
         for name in (url_secret(channel_id), key_secret(channel_id)):
             try:
-                await self._secrets.remove(name, by)
+                await self._secrets.remove(name, actor)
             except NotFound:
                 continue
 

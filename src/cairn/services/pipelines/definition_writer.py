@@ -39,7 +39,7 @@ class DefinitionSaveRequest:
 
     edit: edits.Edit
     comment: str
-    by: Actor
+    actor: Actor
     command_id: UUID | None = None
     if_match: int | None = None
     force: bool = False
@@ -78,7 +78,7 @@ class DefinitionWriter:
         return await self._engine.shielded(self._save(pipeline_id, wanted))
 
     async def _save(self, pipeline_id: str, wanted: DefinitionSaveRequest) -> SavedDefinition:
-        given = self._engine.context(wanted.by.name, wanted.command_id)
+        given = self._engine.context(wanted.actor.name, wanted.command_id)
         async with self._engine.lock(pipeline_id):
             runs = await self._engine.database.aread(lambda c: pipelines.standing_runs(c, pipeline_id))
             async with self._engine.lock(*runs):  # nobody writes into their folders while they move

@@ -49,7 +49,7 @@ class Scripts:
         content: bytes,
         *,
         if_match: int | None = None,
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
     ) -> tuple[Script, SavedDefinition]:
         """Put a script there; the same text changes nothing."""
@@ -63,7 +63,7 @@ class Scripts:
             raise InvalidInput([("", f"A script is text in UTF-8; this breaks off at byte {error.start:,}.")]) from None
         plain = plain_path(path)
         wanted = DefinitionSaveRequest(
-            edits.put_script(plain, text), f"script {plain} written", by, command_id, if_match
+            edits.put_script(plain, text), f"script {plain} written", actor, command_id, if_match
         )
         saved = await self._saving.save(pipeline_id, wanted)
         definition, _ = await self._database.aread(lambda c: _newest(c, pipeline_id))
@@ -75,7 +75,7 @@ class Scripts:
         path: str,
         *,
         if_match: int | None = None,
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
         plain = plain_path(path)
@@ -86,7 +86,9 @@ class Scripts:
                 f"{plain} is the script of {', '.join(users)}: without it they cannot be carried out.",
                 ("name another script there first",),
             )
-        wanted = DefinitionSaveRequest(edits.remove_script(plain), f"script {plain} removed", by, command_id, if_match)
+        wanted = DefinitionSaveRequest(
+            edits.remove_script(plain), f"script {plain} removed", actor, command_id, if_match
+        )
         return await self._saving.save(pipeline_id, wanted)
 
 

@@ -103,11 +103,11 @@ class PipelineService:
         *,
         positions: SourceMap | None = None,
         comment: str = "",
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
         checked = self.check(document, positions)
-        given = self._engine.context(by.name, command_id)
+        given = self._engine.context(actor.name, command_id)
         pipeline_id = str(uuid5(given.command_id, "pipeline"))
         definition = identified(checked.definition, None, pipeline_id, given)
         saved = SavedDefinition(pipeline_id, checked.warnings)
@@ -141,7 +141,7 @@ class PipelineService:
             self._saving.announce(pipeline_id, "pipeline_created")
         return SavedDefinition(pipeline_id, saved.warnings + failed)
 
-    async def from_template(self, name: str, *, by: Actor, command_id: UUID | None = None) -> SavedDefinition:
+    async def from_template(self, name: str, *, actor: Actor, command_id: UUID | None = None) -> SavedDefinition:
         found = {template.name: template for template in templates()}
         if name not in found:
             raise InvalidInput(
@@ -149,7 +149,7 @@ class PipelineService:
             )
         document, positions = found[name].read()
         return await self.create(
-            document, positions=positions, comment=f"from template {name}", by=by, command_id=command_id
+            document, positions=positions, comment=f"from template {name}", actor=actor, command_id=command_id
         )
 
     # ---- changing ------------------------------------------------------------------------------------
@@ -162,11 +162,11 @@ class PipelineService:
         force: bool = False,
         positions: SourceMap | None = None,
         comment: str = "",
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
         """Fields that are left out stay as they are; `checkpoints`, where given, are all of them from now on."""
-        wanted = DefinitionSaveRequest(edits.merge(changes), comment, by, command_id, if_match, force, positions)
+        wanted = DefinitionSaveRequest(edits.merge(changes), comment, actor, command_id, if_match, force, positions)
         return await self._saving.save(pipeline_id, wanted)
 
     async def replace(
@@ -177,20 +177,20 @@ class PipelineService:
         if_match: int | None = None,
         force: bool = False,
         positions: SourceMap | None = None,
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
         """The definition is what the document says: fields that are left out have their default."""
-        wanted = DefinitionSaveRequest(edits.become(document), "applied", by, command_id, if_match, force, positions)
+        wanted = DefinitionSaveRequest(edits.become(document), "applied", actor, command_id, if_match, force, positions)
         return await self._saving.save(pipeline_id, wanted)
 
     async def revert(
-        self, pipeline_id: str, revision: int, *, force: bool = False, by: Actor, command_id: UUID | None = None
+        self, pipeline_id: str, revision: int, *, force: bool = False, actor: Actor, command_id: UUID | None = None
     ) -> SavedDefinition:
         """The definition as it was, as a new revision."""
         earlier = await self._database.aread(lambda c: pipelines.definition(c, pipeline_id, revision))
         wanted = DefinitionSaveRequest(
-            edits.become(earlier), f"reverted to revision {revision}", by, command_id, force=force
+            edits.become(earlier), f"reverted to revision {revision}", actor, command_id, force=force
         )
         return await self._saving.save(pipeline_id, wanted)
 
@@ -201,11 +201,13 @@ class PipelineService:
         *,
         position: int | None = None,
         force: bool = False,
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
     ) -> tuple[str, SavedDefinition]:
         command_id = command_id or uuid4()
-        wanted = DefinitionSaveRequest(edits.add(checkpoint, position), "checkpoint added", by, command_id, force=force)
+        wanted = DefinitionSaveRequest(
+            edits.add(checkpoint, position), "checkpoint added", actor, command_id, force=force
+        )
         saved = await self._saving.save(pipeline_id, wanted)
         return new_id(command_id, pipeline_id, 0), saved
 
@@ -215,19 +217,21 @@ class PipelineService:
         changes: Mapping[str, Any],
         *,
         if_match: int | None = None,
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
         """Fields that are left out stay as they are."""
         wanted = DefinitionSaveRequest(
-            edits.change(checkpoint_id, changes), "checkpoint changed", by, command_id, if_match
+            edits.change(checkpoint_id, changes), "checkpoint changed", actor, command_id, if_match
         )
         return await self._saving.save(await self._pipeline_of(checkpoint_id), wanted)
 
     async def remove_checkpoint(
-        self, checkpoint_id: str, *, force: bool = False, by: Actor, command_id: UUID | None = None
+        self, checkpoint_id: str, *, force: bool = False, actor: Actor, command_id: UUID | None = None
     ) -> SavedDefinition:
-        wanted = DefinitionSaveRequest(edits.remove(checkpoint_id), "checkpoint removed", by, command_id, force=force)
+        wanted = DefinitionSaveRequest(
+            edits.remove(checkpoint_id), "checkpoint removed", actor, command_id, force=force
+        )
         return await self._saving.save(await self._pipeline_of(checkpoint_id), wanted)
 
     async def reorder(
@@ -237,10 +241,12 @@ class PipelineService:
         *,
         if_match: int | None = None,
         force: bool = False,
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
-        wanted = DefinitionSaveRequest(edits.reorder(order), "checkpoints reordered", by, command_id, if_match, force)
+        wanted = DefinitionSaveRequest(
+            edits.reorder(order), "checkpoints reordered", actor, command_id, if_match, force
+        )
         return await self._saving.save(pipeline_id, wanted)
 
     async def _pipeline_of(self, checkpoint_id: str) -> str:
@@ -250,9 +256,11 @@ class PipelineService:
         return found
 
     # ---- deleting ------------------------------------------------------------------------------------
-    async def delete(self, pipeline_id: str, *, force: bool = False, by: Actor, command_id: UUID | None = None) -> str:
+    async def delete(
+        self, pipeline_id: str, *, force: bool = False, actor: Actor, command_id: UUID | None = None
+    ) -> str:
         """Soft: the rows are marked, the folder goes to the archive."""
-        given = self._engine.context(by.name, command_id)
+        given = self._engine.context(actor.name, command_id)
         return await self._engine.shielded(self._delete(pipeline_id, force, given))
 
     async def _delete(self, pipeline_id: str, force: bool, given: CommandContext) -> str:
@@ -278,8 +286,8 @@ class PipelineService:
         self._saving.announce(pipeline_id, "pipeline_deleted")
         return location
 
-    async def restore(self, pipeline_id: str, *, by: Actor, command_id: UUID | None = None) -> None:
-        given = self._engine.context(by.name, command_id)
+    async def restore(self, pipeline_id: str, *, actor: Actor, command_id: UUID | None = None) -> None:
+        given = self._engine.context(actor.name, command_id)
         await self._engine.shielded(self._restore(pipeline_id, given))
 
     async def _restore(self, pipeline_id: str, given: CommandContext) -> None:

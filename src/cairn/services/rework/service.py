@@ -54,22 +54,22 @@ class ReworkService:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def preview(self, connection: Connection, request: ReworkSpec, by: Actor) -> ReworkImpact:
+    def preview(self, connection: Connection, request: ReworkSpec, actor: Actor) -> ReworkImpact:
         """The impact, without touching anything."""
         loaded = self._engine.load(connection, run_of_execution(connection, request.execution_id), lock=False)
         asker, command = loaded.run.executions[request.execution_id], _command(loaded, request)
-        commit = self._engine.simulate(connection, loaded.facts.run_id, command, self._engine.context(by.name))
+        commit = self._engine.simulate(connection, loaded.facts.run_id, command, self._engine.context(actor.name))
         (made,) = [e for e in commit.decision.run.executions.values() if e.id not in commit.before.run.executions]
         replaced = commit.before.run.index.done[command.key]
         return ReworkImpact(commit, asker, replaced, made)
 
-    async def create(self, request: ReworkSpec, *, by: Actor, command_id: UUID | None = None) -> StartedRework:
+    async def create(self, request: ReworkSpec, *, actor: Actor, command_id: UUID | None = None) -> StartedRework:
         """Send the work back. The same command again has sent it back once."""
         loaded = await self._loaded(request.execution_id)
-        return await self._send(loaded, _command(loaded, request), by, command_id)
+        return await self._send(loaded, _command(loaded, request), actor, command_id)
 
     async def rerun(
-        self, execution_id: str, *, reason: str = "", by: Actor, command_id: UUID | None = None
+        self, execution_id: str, *, reason: str = "", actor: Actor, command_id: UUID | None = None
     ) -> StartedRework:
         """Do a stale execution again: a new one at its position supersedes it, asked for by no other."""
         loaded = await self._loaded(execution_id)
@@ -82,16 +82,16 @@ class ReworkService:
         if not await self._engine.database.aread(lambda c: staleness.of_executions(c, [execution_id])):
             raise CommandRefused("The execution is up to date: nothing that it read has a newer version.", ("rework",))
         command = RequestRework(e.key, None, reason or "What it read has a newer version.")
-        return await self._send(loaded, command, by, command_id)
+        return await self._send(loaded, command, actor, command_id)
 
     async def _loaded(self, execution_id: str) -> LoadedRun:
         run_id = await self._engine.database.aread(lambda c: run_of_execution(c, execution_id))
         return await self._engine.read_run(run_id)
 
     async def _send(
-        self, loaded: LoadedRun, command: RequestRework, by: Actor, command_id: UUID | None
+        self, loaded: LoadedRun, command: RequestRework, actor: Actor, command_id: UUID | None
     ) -> StartedRework:
-        given, run_id = self._engine.context(by.name, command_id), loaded.facts.run_id
+        given, run_id = self._engine.context(actor.name, command_id), loaded.facts.run_id
         made = created_id(given.command_id, run_id, 1)
         try:
             commit = await self._engine.send(run_id, command, given)

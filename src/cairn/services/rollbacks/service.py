@@ -57,10 +57,10 @@ class RollbackService:
         self._engine = engine
 
     # ---- before --------------------------------------------------------------------------------------
-    def preview(self, connection: Connection, request: RollbackSpec, by: Actor) -> RollbackImpact:
+    def preview(self, connection: Connection, request: RollbackSpec, actor: Actor) -> RollbackImpact:
         """The impact, without touching anything."""
         plan = self._plan(connection, request)
-        given = self._engine.context(by.name)
+        given = self._engine.context(actor.name)
         commits = [self._engine.simulate(connection, run_id, command, given) for run_id, command in plan.commands]
         target, *others = [archived_run(commit) for commit in commits]
         gone = set(target.rollback(request.rollback_id).archived)
@@ -89,9 +89,9 @@ class RollbackService:
 
     # ---- doing it ------------------------------------------------------------------------------------
     async def roll_back(
-        self, request: RollbackSpec, *, by: Actor, command_id: UUID | None = None
+        self, request: RollbackSpec, *, actor: Actor, command_id: UUID | None = None
     ) -> tuple[str, list[str]]:
-        context = self._engine.context(by.name, command_id)
+        context = self._engine.context(actor.name, command_id)
 
         def body(connection: Connection, plan: _RollbackPlan) -> list[Commit]:
             self._verify(connection, plan)
@@ -113,9 +113,9 @@ class RollbackService:
         commits = await self._engine.shielded(self._send(pipeline_id, partial(self._plan, request=request), body))
         return request.rollback_id, [warning for commit in commits for warning in commit.warnings]
 
-    async def undo(self, rollback_id: str, *, by: Actor, command_id: UUID | None = None) -> list[str]:
+    async def undo(self, rollback_id: str, *, actor: Actor, command_id: UUID | None = None) -> list[str]:
         """Put everything back while nothing newer stands in its place."""
-        context = self._engine.context(by.name, command_id)
+        context = self._engine.context(actor.name, command_id)
 
         def body(connection: Connection, plan: _UndoPlan) -> list[Commit]:
             self._verify_undo(connection, plan)

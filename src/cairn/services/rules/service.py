@@ -55,13 +55,13 @@ class RuleService:
         return load(text, count=None if count is None else lambda people: count(connection, people))
 
     async def save(
-        self, scope: str, text: str, *, if_match: int | None = None, comment: str = "", by: Actor
+        self, scope: str, text: str, *, if_match: int | None = None, comment: str = "", actor: Actor
     ) -> SavedRules:
         """The next version, in force with the commit. The same text again changes nothing."""
         if scope != GLOBAL:
-            return await self._save(scope, text, if_match, comment, by.name)
+            return await self._save(scope, text, if_match, comment, actor.name)
         await self.file.follow()  # what is written there already becomes a version of its own
-        saved = await self._save(scope, text, if_match, comment, by.name)
+        saved = await self._save(scope, text, if_match, comment, actor.name)
         await self.file.give()
         return saved
 
@@ -113,7 +113,7 @@ class RuleService:
         return SavedRules(scope, now.revision, written.warnings)
 
     # ---- all at once ---------------------------------------------------------------------------------
-    async def stop(self, stopped: bool, reason: str, by: Actor) -> bool:
+    async def stop(self, stopped: bool, reason: str, actor: Actor) -> bool:
         """Stop every automatic approval from this moment on, or let them go on. False: it was so already.
 
         Asked again while it is on, another reason takes the place of the first; who stopped it, and when, stay.
@@ -125,14 +125,14 @@ class RuleService:
             was, at = rules.head(connection, GLOBAL, lock=True), self._clock.now()
             told: dict[str, str] = {"reason": reason}
             if was.stopped != stopped:
-                rules.stop(connection, was, stopped, reason, by.name, at)
+                rules.stop(connection, was, stopped, reason, actor.name, at)
                 event = "emergency_stop_enabled" if stopped else "emergency_stop_lifted"
             elif stopped and (earlier := rules.explain_stop(connection, reason)) is not None:
                 told["earlier_reason"] = earlier
                 event = "emergency_stop_reason_updated"
             else:
                 return None
-            chain.append_global_event(connection, event, by.name, at, told)
+            chain.append_global_event(connection, event, actor.name, at, told)
             return event
 
         event = await self._database.transact(write)
@@ -141,7 +141,7 @@ class RuleService:
         return event is not None
 
     # ---- samples -------------------------------------------------------------------------------------
-    async def review(self, approval_id: str, agrees: bool, comment: str, by: Actor) -> None:
+    async def review(self, approval_id: str, agrees: bool, comment: str, actor: Actor) -> None:
         """What a person says of an automatic approval afterwards; the run goes its way."""
 
         def write(connection: Connection) -> ChangeHint:
@@ -156,7 +156,7 @@ class RuleService:
             if row.status != ApprovalStatus.AUTO_APPROVED.value or not row.audit:
                 raise CommandRefused("This approval is not among those that people look at afterwards.")
             at = self._clock.now()
-            said = {"agrees": agrees, "comment": comment, "by": by.name, "at": at}
+            said = {"agrees": agrees, "comment": comment, "by": actor.name, "at": at}
             mine = reviews.c.approval_id == approval_id
             if connection.execute(sa.update(reviews).where(mine).values(said)).rowcount == 0:
                 connection.execute(sa.insert(reviews).values(approval_id=approval_id, **said))
@@ -169,7 +169,7 @@ class RuleService:
                 approval_id=approval_id,
                 name=row.checkpoint_name,
             )
-            chain.append_run_event(connection, row.run_id, told, by.name, at)
+            chain.append_run_event(connection, row.run_id, told, actor.name, at)
             return ChangeHint(row.pipeline_id, row.run_id, "auto_approval_reviewed")
 
         self._hub.publish(await self._database.transact(write))

@@ -28,11 +28,11 @@ class Executions:
         self._engine = engine
         self._approvals = approvals
 
-    async def start(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:
-        return await self._send(execution_id, StartExecution(execution_id), by, command_id)
+    async def start(self, execution_id: str, *, actor: Actor, command_id: UUID | None = None) -> Commit:
+        return await self._send(execution_id, StartExecution(execution_id), actor, command_id)
 
     async def start_checkpoint(
-        self, run_id: str, checkpoint_id: str, *, by: Actor, command_id: UUID | None = None
+        self, run_id: str, checkpoint_id: str, *, actor: Actor, command_id: UUID | None = None
     ) -> tuple[str, Commit]:
         """Start the execution of a checkpoint that waits for it."""
         loaded = await self._engine.read_run(run_id)
@@ -42,19 +42,19 @@ class Executions:
         waiting = [e.id for e in loaded.run.current if e.key in keys and e.state is ExecutionState.PENDING]
         if not waiting:
             raise CommandRefused("No execution of this checkpoint waits for a start.")
-        return waiting[0], await self.start(waiting[0], by=by, command_id=command_id)
+        return waiting[0], await self.start(waiting[0], actor=actor, command_id=command_id)
 
     async def retry(
-        self, execution_id: str, *, attempt: int | None = None, by: Actor, command_id: UUID | None = None
+        self, execution_id: str, *, attempt: int | None = None, actor: Actor, command_id: UUID | None = None
     ) -> Commit:
         """Try a failed one again; named, the attempt must be the one that failed."""
         if attempt is None:
             loaded = await self._engine.read_run(await self.run_of(execution_id))
             attempt = loaded.run.executions[execution_id].attempt
-        return await self._send(execution_id, RetryExecution(execution_id, attempt), by, command_id)
+        return await self._send(execution_id, RetryExecution(execution_id, attempt), actor, command_id)
 
-    async def cancel(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:
-        return await self._send(execution_id, CancelExecution(execution_id), by, command_id)
+    async def cancel(self, execution_id: str, *, actor: Actor, command_id: UUID | None = None) -> Commit:
+        return await self._send(execution_id, CancelExecution(execution_id), actor, command_id)
 
     async def submit(
         self,
@@ -62,7 +62,7 @@ class Executions:
         fields: Mapping[str, Any],
         *,
         digest: str | None = None,
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
     ) -> Commit:
         """Fill in the form that an execution waits for."""
@@ -72,7 +72,7 @@ class Executions:
             kinds=frozenset({ApprovalKind.INPUT}),
             digest=digest,
             fields=fields,
-            by=by,
+            actor=actor,
             command_id=command_id,
         )
 
@@ -84,6 +84,6 @@ class Executions:
             raise NotFound("execution", execution_id)
         return found
 
-    async def _send(self, execution_id: str, command: Command, by: Actor, command_id: UUID | None) -> Commit:
+    async def _send(self, execution_id: str, command: Command, actor: Actor, command_id: UUID | None) -> Commit:
         run_id = await self.run_of(execution_id)
-        return await self._engine.send(run_id, command, self._engine.context(by.name, command_id))
+        return await self._engine.send(run_id, command, self._engine.context(actor.name, command_id))

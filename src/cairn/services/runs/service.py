@@ -54,12 +54,12 @@ class RunService:
         original_prompt: str | None = None,
         start: bool = True,
         test: bool = False,
-        by: Actor,
+        actor: Actor,
         command_id: UUID | None = None,
     ) -> StartedRun:
         """The next version of the pipeline; in test mode one without a version."""
         value, payload = (None, None) if input is None else await self._prepared(pipeline_id, input)
-        given = self._engine.context(by.name, command_id)
+        given = self._engine.context(actor.name, command_id)
 
         def body(connection: Connection) -> Made:
             row, definition = self._open(connection, pipeline_id)
@@ -97,9 +97,9 @@ class RunService:
             await self._engine.database.transact(lambda c: blobs.put(c, payload))
         return value, payload
 
-    async def retry(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> StartedRun:
+    async def retry(self, run_id: str, *, actor: Actor, command_id: UUID | None = None) -> StartedRun:
         """The next version, with the same input."""
-        given = self._engine.context(by.name, command_id)
+        given = self._engine.context(actor.name, command_id)
         earlier = (await self._engine.read_run(run_id)).facts
 
         def body(connection: Connection) -> Made:
@@ -183,31 +183,31 @@ class RunService:
         return made, self._engine.apply(connection, facts.run_id, StartRun(), given, loaded=made)
 
     # ---- a run that is there ----------------------------------------------------------------------------
-    async def begin(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:
-        return await self._send(run_id, StartRun(), by, command_id)
+    async def begin(self, run_id: str, *, actor: Actor, command_id: UUID | None = None) -> Commit:
+        return await self._send(run_id, StartRun(), actor, command_id)
 
-    async def pause(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:
-        return await self._send(run_id, PauseRun(), by, command_id)
+    async def pause(self, run_id: str, *, actor: Actor, command_id: UUID | None = None) -> Commit:
+        return await self._send(run_id, PauseRun(), actor, command_id)
 
-    async def resume(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:
-        return await self._send(run_id, ResumeRun(), by, command_id)
+    async def resume(self, run_id: str, *, actor: Actor, command_id: UUID | None = None) -> Commit:
+        return await self._send(run_id, ResumeRun(), actor, command_id)
 
-    async def cancel(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:
-        return await self._send(run_id, CancelRun(), by, command_id)
+    async def cancel(self, run_id: str, *, actor: Actor, command_id: UUID | None = None) -> Commit:
+        return await self._send(run_id, CancelRun(), actor, command_id)
 
-    async def set_budget(self, run_id: str, budget: Budget, *, by: Actor, command_id: UUID | None = None) -> Commit:
+    async def set_budget(self, run_id: str, budget: Budget, *, actor: Actor, command_id: UUID | None = None) -> Commit:
         """What the run may use from now on, where the definition says otherwise."""
-        return await self._send(run_id, SetBudget(budget), by, command_id)
+        return await self._send(run_id, SetBudget(budget), actor, command_id)
 
     async def restart(
-        self, run_id: str, *, pass_number: int | None = None, by: Actor, command_id: UUID | None = None
+        self, run_id: str, *, pass_number: int | None = None, actor: Actor, command_id: UUID | None = None
     ) -> Commit:
         """Begin the next pass; named, the pass that it leaves must be the current one."""
         leaves = pass_number or (await self._engine.read_run(run_id)).run.pass_number
-        return await self._send(run_id, RestartRun(leaves), by, command_id)
+        return await self._send(run_id, RestartRun(leaves), actor, command_id)
 
-    async def _send(self, run_id: str, command: Command, by: Actor, command_id: UUID | None) -> Commit:
-        return await self._engine.send(run_id, command, self._engine.context(by.name, command_id))
+    async def _send(self, run_id: str, command: Command, actor: Actor, command_id: UUID | None) -> Commit:
+        return await self._engine.send(run_id, command, self._engine.context(actor.name, command_id))
 
 
 def _filled(schema: Any, given: Any) -> Any:

@@ -130,7 +130,7 @@ class Authentication:
                 return known
         token, now = new_secret(), self._clock.now()
         tokens = t.api_tokens
-        row = token_row(token, ADMIN.name, LOCAL, by=ADMIN, at=now)
+        row = token_row(token, ADMIN.name, LOCAL, actor=ADMIN, at=now)
 
         def body(connection: Connection) -> None:
             earlier = sa.update(tokens).where(tokens.c.name == LOCAL, tokens.c.user_name == ADMIN.name)

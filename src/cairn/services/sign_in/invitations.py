@@ -52,12 +52,12 @@ class Invitations:
         self._passwords = passwords
         self._signing_in = signing_in
 
-    async def invite(self, wanted: UserSpec, hours: int, by: Actor) -> CreatedInvitation:
+    async def invite(self, wanted: UserSpec, hours: int, actor: Actor) -> CreatedInvitation:
         """Somebody new, or with the name alone somebody who is here and gets a new password. Earlier ones end."""
-        return await self._changes.apply(lambda change: _invite(change, wanted, timedelta(hours=hours)), by)
+        return await self._changes.apply(lambda change: _invite(change, wanted, timedelta(hours=hours)), actor)
 
-    async def revoke(self, invitation_id: str, by: Actor) -> None:
-        await self._changes.apply(lambda change: _revoke(change, invitation_id), by)
+    async def revoke(self, invitation_id: str, actor: Actor) -> None:
+        await self._changes.apply(lambda change: _revoke(change, invitation_id), actor)
 
     async def look(self, token: str, visitor: SignInClient) -> InvitationDetails:
         """Whom it is for, before it is used."""

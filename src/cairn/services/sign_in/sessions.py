@@ -22,31 +22,31 @@ class Sessions:
         self._changes = admin_changes
         self._passwords = passwords
 
-    async def end(self, session_id: str, by: Actor) -> None:
+    async def end(self, session_id: str, actor: Actor) -> None:
         """One's own, or anybody's for an admin. Others' are not even told of."""
-        await self._changes.apply(lambda change: _end(change, session_id), by)
+        await self._changes.apply(lambda change: _end(change, session_id), actor)
 
-    async def end_all(self, user: str, by: Actor, *, but: str | None = None) -> int:
+    async def end_all(self, user: str, actor: Actor, *, but: str | None = None) -> int:
         """Every session of a user, but perhaps the one that is used. Says how many ended."""
-        return await self._changes.apply(lambda change: _end_all(change, user, but), by)
+        return await self._changes.apply(lambda change: _end_all(change, user, but), actor)
 
-    async def change_password(self, by: Actor, *, current: str, new: str, but: str | None = None) -> None:
+    async def change_password(self, actor: Actor, *, current: str, new: str, but: str | None = None) -> None:
         """Set one's own password; other sessions end. Who has one gives it first."""
-        read = sa.select(U).where(U.c.name == by.name)
+        read = sa.select(U).where(U.c.name == actor.name)
         row = await self._changes.database.aread(lambda c: c.execute(read).one())
         if row.password_hash is not None and not await self._passwords.fits(current, row.password_hash):
             raise InvalidInput([("/current", "This is not your password.")])
-        rules.check(new, by.name, "/new")
+        rules.check(new, actor.name, "/new")
         hashed = await self._passwords.hash(new)
 
         def body(change: AdminChange) -> None:
-            if standing(change.connection, by.name).password_hash != row.password_hash:
+            if standing(change.connection, actor.name).password_hash != row.password_hash:
                 raise CommandRefused("The password was changed at the same moment. Look again, then repeat.")
-            change.connection.execute(sa.update(U).where(U.c.name == by.name).values(password_hash=hashed))
-            _delete_all(change, by.name, but)
-            change.record("password_changed", user=by.name)
+            change.connection.execute(sa.update(U).where(U.c.name == actor.name).values(password_hash=hashed))
+            _delete_all(change, actor.name, but)
+            change.record("password_changed", user=actor.name)
 
-        await self._changes.apply(body, by)
+        await self._changes.apply(body, actor)
 
 
 def _end(change: AdminChange, session_id: str) -> None:

@@ -30,11 +30,11 @@ def get_detail(
     plans: DefinitionCache,
     loaded: LoadedRun,
     approval_id: str,
-    by: Actor | None,
+    actor: Actor | None,
     now: datetime,
 ) -> ApprovalDetail:
     """`by` is whoever asks."""
-    found = approvals.get_approval(connection, approval_id, approvals.ApprovalViewer(now, by))
+    found = approvals.get_approval(connection, approval_id, approvals.ApprovalViewer(now, actor))
     row = execution_row(connection, found.execution_id)
     checkpoint = definition_of(connection, plans, found.pipeline_id, row)
     stale = staleness.of_executions(connection, [row.execution_id])

@@ -48,7 +48,7 @@ class ApprovalViewer:
     """When approvals are looked at, and by whom."""
 
     at: datetime
-    by: Actor | None = None
+    actor: Actor | None = None
 
 
 _SELECT: Query = (
@@ -146,7 +146,9 @@ def _views(connection: Connection, rows: Sequence[Row], seen: ApprovalViewer) ->
     # People are looked up once for all, and only where not everybody will do.
     asks = any(_is_asked(row) and not each.is_anybody for row, each in zip(rows, wanted, strict=True))
     people = roll(connection, seen.at) if asks else None
-    return [_view(row, votes[row.approval_id], each, seen.by, people) for row, each in zip(rows, wanted, strict=True)]
+    return [
+        _view(row, votes[row.approval_id], each, seen.actor, people) for row, each in zip(rows, wanted, strict=True)
+    ]
 
 
 def _vote(row: Row) -> Vote:
@@ -169,7 +171,7 @@ def _title(kind: ApprovalKind, row: Row) -> str:
     return TITLES[kind].format(name=row.checkpoint_name)
 
 
-def _view(row: Row, votes: list[Vote], wanted: Eligibility, by: Actor | None, people: UserIndex | None) -> Approval:
+def _view(row: Row, votes: list[Vote], wanted: Eligibility, actor: Actor | None, people: UserIndex | None) -> Approval:
     kind, status, terms = wanted.kind, ApprovalStatus(row.status), terms_from(row)
     return Approval(
         approval_id=row.approval_id,
@@ -198,7 +200,7 @@ def _view(row: Row, votes: list[Vote], wanted: Eligibility, by: Actor | None, pe
         rule=row.rule,
         priority=row.priority,
         asked_of=row.asked_of or [],
-        may_decide=by is not None and wanted.may_decide(by),
+        may_decide=actor is not None and wanted.may_decide(actor),
         warning=wanted.warning(people) if people is not None and _is_asked(row) else None,
         escalated=row.escalated,
         operation_type=row.operation_type,

@@ -37,13 +37,13 @@ def get_run(
     budgets: Budgets,
     loaded: LoadedRun,
     now: datetime,
-    by: Actor | None = None,
+    actor: Actor | None = None,
 ) -> RunView:
     """`by` is whoever asks."""
     run, facts = loaded.run, loaded.facts
     query = sa.select(t.pipeline_runs, t.pipelines.c.pipeline_name).join_from(t.pipeline_runs, t.pipelines)
     row = connection.execute(query.where(R.run_id == facts.run_id)).one()
-    waiting = approvals.pending_of_run(connection, facts.run_id, approvals.ApprovalViewer(now, by))
+    waiting = approvals.pending_of_run(connection, facts.run_id, approvals.ApprovalViewer(now, actor))
     opened = progress.of_runs(connection, [row]).get(facts.run_id, [])
     budget = budgets.of_run(connection, facts.run_id)
     return RunView(

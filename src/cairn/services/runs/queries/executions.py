@@ -64,10 +64,10 @@ def get_execution(
     loaded: LoadedRun,
     row: Row,
     now: datetime,
-    by: Actor | None = None,
+    actor: Actor | None = None,
 ) -> Execution:
     """`by` is whoever asks, here and below."""
-    return _views(connection, plans, loaded, [row], now, by)[0]
+    return _views(connection, plans, loaded, [row], now, actor)[0]
 
 
 def list_executions(
@@ -75,7 +75,7 @@ def list_executions(
     plans: DefinitionCache,
     loaded: LoadedRun,
     now: datetime,
-    by: Actor | None = None,
+    actor: Actor | None = None,
     *,
     include_archived: bool,
     limit: int,
@@ -85,7 +85,7 @@ def list_executions(
     if not include_archived:
         query = query.where(E.archived_by.is_(None))
     found = page(connection, query, _MADE, limit, cursor)
-    return ExecutionPage(items=_views(connection, plans, loaded, found.rows, now, by), next_cursor=found.next_cursor)
+    return ExecutionPage(items=_views(connection, plans, loaded, found.rows, now, actor), next_cursor=found.next_cursor)
 
 
 def _views(
@@ -94,9 +94,9 @@ def _views(
     loaded: LoadedRun,
     rows: Sequence[Row],
     now: datetime,
-    by: Actor | None,
+    actor: Actor | None,
 ) -> list[Execution]:
-    ids, seen = [row.execution_id for row in rows], approvals.ApprovalViewer(now, by)
+    ids, seen = [row.execution_id for row in rows], approvals.ApprovalViewer(now, actor)
     stale = staleness.of_executions(connection, ids)
     around = ExecutionRows(
         loaded,
