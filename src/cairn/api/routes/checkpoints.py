@@ -129,7 +129,7 @@ async def _add(
     command_id: CommandId,
 ) -> Checkpoint:
     made, _ = await services.pipelines.add_checkpoint(
-        pipeline_id, definition, position=position, force=force, by=by, command_id=command_id
+        pipeline_id, definition, position=position, force=force, actor=by, command_id=command_id
     )
     response.headers["Location"] = f"/api/checkpoints/{made}"
     return await run_in_threadpool(services.pipeline_queries.get_checkpoint, made)

@@ -183,7 +183,7 @@ async def _save(
     request: Request, response: Response, services: Any, by: Any, scope: str, if_match: str | None, comment: str
 ) -> RuleText:
     text = await read_text(request)
-    saved = await services.rules.save(scope, text, if_match=revision_of(if_match), comment=comment, by=by)
+    saved = await services.rules.save(scope, text, if_match=revision_of(if_match), comment=comment, actor=by)
     view: RuleText = await run_in_threadpool(services.rule_queries.current, scope, saved.warnings)
     response.headers["ETag"] = etag(view.revision)
     return view
