@@ -98,7 +98,7 @@ async def test_those_whom_a_rule_lets_decide_are_told(mailing: Receivers) -> Non
 
 
 async def test_escalation_tells_those_who_are_brought_in(mailing: Receivers) -> None:
-    mailing.asks(approvers=("ann",), escalate_after=0.2, escalate_to=("bob",), period=3600.0)
+    mailing.asks(approvers=("ann",), escalate_after=0.2, escalate_to=("bob",), timeout=3600.0)
     run = await asked(mailing)
     assert await told(mailing, run, 2) == {
         ("approval_requested", "ann@example.com"),
@@ -107,7 +107,7 @@ async def test_escalation_tells_those_who_are_brought_in(mailing: Receivers) -> 
 
 
 async def test_a_deadline_reminds_those_asked_and_then_tells_who_started_it(mailing: Receivers) -> None:
-    mailing.asks(approvers=("ann",), period=0.4)
+    mailing.asks(approvers=("ann",), timeout=0.4)
     eve = Actor("eve", frozenset({"editor"}))
     run = await asked(mailing, eve)
     assert await told(mailing, run, 3) == {

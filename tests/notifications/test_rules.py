@@ -105,7 +105,7 @@ async def test_a_small_one_is_approved_and_told_in_teams_with_every_condition(re
 
 async def test_notified_users_learn_that_too_few_can_decide(receivers: Receivers) -> None:
     await receivers.channel("room", "teams")
-    receivers.asks(needed=5, approvers=("finance@example.com",))
+    receivers.asks(required_approvals=5, approvers=("finance@example.com",))
     run = await receivers.app.start(await receivers.app.pipeline(step("goals", approve="complete")))
     (sent,) = await receivers.until_got("room")
     assert texts(sent)[0].replace("\\", "") == mentions("5", "f***@example.com", "approver")

@@ -252,7 +252,7 @@ def test_sentences_mention_their_values() -> None:
     assert describe("run_created", None, {"run_version": 3}) == mentions("3")
     assert re.search(r"\d", describe("rollback_initiated", None, {"target": -1})) is None
     assert describe("rollback_initiated", None, {"target": 1}) == mentions("2")
-    counts = {"counts": {"written": 2, "moved_aside": 1}}
+    counts = {"counts": {"rewritten": 2, "moved_aside": 1}}
     assert describe("drift_repaired", None, counts) == mentions("2", "1")
     assert describe("something_new", None, {}) == "Something new."
 

@@ -77,8 +77,8 @@ async def test_a_rule_approves_where_a_flag_asks(app: App) -> None:
     ]
     event = next(e for e in app.events(run) if e.approval_id == result.approval_id)
     assert event.metadata["conditions"] == [
-        {"field": "kind", "wanted": "completion", "actual": "completion"},
-        {"field": "count.value", "wanted": "<= 5", "actual": "3"},
+        {"field": "kind", "expected": "completion", "actual": "completion"},
+        {"field": "count.value", "expected": "<= 5", "actual": "3"},
     ]
 
 

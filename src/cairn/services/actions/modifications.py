@@ -69,7 +69,7 @@ class ActionModifications:
             approval_id, proposed.operation_type, proposed.parameters, modified.parameters, modified.changes
         )
         attachments = Attachments(writes=(CorrectionWrite(learnt, made, command.feedback),))
-        return replace(command, decision="modify", answer=checksum, modified=made), attachments
+        return replace(command, decision="modify", answer=checksum, modified_digest=made), attachments
 
     def _find(self, connection: Connection, approval_id: str) -> CurrentProposal:
         a, p, e = t.actions.c, t.approvals.c, t.checkpoint_executions.c
