@@ -182,7 +182,7 @@ async def test_nothing_declared_keeps_the_answer_and_a_deciding_one_has_its_form
     bench = agents(tmp_path, hands_over({"decision": "RESTART", "reason": "Not yet."}))
     outcome = await bench.run(given={"decides": True})
     assert isinstance(outcome, Produced)
-    assert (texts(outcome.artifacts), outcome.ruling) == (
+    assert (texts(outcome.artifacts), outcome.pass_decision) == (
         {"output.json": '{"decision":"RESTART","reason":"Not yet."}'},
         "RESTART",
     )

@@ -121,7 +121,7 @@ async def test_a_verdict_has_to_be_understood_and_a_result_cannot_give_it(tmp_pa
     outcome = await bench.run("text.md", given=validated("llm_custom"))
     assert isinstance(outcome, InvalidResult)
     verdict = outcome.verdicts[-1]
-    assert (verdict.passes, verdict.reason) == (False, mentions())
+    assert (verdict.passed, verdict.reason) == (False, mentions())
     assert bench.models.asked[2].last == mentions("- findings: ")
     assert f"text.md:\n````md\n{orders}\n````" in bench.models.asked[1].prompt
 
@@ -156,7 +156,7 @@ async def test_broken_off_anywhere_it_is_judged_once(tmp_path: Path) -> None:
     given = validated("both", schema_validation_strictness="lenient")
     outcome, asked = await replay_every_prefix(tmp_path, mind, lambda bench: bench.work(COUNT, given=given))
     assert isinstance(outcome, Produced)
-    assert [verdict.by for verdict in outcome.verdicts] == ["schema", "lenient", "custom"]
+    assert [verdict.check for verdict in outcome.verdicts] == ["schema", "lenient", "custom"]
     assert len(asked) == 5  # three tries to hold the schema, two judgements
 
 

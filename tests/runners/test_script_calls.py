@@ -35,10 +35,10 @@ class Kept:
 
     def keep(self, outcome: NeedsRework, answer: dict[str, Any] | None) -> RecordedCall:
         assert outcome.call is not None
-        assert outcome.seen is not None
-        checksum = sha256(outcome.seen).hexdigest()
-        assert outcome.call.seen == checksum
-        self.contents[checksum] = outcome.seen
+        assert outcome.inputs_content is not None
+        checksum = sha256(outcome.inputs_content).hexdigest()
+        assert outcome.call.inputs_checksum == checksum
+        self.contents[checksum] = outcome.inputs_content
         return replace(outcome.call, answer=answer)
 
 

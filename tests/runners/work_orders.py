@@ -39,13 +39,13 @@ class Reads:
     previous: tuple[StoredFile, ...]
     references: Mapping[str, tuple[StoredFile, ...]]
     prompt: str = ""
-    found: ResolvedInputs = field(default_factory=ResolvedInputs)
+    resolved_inputs: ResolvedInputs = field(default_factory=ResolvedInputs)
 
-    async def shorten(self, checksum: str, model: str, summary: str) -> None:
-        known = dict(self.found.summaries)
+    async def save_summary(self, checksum: str, model: str, summary: str) -> None:
+        known = dict(self.resolved_inputs.summaries)
         others = {name: text for name, text in known.get(checksum, {}).items() if name != model}
         known[checksum] = {**others, model: summary}
-        object.__setattr__(self, "found", replace(self.found, summaries=known))
+        object.__setattr__(self, "resolved_inputs", replace(self.resolved_inputs, summaries=known))
 
 
 def checkpoint(**given: Any) -> CheckpointDefinition:
@@ -78,7 +78,7 @@ def work(
         revision=len(feedback),
         checkpoint=definition,
         material=Reads(
-            input, previous, references or {}, found=found or ResolvedInputs(input=input, feedback=feedback)
+            input, previous, references or {}, resolved_inputs=found or ResolvedInputs(input=input, feedback=feedback)
         ),
         answer=answer,
         files=files or {},

@@ -25,8 +25,8 @@ class ValidationFinding:
 class ValidationVerdict:
     """What one check of a result has come to."""
 
-    by: str  # schema: what is declared; lenient: a model, of near misses; custom: a model, by the author's prompt
-    passes: bool
+    check: str  # schema: what is declared; lenient: a model, of near misses; custom: a model, by the author's prompt
+    passed: bool
     findings: tuple[ValidationFinding, ...] = ()
     reason: str = ""  # in the model's words
     model: str | None = None
@@ -39,7 +39,7 @@ class Produced:
 
     artifacts: tuple[ProducedFile | StoredFile, ...]
     output: Any = None  # what joins the run's context when no JSON artifact stands for it
-    ruling: PassDecision | None = None
+    pass_decision: PassDecision | None = None
     verdicts: tuple[ValidationVerdict, ...] = ()  # of those who have looked at it
 
 
@@ -58,7 +58,7 @@ class InvalidResult:
     error: Failure
     verdicts: tuple[ValidationVerdict, ...] = field(default=(), compare=False)
     # What it is if nothing but a schema stands against it.
-    otherwise: Produced | None = field(default=None, compare=False)
+    lenient_result: Produced | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class NeedsRework:
     reason: str
     artifacts: tuple[ProducedFile | StoredFile, ...] = ()  # that it has staged so far
     call: RecordedCall | None = None  # to be recorded with the report
-    seen: bytes | None = None  # the content that `call.seen` names
+    inputs_content: bytes | None = None  # the content that `call.seen` names
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class ProposesAction:
     supporting_data: Any = None
     artifacts: tuple[ProducedFile | StoredFile, ...] = ()  # that it has staged so far
     call: RecordedCall | None = None  # to be recorded with the report
-    seen: bytes | None = None  # the content that `call.seen` names
+    inputs_content: bytes | None = None  # the content that `call.seen` names
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,5 +114,5 @@ class RecordedCall:
     number: int  # in this revision, from 1
     kind: str  # rework, action or question
     arguments: Mapping[str, Any]
-    answer: Mapping[str, Any] | None  # None: nobody has answered yet
-    seen: str | None = None  # checksum of what the script could read until then
+    result: Mapping[str, Any] | None  # None: nobody has answered yet
+    inputs_checksum: str | None = None  # checksum of what the script could read until then

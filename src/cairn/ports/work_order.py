@@ -82,11 +82,11 @@ class WorkMaterial(WorkInputs, Protocol):
     """What there is for one dispatch."""
 
     @property
-    def found(self) -> ResolvedInputs:
+    def resolved_inputs(self) -> ResolvedInputs:
         """All that a prompt is made of; it counts as read."""
         ...
 
-    async def shorten(self, checksum: str, model: str, summary: str) -> None:
+    async def save_summary(self, checksum: str, model: str, summary: str) -> None:
         """From now on this stands for the content where a summary is allowed, here and for others."""
         ...
 
@@ -131,13 +131,13 @@ class WorkOrder:
     progress: Callable[[float | None, str | None], None]
     scripts: Mapping[str, StoredFile] = field(default_factory=dict[str, StoredFile])  # of its definition, by path
     calls: tuple[RecordedCall, ...] = ()  # of this revision, in their order
-    contents: Callable[[str], bytes] | None = None  # reads by checksum what a recorded call could see
-    sandboxed: Callable[[SandboxStatus], None] | None = None  # told when a process begins
+    read_content: Callable[[str], bytes] | None = None  # reads by checksum what a recorded call could see
+    on_sandboxed: Callable[[SandboxStatus], None] | None = None  # told when a process begins
     rework: ReworkBrief | None = None  # where the work was sent back
     conversation: Conversation | None = None  # with the models that work on it, or judge it
     is_test: bool = False  # of a run that does nothing outside
-    operations: tuple[ActionOffer, ...] = ()  # that an agent is told of
-    objection: Callable[[ProposesAction], str | None] | None = None  # why an action cannot be decided about
+    action_offers: tuple[ActionOffer, ...] = ()  # that an agent is told of
+    check_proposal: Callable[[ProposesAction], str | None] | None = None  # why an action cannot be decided about
 
 
 class Runner(Protocol):

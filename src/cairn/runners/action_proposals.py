@@ -64,5 +64,5 @@ def proposal(
         supporting_data=said.get("supporting_data"),
         artifacts=artifacts,
         call=call,
-        seen=seen,
+        inputs_content=seen,
     )

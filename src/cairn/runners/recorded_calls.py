@@ -97,8 +97,8 @@ class RecordedCalls:
         return self._work.material.prompt
 
     def _show(self, number: int) -> None:
-        calls, contents = self._work.calls, self._work.contents
-        if number >= len(calls) or calls[number].answer is None or contents is None:
+        calls, contents = self._work.calls, self._work.read_content
+        if number >= len(calls) or calls[number].result is None or contents is None:
             self._shown = self._work.material
             return
         seen = cast("dict[str, Any]", decode_json(told := self._views.at(number), max_bytes=max(len(told), 1)))
@@ -129,7 +129,7 @@ class RecordedCalls:
         if number < len(calls):
             if (calls[number].kind, dict(calls[number].arguments)) != (kind, arguments):
                 raise CallMismatch(number + 1, calls[number], (kind, arguments))
-            answer = calls[number].answer
+            answer = calls[number].result
             if answer is not None:
                 self._show(number + 1)
                 return CallResult(answer)

@@ -21,7 +21,7 @@ class ReplayInputs:
     def at(self, number: int) -> bytes:
         """After so many calls; reads what it needs, in a thread."""
         calls = self._work.calls
-        if number < len(calls) and calls[number].answer is not None and calls[number].seen is not None:
+        if number < len(calls) and calls[number].result is not None and calls[number].inputs_checksum is not None:
             return self._then(calls[number])
         return self.now()
 
@@ -34,10 +34,10 @@ class ReplayInputs:
         return self._now
 
     def _then(self, call: RecordedCall) -> bytes:
-        read = self._work.contents
-        if read is None or call.seen is None:
+        read = self._work.read_content
+        if read is None or call.inputs_checksum is None:
             return self.now()
-        content = read(call.seen)
+        content = read(call.inputs_checksum)
         seen = cast("dict[str, Any]", decode_json(content, max_bytes=max(len(content), 1)))
         again: list[Any] = seen["rework"]["artifacts"] if seen["rework"] else []
         for told in (*seen["previous"], *again, *(told for files in seen["references"].values() for told in files)):

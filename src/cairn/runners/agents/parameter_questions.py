@@ -52,7 +52,7 @@ async def parameters_or_question(
     rounds = [call for call in work.calls if call.kind == "question"]
     if rounds and "question" not in _said(rounds[-1]):
         return _filled_in(rounds[-1], config)
-    answered = [call for call in rounds if call.answer is not None]
+    answered = [call for call in rounds if call.result is not None]
     number = len(answered) + 1
     try:
         answer = await _hold(config, work, office, answered, number)
@@ -100,7 +100,7 @@ def _prompt(config: ScriptConfig, answered: Sequence[RecordedCall]) -> str:
         defaults = encode_json(config.parameters, indent=True).decode()
         parts.append(f"=== WHAT HOLDS UNLESS THE PERSON SAYS OTHERWISE ===\n{fenced(defaults, 'json')}")
     for number, call in enumerate(answered, 1):
-        told = str((call.answer or {}).get("answer", ""))
+        told = str((call.result or {}).get("answer", ""))
         parts.append(f"=== QUESTION {number} ===\n{_said(call)['question']}\n\nThe answer:\n{fenced(told, 'text')}")
     return "\n\n".join([*parts, f"=== YOUR TASK ===\n{ASK}"])
 
@@ -129,7 +129,7 @@ def _faults(config: ScriptConfig, parameters: dict[str, Any]) -> list[tuple[str,
 
 def _filled_in(call: RecordedCall, config: ScriptConfig) -> dict[str, Any] | NeedsInput:
     """The plain form: what was entered was checked when it was."""
-    fields: Any = (call.answer or {}).get("fields")
+    fields: Any = (call.result or {}).get("fields")
     return cast("dict[str, Any]", fields) if isinstance(fields, dict) else _plain(config, call.number)
 
 

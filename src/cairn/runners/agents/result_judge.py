@@ -105,19 +105,19 @@ class ResultJudge:
         mode = self._validation.validation_mode
         if isinstance(outcome, InvalidResult):
             is_lenient = self._validation.schema_validation_strictness is Strictness.LENIENT
-            if outcome.otherwise is None or mode is ValidationMode.LLM_CUSTOM or not is_lenient:
+            if outcome.lenient_result is None or mode is ValidationMode.LLM_CUSTOM or not is_lenient:
                 return outcome
             verdict = await self._judge(LENIENT, await asyncio.to_thread(self._near, outcome), outcome.artifacts)
             verdicts = (*outcome.verdicts, verdict)
-            if not verdict.passes:
+            if not verdict.passed:
                 return replace(outcome, error=_fault(verdict), verdicts=verdicts)
-            outcome = replace(outcome.otherwise, verdicts=verdicts)
+            outcome = replace(outcome.lenient_result, verdicts=verdicts)
         if mode is ValidationMode.LLM_SCHEMA or self._validation.custom_validation_prompt is None:
             return outcome
         asked = f"Judge the result by this:\n\n{self._validation.custom_validation_prompt}"
         verdict = await self._judge(CUSTOM, asked, outcome.artifacts)
         verdicts = (*outcome.verdicts, verdict)
-        if verdict.passes:
+        if verdict.passed:
             return replace(outcome, verdicts=verdicts)
         return InvalidResult(outcome.artifacts, _fault(verdict), verdicts)
 

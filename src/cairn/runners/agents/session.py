@@ -76,7 +76,7 @@ class AgentSession:
     @classmethod
     async def begin(cls, work: WorkOrder, office: AgentResources) -> AgentSession:
         minutes = await Transcript.open(work.conversation or InMemoryConversation(), office.models)
-        found = await asyncio.to_thread(lambda: work.material.found)
+        found = await asyncio.to_thread(lambda: work.material.resolved_inputs)
         wanted = expected(work.checkpoint)
         jail = await asyncio.to_thread(open_jail, work, wanted)
         await asyncio.to_thread(give_back_names, jail, wanted)
@@ -92,8 +92,8 @@ class AgentSession:
         chosen = await self.choose()
         for checksum, one in long.items():
             summary = self.found.summaries.get(checksum, {}).get(chosen.name)
-            await work.material.shorten(checksum, chosen.name, summary or await sum_up(self.floor, chosen, one))
-        self.found = await asyncio.to_thread(lambda: work.material.found)
+            await work.material.save_summary(checksum, chosen.name, summary or await sum_up(self.floor, chosen, one))
+        self.found = await asyncio.to_thread(lambda: work.material.resolved_inputs)
 
     async def carry_out(self) -> Outcome:
         await self.sum_up()

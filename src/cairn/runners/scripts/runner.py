@@ -125,7 +125,7 @@ class ScriptRunner:
                 "revision": work.revision,
                 "max_file_bytes": self._limits.max_file_bytes,
                 "calls": [
-                    {"kind": call.kind, "arguments": dict(call.arguments), "answer": _plain(call.answer)}
+                    {"kind": call.kind, "arguments": dict(call.arguments), "answer": _plain(call.result)}
                     for call in work.calls
                 ],
             }
@@ -177,8 +177,8 @@ async def _drain(process: Process, printed: Sequence[asyncio.Future[None]]) -> N
 def _announce(work: WorkOrder, reached: SandboxStatus, job: ProcessSpec) -> None:
     network = "with the network" if job.bounds.network or reached.level is SandboxLevel.PROCESS else "without network"
     work.log("info", f"Sandbox: {reached.level.value}, {network}.", {"sandbox": reached.level.value})
-    if work.sandboxed is not None:
-        work.sandboxed(reached)
+    if work.on_sandboxed is not None:
+        work.on_sandboxed(reached)
 
 
 def _ended(status: int) -> Failure:

@@ -108,11 +108,11 @@ class DispatchMaterial:
     @property
     def assembled(self) -> AssembledContext:
         if self._checkpoint.execution.mode is ExecutionMode.AGENTIC:
-            return opening_text(self._checkpoint, self.found, self._limits)
-        return assemble(self._checkpoint, self.found, limits=self._limits)
+            return opening_text(self._checkpoint, self.resolved_inputs, self._limits)
+        return assemble(self._checkpoint, self.resolved_inputs, limits=self._limits)
 
     @property
-    def found(self) -> ResolvedInputs:
+    def resolved_inputs(self) -> ResolvedInputs:
         _ = self.references
         if self._checkpoint.inputs.include_previous_version:
             _ = self.previous
@@ -135,7 +135,7 @@ class DispatchMaterial:
             given.pop(INPUT, None)
         return given or None
 
-    async def shorten(self, checksum: str, model: str, summary: str) -> None:
+    async def save_summary(self, checksum: str, model: str, summary: str) -> None:
         known = dict(self._summaries.get(checksum, {}))
         if known.pop(model, None) != summary:
             now = datetime.now(UTC)

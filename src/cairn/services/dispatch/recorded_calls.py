@@ -31,7 +31,7 @@ class CallWrite:
         if call is None:
             return
         e = commit.before.run.executions[self.execution]
-        content = None if isinstance(self.outcome, NeedsInput) else self.outcome.seen
+        content = None if isinstance(self.outcome, NeedsInput) else self.outcome.inputs_content
         seen = blobs.put(connection, content) if content is not None else None
         at = commit.context.at
         scripts.write_call(connection, e.id, e.revision, call.number, call.kind, call.arguments, seen, at)

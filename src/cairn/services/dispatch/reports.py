@@ -52,7 +52,7 @@ class ReportBuilder:
         match outcome:
             case Produced():
                 made = await self._store(loaded, e, outcome)
-                report = ExecutionFinished(e.id, e.dispatch, made.digest, made.outputs, outcome.ruling)
+                report = ExecutionFinished(e.id, e.dispatch, made.digest, made.outputs, outcome.pass_decision)
                 return report, Attachments(made.artifacts, (*writes, VerdictWrite(e.id, outcome.verdicts)))
             case InvalidResult():
                 made = await self._store(loaded, e, outcome)

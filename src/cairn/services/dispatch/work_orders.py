@@ -94,12 +94,12 @@ class WorkOrders:
             progress=partial(self._logbook.progress, of),
             rework=material.rework,
             is_test=facts.is_test,
-            operations=operations,
-            objection=partial(objection, definition),
+            action_offers=operations,
+            check_proposal=partial(objection, definition),
             scripts=scripts,
             calls=calls,
-            contents=lambda checksum: self._read.reader(checksum)(),
-            sandboxed=partial(self._logbook.sandboxed, of),
+            read_content=lambda checksum: self._read.reader(checksum)(),
+            on_sandboxed=partial(self._logbook.sandboxed, of),
             conversation=self._conversations.of(loaded, e),
         )
 

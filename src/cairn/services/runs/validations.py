@@ -42,8 +42,8 @@ def _row(e: Execution, position: int, verdict: ValidationVerdict, context: Comma
         "position": position,
         "revision_iteration": e.revision,
         "attempt_number": e.attempt,
-        "by": verdict.by,
-        "passes": verdict.passes,
+        "by": verdict.check,
+        "passes": verdict.passed,
         "reason": plain(verdict.reason),
         "findings": [
             {

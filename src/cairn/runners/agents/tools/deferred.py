@@ -45,7 +45,7 @@ def pausing_tools(names: Sequence[str], work: WorkOrder, found: ResolvedInputs) 
 
 # ---- as models see them --------------------------------------------------------------------------------------
 def _propose_action(work: WorkOrder) -> Tool:
-    known = "\n\n".join(map(_offered, work.operations))
+    known = "\n\n".join(map(_offered, work.action_offers))
     description = (
         "Have something done outside of this work. People or rules decide whether it is done, and may change its"
         " parameters; you are told what was decided, with the parameters that count and what came of it. Say why you"
@@ -79,7 +79,7 @@ def _offered(operation: ActionOffer) -> str:
 
 def _check_action(work: WorkOrder, given: Mapping[str, Any]) -> None:
     """What cannot be decided about is told to whoever proposes it, at once."""
-    if work.objection is not None and (told := work.objection(proposal(given, (), None, None))) is not None:
+    if work.check_proposal is not None and (told := work.check_proposal(proposal(given, (), None, None))) is not None:
         raise ToolError(told)
 
 
@@ -132,26 +132,26 @@ def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
 def answer_of(waiting: PendingToolCall, work: WorkOrder) -> str | None:
     """What came of a call, for the model; None while nobody has answered it."""
     call = _recorded(waiting, work)
-    if call is None or call.answer is None:
+    if call is None or call.result is None:
         return None
     match waiting.tool.waits_for:
         case "action":
             return as_data(
-                "What was decided", encode_json(cast("Any", dict(call.answer)), indent=True).decode(), "json"
+                "What was decided", encode_json(cast("Any", dict(call.result)), indent=True).decode(), "json"
             )
         case "rework":
             return _reworked(call, work)
         case _:
-            if call.answer.get("declined"):
-                return as_data("Nobody answers this", str(call.answer.get("reason") or "No reason was given."))
-            return as_data(f"{call.answer.get('by') or 'A person'} answers", str(call.answer.get("answer", "")))
+            if call.result.get("declined"):
+                return as_data("Nobody answers this", str(call.result.get("reason") or "No reason was given."))
+            return as_data(f"{call.result.get('by') or 'A person'} answers", str(call.result.get("answer", "")))
 
 
 def _reworked(call: RecordedCall, work: WorkOrder) -> str:
     """How it ended, with what there is now."""
-    answer, key = dict(call.answer or {}), str(call.arguments.get("said", {}).get("checkpoint", ""))
+    answer, key = dict(call.result or {}), str(call.arguments.get("said", {}).get("checkpoint", ""))
     parts = [as_data(f"The rework of {key}", encode_json(cast("Any", answer), indent=True).decode(), "json")]
-    source = work.material.found.completed.get(key)
+    source = work.material.resolved_inputs.completed.get(key)
     left = LONGEST
     for one in source.artifacts if source is not None and answer.get("status") == "completed" else ():
         try:
