@@ -1,4 +1,4 @@
-"""What the program asks of the outside, as Protocols. Adapters implement them; only `bootstrap` chooses."""
+"""Protocols for the outside world. Adapters implement them; only `bootstrap` chooses which."""
 
 from cairn.ports.clock import Clock
 from cairn.ports.conversation import (

@@ -1,4 +1,4 @@
-"""The clock, as a Protocol."""
+"""The clock."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The time, aware, in UTC."""
+        """The current time, timezone-aware, in UTC."""
         ...

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProducedFile:
-    """A file that a runner has made."""
+    """A file that a runner produced."""
 
     name: str  # of the artifact
     format: str
@@ -24,21 +24,21 @@ class ProducedFile:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file that the store holds already; its bytes are read only when they are wanted."""
+    """A file that is already in the store. Its bytes are read on demand."""
 
     name: str  # of the artifact
     format: str
     checksum: str
     size: int
     read: Callable[[], bytes]
-    path: str = ""  # below the pipeline's folder
+    path: str = ""  # relative to the pipeline's folder
     artifact_id: str = ""
-    record_id: str = ""  # of the artifact itself, not of its declaration
+    record_id: str = ""  # id of the artifact; `artifact_id` is the id of its declaration
 
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """A file that a person has handed in for a field of a form."""
+    """A file that a person uploaded for a field of a form."""
 
     filename: str
     checksum: str

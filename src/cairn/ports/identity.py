@@ -1,4 +1,4 @@
-"""Somebody else who says who people are: an identity provider."""
+"""Sign-in through an identity provider (OpenID Connect)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whom a provider has signed in."""
+    """A user as the provider describes them."""
 
-    subject: str  # by which the provider knows them, for ever
-    email: str  # empty unless the provider vouches for it
+    subject: str  # the provider's permanent id for the user
+    email: str  # empty unless the provider says that it is verified
     name: str
     display_name: str
     groups: tuple[str, ...]
@@ -20,7 +20,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class SignInRequest:
-    """What a sign-in takes along to the provider and back."""
+    """The values that tie a provider's answer to the sign-in that started it."""
 
     redirect_uri: str
     state: str
@@ -30,41 +30,41 @@ class SignInRequest:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """How this program is known to a provider, and which claims say what."""
+    """Cairn's registration with a provider, and the claims to read."""
 
     issuer: str
     client_id: str
     scopes: tuple[str, ...] = ("openid", "email", "profile")
     name_claim: str = "preferred_username"
     groups_claim: str = "groups"
-    trust_unverified_email: bool = False  # also an address that the provider does not call verified
+    trust_unverified_email: bool = False  # accept addresses that the provider does not mark as verified
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderPolicy:
-    """Whom a provider may sign in, and what they may do."""
+    """Who may sign in through a provider, and with which roles."""
 
     name: str
     title: str
     create_users: bool = False
-    domains: tuple[str, ...] = ()  # of addresses for which users are made; none is any
+    domains: tuple[str, ...] = ()  # email domains for which users are created; empty allows any
     default_roles: tuple[str, ...] = ()
-    roles: Mapping[str, tuple[str, ...]] | None = None  # by the provider's groups; given, they follow every sign-in
+    roles: Mapping[str, tuple[str, ...]] | None = None  # by the provider's groups; if set, updated at every sign-in
 
 
 class IdentityProviderError(Exception):
-    """The provider cannot be reached, or does not answer as it should."""
+    """The provider is unreachable or sent an invalid response."""
 
 
 class NotIdentified(Exception):
-    """The provider does not say who it is, or what it says cannot be believed."""
+    """The provider did not identify the user, or its answer failed verification."""
 
 
 class IdentityProvider(Protocol):
     async def address(self, request: SignInRequest) -> str:
-        """Where the browser goes."""
+        """The URL to send the browser to."""
         ...
 
     async def identify(self, request: SignInRequest, code: str) -> Identity:
-        """Who it is that came back with the code."""
+        """Exchange the code for the identity of the user."""
         ...

@@ -1,4 +1,4 @@
-"""Keys that secrets are encrypted with."""
+"""Keys for encrypting secrets."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Protocol
 
 class EncryptionKeys(Protocol):
     def all(self) -> tuple[str, ...]:
-        """The newest first; none before the first secret."""
+        """All keys, newest first; empty before the first secret is stored."""
         ...
 
     def add(self) -> tuple[str, ...]:
-        """All keys, with a new one before them where this program makes them."""
+        """Generate a key, unless the keys come from the settings. Returns all keys, newest first."""
         ...
 
     def keep_newest(self) -> None:
-        """Nothing is encrypted with the others any more."""
+        """Delete all older keys. Call it once nothing is encrypted with them."""
         ...

@@ -13,95 +13,95 @@ from cairn.ports.files import ProducedFile, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class ValidationFinding:
-    """One place where something else came than was wanted."""
+    """One place where a result differs from its declaration."""
 
     path: str
     message: str
-    expected: str = ""  # in words; empty where the message says all
+    expected: str = ""  # empty if the message says it all
     actual: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ValidationVerdict:
-    """What one check of a result has come to."""
+    """The result of one check of a result."""
 
-    check: str  # schema: what is declared; lenient: a model, of near misses; custom: a model, by the author's prompt
+    check: str  # schema: the declaration; lenient: a model judged near misses; custom: the author's prompt
     passed: bool
     findings: tuple[ValidationFinding, ...] = ()
-    reason: str = ""  # in the model's words
+    reason: str = ""  # given by the model
     model: str | None = None
     is_simulated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """The work is done."""
+    """The work is complete."""
 
     artifacts: tuple[ProducedFile | StoredFile, ...]
-    output: Any = None  # what joins the run's context when no JSON artifact stands for it
+    output: Any = None  # added to the run's context if there is no JSON artifact
     pass_decision: PassDecision | None = None
-    verdicts: tuple[ValidationVerdict, ...] = ()  # of those who have looked at it
+    verdicts: tuple[ValidationVerdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Errored:
-    """The work failed; it may be tried again."""
+    """The work failed and may be retried."""
 
     error: Failure
 
 
 @dataclass(frozen=True, slots=True)
 class InvalidResult:
-    """The work is done, and fails validation."""
+    """The work is complete, but failed validation."""
 
     artifacts: tuple[ProducedFile | StoredFile, ...]
     error: Failure
     verdicts: tuple[ValidationVerdict, ...] = field(default=(), compare=False)
-    # What it is if nothing but a schema stands against it.
+    # The outcome if a model accepts the violations of the schema.
     lenient_result: Produced | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class NeedsInput:
-    """People have to answer before it can go on."""
+    """The work needs an answer from people before it can continue."""
 
     waiting_on: WaitingOn
     question: Any
-    call: RecordedCall | None = None  # to be recorded with the report; its arguments say what is asked
+    call: RecordedCall | None = None  # recorded with the report; its arguments contain the question
 
 
 @dataclass(frozen=True, slots=True)
 class NeedsRework:
-    """The work of an earlier checkpoint has to be done again first; then it is called again."""
+    """An earlier checkpoint has to be reworked first; then the work is dispatched again."""
 
     key: str
     prompt: str
     reason: str
-    artifacts: tuple[ProducedFile | StoredFile, ...] = ()  # that it has staged so far
-    call: RecordedCall | None = None  # to be recorded with the report
-    inputs_content: bytes | None = None  # the content that `call.seen` names
+    artifacts: tuple[ProducedFile | StoredFile, ...] = ()  # staged so far
+    call: RecordedCall | None = None  # recorded with the report
+    inputs_content: bytes | None = None  # the content of `call.inputs_checksum`
 
 
 @dataclass(frozen=True, slots=True)
 class ProposesAction:
-    """Something is to be done outside: once it is allowed, it is called again."""
+    """The work proposes an action. After the decision it is dispatched again."""
 
     operation_type: str
     parameters: Mapping[str, Any]
     reasoning: str = ""
     confidence: float | None = None  # from 0 to 1
-    risk_level: str | None = None  # as the proposer sees it
+    risk_level: str | None = None  # as rated by the proposer
     supporting_data: Any = None
-    artifacts: tuple[ProducedFile | StoredFile, ...] = ()  # that it has staged so far
-    call: RecordedCall | None = None  # to be recorded with the report
-    inputs_content: bytes | None = None  # the content that `call.seen` names
+    artifacts: tuple[ProducedFile | StoredFile, ...] = ()  # staged so far
+    call: RecordedCall | None = None  # recorded with the report
+    inputs_content: bytes | None = None  # the content of `call.inputs_checksum`
 
 
 @dataclass(frozen=True, slots=True)
 class OverBudget:
-    """No further call of a model is allowed: it is called again when the budget is higher."""
+    """The budget allows no further model call. The work is dispatched again once the budget is raised."""
 
-    reason: str  # as `BudgetSpent` says it
+    reason: str  # the message of `BudgetExhausted`
 
 
 Outcome = Produced | Errored | InvalidResult | NeedsInput | NeedsRework | ProposesAction | OverBudget
@@ -109,10 +109,10 @@ Outcome = Produced | Errored | InvalidResult | NeedsInput | NeedsRework | Propos
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call that waited for others, of a script, a function or an agent, and what came of it."""
+    """A call by a script, function or agent that had to wait, and its result."""
 
     number: int  # in this revision, from 1
     kind: str  # rework, action or question
     arguments: Mapping[str, Any]
-    result: Mapping[str, Any] | None  # None: nobody has answered yet
-    inputs_checksum: str | None = None  # checksum of what the script could read until then
+    result: Mapping[str, Any] | None  # None while it is pending
+    inputs_checksum: str | None = None  # of the inputs that the script could read at the time of the call

@@ -1,4 +1,4 @@
-"""One dispatch of an execution: what a runner is given, and what may come of it."""
+"""The work order: everything a runner gets for one dispatch of an execution."""
 
 from __future__ import annotations
 
@@ -16,84 +16,84 @@ from cairn.ports.sandbox import SandboxStatus
 
 @dataclass(frozen=True, slots=True)
 class ReworkBrief:
-    """Why the work was sent back, and what whoever asked for it has made so far."""
+    """Why work was sent back, with the requester's files so far."""
 
-    prompt: str  # what is to be done now
+    prompt: str  # the new task
     reason: str
-    requested_by: str  # the key of the checkpoint that asked, or the person
+    requested_by: str  # the key of the requesting checkpoint, or a username
     requested_by_execution_id: str | None = None
     artifacts: tuple[StoredFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactSource:
-    """A completed execution whose artifacts are read."""
+    """A completed execution and its artifacts."""
 
     checkpoint_name: str
-    position: int  # counts from 0; headings count from 1
-    run_version: int | None  # None: a test run
+    position: int  # from 0; headings count from 1
+    run_version: int | None  # None for a test run
     artifacts: tuple[StoredFile, ...] = ()
     pass_number: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedInputs:
-    """What has been found for a checkpoint to read."""
+    """The inputs of a checkpoint, resolved."""
 
-    previous: ArtifactSource | None = None  # itself, in the nearest earlier run that completed it
-    previous_pass: ArtifactSource | None = None  # itself, in the earlier pass of this run
+    previous: ArtifactSource | None = None  # the same checkpoint in the latest earlier run that completed it
+    previous_pass: ArtifactSource | None = None  # the same checkpoint in the previous pass of this run
     completed: Mapping[str, ArtifactSource] = field(
         default_factory=dict[str, ArtifactSource]
-    )  # this run's, in this pass, by key
+    )  # in this pass of this run, by key
     feedback: tuple[str, ...] = ()  # of revisions, oldest first
     rework: ReworkBrief | None = None  # why the work was sent back
-    original_prompt: str = ""  # what the run was started for
-    input: Any = None  # of the input what an agent is shown
-    findings: str = ""  # why the last result failed validation
-    # Of contents, by checksum and by the model that made them, the newest last.
+    original_prompt: str = ""  # the prompt of the run
+    input: Any = None  # the part of the input that is shown to an agent
+    findings: str = ""  # why the previous result failed validation
+    # By checksum of the content, then by the model that wrote them, newest last.
     summaries: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
 
 class WorkInputs(Protocol):
-    """What an execution may read; brought together when it is wanted."""
+    """What an execution may read, loaded on demand."""
 
     @property
     def input(self) -> Any:
-        """Mapped from the run's input and context; the runner's own, which it may change."""
+        """Mapped from the run's input and context. A copy: the runner may change it."""
         ...
 
     @property
     def previous(self) -> tuple[StoredFile, ...]:
-        """The same checkpoint in the previous run."""
+        """Artifacts of the same checkpoint in the previous run."""
         ...
 
     @property
     def references(self) -> Mapping[str, tuple[StoredFile, ...]]:
-        """Outputs of other checkpoints, by key."""
+        """Artifacts of other checkpoints, by key."""
         ...
 
     @property
     def prompt(self) -> str:
-        """The context as laid out for a model."""
+        """The context, formatted for a model."""
         ...
 
 
 class WorkMaterial(WorkInputs, Protocol):
-    """What there is for one dispatch."""
+    """The inputs of one dispatch, with access to the parts of the prompt."""
 
     @property
     def resolved_inputs(self) -> ResolvedInputs:
-        """All that a prompt is made of; it counts as read."""
+        """Everything a prompt is built from. Reading it records all of it in the lineage."""
         ...
 
     async def save_summary(self, checksum: str, model: str, summary: str) -> None:
-        """From now on this stands for the content where a summary is allowed, here and for others."""
+        """Use this summary for the content from now on, wherever a summary is allowed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PastCorrection:
-    """What people have once made of parameters that were proposed."""
+    """Proposed parameters that people changed before they approved."""
 
     proposed: Mapping[str, Any]
     approved: Mapping[str, Any]
@@ -102,18 +102,18 @@ class PastCorrection:
 
 @dataclass(frozen=True, slots=True)
 class ActionOffer:
-    """Something that may be proposed to be done outside."""
+    """An action that an agent may propose."""
 
     name: str
     risk: str
     description: str = ""
-    schema: Any = None  # JSON Schema of its parameters
+    schema: Any = None  # JSON Schema of the parameters
     corrections: tuple[PastCorrection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class WorkOrder:
-    """One dispatch of one execution, with all that a runner may know of it."""
+    """One dispatch of one execution."""
 
     run_id: str
     pipeline_id: str
@@ -123,24 +123,24 @@ class WorkOrder:
     revision: int
     checkpoint: CheckpointDefinition
     material: WorkMaterial
-    answer: Any  # what a person filled in, if anything
-    files: Mapping[str, UploadedFile]  # that the answer names, by their upload ids
-    feedback: tuple[str, ...]  # of revisions asked for, oldest first
+    answer: Any  # the form as a person submitted it, if any
+    files: Mapping[str, UploadedFile]  # uploads that the answer refers to, by id
+    feedback: tuple[str, ...]  # of requested revisions, oldest first
     workspace: Path
     log: Callable[[str, str, Mapping[str, Any] | None], None]  # level, message, details
     progress: Callable[[float | None, str | None], None]
-    scripts: Mapping[str, StoredFile] = field(default_factory=dict[str, StoredFile])  # of its definition, by path
-    calls: tuple[RecordedCall, ...] = ()  # of this revision, in their order
-    read_content: Callable[[str], bytes] | None = None  # reads by checksum what a recorded call could see
-    on_sandboxed: Callable[[SandboxStatus], None] | None = None  # told when a process begins
-    rework: ReworkBrief | None = None  # where the work was sent back
-    conversation: Conversation | None = None  # with the models that work on it, or judge it
-    is_test: bool = False  # of a run that does nothing outside
-    action_offers: tuple[ActionOffer, ...] = ()  # that an agent is told of
-    check_proposal: Callable[[ProposesAction], str | None] | None = None  # why an action cannot be decided about
+    scripts: Mapping[str, StoredFile] = field(default_factory=dict[str, StoredFile])  # by path
+    calls: tuple[RecordedCall, ...] = ()  # of this revision, in order
+    read_content: Callable[[str], bytes] | None = None  # by checksum, for replaying recorded calls
+    on_sandboxed: Callable[[SandboxStatus], None] | None = None  # called when a process starts
+    rework: ReworkBrief | None = None  # if the work was sent back
+    conversation: Conversation | None = None  # with the models that do the work or judge it
+    is_test: bool = False  # a test run carries out no actions
+    action_offers: tuple[ActionOffer, ...] = ()  # listed in the agent's prompt
+    check_proposal: Callable[[ProposesAction], str | None] | None = None  # why an action can't be decided, or None
 
 
 class Runner(Protocol):
-    """Carries out one dispatch. Cancelled, it stops at once with all that it started."""
+    """Carries out one dispatch. If cancelled, it stops at once, together with everything it started."""
 
     async def carry_out(self, work: WorkOrder) -> Outcome: ...
