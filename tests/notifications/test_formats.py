@@ -19,7 +19,7 @@ from cairn.services.notifications.content import (
     write,
 )
 from cairn.services.notifications.formats import email, slack, teams, webhook
-from cairn.services.text import clean
+from cairn.services.text import single_line
 from tests.notifications.payload_schemas import faults
 
 BASE = "https://cairn.example.com"
@@ -123,7 +123,7 @@ HOSTILE = [
 
 
 def hostile(text: str) -> NotificationContent:
-    line = clean(text)
+    line = single_line(text)
     return NotificationContent(
         "test",
         "attention",
@@ -156,7 +156,7 @@ def test_html_stays_text_in_a_mail(text: str) -> None:
     reader = Tags()
     reader.feed(mail.html)
     assert reader.tags == ["html", "body", "h1", "p", "table", "tr", "th", "td", "h2", "ul", "li", "p", "a"]
-    assert reader.words.count(clean(text)) == 6
+    assert reader.words.count(single_line(text)) == 6
     assert "\n" not in mail.subject
     assert "\r" not in mail.subject
 
@@ -166,7 +166,7 @@ def test_marks_stay_text_in_a_card(text: str) -> None:
     sent = teams.message(hostile(text), BASE)
     assert faults("teams", sent) == []
     shown = sent["attachments"][0]["content"]["body"][1]["text"]
-    assert unescaped(shown) == clean(text)
+    assert unescaped(shown) == single_line(text)
     plain = shown.replace("\\\\", "")
     for mark in "`*_[]()#<>~|!":
         assert plain.count(mark) == plain.count("\\" + mark)
@@ -184,7 +184,7 @@ def unescaped(shown: str) -> str:
 def test_marks_and_mentions_stay_text_in_blocks(text: str) -> None:
     sent = slack.message(hostile(text), BASE)
     assert faults("slack", sent) == []
-    assert sent["blocks"][1]["text"] == {"type": "plain_text", "text": clean(text), "emoji": False}
+    assert sent["blocks"][1]["text"] == {"type": "plain_text", "text": single_line(text), "emoji": False}
     assert "<" not in sent["text"]
 
 
@@ -192,9 +192,9 @@ def test_marks_and_mentions_stay_text_in_blocks(text: str) -> None:
 def test_a_webhook_carries_it_as_it_is(text: str) -> None:
     sent = webhook.body(hostile(text), BASE, ID, NOW)
     assert faults("webhook", sent) == []
-    assert sent["text"] == clean(text)
+    assert sent["text"] == single_line(text)
 
 
 def test_a_text_is_one_line_of_bounded_length() -> None:
-    assert clean(" a\r\n\tb\0c\u202ed ") == "a bcd"
-    assert clean("x" * 300) == "x" * 199 + "…"
+    assert single_line(" a\r\n\tb\0c\u202ed ") == "a bcd"
+    assert single_line("x" * 300) == "x" * 199 + "…"

@@ -1,15 +1,21 @@
-"""Texts of others as one plain line."""
+"""Make text from outside safe to store and to show."""
 
 from __future__ import annotations
 
 import unicodedata
 
-LONGEST = 200  # characters of one value
-UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})  # controls, changes of direction, halves of characters
+MAX_LINE = 200  # characters
+# Controls, format characters such as changes of direction, surrogates, private use, unassigned.
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
-def clean(text: str, most: int = LONGEST) -> str:
-    """One line without characters that steer, such as line breaks, controls and changes of direction."""
-    kept = "".join(" " if c.isspace() else c for c in text if c.isspace() or unicodedata.category(c) not in UNSEEN)
-    line = " ".join(kept.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+def sanitize(text: str) -> str:
+    """Replace what a database can't store: NUL and lone surrogates."""
+    return text.encode(errors="replace").decode().replace("\0", "\ufffd")
+
+
+def single_line(text: str, limit: int = MAX_LINE) -> str:
+    """One line without invisible characters, cut to `limit` characters."""
+    visible = (" " if c.isspace() else c for c in text if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
+    line = " ".join("".join(visible).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from cairn.documents import encode_json
 from cairn.services.actions.templates import fill
-from cairn.services.text import clean
+from cairn.services.text import single_line
 
 SHORT: Mapping[str, str] = {
     "send_email": "Send an email",
@@ -20,7 +20,7 @@ SHORT: Mapping[str, str] = {
 def summarize(operation_type: str, parameters: Mapping[str, Any]) -> str:
     """Names of other parameters stand as their values, as they will when it is carried out."""
     said = {name: _line(value) for name, value in parameters.items()}
-    return clean(_sentence(operation_type, said, parameters) or short(operation_type))
+    return single_line(_sentence(operation_type, said, parameters) or short(operation_type))
 
 
 def short(operation_type: str) -> str:
@@ -28,7 +28,7 @@ def short(operation_type: str) -> str:
     if operation_type in SHORT:
         return SHORT[operation_type]
     words = " ".join(operation_type.replace("_", " ").replace("-", " ").split())
-    return clean(words[:1].upper() + words[1:])
+    return single_line(words[:1].upper() + words[1:])
 
 
 def _sentence(operation_type: str, said: Mapping[str, str], parameters: Mapping[str, Any]) -> str:

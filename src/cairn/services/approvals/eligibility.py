@@ -8,7 +8,7 @@ from cairn.core.approval import Approval
 from cairn.core.states import ApprovalKind
 from cairn.services.actors import Actor, Permission, Role, Scope
 from cairn.services.identity.directory import UserIndex
-from cairn.services.text import clean
+from cairn.services.text import single_line
 
 DECIDE = Permission(frozenset({Role.APPROVER.value}), frozenset({Scope.DECIDE.value}))
 SUBMIT = Permission(
@@ -48,7 +48,7 @@ class Eligibility:
         if len(asked) >= left:
             return None
         takes = f"It takes {left}{' more' if self.agreed else ''} {'person' if left == 1 else 'people'} to decide"
-        those = f" of {clean(', '.join(self.asked_of))}" if self.asked_of else ""
+        those = f" of {single_line(', '.join(self.asked_of))}" if self.asked_of else ""
         beside = " beside who started the run" if self.barred is not None else ""
         remedy = "Give more people the role approver."
         if len(asked | (free & roll.holders({Role.ADMIN.value}))) >= left:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cairn.ports import MessageChunk
 from cairn.services.conversations.views import MessageDelta, PieceKind
 from cairn.services.engine.event_bus import ChangeHint, EventBus
-from cairn.services.logs.log_writer import plain
+from cairn.services.text import sanitize
 
 BATCH_SECONDS = 0.05
 HEARD = "heard"  # the hint: nothing of it is in the database
@@ -108,7 +108,7 @@ class LiveMessages:
 
     def _show(self, coming: LiveMessage) -> None:
         """What may be the start of a secret waits for the rest of it."""
-        text = plain("".join(coming.fresh))
+        text = sanitize("".join(coming.fresh))
         held = self._begun(text)
         ready = text[: len(text) - held]
         coming.fresh = [text[len(text) - held :]] if held else []

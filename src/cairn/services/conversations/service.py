@@ -23,7 +23,7 @@ from cairn.services.costs.budgets import Budgets
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.engine.retry import retry_transient
-from cairn.services.logs.log_writer import plain
+from cairn.services.text import sanitize
 from cairn.store import Connection, LoadedRun, messages
 from cairn.store.messages import MessagePlace
 from cairn.store.model_usage import NANO
@@ -119,9 +119,9 @@ class _ExecutionConversation:
 def _message_values(said: ConversationMessage, hide: Callable[[str], str]) -> dict[str, Any]:
     message = storable(said.message, hide)
     return {
-        "turn": plain(said.turn),
+        "turn": sanitize(said.turn),
         "number": said.number,
-        "speaker": hide(plain(said.speaker)),
+        "speaker": hide(sanitize(said.speaker)),
         "role": said.role,
         "purpose": said.purpose.value,
         "model": said.model,
@@ -129,7 +129,7 @@ def _message_values(said: ConversationMessage, hide: Callable[[str], str]) -> di
         "is_last": said.is_last,
         "said_at": said.at,
         "seconds": said.seconds,
-        "text": hide(plain(said.text)),
+        "text": hide(sanitize(said.text)),
         "tools": told_beside(message) or None,
         "message": message,
     }
@@ -141,7 +141,7 @@ def _call_values(said: ConversationMessage) -> dict[str, Any] | None:
         return None
     used = said.tokens or TokenUsage()
     return {
-        "turn": plain(said.turn),
+        "turn": sanitize(said.turn),
         "number": said.number,
         "purpose": said.purpose.value,
         "model": said.model,
@@ -170,10 +170,10 @@ def storable(value: Any, hide: Callable[[str], str]) -> Any:
     """What every database can hold, without any secret; a number that JSON cannot write is left out."""
     match value:
         case str():
-            return hide(plain(value))
+            return hide(sanitize(value))
         case dict():
             given = cast("Mapping[str, Any]", value)
-            return {hide(plain(name)): storable(inner, hide) for name, inner in given.items()}
+            return {hide(sanitize(name)): storable(inner, hide) for name, inner in given.items()}
         case list() | tuple():
             return [storable(inner, hide) for inner in cast("Sequence[Any]", value)]
         case float() if not math.isfinite(value):

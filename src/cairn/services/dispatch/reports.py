@@ -25,9 +25,9 @@ from cairn.services.dispatch.results import ContextWrite, ResultStore, StoredRes
 from cairn.services.dispatch.work_orders import NOTHING_RECORDED, RecordedInputs, WorkOrders
 from cairn.services.engine.commit import Attachments, Write
 from cairn.services.engine.retry import retry_transient
-from cairn.services.logs.log_writer import plain
 from cairn.services.rework.lineage import LineageWrite
 from cairn.services.runs.validations import VerdictWrite
+from cairn.services.text import sanitize
 from cairn.store import LoadedRun
 
 BuiltReport = tuple[Report, Attachments]
@@ -69,11 +69,11 @@ class ReportBuilder:
                 return outcome, Attachments(writes=writes)
             case NeedsRework():
                 made = await self._store(loaded, e, outcome)
-                words = plain(outcome.reason), plain(outcome.prompt)
+                words = sanitize(outcome.reason), sanitize(outcome.prompt)
                 report = ReworkRequested(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
                 return report, Attachments(made.artifacts, (*writes, CallWrite(e.id, outcome)))
             case OverBudget():
-                return BudgetReached(e.id, e.dispatch, plain(outcome.reason)), Attachments(writes=writes)
+                return BudgetReached(e.id, e.dispatch, sanitize(outcome.reason)), Attachments(writes=writes)
             case _:
                 assert_never(outcome)
 
@@ -91,7 +91,7 @@ class ReportBuilder:
         if isinstance(weighed, Failure):
             return ExecutionFailed(e.id, e.dispatch, sanitize_failure(weighed)), Attachments(writes=writes)
         made = await self._store(loaded, e, outcome)
-        reasons = plain(" ".join(weighed.reasons))
+        reasons = sanitize(" ".join(weighed.reasons))
         report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
         return report, Attachments(made.artifacts, (*writes, CallWrite(e.id, outcome), ProposalWrite(e.id, weighed)))
 
@@ -111,4 +111,4 @@ def save_failed(e: Execution, error: Exception) -> BuiltReport:
 
 
 def sanitize_failure(fault: Failure) -> Failure:
-    return Failure(plain(fault.type), plain(fault.message), plain(fault.trace), fault.is_final)
+    return Failure(sanitize(fault.type), sanitize(fault.message), sanitize(fault.trace), fault.is_final)

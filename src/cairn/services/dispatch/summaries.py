@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from cairn.definitions import CheckpointDefinition
 from cairn.ports import ArtifactSource
-from cairn.services.logs.log_writer import plain
+from cairn.services.text import sanitize
 from cairn.store import Connection
 from cairn.store import tables as t
 
@@ -37,5 +37,5 @@ def read(connection: Connection, sources: Collection[ArtifactSource]) -> dict[st
 def save(connection: Connection, checksum: str, model: str, summary: str, at: datetime) -> None:
     connection.execute(sa.delete(t.summaries).where(S.checksum == checksum, S.model == model))
     connection.execute(
-        sa.insert(t.summaries).values(checksum=checksum, model=model, summary=plain(summary), made_at=at)
+        sa.insert(t.summaries).values(checksum=checksum, model=model, summary=sanitize(summary), made_at=at)
     )

@@ -12,6 +12,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 
 from cairn.ports import Clock, SandboxStatus
 from cairn.services.engine.event_bus import ChangeHint, EventBus
+from cairn.services.text import sanitize
 from cairn.store import Connection, Database
 from cairn.store import tables as t
 
@@ -38,11 +39,6 @@ LONGEST_TEXT = 500  # characters of what stands beside a bar
 MOST = 100_000  # lines that are kept while the database is away
 
 
-def plain(text: str) -> str:
-    """What every database can hold: no NUL, no half of a surrogate pair."""
-    return text.encode(errors="replace").decode().replace("\0", "\ufffd")
-
-
 class LogWriter:
     def __init__(self, database: Database, hub: EventBus, clock: Clock, hide: Callable[[str], str] = str) -> None:
         """`hide` leaves out the values of secrets."""
@@ -65,7 +61,7 @@ class LogWriter:
                 "execution_id": of.execution_id,
                 "timestamp": self._clock.now(),
                 "level": level if level in LEVELS else "info",
-                "message": self._hide(plain(message)[:LONGEST]),
+                "message": self._hide(sanitize(message)[:LONGEST]),
                 "details": self._hidden(dict(details)) if details else None,
             }
         )
@@ -84,7 +80,7 @@ class LogWriter:
 
     def progress(self, of: LogSource, fraction: float | None, text: str | None) -> None:
         bounded = None if fraction is None else min(max(fraction, 0.0), 1.0)
-        shown = None if text is None else self._hide(plain(text)[:LONGEST_TEXT])
+        shown = None if text is None else self._hide(sanitize(text)[:LONGEST_TEXT])
         self._progress[of.execution_id] = {"fraction": bounded, "text": shown, "dispatch": of.dispatch}
         self._later(of)
 

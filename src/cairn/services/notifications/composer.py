@@ -18,7 +18,7 @@ from cairn.services.notifications.content import (
     Tone,
 )
 from cairn.services.notifications.subjects import NotificationSubject
-from cairn.services.text import LONGEST, clean
+from cairn.services.text import MAX_LINE, single_line
 from cairn.store.tables.notifications import NotificationKind
 
 Mask = Callable[[str], str]
@@ -53,7 +53,7 @@ def compose(subject: NotificationSubject, hide: Mask) -> NotificationContent:
     return NotificationContent(
         subject.kind.value,
         tone,
-        clean(words.hidden(title)),
+        single_line(words.hidden(title)),
         words.text(subject),
         tuple(words.facts(subject)),
         tuple(s for s in words.sections(subject) if s.lines),
@@ -68,8 +68,8 @@ def trial(channel: str, by: str) -> NotificationContent:
         NotificationKind.TEST.value,
         "good",
         "This channel works",
-        f"Somebody has tried the channel {clean(channel)} out: what has to be told arrives here.",
-        (ContentFact("Channel", clean(channel)), ContentFact("Tried by", clean(mask(by)))),
+        f"Somebody has tried the channel {single_line(channel)} out: what has to be told arrives here.",
+        (ContentFact("Channel", single_line(channel)), ContentFact("Tried by", single_line(mask(by)))),
         buttons=(ContentLink("Open Cairn", "/"),),
     )
 
@@ -85,8 +85,8 @@ class _ContentBuilder:
     def __init__(self, hidden: Mask) -> None:
         self.hidden = hidden
 
-    def shown(self, value: Any, most: int = LONGEST) -> str:
-        return clean(self.hidden(str(value)), most)
+    def shown(self, value: Any, most: int = MAX_LINE) -> str:
+        return single_line(self.hidden(str(value)), most)
 
     # ---- the sentence below the title ------------------------------------------------------------------
     def text(self, subject: NotificationSubject) -> str:
@@ -182,7 +182,7 @@ class _ContentBuilder:
         ]
         return f"Rule {self.shown(a.rule)}", lines or ["It has no conditions."]
 
-    def _section(self, heading: str, lines: Iterable[str], *, most: int = LONGEST) -> ContentSection:
+    def _section(self, heading: str, lines: Iterable[str], *, most: int = MAX_LINE) -> ContentSection:
         shown = [self.shown(line, most) for line in lines]
         if len(shown) > MOST_LINES:
             shown = [*shown[: MOST_LINES - 1], f"… and {len(shown) - MOST_LINES + 1} more"]

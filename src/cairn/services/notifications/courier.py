@@ -20,7 +20,7 @@ from cairn.services.notifications.deliveries import CUT_OFF, Row
 from cairn.services.notifications.routing import DeliveryTarget, Routing, channels, fallback_of, read
 from cairn.services.notifications.sender import DeliverySender, OutgoingDelivery, RetryLater, SealedAddress
 from cairn.services.notifications.subjects import Load
-from cairn.services.text import clean
+from cairn.services.text import single_line
 from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.tables.notifications import DeliveryOutcome, DeliveryStatus, NotificationKind
@@ -199,7 +199,7 @@ class Courier:
     async def try_once(self, out: OutgoingDelivery) -> DeliveryEnded:
         ended = await self._tried(out)
         told = await asyncio.to_thread(self._secrets.mask, ended.told)
-        return replace(ended, told=clean(mask(told)))
+        return replace(ended, told=single_line(mask(told)))
 
     async def _tried(self, out: OutgoingDelivery) -> DeliveryEnded:
         try:

@@ -12,7 +12,7 @@ from cairn.services.errors import ServiceError
 from cairn.services.notifications.content import NotificationContent
 from cairn.services.notifications.formats import email, slack, teams, webhook
 from cairn.services.notifications.routing import RoutedChannel
-from cairn.services.text import clean
+from cairn.services.text import single_line
 from cairn.store.tables.notifications import ChannelKind
 
 SECONDS = 10.0
@@ -121,7 +121,7 @@ class DeliverySender:
 
 
 def _taken(answer: HttpResponse) -> str:
-    said = clean(answer.body.decode(errors="replace"))
+    said = single_line(answer.body.decode(errors="replace"))
     told = f"{answer.status} {said}".strip()
     if 200 <= answer.status < 300:
         return told

@@ -13,8 +13,8 @@ from cairn.core.commands import CommandContext
 from cairn.core.execution import Execution
 from cairn.ports import ValidationVerdict
 from cairn.services.engine.commit import Commit
-from cairn.services.logs.log_writer import plain
 from cairn.services.runs.execution_views import ResultFinding, ResultValidation
+from cairn.services.text import sanitize
 from cairn.store import Connection
 from cairn.store import tables as t
 
@@ -44,13 +44,13 @@ def _row(e: Execution, position: int, verdict: ValidationVerdict, context: Comma
         "attempt_number": e.attempt,
         "by": verdict.check,
         "passes": verdict.passed,
-        "reason": plain(verdict.reason),
+        "reason": sanitize(verdict.reason),
         "findings": [
             {
-                "path": plain(one.path),
-                "message": plain(one.message),
-                "expected": plain(one.expected),
-                "actual": plain(one.actual),
+                "path": sanitize(one.path),
+                "message": sanitize(one.message),
+                "expected": sanitize(one.expected),
+                "actual": sanitize(one.actual),
             }
             for one in verdict.findings
         ],

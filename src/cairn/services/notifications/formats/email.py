@@ -6,7 +6,7 @@ from html import escape
 
 from cairn.ports import Mail
 from cairn.services.notifications.content import NotificationContent
-from cairn.services.text import clean
+from cairn.services.text import single_line
 
 COLOURS = {"good": "#1f7a4d", "warning": "#8a6100", "attention": "#b3261e"}
 HEADERS = {"Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All"}
@@ -14,7 +14,7 @@ LONGEST_SUBJECT = 150
 
 
 def message(content: NotificationContent, base: str, to: str) -> Mail:
-    subject = clean(f"[Cairn] {content.title}", LONGEST_SUBJECT)
+    subject = single_line(f"[Cairn] {content.title}", LONGEST_SUBJECT)
     return Mail((to,), subject, text(content, base), html=html(content, base), headers=HEADERS)
 
 
