@@ -123,6 +123,7 @@ class AppServices:
     runs: RunService
     executions: Executions
     approvals: ApprovalService
+    action_modifications: ActionModifications
     rollbacks: RollbackService
     reworks: ReworkService
     rules: RuleService
@@ -255,8 +256,8 @@ def build(
     runners = make_runners(limits, functions, sandbox, script_rules, models, agent_rules, ways.web)
     modes = frozenset(mode.value for mode in runners)
     answers = FormAnswers(database, plans)
-    modifying = ActionModifications(database, plans)
-    approvals = ApprovalService(engine, answers, modifying)
+    action_modifications = ActionModifications(database, plans)
+    approvals = ApprovalService(engine, answers, action_modifications)
     conversations = Conversations(engine, budgets, hub, secrets)
     library = AgentLibraryService(admin_changes, agent_rules.mcp_servers.keys())
     briefing = WorkOrders(database, plans, tree, logbook, limits, conversations, library)
@@ -328,6 +329,7 @@ def build(
         runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),
         approvals=approvals,
+        action_modifications=action_modifications,
         rollbacks=rollbacks,
         reworks=reworks,
         rules=rules,
@@ -345,7 +347,7 @@ def build(
         artifact_queries=ArtifactQueries(database),
         context_queries=ContextQueries(engine, briefing),
         conversation_queries=ConversationQueries(database, plans),
-        correction_queries=CorrectionQueries(database, modifying, clock),
+        correction_queries=CorrectionQueries(database, clock),
         cost_queries=CostQueries(database, budgets),
         definition_queries=DefinitionQueries(database, plans),
         event_queries=EventQueries(database),

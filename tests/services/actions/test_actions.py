@@ -127,7 +127,7 @@ async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
     ]
     assert detail.possible == ["approve", "modify", "revise", "reject"]
 
-    preview = app.cairn.correction_queries.preview(detail.approval_id, {"amount": 89.99})
+    preview = app.cairn.action_modifications.preview(detail.approval_id, {"amount": 89.99})
     change = ParameterChange(
         field="amount", path="/amount", original=99.99, modified=89.99, change_type="updated", difference=-10.0
     )
@@ -249,7 +249,7 @@ async def test_an_invalid_modification_decides_nothing(app: App) -> None:
             detail.approval_id, "approve", modified_params={"amount": 0, "to": "nobody"}, actor=ADMIN
         )
     assert sorted(path for path, _ in wrong.value.errors) == ["/modified_params/amount", "/modified_params/to"]
-    preview = app.cairn.correction_queries.preview(detail.approval_id, {"amount": 0})
+    preview = app.cairn.action_modifications.preview(detail.approval_id, {"amount": 0})
     assert (preview.validation.passed, [p.path for p in preview.validation.errors]) == (False, ["/amount"])
     with pytest.raises(InvalidInput):  # only an action has parameters, and only an approval takes others
         await app.cairn.approvals.decide(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cairn.services.actions.summaries import short, summarize
+from cairn.services.actions.summaries import short_summary, summarize
 from tests.mentions import mentions
 
 TO = {"to": "customer@example.com"}
@@ -55,4 +55,4 @@ def test_it_is_one_line_that_steers_nothing_and_has_an_end() -> None:
     wild = summarize("send_email", {**TO, "subject": "a\r\nBcc: all\u202ednuor\0" + "x" * 900})
     assert "“a Bcc: alldnuorxxx" in wild
     assert (len(wild), wild[-1]) == (200, "…")
-    assert len(short("o" * 900)) == 200
+    assert len(short_summary("o" * 900)) == 200

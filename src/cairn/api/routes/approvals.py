@@ -104,7 +104,7 @@ async def decide_batch(
 @operation(READ, request_example=examples.modify_request, response_example=examples.modification_preview)
 def preview_modification(approval_id: ApprovalId, body: ModifyRequest, services: Services) -> ModificationPreview:
     """What other parameters would make of an action: the difference, and whether they fit. Nothing is decided."""
-    return services.correction_queries.preview(approval_id, body.modified_params)
+    return services.action_modifications.preview(approval_id, body.modified_params)
 
 
 @router.put("/{approval_id}/assign")

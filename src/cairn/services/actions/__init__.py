@@ -1,1 +1,1 @@
-"""Actions: what may be proposed, what is carried out once it is allowed, what people correct in it."""
+"""Actions that agents and scripts propose, and the corrections that people make to them."""

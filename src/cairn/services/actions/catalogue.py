@@ -1,4 +1,4 @@
-"""The catalogue: types of actions with the schemas of their parameters."""
+"""Action types and the schemas of their parameters."""
 
 from __future__ import annotations
 
@@ -80,17 +80,17 @@ DATABASE_UPDATE: dict[str, Any] = {
 class ActionType:
     name: str
     schema: JsonSchema | None = None
-    risk: RiskLevel = RiskLevel.HIGH  # what nobody has declared is high
+    risk: RiskLevel = RiskLevel.HIGH  # also of undeclared actions
     is_declared: bool = False  # by the pipeline
     description: str = ""
 
     @property
-    def is_carried_out(self) -> bool:
-        """By Cairn itself; of the others the approved parameters go back to whoever has proposed them."""
-        return self.name in CARRIED_OUT
+    def is_executed_by_cairn(self) -> bool:
+        """Otherwise the approved parameters are returned to the proposer."""
+        return self.name in EXECUTED_BY_CAIRN
 
 
-CARRIED_OUT = frozenset({"send_email", "http_request"})
+EXECUTED_BY_CAIRN = frozenset({"send_email", "http_request"})
 BUILT_IN: Mapping[str, dict[str, Any]] = {
     "send_email": SEND_EMAIL,
     "http_request": HTTP_REQUEST,
@@ -99,8 +99,8 @@ BUILT_IN: Mapping[str, dict[str, Any]] = {
 }
 
 
-def type_of(definition: PipelineDefinition, name: str) -> ActionType:
-    """As the pipeline declares it, or as Cairn knows it."""
+def action_type(definition: PipelineDefinition, name: str) -> ActionType:
+    """As the pipeline declares it, or the built-in type."""
     declared = definition.actions.get(name)
     if declared is None:
         return ActionType(name, BUILT_IN.get(name))
@@ -108,8 +108,8 @@ def type_of(definition: PipelineDefinition, name: str) -> ActionType:
     return ActionType(name, schema, RiskLevel(declared.risk_level.value), True, declared.description)
 
 
-def find_faults(kind: ActionType, parameters: Value) -> list[tuple[str, str]]:
-    """Where the parameters do not fit: what Cairn carries out has to fit its own schema as well."""
-    schemas = [kind.schema, BUILT_IN[kind.name]] if kind.is_carried_out else [kind.schema]
-    found = [fault for schema in schemas if schema is not None for fault in check_value(schema, parameters)]
-    return [(fault.path, fault.message) for fault in dict.fromkeys(found)]
+def schema_violations(action: ActionType, parameters: Value) -> list[tuple[str, str]]:
+    """Paths and messages. Actions that Cairn executes must also match the built-in schema."""
+    schemas = [action.schema, BUILT_IN[action.name]] if action.is_executed_by_cairn else [action.schema]
+    violations = [v for schema in schemas if schema is not None for v in check_value(schema, parameters)]
+    return [(violation.path, violation.message) for violation in dict.fromkeys(violations)]

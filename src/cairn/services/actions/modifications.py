@@ -1,4 +1,4 @@
-"""Approving an action with other parameters: shown as a diff first, checked, kept beside the original."""
+"""Approve an action with other parameters: preview the changes, check them, save both versions."""
 
 from __future__ import annotations
 
@@ -6,41 +6,38 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import sqlalchemy as sa
-
 from cairn.core.commands import Decide
 from cairn.core.errors import CommandRefused
 from cairn.core.states import ApprovalStatus
 from cairn.documents import Value, digest, encode_json
 from cairn.documents.pointers import join
-from cairn.services.actions.catalogue import ActionType, type_of
-from cairn.services.actions.corrections import Correction, CorrectionWrite
-from cairn.services.actions.proposals import LARGEST, approved, digest_of, problems_of
+from cairn.services.actions import queries, views
+from cairn.services.actions.catalogue import ActionType, action_type
+from cairn.services.actions.proposals import MAX_BYTES, action_digest, parameter_errors
+from cairn.services.actions.records import CorrectionWrite
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.errors import InvalidInput
 from cairn.store import Connection, Database, blobs
-from cairn.store import tables as t
-from cairn.store.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentProposal:
-    """A proposed action, as far as it is needed to change it."""
+    """A proposed action with its current parameters, which another approver may have modified."""
 
     operation_type: str
-    parameters: dict[str, Any]  # as they stand: proposed, or modified by somebody before
-    kind: ActionType
+    parameters: dict[str, Any]
+    action: ActionType
     status: ApprovalStatus
 
 
 @dataclass(frozen=True, slots=True)
-class ModificationPreview:
-    """What a modification would make of an action."""
+class Modification:
+    """The parameters of an action after a modification, with the changes and errors."""
 
     parameters: dict[str, Any]
     changes: tuple[dict[str, Any], ...]
-    problems: tuple[tuple[str, str], ...]
+    errors: tuple[tuple[str, str], ...]
 
 
 class ActionModifications:
@@ -48,59 +45,64 @@ class ActionModifications:
         self._database = database
         self._plans = plans
 
-    def preview(self, connection: Connection, approval_id: str, patch: Mapping[str, Any]) -> ModificationPreview:
-        """Without doing it."""
-        return _modified(self._find(connection, approval_id), patch)
+    def preview(self, approval_id: str, patch: Mapping[str, Any]) -> views.ModificationPreview:
+        """The effect of a modification, without applying it."""
+        modification = _modification(self._database.read(lambda c: self._proposal(c, approval_id)), patch)
+        errors = [views.ParameterError(path=path, message=message) for path, message in modification.errors]
+        return views.ModificationPreview(
+            approval_id=approval_id,
+            parameters=modification.parameters,
+            diff=[views.ParameterChange(**change) for change in modification.changes],
+            validation=views.ModifyValidation(passed=not errors, errors=errors),
+        )
 
     async def modify(self, approval_id: str, command: Decide, patch: Mapping[str, Any]) -> tuple[Decide, Attachments]:
-        """The decision that approves the modified parameters, and what is saved with it."""
-        proposed = await self._database.aread(lambda c: self._find(c, approval_id))
-        if proposed.status is not ApprovalStatus.PENDING:
-            raise CommandRefused(f"It is not asked any more: the approval is {proposed.status.value}.")
-        modified = _modified(proposed, patch)
-        if modified.problems:
-            raise InvalidInput([(f"/modified_params{path}", message) for path, message in modified.problems])
-        if not modified.changes:
+        """The command that approves the modified parameters, and the correction to save with it."""
+        proposal = await self._database.aread(lambda c: self._proposal(c, approval_id))
+        if proposal.status is not ApprovalStatus.PENDING:
+            raise CommandRefused(f"The approval is {proposal.status.value}: you can no longer modify the action.")
+        modification = _modification(proposal, patch)
+        if modification.errors:
+            raise InvalidInput([(f"/modified_params{path}", message) for path, message in modification.errors])
+        if not modification.changes:
             return command, NO_ATTACHMENTS
-        content = encode_json(modified.parameters)
+        content = encode_json(modification.parameters)
         checksum = await self._database.transact(lambda c: blobs.put(c, content))
-        made = digest_of(proposed.operation_type, modified.parameters)
-        learnt = Correction(
-            approval_id, proposed.operation_type, proposed.parameters, modified.parameters, modified.changes
+        modified_digest = action_digest(proposal.operation_type, modification.parameters)
+        correction = CorrectionWrite(
+            approval_id,
+            proposal.operation_type,
+            original=proposal.parameters,
+            modified=modification.parameters,
+            changes=modification.changes,
+            modified_digest=modified_digest,
+            feedback=command.feedback,
         )
-        attachments = Attachments(writes=(CorrectionWrite(learnt, made, command.feedback),))
-        return replace(command, decision="modify", answer=checksum, modified_digest=made), attachments
+        modify = replace(command, decision="modify", answer=checksum, modified_digest=modified_digest)
+        return modify, Attachments(writes=(correction,))
 
-    def _find(self, connection: Connection, approval_id: str) -> CurrentProposal:
-        a, p, e = t.actions.c, t.approvals.c, t.checkpoint_executions.c
-        row = connection.execute(
-            sa.select(a.operation_type, a.parameters, p.status, p.pipeline_id, e.definition_revision)
-            .join(t.approvals, p.approval_id == a.approval_id)
-            .join(t.checkpoint_executions, e.execution_id == a.execution_id)
-            .where(a.approval_id == approval_id)
-        ).one_or_none()
-        if row is None:
-            raise NotFound("proposed action", approval_id)
+    def _proposal(self, connection: Connection, approval_id: str) -> CurrentProposal:
+        row = queries.proposed_action(connection, approval_id)
         definition = self._plans.definition(connection, row.pipeline_id, row.definition_revision)
-        parameters = approved(connection, approval_id, row.parameters)
+        parameters = queries.approved_parameters(connection, approval_id, row.parameters)
         return CurrentProposal(
-            row.operation_type, parameters, type_of(definition, row.operation_type), ApprovalStatus(row.status)
+            row.operation_type, parameters, action_type(definition, row.operation_type), ApprovalStatus(row.status)
         )
 
 
-def _modified(proposed: CurrentProposal, patch: Mapping[str, Any]) -> ModificationPreview:
-    merged = merge(proposed.parameters, dict(patch))
-    problems = problems_of(proposed.kind, merged)
-    if len(encode_json(merged)) > LARGEST:
-        problems = [("", f"The parameters have more than {LARGEST // 1024} KB.")]
-    return ModificationPreview(merged, tuple(changes(proposed.parameters, merged)), tuple(problems))
+def _modification(proposal: CurrentProposal, patch: Mapping[str, Any]) -> Modification:
+    merged = merge(proposal.parameters, dict(patch))
+    errors = parameter_errors(proposal.action, merged)
+    if len(encode_json(merged)) > MAX_BYTES:
+        errors = [("", f"The parameters are larger than {MAX_BYTES // 1024} KB.")]
+    return Modification(merged, tuple(changes(proposal.parameters, merged)), tuple(errors))
 
 
 ABSENT: Any = object()
 
 
 def changes(original: Value, modified: Value, path: tuple[str | int, ...] = ()) -> Iterator[dict[str, Any]]:
-    """Fields that differ. `change_type` is added, removed or updated; of numbers also by how much."""
+    """Fields that differ, with a `change_type` of added, removed or updated, and the difference of numbers."""
     if isinstance(original, dict) and isinstance(modified, dict):
         for name in (*original, *(name for name in modified if name not in original)):
             before, after = original.get(name, ABSENT), modified.get(name, ABSENT)
@@ -113,13 +115,13 @@ def changes(original: Value, modified: Value, path: tuple[str | int, ...] = ()) 
 
 
 def _change(path: tuple[str | int, ...], before: Any, after: Any) -> dict[str, Any]:
-    kind = "added" if before is ABSENT else "removed" if after is ABSENT else "updated"
+    change_type = "added" if before is ABSENT else "removed" if after is ABSENT else "updated"
     change: dict[str, Any] = {
         "field": ".".join(str(part) for part in path),
         "path": join(list(path)),
         "original": None if before is ABSENT else before,
         "modified": None if after is ABSENT else after,
-        "change_type": kind,
+        "change_type": change_type,
     }
     if _is_number(before) and _is_number(after):
         change["difference"] = round(after - before, 10)
@@ -131,7 +133,7 @@ def _is_number(value: Any) -> bool:
 
 
 def merge(original: Value, patch: dict[str, Any]) -> dict[str, Any]:
-    """The parameters with those that are given in place of theirs; null takes an optional one away."""
+    """Replace parameters; null removes an optional one."""
     merged = dict(cast("dict[str, Any]", original) if isinstance(original, dict) else {})
     for name, value in patch.items():
         if value is None and merged.get(name, ABSENT) is not None:

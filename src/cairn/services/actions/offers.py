@@ -1,31 +1,32 @@
-"""Which actions an agent is told of, and why one that it proposes cannot be decided about."""
+"""The actions that an agent can propose."""
 
 from __future__ import annotations
 
 from cairn.core.execution import Failure
 from cairn.definitions import PipelineDefinition
 from cairn.ports import ActionOffer, PastCorrection, ProposesAction
-from cairn.services.actions import corrections as learning
-from cairn.services.actions.catalogue import CARRIED_OUT, type_of
-from cairn.services.actions.proposals import weigh
+from cairn.services.actions.catalogue import EXECUTED_BY_CAIRN, action_type
+from cairn.services.actions.proposals import assess
+from cairn.services.actions.queries import similar_corrections
 from cairn.store import Connection
 
-CORRECTIONS = 3  # of each operation
+MAX_CORRECTIONS = 3  # of each operation
 
 
-def offered(connection: Connection, definition: PipelineDefinition) -> tuple[ActionOffer, ...]:
-    """What the pipeline declares; where it declares nothing, what Cairn carries out itself."""
-    found: list[ActionOffer] = []
-    for name in definition.actions or sorted(CARRIED_OUT):
-        kind = type_of(definition, name)
+def action_offers(connection: Connection, definition: PipelineDefinition) -> tuple[ActionOffer, ...]:
+    """The actions that the pipeline declares, or those that Cairn can execute if it declares none."""
+    offers: list[ActionOffer] = []
+    for name in definition.actions or sorted(EXECUTED_BY_CAIRN):
+        action = action_type(definition, name)
         corrections = tuple(
             PastCorrection(row.original, row.modified, row.feedback)
-            for row in learning.similar(connection, name, {}, CORRECTIONS)
+            for row in similar_corrections(connection, name, {}, MAX_CORRECTIONS)
         )
-        found.append(ActionOffer(name, kind.risk.value, kind.description, kind.schema, corrections))
-    return tuple(found)
+        offers.append(ActionOffer(name, action.risk.value, action.description, action.schema, corrections))
+    return tuple(offers)
 
 
-def objection(definition: PipelineDefinition, proposed: ProposesAction) -> str | None:
-    weighed = weigh(definition, proposed)
-    return weighed.message if isinstance(weighed, Failure) else None
+def proposal_error(definition: PipelineDefinition, proposed: ProposesAction) -> str | None:
+    """Why a proposed action is invalid, if it is."""
+    assessed = assess(definition, proposed)
+    return assessed.message if isinstance(assessed, Failure) else None

@@ -1,4 +1,4 @@
-"""What people correct, and how often."""
+"""Reads of actions and of the corrections that people make to them."""
 
 from __future__ import annotations
 
@@ -8,28 +8,123 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.states import AGREED
+from cairn.core.execution import Execution
+from cairn.core.states import AGREED, ApprovalKind
+from cairn.documents import decode_json, digest
 from cairn.ports import Clock
-from cairn.services.actions.corrections import similar
-from cairn.services.actions.modifications import ActionModifications
 from cairn.services.actions.views import (
     LearningCase,
     LearningCasePage,
-    ModificationPreview,
     ModificationRate,
     ModificationRates,
-    ModifyValidation,
     ParameterChange,
-    ParameterError,
 )
 from cairn.services.paging import SortOrder, page
-from cairn.store import Connection, Database
+from cairn.store import Connection, Database, blobs
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 RECENT_DAYS = 30
-L = t.learning_cases.c
+MAX_COMPARED = 200  # newest corrections that similar ones are searched in
+A, P, L = t.actions.c, t.approvals.c, t.learning_cases.c
 _NEWEST = SortOrder((L.at, L.case_id), newest_first=True)
+
+
+# Actions
+def proposed_action(connection: Connection, approval_id: str) -> Row:
+    """An action with the state of its approval and the definition revision of its execution."""
+    e = t.checkpoint_executions.c
+    row = connection.execute(
+        sa.select(A.operation_type, A.parameters, P.status, P.pipeline_id, e.definition_revision)
+        .join(t.approvals, P.approval_id == A.approval_id)
+        .join(t.checkpoint_executions, e.execution_id == A.execution_id)
+        .where(A.approval_id == approval_id)
+    ).one_or_none()
+    if row is None:
+        raise NotFound("proposed action", approval_id)
+    return row
+
+
+def approved_parameters(connection: Connection, approval_id: str, proposed: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of the last modification, or the proposed ones."""
+    d = t.approval_decisions.c
+    checksum = connection.execute(
+        sa.select(d.answer_checksum)
+        .where(d.approval_id == approval_id, d.answer_checksum.is_not(None))
+        .order_by(d.position.desc())
+        .limit(1)
+    ).scalar()
+    if checksum is None:
+        return proposed
+    content = blobs.read(connection, checksum)
+    modified: Any = decode_json(content, max_bytes=max(len(content), 1))
+    return modified
+
+
+def open_actions(connection: Connection, e: Execution) -> list[Row]:
+    """Approved actions of this revision without a final outcome, in the order in which they were proposed."""
+    query = (
+        sa.select(t.actions)
+        .join(t.approvals, P.approval_id == A.approval_id)
+        .where(
+            A.execution_id == e.id,
+            A.revision_iteration == e.revision,
+            A.outcome.in_(("proposed", "begun", "unknown")),
+            P.status.in_([status.value for status in AGREED]),
+        )
+        .order_by(A.proposed_at, P.ordinal)
+    )
+    return list(connection.execute(query))
+
+
+def escalation_decision(connection: Connection, e: Execution, since: datetime) -> Row | None:
+    """The last decision on an escalation of the execution since then, and who made it."""
+    d = t.approval_decisions.c
+    return connection.execute(
+        sa.select(d.decision, d.by)
+        .join(t.approvals, P.approval_id == d.approval_id)
+        .where(P.execution_id == e.id, P.kind == ApprovalKind.ESCALATION.value, P.asked_at >= since)
+        .order_by(P.ordinal.desc(), d.position.desc())
+        .limit(1)
+    ).one_or_none()
+
+
+def run_artifacts(connection: Connection, run_id: str) -> list[Row]:
+    """Names, formats and checksums of the artifacts of a run, newest first."""
+    a, x = t.artifacts.c, t.checkpoint_executions.c
+    query = (
+        sa.select(a.artifact_name, a.format, a.checksum)
+        .join(t.checkpoint_executions, x.execution_id == a.execution_id)
+        .where(x.run_id == run_id, x.archived_by.is_(None))
+        .order_by(a.created_at.desc())
+    )
+    return list(connection.execute(query))
+
+
+# Corrections
+def similar_corrections(
+    connection: Connection, operation_type: str, parameters: Mapping[str, Any], limit: int = 3
+) -> list[Row]:
+    """Corrections of the same operation, those with the most similar original parameters first, then the newest."""
+    rows = connection.execute(
+        sa.select(t.learning_cases)
+        .where(L.operation_type == operation_type)
+        .order_by(L.at.desc(), L.case_id.desc())
+        .limit(MAX_COMPARED)
+    ).all()
+    ranked = sorted(enumerate(rows), key=lambda pair: (-_similarity(pair[1].original, parameters), pair[0]))
+    return [row for _, row in ranked[:limit]]
+
+
+def _similarity(left: Mapping[str, Any], right: Mapping[str, Any]) -> float:
+    """The share of common fields. Fields with equal values count twice."""
+    names = {*left, *right}
+    if not names:
+        return 0.0
+    shared = [name for name in names if name in left and name in right]
+    equal = sum(digest(left[name]) == digest(right[name]) for name in shared)
+    return (len(shared) + equal) / (2 * len(names))
 
 
 def list_cases(
@@ -60,7 +155,7 @@ def case_of(row: Row) -> LearningCase:
 
 
 def modification_rates(connection: Connection, now: datetime) -> ModificationRates:
-    """Of what people have approved; what a rule approved was looked at by nobody."""
+    """Only actions that people approved count: nobody looked at those that a rule approved."""
     a = t.approvals.c
     since = now - timedelta(days=RECENT_DAYS)
     is_modified = sa.exists().where(L.approval_id == a.approval_id)
@@ -93,31 +188,19 @@ def _rate(row: Row) -> ModificationRate:
         rate=row.modified / row.approved,
         recent_approved=row.recent,
         recent_modified=row.recent_modified,
-        recent_rate=row.recent_modified / row.recent if row.recent else None,
-        earlier_rate=_share(row.modified - row.recent_modified, row.approved - row.recent),
+        recent_rate=_rate_of(row.recent_modified, row.recent),
+        earlier_rate=_rate_of(row.modified - row.recent_modified, row.approved - row.recent),
     )
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _rate_of(modified: int, approved: int) -> float | None:
+    return modified / approved if approved else None
 
 
 class CorrectionQueries:
-    def __init__(self, database: Database, modifying: ActionModifications, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
-        self._modifying = modifying
         self._clock = clock
-
-    def preview(self, approval_id: str, patch: Mapping[str, Any]) -> ModificationPreview:
-        """What a modification would make of an action."""
-        found = self._database.read(lambda c: self._modifying.preview(c, approval_id, patch))
-        errors = [ParameterError(path=path, message=message) for path, message in found.problems]
-        return ModificationPreview(
-            approval_id=approval_id,
-            parameters=found.parameters,
-            diff=[ParameterChange(**change) for change in found.changes],
-            validation=ModifyValidation(passed=not errors, errors=errors),
-        )
 
     def cases(
         self, operation_type: str | None, pipeline_id: str | None, limit: int, cursor: str | None
@@ -125,8 +208,8 @@ class CorrectionQueries:
         return self._database.read(lambda c: list_cases(c, operation_type, pipeline_id, limit, cursor))
 
     def similar(self, operation_type: str, parameters: Mapping[str, Any], limit: int = 3) -> list[LearningCase]:
-        """Those that whoever proposes the like should know."""
-        rows = self._database.read(lambda c: similar(c, operation_type, parameters, limit))
+        """Corrections to show to an agent that proposes such an action."""
+        rows = self._database.read(lambda c: similar_corrections(c, operation_type, parameters, limit))
         return [case_of(row) for row in rows]
 
     def rates(self) -> ModificationRates:

@@ -1,4 +1,4 @@
-"""What an action would do, in one plain line: the title of its approval."""
+"""The effect of an action in one line: the title of its approval."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cairn.documents import encode_json
 from cairn.services.actions.templates import fill
 from cairn.services.text import single_line
 
-SHORT: Mapping[str, str] = {
+SHORT_SUMMARIES: Mapping[str, str] = {
     "send_email": "Send an email",
     "http_request": "Call an API",
     "financial_transaction": "Move money",
@@ -18,31 +18,31 @@ SHORT: Mapping[str, str] = {
 
 
 def summarize(operation_type: str, parameters: Mapping[str, Any]) -> str:
-    """Names of other parameters stand as their values, as they will when it is carried out."""
-    said = {name: _line(value) for name, value in parameters.items()}
-    return single_line(_sentence(operation_type, said, parameters) or short(operation_type))
+    """Placeholders are replaced by their values, as they will be on execution."""
+    texts = {name: _text(value) for name, value in parameters.items()}
+    return single_line(_sentence(operation_type, texts, parameters) or short_summary(operation_type))
 
 
-def short(operation_type: str) -> str:
-    """Without its parameters."""
-    if operation_type in SHORT:
-        return SHORT[operation_type]
+def short_summary(operation_type: str) -> str:
+    """Without parameters."""
+    if operation_type in SHORT_SUMMARIES:
+        return SHORT_SUMMARIES[operation_type]
     words = " ".join(operation_type.replace("_", " ").replace("-", " ").split())
     return single_line(words[:1].upper() + words[1:])
 
 
-def _sentence(operation_type: str, said: Mapping[str, str], parameters: Mapping[str, Any]) -> str:
+def _sentence(operation_type: str, texts: Mapping[str, str], parameters: Mapping[str, Any]) -> str:
     match operation_type:
-        case "send_email" if said.get("to"):
-            subject = _filled(said.get("subject", ""), parameters)
-            return f"Send “{subject}” to {said['to']}" if subject else f"Send an email to {said['to']}"
-        case "http_request" if said.get("url"):
-            return f"Call {said.get('method') or 'POST'} {said['url']}"
-        case "financial_transaction" if said.get("amount"):
-            money = " ".join(filter(None, (said["amount"], said.get("currency"))))
-            return f"Move {money} to {said['account']}" if said.get("account") else f"Move {money}"
-        case "database_update" if said.get("table"):
-            return f"Change data in {said['table']}"
+        case "send_email" if texts.get("to"):
+            subject = _filled(texts.get("subject", ""), parameters)
+            return f"Send “{subject}” to {texts['to']}" if subject else f"Send an email to {texts['to']}"
+        case "http_request" if texts.get("url"):
+            return f"Call {texts.get('method') or 'POST'} {texts['url']}"
+        case "financial_transaction" if texts.get("amount"):
+            money = " ".join(filter(None, (texts["amount"], texts.get("currency"))))
+            return f"Move {money} to {texts['account']}" if texts.get("account") else f"Move {money}"
+        case "database_update" if texts.get("table"):
+            return f"Change data in {texts['table']}"
         case _:
             return ""
 
@@ -54,13 +54,13 @@ def _filled(text: str, parameters: Mapping[str, Any]) -> str:
         return text
 
 
-def _line(value: Any) -> str:
+def _text(value: Any) -> str:
     match value:
         case None:
             return ""
         case str():
             return value
         case list():
-            return ", ".join(_line(one) for one in cast("list[Any]", value))
+            return ", ".join(_text(item) for item in cast("list[Any]", value))
         case _:
             return encode_json(value).decode()

@@ -1,4 +1,4 @@
-"""Texts of an action may name its other parameters, `{{ amount }}`: what is corrected in one place holds in all."""
+"""Texts of an action can contain names of its other parameters: a corrected `amount` also changes "{{ amount }}"."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-_NAMED = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*) *\}\}")
+_PLACEHOLDER = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*) *\}\}")
 
 
 def fill(text: str, parameters: Mapping[str, Any]) -> str:
-    """Each name by its value, as it stands; what is put in is not looked at again."""
-    return _NAMED.sub(lambda match: _written(_find(match[1], parameters)), text)
+    """Replace each placeholder by its value. Placeholders in values are not replaced."""
+    return _PLACEHOLDER.sub(lambda match: _text(_find(match[1], parameters)), text)
 
 
-def unknown(text: str, parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Names in the text that stand for nothing."""
-    for match in _NAMED.finditer(text):
+def unknown_names(text: str, parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Placeholders that name no parameter."""
+    for match in _PLACEHOLDER.finditer(text):
         try:
             _find(match[1], parameters)
         except LookupError:
@@ -26,10 +26,10 @@ def unknown(text: str, parameters: Mapping[str, Any]) -> Iterator[str]:
 def _find(name: str, parameters: Mapping[str, Any]) -> Any:
     value: Any = parameters
     for part in name.split("."):
-        held: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
-        value = held[part]
+        fields: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+        value = fields[part]
     return value
 
 
-def _written(value: Any) -> str:
+def _text(value: Any) -> str:
     return "" if value is None else str(value)

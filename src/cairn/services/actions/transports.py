@@ -1,4 +1,4 @@
-"""How Cairn itself carries an action out."""
+"""Send an action: by email or HTTP."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import mimetypes
 from collections.abc import Mapping
 from typing import Any
 
-import sqlalchemy as sa
-
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.ports.outbound import Attachment, HttpClient, Mail, Mailer, NotSent
+from cairn.services.actions.queries import run_artifacts
 from cairn.services.actions.templates import fill
 from cairn.store import Connection, Database, LoadedRun, blobs
-from cairn.store import tables as t
 
-SHOWN = 64 * 1024  # bytes of an answer that are kept
+MAX_RESPONSE_BYTES = 64 * 1024
 
 
 class ActionTransports:
@@ -23,13 +21,15 @@ class ActionTransports:
         self._mailer = mailer
         self._web = web
 
-    async def go(self, operation_type: str, parameters: dict[str, Any], key: str, loaded: LoadedRun) -> dict[str, Any]:
-        """Once; the key names it for whoever takes it. The answer is what came of it."""
+    async def send(
+        self, operation_type: str, parameters: dict[str, Any], idempotency_key: str, loaded: LoadedRun
+    ) -> dict[str, Any]:
+        """Send once and return the response."""
         if operation_type == "send_email":
-            return await self._send_email(parameters, key, loaded)
-        return await self._request(parameters, key)
+            return await self._send_email(parameters, idempotency_key, loaded)
+        return await self._request(parameters, idempotency_key)
 
-    async def _send_email(self, parameters: dict[str, Any], key: str, loaded: LoadedRun) -> dict[str, Any]:
+    async def _send_email(self, parameters: dict[str, Any], message_id: str, loaded: LoadedRun) -> dict[str, Any]:
         names: list[str] = parameters.get("attachments", [])
         mail = Mail(
             to=_addresses(parameters["to"]),
@@ -38,51 +38,44 @@ class ActionTransports:
             text=fill(parameters.get("body", ""), parameters),
             attachments=await self._database.aread(lambda c: tuple(_attachment(c, loaded, name) for name in names)),
         )
-        said = await self._mailer.send(mail, message_id=key)
-        return {"to": list(mail.to), "subject": mail.subject, "server": said}
+        response = await self._mailer.send(mail, message_id=message_id)
+        return {"to": list(mail.to), "subject": mail.subject, "server": response}
 
-    async def _request(self, parameters: dict[str, Any], key: str) -> dict[str, Any]:
-        headers: dict[str, str] = {"Idempotency-Key": key, **parameters.get("headers", {})}
+    async def _request(self, parameters: dict[str, Any], idempotency_key: str) -> dict[str, Any]:
+        headers: dict[str, str] = {"Idempotency-Key": idempotency_key, **parameters.get("headers", {})}
         body = str(parameters.get("body", "")).encode()
         if "json" in parameters:
             body = encode_json(parameters["json"])
             headers.setdefault("Content-Type", "application/json")
-        answer = await self._web.request(
+        response = await self._web.request(
             parameters.get("method", "POST"),
             parameters["url"],
             headers=headers,
             body=body,
             timeout=parameters.get("timeout_seconds", 30),
-            limit=SHOWN,
+            limit=MAX_RESPONSE_BYTES,
         )
-        return {"status": answer.status, "body": _shown(answer.headers, answer.body)}
+        return {"status": response.status, "body": _decode_body(response.headers, response.body)}
 
 
-def _addresses(given: str | list[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _addresses(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _shown(headers: Mapping[str, str], body: bytes) -> Any:
+def _decode_body(headers: Mapping[str, str], body: bytes) -> Any:
     if "json" in headers.get("content-type", ""):
         try:
-            return decode_json(body, max_bytes=SHOWN)
+            return decode_json(body, max_bytes=MAX_RESPONSE_BYTES)
         except DocumentError:
             pass
     return body.decode(errors="replace")
 
 
 def _attachment(connection: Connection, loaded: LoadedRun, name: str) -> Attachment:
-    """An artifact of the run, by its name with or without its format; the newest of that name."""
-    a, x = t.artifacts.c, t.checkpoint_executions.c
-    rows = connection.execute(
-        sa.select(a.artifact_name, a.format, a.checksum)
-        .join(t.checkpoint_executions, x.execution_id == a.execution_id)
-        .where(x.run_id == loaded.facts.run_id, x.archived_by.is_(None))
-        .order_by(a.created_at.desc())
-    )
-    for row in rows:
+    """The newest artifact of the run with this name, with or without its format."""
+    for row in run_artifacts(connection, loaded.facts.run_id):
         file = f"{row.artifact_name}.{row.format}"
         if name in (row.artifact_name, file):
-            kind = mimetypes.guess_type(file)[0] or "application/octet-stream"
-            return Attachment(file, kind, blobs.read(connection, row.checksum))
-    raise NotSent(f"There is no artifact named {name!r} in this run to attach.", lasting=True)
+            media_type = mimetypes.guess_type(file)[0] or "application/octet-stream"
+            return Attachment(file, media_type, blobs.read(connection, row.checksum))
+    raise NotSent(f"This run has no artifact named {name!r} to attach.", lasting=True)

@@ -169,7 +169,7 @@ class Lanes:
             async with self._places.for_mode(e.policy.mode):
                 placed.set_result(monotonic())
                 self._check_current(loaded, e)
-                doubt = await retry_transient(lambda: self._carrying.carry_out(loaded, e))
+                doubt = await retry_transient(lambda: self._carrying.execute(loaded, e))
                 if doubt is not None:
                     return DispatchResult(doubt)
                 work = await retry_transient(lambda: self._briefing.build(loaded, e))

@@ -74,4 +74,4 @@ def _of_actions(connection: Connection, e: Execution) -> dict[int, Mapping[str, 
         .where(a.execution_id == e.id, a.revision_iteration == e.revision, a.call_number.is_not(None))
         .order_by(p.ordinal)
     )
-    return {row.call_number: proposals.answer_of(connection, row) for row in rows}
+    return {row.call_number: proposals.decision_for_proposer(connection, row) for row in rows}

@@ -19,7 +19,8 @@ from cairn.core.commands import (
 from cairn.core.execution import Execution, Failure
 from cairn.documents import digest
 from cairn.ports import Errored, InvalidResult, NeedsInput, NeedsRework, Outcome, OverBudget, Produced, ProposesAction
-from cairn.services.actions.proposals import ProposalWrite, weigh
+from cairn.services.actions.proposals import assess
+from cairn.services.actions.records import ProposalWrite
 from cairn.services.dispatch.recorded_calls import CallWrite
 from cairn.services.dispatch.results import ContextWrite, ResultStore, StoredResult
 from cairn.services.dispatch.work_orders import NOTHING_RECORDED, RecordedInputs, WorkOrders
@@ -87,11 +88,11 @@ class ReportBuilder:
     async def _proposal(
         self, loaded: LoadedRun, e: Execution, outcome: ProposesAction, writes: tuple[Write, ...]
     ) -> BuiltReport:
-        weighed = weigh(await self._briefing.definition(loaded, e), outcome)
+        weighed = assess(await self._briefing.definition(loaded, e), outcome)
         if isinstance(weighed, Failure):
             return ExecutionFailed(e.id, e.dispatch, sanitize_failure(weighed)), Attachments(writes=writes)
         made = await self._store(loaded, e, outcome)
-        reasons = sanitize(" ".join(weighed.reasons))
+        reasons = sanitize(" ".join(weighed.risk_reasons))
         report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
         return report, Attachments(made.artifacts, (*writes, CallWrite(e.id, outcome), ProposalWrite(e.id, weighed)))
 

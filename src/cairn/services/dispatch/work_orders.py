@@ -15,7 +15,7 @@ from cairn.ports import ActionOffer, RecordedCall, StoredFile, UploadedFile, Wor
 from cairn.runners import RunnerLimits
 from cairn.runners.agents.roles import uses_tool
 from cairn.runners.prompt_context import ArtifactSource, AssembledContext, ResolvedInputs
-from cairn.services.actions.offers import objection, offered
+from cairn.services.actions.offers import action_offers, proposal_error
 from cairn.services.agent_library.service import AgentLibraryService
 from cairn.services.approvals.form_answers import read_answer, uploaded
 from cairn.services.conversations.service import Conversations
@@ -95,7 +95,7 @@ class WorkOrders:
             rework=material.rework,
             is_test=facts.is_test,
             action_offers=operations,
-            check_proposal=partial(objection, definition),
+            check_proposal=partial(proposal_error, definition),
             scripts=scripts,
             calls=calls,
             read_content=lambda checksum: self._read.reader(checksum)(),
@@ -129,7 +129,7 @@ class WorkOrders:
         """Where agents may propose actions: which, and what people have corrected before."""
         if checkpoint.execution.mode is not ExecutionMode.AGENTIC or not uses_tool(checkpoint, "propose_action"):
             return ()
-        return await self._database.aread(lambda c: offered(c, definition))
+        return await self._database.aread(lambda c: action_offers(c, definition))
 
     async def recorded_inputs(self, work: WorkOrder) -> RecordedInputs:
         """The context that the work was given, where it is to be kept, and what it has read."""

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from cairn.core.approval import Approval
 from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import AGREED, ExecutionStatus
-from cairn.services.actions.catalogue import type_of
-from cairn.services.actions.proposals import approved
+from cairn.services.actions.catalogue import action_type
+from cairn.services.actions.queries import approved_parameters
 from cairn.services.actions.views import ProposedAction
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
@@ -74,8 +74,8 @@ def _action(
     if row is None:
         return None
     definition = plans.definition(connection, loaded.facts.pipeline_id, revision)
-    kind = type_of(definition, row.operation_type)
-    current = approved(connection, a.id, row.parameters)
+    kind = action_type(definition, row.operation_type)
+    current = approved_parameters(connection, a.id, row.parameters)
     schema: Any = kind.schema
     return ProposedAction(
         operation_type=row.operation_type,
@@ -89,7 +89,7 @@ def _action(
         claimed_risk=RiskLevel(row.claimed_risk) if row.claimed_risk else None,
         risk_reasons=row.risk_reasons,
         supporting_data=row.supporting_data,
-        is_carried_out=kind.is_carried_out,
+        is_carried_out=kind.is_executed_by_cairn,
         outcome=row.outcome,
         result=row.result,
         begun_at=row.begun_at,

@@ -167,7 +167,7 @@ def _is_asked(row: Row) -> bool:
 
 def _title(kind: ApprovalKind, row: Row) -> str:
     if kind is ApprovalKind.ACTION and row.operation_type is not None:
-        return row.summary or summaries.short(row.operation_type)
+        return row.summary or summaries.short_summary(row.operation_type)
     return TITLES[kind].format(name=row.checkpoint_name)
 
 
