@@ -34,27 +34,33 @@ def test_drift_is_told_and_repaired(shell: Shell, notes: Path, name: str) -> Non
     assert shell("doctor").code == 0
 
 
-def schema_of(shell: Shell) -> str:
-    """What the doctor thinks of the database's schema."""
-    (found,) = [found for found in shell.json("doctor")["findings"] if found["what"] == "schema"]
-    return found["verdict"]
-
-
-def test_a_schema_of_another_version_is_left_alone(alone: Shell, notes: Path) -> None:
-    """Looking at an older folder does not bring it up to date; a newer one is not touched at all."""
+@pytest.mark.parametrize("version", ["0024", "9999"])
+def test_a_schema_of_another_version_is_refused(alone: Shell, notes: Path, version: str) -> None:
+    """No command opens the folder or changes anything in it."""
     alone("apply", str(notes))
     with closing(Database(f"sqlite:///{alone.data / 'cairn.db'}")) as database:
-        newer = sa.text("UPDATE alembic_version SET version_num = '9999'")
-        database.transact_now(lambda c: c.execute(newer))
-    assert alone("doctor", code=1).out == mentions("schema", "9999")
-    assert alone("runs", code=4).err == mentions("cairn: ", "9999")
-    empty = alone.data / "old"
-    empty.mkdir()
-    (empty / "cairn.db").touch()
-    old = Shell(empty)
-    assert schema_of(old) == "warning"
-    assert (empty / "cairn.db").stat().st_size == 0 or schema_of(old) == "warning"
-    assert old("doctor", "--repair").code == 0
+        other = sa.text(f"UPDATE alembic_version SET version_num = '{version}'")
+        database.transact_now(lambda c: c.execute(other))
+    before = contents(alone.data)
+    assert alone("doctor", code=1).out == mentions("schema", str(alone.data), version)
+    assert alone("doctor", "--repair", code=1).out == mentions("schema", version)
+    assert alone("runs", code=4).err == mentions("cairn: ", str(alone.data), version)
+    assert alone("serve", "--port", "0", code=1).err == mentions("cairn: ", str(alone.data), version)
+    assert contents(alone.data) == before
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file() and file.name != "cairn.lock"}
+
+
+def test_a_database_without_a_schema_gets_one(shell: Shell, tmp_path: Path) -> None:
+    """The doctor only looks, unless it is asked to repair."""
+    (tmp_path / "cairn.db").touch()
+    empty = Shell(tmp_path)
+    for _ in range(2):
+        (check,) = empty.json("doctor")["findings"]
+        assert (check["what"], check["verdict"]) == ("schema", "warning")
+    assert empty("doctor", "--repair").code == 0
 
 
 def test_a_sqlite_that_is_too_old(alone: Shell, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,26 +1,42 @@
-"""Migrations lead to the schema that the code knows, on both databases."""
+"""The schema that migrations create, and what the database itself enforces."""
 
 from __future__ import annotations
 
 import io
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import UTC
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from cairn.store import Database, NewerDatabase, StoreError
+from cairn.services.actors import ADMIN
+from cairn.store import Database, StoreError, UnsupportedSchema
 from cairn.store.database import schema_version
+from cairn.store.migrations import upgrade
 from cairn.store.migrations.upgrade import configuration
-from cairn.store.tables import blob_chunks, events, metadata, settings
+from cairn.store.tables import blob_chunks, chains, events, metadata, rule_heads, settings, users
 
 VERSIONS = "alembic_version"
+BREAKS_REFERENCES = f"""
+from alembic import op
+
+revision = "9999"
+down_revision = "{schema_version.newest()}"
+
+
+def upgrade():
+    op.execute("INSERT INTO blob_chunks (checksum, number, data) VALUES ('none', 0, x'00')")
+"""
 
 
 def structure(database: Database) -> dict[str, Any]:
@@ -58,19 +74,20 @@ def _triggers(database: Database) -> sa.TextClause:
     return sa.text("SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal")
 
 
-def test_migrations_are_named_by_their_numbers_in_their_order(database: Database) -> None:
+def test_the_newest_version_is_the_head_of_the_migrations(database: Database) -> None:
     scripts = ScriptDirectory.from_config(configuration())
-    numbers = [script.revision for script in scripts.walk_revisions()]
-    assert (scripts.get_heads(), numbers) == ([schema_version.newest()], sorted(numbers, reverse=True))
-    assert schema_version.found(database.read_engine) == schema_version.newest()
+    revisions = [script.revision for script in scripts.walk_revisions()]
+    assert revisions == list(reversed(schema_version.known()))
+    assert scripts.get_heads() == [schema_version.newest()]
+    assert database.schema_version == schema_version.newest()
 
 
-def test_a_database_that_is_not_there_yet_has_no_schema(new_database_url: str) -> None:
+def test_a_new_database_has_no_schema(new_database_url: str) -> None:
     with closing(Database(new_database_url)) as fresh:
-        assert schema_version.found(fresh.read_engine) is None
+        assert fresh.schema_version is None
 
 
-def test_the_migrated_schema_is_that_of_the_tables(new_database_url: str, database: Database) -> None:
+def test_the_migrated_schema_equals_the_tables(new_database_url: str, database: Database) -> None:
     with closing(Database(new_database_url)) as fresh:
         with fresh.engine.begin() as connection:
             metadata.create_all(connection)
@@ -90,7 +107,7 @@ def test_migrating_again_changes_nothing(database: Database) -> None:
     assert database.read(lambda c: c.execute(sa.select(settings.c.key)).scalar_one()) == "a"
 
 
-def test_several_processes_may_start_at_once(new_database_url: str) -> None:
+def test_several_processes_may_migrate_at_once(new_database_url: str) -> None:
     def start(_: int) -> None:
         with closing(Database(new_database_url)) as database:
             database.migrate()
@@ -104,38 +121,56 @@ def test_several_processes_may_start_at_once(new_database_url: str) -> None:
 def test_a_migration_that_fails_leaves_nothing(new_database_url: str) -> None:
     with closing(Database(new_database_url)) as database:
         with database.engine.begin() as connection:
-            connection.execute(sa.text("CREATE TABLE sessions (x INTEGER)"))  # the last migration finds it taken
-        with pytest.raises(DBAPIError, match="sessions"):
+            connection.execute(sa.text("CREATE TABLE summaries (x INTEGER)"))
+        with pytest.raises(DBAPIError, match="summaries"):
             database.migrate()
-        assert set(structure(database)["tables"]) == {"sessions"}
+        assert set(structure(database)["tables"]) == {"summaries"}
 
 
-def test_tables_of_others_stay(new_database_url: str) -> None:
+def test_other_tables_are_not_touched(new_database_url: str) -> None:
     with closing(Database(new_database_url)) as database:
         with database.engine.begin() as connection:
-            connection.execute(sa.text("CREATE TABLE of_the_job_engine (x INTEGER)"))
+            connection.execute(sa.text("CREATE TABLE other (x INTEGER)"))
         database.migrate()
-        assert "of_the_job_engine" in structure(database)["tables"]
+        assert "other" in structure(database)["tables"]
 
 
-def test_a_newer_database_is_not_touched(database: Database) -> None:
-    database.transact_now(lambda c: c.execute(sa.text(f"UPDATE {VERSIONS} SET version_num = '9999'")))
-    with pytest.raises(NewerDatabase, match="9999"):
+@pytest.mark.parametrize(("version", "is_newer"), [("0001", False), ("0024", False), ("9999", True)])
+def test_a_schema_of_another_version_is_refused(database: Database, version: str, is_newer: bool) -> None:
+    database.transact_now(lambda c: c.execute(sa.text(f"UPDATE {VERSIONS} SET version_num = '{version}'")))
+    before = structure(database)
+    with pytest.raises(UnsupportedSchema, match=version) as refused:
         database.migrate()
+    assert refused.value.is_newer is is_newer
+    location = str(Path(database.url.database or "").parent) if database.kind == "sqlite" else database.url.database
+    assert (location or "") in refused.value.problem
+    assert (structure(database), database.schema_version) == (before, version)
+
+
+@pytest.mark.parametrize("database_kind", [pytest.param("postgresql", marks=pytest.mark.postgres)])
+def test_a_refusal_does_not_show_the_password(database: Database) -> None:
+    url = database.url.set(username="cairn", password="hunter2")
+    with pytest.raises(UnsupportedSchema) as refused:
+        schema_version.check("0024", url)
+    assert "hunter2" not in str(refused.value)
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"])
-def test_a_migration_may_not_leave_references_to_nothing(new_database_url: str) -> None:
-    """SQLite does not enforce them while a table is rebuilt."""
-    with closing(Database(new_database_url)) as database:
-        with database.migration_engine.begin() as connection:
-            config = configuration()
-            config.attributes["connection"] = connection
-            command.upgrade(config, "0007")
-            connection.execute(sa.insert(blob_chunks).values(checksum="none", number=0, data=b"x"))
-        with pytest.raises(StoreError, match="blob_chunks"):
-            database.migrate()
-        assert "sessions" not in structure(database)["tables"]
+def test_a_migration_may_not_leave_broken_references(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite doesn't enforce references while a migration rebuilds tables."""
+    migrations = tmp_path / "migrations"
+    shutil.copytree(Path(upgrade.__file__).parent, migrations)
+    (migrations / "versions" / "9999_next.py").write_text(BREAKS_REFERENCES)
+    config = Config()
+    config.set_main_option("script_location", str(migrations))
+    config.set_main_option("path_separator", "os")
+    monkeypatch.setattr(upgrade, "configuration", lambda: config)
+    monkeypatch.setattr(schema_version, "newest", lambda: "9999")
+    with pytest.raises(StoreError, match="blob_chunks"):
+        database.migrate()
+    assert database.read(lambda c: c.execute(sa.select(blob_chunks)).all()) == []
 
 
 def test_the_migrations_can_be_written_as_sql(new_database_url: str, database: Database) -> None:
@@ -152,20 +187,19 @@ def test_the_migrations_can_be_written_as_sql(new_database_url: str, database: D
         assert structure(database) == structure(fresh)
 
 
-# ---- what the database itself guards ---------------------------------------------------------------
-def test_words_outside_a_list_are_refused(database: Database) -> None:
+def test_unknown_enum_values_are_refused(database: Database) -> None:
     wrong = "INSERT INTO blobs VALUES ('c', 1, 1, 'rar', {}, '2026-01-01T00:00:00Z', NULL)"
     with pytest.raises(IntegrityError, match="compression_known"):
         database.transact_now(lambda c: c.execute(sa.text(wrong.format("true"))))
 
 
-def test_references_to_nothing_are_refused(database: Database) -> None:
+def test_broken_references_are_refused(database: Database) -> None:
     with pytest.raises(IntegrityError, match=r"(?i)foreign key"):
         database.transact_now(lambda c: c.execute(sa.insert(blob_chunks).values(checksum="none", number=0, data=b"x")))
 
 
 @pytest.mark.parametrize("statement", ["UPDATE events SET actor = 'eve'", "DELETE FROM events"])
-def test_the_trail_is_append_only(database: Database, statement: str) -> None:
+def test_events_are_append_only(database: Database, statement: str) -> None:
     database.transact_now(_append)
     with pytest.raises(DBAPIError, match="append-only"):
         database.transact_now(lambda c: c.execute(sa.text(statement)))
@@ -173,7 +207,7 @@ def test_the_trail_is_append_only(database: Database, statement: str) -> None:
 
 
 @pytest.mark.parametrize("database_kind", [pytest.param("postgresql", marks=pytest.mark.postgres)])
-def test_the_trail_cannot_be_truncated(database: Database) -> None:
+def test_events_cannot_be_truncated(database: Database) -> None:
     database.transact_now(_append)
     with pytest.raises(DBAPIError, match="append-only"):
         database.transact_now(lambda c: c.execute(sa.text("TRUNCATE events")))
@@ -186,3 +220,12 @@ def _append(connection: sa.Connection) -> None:
     listed = ", ".join([*names, "seq", "timestamp"])
     places = ", ".join([*(f":{name}" for name in names), ":seq", ":at"])
     connection.execute(sa.text(f"INSERT INTO events ({listed}) VALUES ({places})"), row)
+
+
+def test_a_new_installation_has_an_administrator_and_global_rules(database: Database) -> None:
+    user = database.read(lambda c: c.execute(sa.select(users)).one())
+    assert (user.name, set(user.roles), user.created_at.tzinfo) == ("admin", ADMIN.roles, UTC)
+    chain = database.read(lambda c: c.execute(sa.select(chains)).one())
+    assert tuple(chain) == ("global", 0, "")
+    rules = database.read(lambda c: c.execute(sa.select(rule_heads)).one())
+    assert tuple(rules) == ("global", 0, False)

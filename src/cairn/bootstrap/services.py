@@ -208,7 +208,11 @@ def build(
         pool_size=settings.db_pool_size,
         timeout_seconds=settings.db_timeout_seconds,
     )
-    database.migrate()
+    try:
+        database.migrate()
+    except Exception:
+        database.close()
+        raise
     tree = Tree(settings.data_dir.resolve() / "pipelines")
     jobs = DbosJobs(settings.effective_database_url, database.system_engine, poll_seconds=settings.poll_seconds)
     hub, plans = EventBus(), DefinitionCache()

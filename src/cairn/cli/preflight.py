@@ -14,7 +14,8 @@ from cairn.adapters.key_file import WrongKey
 from cairn.cli.server_location import has_data
 from cairn.cli.settings import quieten, read_settings
 from cairn.services.doctor.views import HealthCheck, HealthReport
-from cairn.store import Database, NewerDatabase, OldSqlite, integrity
+from cairn.store import Database, OldSqlite, UnsupportedSchema
+from cairn.store.database import schema_version
 
 
 def beforehand(folder: Path, *, repair: bool) -> dict[str, Any] | None:
@@ -25,19 +26,20 @@ def beforehand(folder: Path, *, repair: bool) -> dict[str, Any] | None:
         return None  # who opens it says so
     try:
         with closing(Database(settings.effective_database_url)) as database:
-            seen = database.read(integrity.schema)
+            version = database.schema_version
+            if version is not None:
+                schema_version.check(version, database.url)
+    except UnsupportedSchema as error:
+        return _unwell(HealthCheck(what="schema", verdict="fault", detail=error.problem, remedy=error.remedy))
     except OldSqlite as error:
         return _unwell(HealthCheck(what="sqlite", verdict="fault", detail=error.problem, remedy=error.remedy))
     except (DatabaseError, OSError) as error:
         told = explain(error) if isinstance(error, DatabaseError) else str(error)
         return _unwell(HealthCheck(what="database", verdict="fault", detail=told, remedy="go back to a backup"))
-    if seen.is_right or (repair and not seen.is_newer):
+    if version == schema_version.newest() or repair:
         return None
-    detail = f"at {seen.found}, and this Cairn wants {seen.wanted}"
-    if seen.is_newer:
-        remedy = "install the newer version of Cairn that wrote it, or open a backup"
-        return _unwell(HealthCheck(what="schema", verdict="fault", detail=detail, remedy=remedy))
-    remedy = "cairn doctor --repair, or a start of the server, brings it up to date"
+    detail = f"version {version or 'none'}, but this Cairn needs {schema_version.newest()}"
+    remedy = "start the server or run cairn doctor --repair to upgrade it"
     return _unwell(HealthCheck(what="schema", verdict="warning", detail=detail, remedy=remedy))
 
 
@@ -46,7 +48,7 @@ def _unwell(found: HealthCheck) -> dict[str, Any]:
     return diagnosis.model_dump(mode="json")
 
 
-CANNOT_START = (DatabaseInUse, NewerDatabase, OldSqlite, DatabaseError, ImportError, WrongKey)
+CANNOT_START = (DatabaseInUse, UnsupportedSchema, OldSqlite, DatabaseError, ImportError, WrongKey)
 
 
 def explain(error: Exception) -> str:

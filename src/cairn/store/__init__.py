@@ -8,11 +8,11 @@ from cairn.store.errors import (
     DamagedBlob,
     LostRace,
     MissingBlob,
-    NewerDatabase,
     OldSqlite,
     StaleDispatch,
     StoreError,
     Unstorable,
+    UnsupportedSchema,
 )
 from cairn.store.events.verification import BrokenLink, VerificationResult, verify
 from cairn.store.lineage import save_lineage
@@ -34,7 +34,6 @@ __all__ = [
     "LostRace",
     "MissingBlob",
     "NewArtifact",
-    "NewerDatabase",
     "OldSqlite",
     "PlanCache",
     "PlanSource",
@@ -42,6 +41,7 @@ __all__ = [
     "StaleDispatch",
     "StoreError",
     "Unstorable",
+    "UnsupportedSchema",
     "VerificationResult",
     "document",
     "find_artifacts",

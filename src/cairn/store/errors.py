@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from sqlalchemy import URL
 from sqlalchemy.exc import DataError, DontWrapMixin, IntegrityError, ProgrammingError, SQLAlchemyError
 
 
@@ -29,8 +32,23 @@ class DamagedBlob(StoreError):
     """The stored content does not have its checksum any more."""
 
 
-class NewerDatabase(StoreError):
-    """The database was written by a newer version of Cairn."""
+class UnsupportedSchema(StoreError):
+    """The database has a schema that this version of Cairn can neither use nor upgrade."""
+
+    def __init__(self, url: URL, version: str, *, is_newer: bool) -> None:
+        if url.get_backend_name() == "sqlite":
+            location = f"The data folder {Path(url.database or '').parent}"
+            other = "Choose another folder with --data-dir or CAIRN_DATA_DIR, or move this one away"
+        else:
+            location = f"The database {url.render_as_string(hide_password=True)}"
+            other = "Choose another database with CAIRN_DATABASE_URL"
+        made_by = "a newer version" if is_newer else "an earlier development version"
+        self.problem = (
+            f"{location} was created by {made_by} of Cairn (schema {version}), and this version can't open it"
+        )
+        self.remedy = f"Install the newer version, or restore a backup. {other}" if is_newer else other
+        super().__init__(f"{self.problem}. {self.remedy}. Nothing in it was changed.")
+        self.is_newer = is_newer
 
 
 class OldSqlite(StoreError):

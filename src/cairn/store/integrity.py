@@ -27,19 +27,6 @@ _POSTGRESQL = (
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
-    """The version of the schema that is there, and the one that this program wants."""
-
-    found: str
-    wanted: str
-    is_newer: bool
-
-    @property
-    def is_right(self) -> bool:
-        return self.found == self.wanted
-
-
-@dataclass(frozen=True, slots=True)
 class Unused:
     """Contents that nothing refers to, or that never arrived whole."""
 
@@ -121,15 +108,3 @@ def database_time(connection: sa.Connection) -> datetime | None:
     if connection.dialect.name != "postgresql":
         return None
     return connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
-
-
-def schema(connection: sa.Connection) -> Schema:
-    from alembic.runtime.migration import MigrationContext
-    from alembic.script import ScriptDirectory
-
-    from cairn.store.migrations.upgrade import configuration
-
-    found = set(MigrationContext.configure(connection).get_current_heads())
-    scripts = ScriptDirectory.from_config(configuration())
-    known = {script.revision for script in scripts.walk_revisions()}
-    return Schema(", ".join(sorted(found)) or "nothing", ", ".join(scripts.get_heads()), is_newer=not found <= known)

@@ -10,16 +10,17 @@ from cairn.services.doctor.views import HealthCheck
 from cairn.services.events.queries import EventQueries
 from cairn.store import Connection, Database
 from cairn.store import integrity as store
+from cairn.store.database import schema_version
 
 SHOWN = 5
 SWEPT = timedelta(days=2)  # contents that nothing refers to are removed every day
 
 
 def schema(database: Database) -> list[HealthCheck]:
-    seen = database.read(store.schema)
-    if seen.is_right:
-        return [_ok("schema", f"at {seen.found}, the newest")]
-    detail = f"at {seen.found}, and this Cairn wants {seen.wanted}"
+    version, newest = database.schema_version, schema_version.newest()
+    if version == newest:
+        return [_ok("schema", f"version {version}, the newest")]
+    detail = f"version {version or 'none'}, but this Cairn needs {newest}"
     return [HealthCheck(what="schema", verdict="fault", detail=detail, remedy="start this version of the server")]
 
 

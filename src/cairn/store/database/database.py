@@ -112,9 +112,17 @@ class Database:
         return await asyncio.get_running_loop().run_in_executor(self._readers, _tell, self.read, query)
 
     # ---- life --------------------------------------------------------------------------------------
+    @property
+    def schema_version(self) -> str | None:
+        """The version of the schema, or None if there is none yet."""
+        return self.read(schema_version.current)
+
     def migrate(self) -> None:
-        """Bring the schema up to date; several processes may do so at once."""
-        if schema_version.found(self.read_engine) == schema_version.newest():
+        """Create or upgrade the schema. Several processes may do so at once."""
+        version = self.schema_version
+        if version is not None:
+            schema_version.check(version, self.url)
+        if version == schema_version.newest():
             return
         from cairn.store.migrations.upgrade import upgrade  # Alembic takes a fifth of a second to import
 
