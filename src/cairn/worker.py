@@ -34,7 +34,7 @@ class Worker:
 
     # ---- its own life --------------------------------------------------------------------------------
     async def start(self) -> None:
-        keeper, retention, system_log = self._cairn.keeper, self._cairn.retention, self._cairn.system_log
+        folder_repair, retention, system_log = self._cairn.folder_repair, self._cairn.retention, self._cairn.system_log
         await self._end_leftovers()
         await self._cairn.rules.file.follow()  # what was written while nobody looked holds from the first step on
         lanes, timers, courier = self._cairn.lanes, self._cairn.timers, self._cairn.telling.courier
@@ -44,10 +44,10 @@ class Worker:
         await self._cairn.orphans.resume_own()
         await self._cairn.orphans.resume_orphans()
         for seconds, act in (
-            (FILED_SECONDS, keeper.write_down_filed),
+            (FILED_SECONDS, folder_repair.save_synced_revisions),
             (FILED_SECONDS, system_log.follow),
             (WATCH_SECONDS, self._cairn.rules.file.follow),
-            (MEND_SECONDS, keeper.mend_failed),
+            (MEND_SECONDS, folder_repair.repair_failed),
             (ADOPT_SECONDS, self._cairn.orphans.resume_orphans),
             (ADOPT_SECONDS, system_log.note),
             (JOBS_SECONDS, retention.sweep_jobs),
@@ -66,8 +66,8 @@ class Worker:
         await self._cairn.engine.drain()
         await self._cairn.folder_sync.drain()
         await self._cairn.telling.courier.stop()
-        await self._cairn.logbook.flush()
-        await self._cairn.keeper.write_down_filed()
+        await self._cairn.log_writer.flush()
+        await self._cairn.folder_repair.save_synced_revisions()
         await self._cairn.system_log.follow()
         await self._cairn.system_log.note()
         await self._cairn.models.close()

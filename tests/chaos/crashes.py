@@ -24,21 +24,21 @@ from tests.services.app import App, form, registry, retries, step
 
 DIED = 9
 OPERATIONS = (
-    "make_pipeline",
+    "create_pipeline",
     "write_definition",
     "archive_definition_runs",
     "archive_pipeline",
     "restore_pipeline",
-    "make_workspace",
+    "create_workspace",
     "stage",
     "promote",
     "move_to_errored",
-    "drop_workspace",
+    "delete_workspace",
     "write_run_info",
-    "point_latest",
-    "set_pass_aside",
-    "archive",
-    "unarchive",
+    "update_latest_link",
+    "archive_pass",
+    "archive_rollback",
+    "restore_rollback",
 )
 
 
@@ -58,7 +58,7 @@ class Death:
 
     def watch(self, app: App) -> None:
         app.cairn.database.fault = self.moment
-        tree: Tree = app.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
+        tree: Tree = app.cairn.folder_repair._tree  # pyright: ignore[reportPrivateUsage]
         for name in OPERATIONS:
             setattr(tree, name, partial(self._before, name, getattr(tree, name)))
 

@@ -67,12 +67,12 @@ async def test_the_next_start_finishes_what_was_begun(scene: str, tmp_path: Path
 
 
 async def finish(app: App, scene: str, ids: Ids) -> None:
-    report = await app.cairn.keeper.mend_all()
+    report = await app.cairn.folder_repair.repair_all()
     assert report.is_clean, report
     await again(SCENES[scene].act(app, ids))
     await SCENES[scene].check(app, ids)
     await app.check()
-    for pipeline in await app.cairn.keeper.pipelines():
-        assert app.cairn.keeper.look(pipeline).is_clean
+    for pipeline in await app.cairn.folder_repair.pipelines():
+        assert app.cairn.folder_repair.find_drift(pipeline).is_clean
     left = list((app.folder / "pipelines").glob("**/drift_*"))
     assert left == [], "nothing of Cairn's own is taken for a user's"

@@ -13,7 +13,7 @@ from tests.files.disk import AT, PIPELINE
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
     made = Tree(tmp_path / "pipelines", lambda: AT)
-    made.make_pipeline(PIPELINE)
+    made.create_pipeline(PIPELINE)
     return made
 
 

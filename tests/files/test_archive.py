@@ -33,7 +33,7 @@ def test_a_rolled_back_checkpoint_is_moved_to_the_archive(tree: Tree, home: Path
     moves = moves_of(promoted(tree, 1, 1, "one"), 1, 1)
     (home / "runs/v1/checkpoint_1_step/notes.txt").write_text("mine")
     for _ in range(2):
-        tree.archive(PIPELINE, ARCHIVE, b"{}", moves)
+        tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", moves)
         assert files(home) == {
             kept.path: "zero",
             METADATA: "{}",
@@ -46,7 +46,7 @@ def test_a_rolled_back_checkpoint_is_moved_to_the_archive(tree: Tree, home: Path
 def test_a_rolled_back_run_is_moved_as_a_whole(tree: Tree, home: Path) -> None:
     promoted(tree, 2, 0, "two")
     tree.write_run_info(PIPELINE, "runs/v2", b'{"v": 2}')
-    tree.archive(PIPELINE, ARCHIVE, b"{}", [FileMove("runs/v2", f"{ARCHIVE}/{layout.archived_run(2, RUN)}")])
+    tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", [FileMove("runs/v2", f"{ARCHIVE}/{layout.archived_run(2, RUN)}")])
     assert files(home) == {
         METADATA: "{}",
         f"{DATA}/v2/run_info.json": '{"v": 2}',
@@ -58,14 +58,14 @@ def test_a_rolled_back_run_is_moved_as_a_whole(tree: Tree, home: Path) -> None:
 def test_a_missing_file_is_archived_from_its_stored_content(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
     (home / file.path).unlink()
-    tree.archive(PIPELINE, ARCHIVE, b"{}", moves_of(file, 1, 1))
+    tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", moves_of(file, 1, 1))
     assert files(home) == {METADATA: "{}", f"{DATA}/v1_checkpoint_1/outputs/a_00000000_v1.json": "one"}
 
 
 def test_an_edited_file_is_archived_as_it_is(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
     (home / file.path).write_text("edited by hand")
-    tree.archive(PIPELINE, ARCHIVE, b"{}", moves_of(file, 1, 1))
+    tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", moves_of(file, 1, 1))
     assert files(home) == {METADATA: "{}", f"{DATA}/v1_checkpoint_1/outputs/a_00000000_v1.json": "edited by hand"}
 
 
@@ -75,7 +75,7 @@ def test_several_executions_of_one_position_do_not_collide(tree: Tree, home: Pat
     for folder, text in (("runs/v1/checkpoint_1_old_name", "old"), ("runs/v1/checkpoint_1_new_name", "new")):
         tree.promote(PIPELINE, EXECUTION, folder, [artifact(text.encode(), folder=folder, name="a", staged_as=None)])
     moves = [FileMove("runs/v1/checkpoint_1_old_name", aside), FileMove("runs/v1/checkpoint_1_new_name", goal)]
-    tree.archive(PIPELINE, ARCHIVE, b"{}", moves)
+    tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", moves)
     assert files(home) == {
         METADATA: "{}",
         f"{DATA}/v1_checkpoint_1/outputs/a": "new",
@@ -85,9 +85,9 @@ def test_several_executions_of_one_position_do_not_collide(tree: Tree, home: Pat
 
 def test_archiving_again_does_not_touch_newer_work(tree: Tree, home: Path) -> None:
     moves = moves_of(promoted(tree, 1, 1, "one"), 1, 1)
-    tree.archive(PIPELINE, ARCHIVE, b"{}", moves)
+    tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", moves)
     redo = promoted(tree, 1, 1, "one again")
-    tree.archive(PIPELINE, ARCHIVE, b"{}", moves)
+    tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", moves)
     assert files(home) == {
         redo.path: "one again",
         METADATA: "{}",
@@ -100,28 +100,28 @@ def test_undo_restores_every_file(tree: Tree, home: Path) -> None:
     (home / "runs/v1/checkpoint_1_step/notes.txt").write_text("mine")
     before = picture(home)
     moves = moves_of(file, 1, 1)
-    tree.archive(PIPELINE, ARCHIVE, b"{}", moves)
+    tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", moves)
     for _ in range(2):
-        tree.unarchive(PIPELINE, ARCHIVE, moves)
+        tree.restore_rollback(PIPELINE, ARCHIVE, moves)
         assert picture(home) == before | {ARCHIVE: "/", METADATA: "{}"}
 
 
 def test_undo_writes_files_lost_from_the_archive(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
     moves = moves_of(file, 1, 1)
-    tree.archive(PIPELINE, ARCHIVE, b"{}", moves)
+    tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", moves)
     (home / DATA).rename(home / "elsewhere")
-    tree.unarchive(PIPELINE, ARCHIVE, moves)
+    tree.restore_rollback(PIPELINE, ARCHIVE, moves)
     assert (home / file.path).read_text() == "one"
 
 
 def test_undo_keeps_newer_files_in_the_same_place(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
     moves = moves_of(file, 1, 1)
-    tree.archive(PIPELINE, ARCHIVE, b"{}", moves)
+    tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", moves)
     promoted(tree, 1, 1, "something newer")
     (home / "runs/v1/checkpoint_1_step/notes.txt").write_text("mine")
-    tree.unarchive(PIPELINE, ARCHIVE, moves)
+    tree.restore_rollback(PIPELINE, ARCHIVE, moves)
     assert files(home) == {
         file.path: "one",
         "runs/v1/checkpoint_1_step/notes.txt": "mine",
@@ -132,27 +132,27 @@ def test_undo_keeps_newer_files_in_the_same_place(tree: Tree, home: Path) -> Non
 
 def test_undo_leaves_files_that_users_put_into_the_archive(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
-    tree.archive(PIPELINE, ARCHIVE, b"{}", moves_of(file, 1, 1))
+    tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", moves_of(file, 1, 1))
     (home / DATA / "readme.txt").write_text("mine")
-    tree.unarchive(PIPELINE, ARCHIVE, moves_of(file, 1, 1))
+    tree.restore_rollback(PIPELINE, ARCHIVE, moves_of(file, 1, 1))
     assert files(home) == {file.path: "one", METADATA: "{}", f"{DATA}/readme.txt": "mine"}
 
 
 @pytest.mark.parametrize("place", ["runs/v1", ".archived", f"{ARCHIVE}/../x", ".errored/x"])
 def test_an_archive_path_must_be_in_the_archive(tree: Tree, place: str) -> None:
     with pytest.raises(UnsafePath):
-        tree.archive(PIPELINE, place, b"{}", [])
+        tree.archive_rollback(PIPELINE, place, b"{}", [])
     with pytest.raises(UnsafePath):
-        tree.archive(PIPELINE, ARCHIVE, b"{}", [FileMove("runs/v1", place)])
+        tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", [FileMove("runs/v1", place)])
 
 
 def test_an_earlier_pass_is_set_aside(tree: Tree, home: Path) -> None:
     promoted(tree, 1, 0, "first pass")
     tree.write_run_info(PIPELINE, "runs/v1", b"{}")
     folders = ["checkpoint_0_step", "checkpoint_1_never_done"]
-    tree.set_pass_aside(PIPELINE, "runs/v1", 1, folders)
+    tree.archive_pass(PIPELINE, "runs/v1", 1, folders)
     promoted(tree, 1, 0, "second pass")
-    tree.set_pass_aside(PIPELINE, "runs/v1", 1, folders)
+    tree.archive_pass(PIPELINE, "runs/v1", 1, folders)
     assert files(home / "runs/v1") == {
         "run_info.json": "{}",
         "checkpoint_0_step/outputs/a_00000000_v1.json": "second pass",
@@ -162,7 +162,7 @@ def test_an_earlier_pass_is_set_aside(tree: Tree, home: Path) -> None:
 
 def test_runs_of_an_earlier_definition_are_archived(tree: Tree, home: Path) -> None:
     promoted(tree, 1, 0, "one")
-    tree.point_latest(PIPELINE, "runs/v1")
+    tree.update_latest_link(PIPELINE, "runs/v1")
     goal = f".archived/definition_v4_{STAMP}/runs"
     for _ in range(2):
         assert tree.archive_definition_runs(PIPELINE, 4, AT) == goal
@@ -217,19 +217,19 @@ def test_expired_archives_are_removed(tree: Tree, home: Path) -> None:
     tree.move_to_errored(PIPELINE, OLDER, AT - timedelta(days=91), b"{}", b"")
     young = tree.move_to_errored(PIPELINE, EXECUTION, AT - timedelta(days=89), b"{}", b"")
     (home / ".errored/mine").mkdir()
-    old = tree.expired(PIPELINE, AT - timedelta(days=90))
+    old = tree.expired_folders(PIPELINE, AT - timedelta(days=90))
     assert old == (layout.errored_folder(OLDER, AT - timedelta(days=91)),)
     for _ in range(2):
         for path in old:
-            tree.discard(PIPELINE, path)
+            tree.delete_expired(PIPELINE, path)
         assert sorted(f".errored/{path.name}" for path in (home / ".errored").iterdir()) == [young, ".errored/mine"]
-    assert tree.expired("unknown", AT) == ()
+    assert tree.expired_folders("unknown", AT) == ()
 
 
 def test_a_test_run_is_removed_after_its_retention(tree: Tree, home: Path) -> None:
     folder = f"{layout.run_folder(None, RUN)}/checkpoint_0_step"
     tree.promote(PIPELINE, EXECUTION, folder, [artifact(b"one", folder=folder)])
-    tree.discard(PIPELINE, layout.run_folder(None, RUN))
+    tree.delete_expired(PIPELINE, layout.run_folder(None, RUN))
     assert picture(home / "runs") == {}
 
 
@@ -238,22 +238,22 @@ def test_a_test_run_is_removed_after_its_retention(tree: Tree, home: Path) -> No
 )
 def test_only_archives_can_be_discarded(tree: Tree, path: str) -> None:
     with pytest.raises(UnsafePath):
-        tree.discard(PIPELINE, path)
+        tree.delete_expired(PIPELINE, path)
 
 
 def test_latest_links_to_the_run_with_the_highest_version(tree: Tree, home: Path) -> None:
     for target in ("runs/v1", "runs/v2", "runs/v2"):
-        tree.point_latest(PIPELINE, target)
+        tree.update_latest_link(PIPELINE, target)
         assert picture(home / "runs") == {"latest": f"-> {target.removeprefix('runs/')}"}
     for _ in range(2):
-        tree.point_latest(PIPELINE, None)
+        tree.update_latest_link(PIPELINE, None)
         assert picture(home / "runs") == {}
 
 
 def test_a_folder_called_latest_is_kept(tree: Tree, home: Path) -> None:
     (home / "runs/latest").mkdir()
     (home / "runs/latest/notes.txt").write_text("mine")
-    tree.point_latest(PIPELINE, "runs/v1")
+    tree.update_latest_link(PIPELINE, "runs/v1")
     assert files(home) == {"runs/latest": "-> v1", f".archived/drift_{STAMP}/runs/latest/notes.txt": "mine"}
 
 

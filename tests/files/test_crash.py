@@ -50,7 +50,7 @@ def promoted(tree: Tree) -> None:
 
 def archived(tree: Tree) -> None:
     promoted(tree)
-    tree.archive(PIPELINE, ARCHIVE, b"{}", MOVES)
+    tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", MOVES)
 
 
 def returned(tree: Tree) -> None:
@@ -72,7 +72,7 @@ def drifted(tree: Tree) -> None:
     (home / "runs/extra").mkdir()
     (home / "runs/extra/file").write_text("x")
     (home / "runs/latest").symlink_to("v2")
-    tree.make_workspace(PIPELINE, OLDER)
+    tree.create_workspace(PIPELINE, OLDER)
 
 
 def rework(tree: Tree) -> None:
@@ -86,9 +86,9 @@ def defined(tree: Tree) -> None:
 
 
 CASES: dict[str, tuple[Step, Step]] = {
-    "make a pipeline": (nothing, lambda tree: tree.make_pipeline("another")),
-    "make a workspace": (nothing, lambda tree: tree.make_workspace(PIPELINE, EXECUTION)),
-    "drop a workspace": (worked_in, lambda tree: tree.drop_workspace(PIPELINE, EXECUTION)),
+    "make a pipeline": (nothing, lambda tree: tree.create_pipeline("another")),
+    "make a workspace": (nothing, lambda tree: tree.create_workspace(PIPELINE, EXECUTION)),
+    "drop a workspace": (worked_in, lambda tree: tree.delete_workspace(PIPELINE, EXECUTION)),
     "stage": (worked_in, lambda tree: tree.stage(PIPELINE, EXECUTION, [artifact(b"two", staged_as="two_00000000.md")])),
     "promote": (nothing, lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one"), SECOND])),
     "promote what is staged": (worked_in, lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])),
@@ -100,21 +100,21 @@ CASES: dict[str, tuple[Step, Step]] = {
     "move to errored": (worked_in, lambda tree: tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"log")),
     "write run info": (promoted, lambda tree: tree.write_run_info(PIPELINE, "runs/v1", b"{}")),
     "point latest": (
-        lambda tree: tree.point_latest(PIPELINE, "runs/v1"),
-        lambda tree: tree.point_latest(PIPELINE, "runs/v2"),
+        lambda tree: tree.update_latest_link(PIPELINE, "runs/v1"),
+        lambda tree: tree.update_latest_link(PIPELINE, "runs/v2"),
     ),
-    "archive": (promoted, lambda tree: tree.archive(PIPELINE, ARCHIVE, b"{}", MOVES)),
-    "undo": (archived, lambda tree: tree.unarchive(PIPELINE, ARCHIVE, MOVES)),
-    "undo over something newer": (returned, lambda tree: tree.unarchive(PIPELINE, ARCHIVE, MOVES)),
+    "archive": (promoted, lambda tree: tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", MOVES)),
+    "undo": (archived, lambda tree: tree.restore_rollback(PIPELINE, ARCHIVE, MOVES)),
+    "undo over something newer": (returned, lambda tree: tree.restore_rollback(PIPELINE, ARCHIVE, MOVES)),
     "set a pass aside": (
         promoted,
-        lambda tree: tree.set_pass_aside(PIPELINE, "runs/v1", 1, [FOLDER.rpartition("/")[2]]),
+        lambda tree: tree.archive_pass(PIPELINE, "runs/v1", 1, [FOLDER.rpartition("/")[2]]),
     ),
     "end a definition": (promoted, lambda tree: tree.archive_definition_runs(PIPELINE, 1, AT)),
     "write a definition": (defined, lambda tree: tree.write_definition(PIPELINE, b'{"p": 2}', {"c1": b"{}"})),
     "delete a pipeline": (promoted, lambda tree: tree.archive_pipeline(PIPELINE, AT)),
     "restore a pipeline": (deleted, lambda tree: tree.restore_pipeline(PIPELINE, f".archived/{PIPELINE}_{STAMP}")),
-    "discard": (archived, lambda tree: tree.discard(PIPELINE, ARCHIVE)),
+    "discard": (archived, lambda tree: tree.delete_expired(PIPELINE, ARCHIVE)),
     "repair": (drifted, lambda tree: tree.repair(tree.scan(PIPELINE, EXPECTED), AT)),
 }
 
@@ -164,7 +164,7 @@ def test_an_operation_killed_after_any_step_is_finished_by_repeating_it(
 
     def prepared(folder: str) -> Tree:
         tree = Tree(tmp_path / folder, lambda: AT)
-        tree.make_pipeline(PIPELINE)
+        tree.create_pipeline(PIPELINE)
         before(tree)
         return tree
 
@@ -187,7 +187,7 @@ def test_a_promotion_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     seen: set[tuple[str, ...]] = set()
     for step in range(1, 9):
         tree = Tree(tmp_path / str(step))
-        tree.make_pipeline(PIPELINE)
+        tree.create_pipeline(PIPELINE)
         with killed_after(step, monkeypatch), suppress(Killed):
             tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one"), SECOND])
         seen.add(tuple(sorted(path for path in files(tree.root / PIPELINE) if layout.UNFINISHED not in path)))
@@ -198,7 +198,7 @@ def test_rework_never_leaves_a_name_without_a_file(tmp_path: Path, monkeypatch: 
     seen: list[str] = []
     for step in range(1, 12):
         tree = Tree(tmp_path / str(step))
-        tree.make_pipeline(PIPELINE)
+        tree.create_pipeline(PIPELINE)
         promoted(tree)
         with killed_after(step, monkeypatch), suppress(Killed):
             rework(tree)
@@ -214,11 +214,11 @@ from cairn.files import FileContent, Tree
 tree = Tree(Path(sys.argv[1]))
 for number in range(100_000):
     folder = f"runs/v1/checkpoint_{number}_x"
-    tree.make_workspace("p", f"e{number}")
+    tree.create_workspace("p", f"e{number}")
     data = b"y" * 50_000 + b"end"
     tree.promote("p", f"e{number}", folder, [FileContent.of(f"{folder}/outputs/a", data)])
     tree.promote("p", f"f{number}", folder, [FileContent.of(f"{folder}/outputs/a", data[::-1])])
-    tree.drop_workspace("p", f"e{number}")
+    tree.delete_workspace("p", f"e{number}")
     print(number, flush=True)
 """
 
@@ -246,13 +246,13 @@ def test_two_runs_of_one_pipeline_act_at_once(tree: Tree, home: Path) -> None:
             for position in range(30):
                 execution = f"e{version}-{position}"
                 folder = f"runs/v{version}/checkpoint_{position}_x"
-                tree.make_workspace(PIPELINE, execution)
+                tree.create_workspace(PIPELINE, execution)
                 file = FileContent.of(f"{folder}/outputs/a", f"{version} {position}".encode(), "a")
                 tree.stage(PIPELINE, execution, [file])
                 tree.promote(PIPELINE, execution, folder, [file])
                 tree.write_run_info(PIPELINE, f"runs/v{version}", b"{}")
-                tree.point_latest(PIPELINE, f"runs/v{version}")
-                tree.drop_workspace(PIPELINE, execution)
+                tree.update_latest_link(PIPELINE, f"runs/v{version}")
+                tree.delete_workspace(PIPELINE, execution)
         except BaseException as fault:  # noqa: BLE001  told to the test below
             faults.append(fault)
 

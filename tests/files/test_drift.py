@@ -27,7 +27,7 @@ def expected(tree: Tree) -> ExpectedTree:
     contents = [artifact(b"one"), FileContent.of(INFO, b"{}")]
     tree.promote(PIPELINE, EXECUTION, FOLDER, contents[:1])
     tree.write_run_info(PIPELINE, "runs/v1", b"{}")
-    tree.point_latest(PIPELINE, "runs/v1")
+    tree.update_latest_link(PIPELINE, "runs/v1")
     return ExpectedTree({file.path: file for file in contents}, folders=(f"{FOLDER}/outputs",), latest="runs/v1")
 
 
@@ -61,7 +61,7 @@ def test_a_whole_folder_is_regenerated(tree: Tree, home: Path, expected: Expecte
     folders = [*SKELETON, f"{FOLDER}/outputs"]
     assert found == drift(expected, missing=[OUTPUT, INFO], missing_folders=folders, wrong_latest=True)
     tree.repair(found, AT)
-    tree.make_pipeline(PIPELINE)
+    tree.create_pipeline(PIPELINE)
     assert picture(home) == before
 
 
@@ -157,7 +157,7 @@ def test_a_wrong_latest_link_is_repaired(tree: Tree, home: Path, expected: Expec
 
 
 def test_latest_is_removed_when_no_run_is_left(tree: Tree, home: Path) -> None:
-    tree.point_latest(PIPELINE, "runs/v1")
+    tree.update_latest_link(PIPELINE, "runs/v1")
     tree.repair(tree.scan(PIPELINE, ExpectedTree({})), AT)
     assert picture(home / "runs") == {}
 
@@ -175,7 +175,7 @@ def test_changes_after_the_database_was_read_are_ignored(tree: Tree, home: Path)
     """A run may go on while its pipeline is scanned."""
     read = datetime.now(UTC) - timedelta(seconds=1)
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
-    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.create_workspace(PIPELINE, EXECUTION)
     (home / "runs/v1/.cairn-new-0123").mkdir()
     known = {OUTPUT: artifact(b"two")}
     for files_then in ({}, known):
@@ -207,7 +207,7 @@ def test_workspaces_follow_the_database(tree: Tree, home: Path) -> None:
     """A missing one is made, one that is no longer needed goes, an unknown one is moved aside."""
     opened, left, unknown = "open", "left", "unknown"
     for execution in (left, unknown):
-        tree.make_workspace(PIPELINE, execution)
+        tree.create_workspace(PIPELINE, execution)
     (home / ".temp/mine.txt").write_text("mine")
     expected = ExpectedTree({}, workspaces=Workspaces(open=[opened], known={opened, left}))
     found = tree.scan(PIPELINE, expected)

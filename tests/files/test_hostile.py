@@ -43,7 +43,7 @@ UNTOUCHED = {"workspace": "/", "precious": "untouched"}
 
 @pytest.mark.parametrize("place", ["", "runs", "runs/v1", FOLDER, f"{FOLDER}/outputs"])
 def test_a_promotion_never_goes_through_a_link(tree: Tree, home: Path, outside: Path, place: str) -> None:
-    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.create_workspace(PIPELINE, EXECUTION)
     spot = home / place
     shutil.rmtree(spot, ignore_errors=True)
     spot.parent.mkdir(parents=True, exist_ok=True)
@@ -56,17 +56,17 @@ def test_a_promotion_never_goes_through_a_link(tree: Tree, home: Path, outside: 
 @pytest.mark.parametrize("place", ["", "/workspace", "/artifacts_staging"])
 def test_a_link_in_the_place_of_a_workspace_is_replaced(tree: Tree, home: Path, outside: Path, place: str) -> None:
     spot = home / f".temp/exec_{EXECUTION}{place}"
-    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.create_workspace(PIPELINE, EXECUTION)
     shutil.rmtree(spot)
     spot.symlink_to(outside)
-    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.create_workspace(PIPELINE, EXECUTION)
     tree.stage(PIPELINE, EXECUTION, [artifact(b"one")])
     assert files(home / ".temp") == {f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "one"}
     assert picture(outside) == UNTOUCHED
 
 
 def test_a_link_in_staging_is_neither_followed_nor_promoted(tree: Tree, home: Path, outside: Path) -> None:
-    work = tree.make_workspace(PIPELINE, EXECUTION)
+    work = tree.create_workspace(PIPELINE, EXECUTION)
     (work / "artifacts_staging" / STAGED).symlink_to(outside / "precious")
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"untouched")])
     assert files(home / "runs") == {OUTPUT.removeprefix("runs/"): "untouched"}
@@ -76,12 +76,12 @@ def test_a_link_in_staging_is_neither_followed_nor_promoted(tree: Tree, home: Pa
 
 
 def test_dropping_a_workspace_removes_links_but_not_their_targets(tree: Tree, home: Path, outside: Path) -> None:
-    work = tree.make_workspace(PIPELINE, EXECUTION)
+    work = tree.create_workspace(PIPELINE, EXECUTION)
     (work / "workspace/link").symlink_to(outside)
     (work / "artifacts_staging/link").symlink_to(outside / "precious")
-    tree.drop_workspace(PIPELINE, EXECUTION)
+    tree.delete_workspace(PIPELINE, EXECUTION)
     (home / f".temp/exec_{OLDER}").symlink_to(outside)
-    tree.drop_workspace(PIPELINE, OLDER)
+    tree.delete_workspace(PIPELINE, OLDER)
     assert picture(home / ".temp") == {}
     assert picture(outside) == UNTOUCHED
 
@@ -92,8 +92,8 @@ def test_archives_never_go_through_a_link(tree: Tree, home: Path, outside: Path,
     (home / place).symlink_to(outside)
     move = FileMove("runs/v1/workspace", ".archived/rollback_1/archived_data/v1_checkpoint_0")
     try:
-        tree.archive(PIPELINE, ".archived/rollback_1", b"{}", [move])
-        tree.unarchive(PIPELINE, ".archived/rollback_1", [move])
+        tree.archive_rollback(PIPELINE, ".archived/rollback_1", b"{}", [move])
+        tree.restore_rollback(PIPELINE, ".archived/rollback_1", [move])
     except Obstructed:
         assert place == ".archived"
     assert picture(outside) == UNTOUCHED
@@ -103,10 +103,10 @@ def test_archives_never_go_through_a_link(tree: Tree, home: Path, outside: Path,
 def test_ids_cannot_be_paths(tree: Tree, id: str) -> None:
     before = picture(tree.root)
     operations: list[Callable[[], object]] = [
-        lambda: tree.make_pipeline(id),
-        lambda: tree.make_workspace(PIPELINE, id),
-        lambda: tree.drop_workspace(PIPELINE, id),
-        lambda: tree.drop_workspace(id, EXECUTION),
+        lambda: tree.create_pipeline(id),
+        lambda: tree.create_workspace(PIPELINE, id),
+        lambda: tree.delete_workspace(PIPELINE, id),
+        lambda: tree.delete_workspace(id, EXECUTION),
         lambda: tree.promote(PIPELINE, id, FOLDER, []),
         lambda: tree.move_to_errored(PIPELINE, id, AT, b"", b""),
         lambda: tree.stage(PIPELINE, EXECUTION, [artifact(b"", staged_as=id or "..")]),
@@ -121,7 +121,7 @@ def test_ids_cannot_be_paths(tree: Tree, id: str) -> None:
 
 def test_a_workspace_of_any_depth_and_kind_is_removed(tree: Tree, home: Path) -> None:
     """Deeper than Python recurses and than files may be open at once."""
-    work = tree.make_workspace(PIPELINE, EXECUTION)
+    work = tree.create_workspace(PIPELINE, EXECUTION)
     os.mkfifo(work / "workspace/pipe")
     (work / "workspace" / os.fsdecode(b"\xff\xfe")).write_text("x")
     fd = os.open(work / "workspace", os.O_RDONLY)
@@ -130,12 +130,12 @@ def test_a_workspace_of_any_depth_and_kind_is_removed(tree: Tree, home: Path) ->
         fd, outer = os.open("d", os.O_RDONLY, dir_fd=fd), fd
         os.close(outer)
     os.close(fd)
-    tree.drop_workspace(PIPELINE, EXECUTION)
+    tree.delete_workspace(PIPELINE, EXECUTION)
     assert picture(home / ".temp") == {}
 
 
 def test_a_named_pipe_does_not_block(tree: Tree, home: Path) -> None:
-    work = tree.make_workspace(PIPELINE, EXECUTION)
+    work = tree.create_workspace(PIPELINE, EXECUTION)
     os.mkfifo(work / "artifacts_staging" / STAGED)
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     (home / OUTPUT).unlink()
@@ -146,7 +146,7 @@ def test_a_named_pipe_does_not_block(tree: Tree, home: Path) -> None:
 
 
 def test_errors_are_kept_whatever_files_a_script_leaves(tree: Tree, home: Path, outside: Path) -> None:
-    work = tree.make_workspace(PIPELINE, EXECUTION)
+    work = tree.create_workspace(PIPELINE, EXECUTION)
     (work / "error_info.json").mkdir()
     (work / "error_logs.txt").symlink_to(outside / "precious")
     (work / "failed_artifacts").write_text("x")
@@ -189,7 +189,7 @@ def big(folder: str) -> FileContent:
 @pytest.mark.parametrize("name", BIG_OPERATIONS)
 @pytest.mark.usefixtures("small_files")
 def test_a_full_disk_leaves_existing_files(tree: Tree, home: Path, name: str) -> None:
-    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.create_workspace(PIPELINE, EXECUTION)
     tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one")])
     tree.write_run_info(PIPELINE, "runs/v1", b"{}")
     before = files(home)
@@ -209,7 +209,7 @@ def forbidden() -> Iterator[Tree]:
         os.chown(top, 65534, 65534)
         os.seteuid(65534)
     tree = Tree(top / "pipelines", lambda: AT)
-    tree.make_pipeline(PIPELINE)
+    tree.create_pipeline(PIPELINE)
     yield tree
     os.seteuid(user)
     for folder, _, _ in os.walk(top):
@@ -235,7 +235,7 @@ def test_a_folder_without_execute_permission_is_named(forbidden: Tree) -> None:
     (home / "runs/test_1/run_info.json").rename(home / ".errored/file")
     (home / ".errored").chmod(0o500)
     with pytest.raises(NotWritable):
-        forbidden.discard(PIPELINE, ".errored/file")
+        forbidden.delete_expired(PIPELINE, ".errored/file")
     assert files(home) == {".errored/file": "{}"}
 
 
@@ -262,13 +262,13 @@ def test_disk_errors_are_explained(
 
 
 def test_a_script_cannot_keep_its_workspace_by_removing_permissions(forbidden: Tree) -> None:
-    work = forbidden.make_workspace(PIPELINE, EXECUTION)
+    work = forbidden.create_workspace(PIPELINE, EXECUTION)
     (work / "workspace/a/b").mkdir(parents=True)
     (work / "workspace/a/b/file").write_text("x")
     (work / "workspace/a/b").chmod(0o000)
     (work / "workspace/a").chmod(0o500)
     work.chmod(0o500)
-    forbidden.drop_workspace(PIPELINE, EXECUTION)
+    forbidden.delete_workspace(PIPELINE, EXECUTION)
     assert picture(forbidden.root / PIPELINE / ".temp") == {}
 
 

@@ -30,42 +30,42 @@ def test_a_pipeline_has_its_documented_folders(home: Path) -> None:
 
 
 def test_a_workspace_has_its_two_folders(tree: Tree, home: Path) -> None:
-    made = tree.make_workspace(PIPELINE, EXECUTION)
+    made = tree.create_workspace(PIPELINE, EXECUTION)
     assert made == home / ".temp" / f"exec_{EXECUTION}"
     assert picture(home / ".temp") == EMPTY
 
 
 def test_a_retry_finds_the_files_of_the_workspace(tree: Tree, home: Path) -> None:
-    made = tree.make_workspace(PIPELINE, EXECUTION)
+    made = tree.create_workspace(PIPELINE, EXECUTION)
     (made / "workspace/notes.txt").write_text("kept")
-    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.create_workspace(PIPELINE, EXECUTION)
     assert picture(home / ".temp") == EMPTY | {f"exec_{EXECUTION}/workspace/notes.txt": "kept"}
 
 
 def test_missing_folders_are_healed(tree: Tree, home: Path) -> None:
     home.rename(home.with_name("moved"))
-    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.create_workspace(PIPELINE, EXECUTION)
     (home / ".temp" / f"exec_{EXECUTION}/workspace").rmdir()
-    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.create_workspace(PIPELINE, EXECUTION)
     assert picture(home) == {".temp": "/"} | {f".temp/{path}": "/" for path in EMPTY}
 
 
 def test_a_dropped_workspace_is_removed_with_its_content(tree: Tree, home: Path) -> None:
-    made = tree.make_workspace(PIPELINE, EXECUTION)
+    made = tree.create_workspace(PIPELINE, EXECUTION)
     (made / "workspace/a/b").mkdir(parents=True)
     (made / "workspace/a/b/file").write_text("x")
-    tree.drop_workspace(PIPELINE, EXECUTION)
-    tree.drop_workspace(PIPELINE, EXECUTION)
+    tree.delete_workspace(PIPELINE, EXECUTION)
+    tree.delete_workspace(PIPELINE, EXECUTION)
     assert picture(home / ".temp") == {}
 
 
 def test_dropping_where_nothing_is_does_nothing(tmp_path: Path) -> None:
-    Tree(tmp_path / "pipelines").drop_workspace(PIPELINE, EXECUTION)
+    Tree(tmp_path / "pipelines").delete_workspace(PIPELINE, EXECUTION)
     assert picture(tmp_path) == {}
 
 
 def test_exactly_the_given_files_are_staged(tree: Tree, home: Path) -> None:
-    made = tree.make_workspace(PIPELINE, EXECUTION)
+    made = tree.create_workspace(PIPELINE, EXECUTION)
     (made / "artifacts_staging/leftover").mkdir()
     (made / "artifacts_staging/leftover/file").write_text("x")
     (made / f"artifacts_staging/{STAGED}").write_text("an earlier attempt")
@@ -95,7 +95,7 @@ def test_content_may_come_in_pieces_and_must_be_whole(tree: Tree, home: Path) ->
 
 
 def test_the_workspace_of_a_failed_execution_is_kept_with_its_error(tree: Tree, home: Path) -> None:
-    made = tree.make_workspace(PIPELINE, EXECUTION)
+    made = tree.create_workspace(PIPELINE, EXECUTION)
     (made / "workspace/notes.txt").write_text("half done")
     tree.stage(PIPELINE, EXECUTION, [artifact(b"bad")])
     place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b'{"error": 1}', b"log\n")
@@ -112,9 +112,9 @@ def test_the_workspace_of_a_failed_execution_is_kept_with_its_error(tree: Tree, 
 
 
 def test_a_manual_retry_begins_with_an_empty_workspace(tree: Tree, home: Path) -> None:
-    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.create_workspace(PIPELINE, EXECUTION)
     place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"")
-    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.create_workspace(PIPELINE, EXECUTION)
     assert tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"") == place
     assert picture(home / ".temp") == EMPTY
     assert files(home / ".errored") == {
@@ -125,7 +125,7 @@ def test_a_manual_retry_begins_with_an_empty_workspace(tree: Tree, home: Path) -
 
 def test_two_failures_in_one_second_are_both_kept(tree: Tree, home: Path) -> None:
     for attempt in (b'{"attempt": 1}', b'{"attempt": 2}', b'{"attempt": 2}'):
-        tree.make_workspace(PIPELINE, EXECUTION)
+        tree.create_workspace(PIPELINE, EXECUTION)
         tree.move_to_errored(PIPELINE, EXECUTION, AT, attempt, b"")
     first = f"exec_{EXECUTION}_{STAMP}"
     assert files(home / ".errored") == {
@@ -134,7 +134,7 @@ def test_two_failures_in_one_second_are_both_kept(tree: Tree, home: Path) -> Non
         f"{first}~1/error_info.json": '{"attempt": 2}',
         f"{first}~1/error_logs.txt": "",
     }
-    assert tree.expired(PIPELINE, AT + timedelta(seconds=1)) == (f".errored/{first}", f".errored/{first}~1")
+    assert tree.expired_folders(PIPELINE, AT + timedelta(seconds=1)) == (f".errored/{first}", f".errored/{first}~1")
 
 
 def test_an_error_is_recorded_even_if_the_workspace_is_gone(tree: Tree, home: Path) -> None:
@@ -150,11 +150,11 @@ def test_an_error_is_recorded_even_if_the_workspace_is_gone(tree: Tree, home: Pa
 
 def test_a_workspace_that_goes_while_one_looks_is_not_whole(tree: Tree, home: Path) -> None:
     """Drift is looked for beside the work."""
-    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.create_workspace(PIPELINE, EXECUTION)
     temp = os.open(home / ".temp", os.O_RDONLY)
     try:
         assert is_whole(temp, f"exec_{EXECUTION}")
-        tree.drop_workspace(PIPELINE, EXECUTION)
+        tree.delete_workspace(PIPELINE, EXECUTION)
         assert not is_whole(temp, f"exec_{EXECUTION}")
     finally:
         os.close(temp)

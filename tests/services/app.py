@@ -162,7 +162,7 @@ class App:
         given: Json = {"poll_seconds": 0.5, **self.settings}
         settings = Settings(data_dir=self.folder, database_url=self.url, **given)
         self.cairn = build(settings, functions=self.functions, models=self.minds)
-        await self.cairn.keeper.mend_unfinished()
+        await self.cairn.folder_repair.repair_unfinished()
         self.worker = Worker(self.cairn)
         await self.worker.start()
 
@@ -174,7 +174,7 @@ class App:
     async def reopen(self) -> None:
         await self.close()
         await self.open()
-        await self.cairn.keeper.mend_all()
+        await self.cairn.folder_repair.repair_all()
 
     def does(self, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Let the function of this name do something else from now on."""
@@ -339,10 +339,10 @@ class App:
         return await self.cairn.database.aread(read)
 
     async def mend(self) -> RepairReport:
-        """What `mend_all` does, for the pipelines of this test: the app has those of many tests."""
-        found = [pipeline for pipeline in await self.cairn.keeper.pipelines() if pipeline in self.made]
-        with patch.object(self.cairn.keeper, "pipelines", AsyncMock(return_value=found)):
-            return await self.cairn.keeper.mend_all()
+        """What `repair_all` does, for the pipelines of this test: the app has those of many tests."""
+        found = [pipeline for pipeline in await self.cairn.folder_repair.pipelines() if pipeline in self.made]
+        with patch.object(self.cairn.folder_repair, "pipelines", AsyncMock(return_value=found)):
+            return await self.cairn.folder_repair.repair_all()
 
     async def fail_for_good(self) -> None:
         """Cancel every run that is not over."""
@@ -360,8 +360,8 @@ class App:
             await self.fail_for_good()  # a run that hangs does so for every later test
             raise
         for pipeline_id in made:
-            if pipeline_id in await self.cairn.keeper.pipelines():
-                drift = self.cairn.keeper.look(pipeline_id)
+            if pipeline_id in await self.cairn.folder_repair.pipelines():
+                drift = self.cairn.folder_repair.find_drift(pipeline_id)
                 assert drift.is_clean, drift
         assert await self.broken_since_last() == []
         assert not self.cairn.lanes._running  # pyright: ignore[reportPrivateUsage]

@@ -65,8 +65,8 @@ async def test_an_executions_log_tells_no_secret(app: App) -> None:
     execution = app.execution(run, "goals")
     pipeline = app.run(run).pipeline_id
     speaker: Any = SimpleNamespace(pipeline_id=pipeline, run_id=run, execution_id=execution.execution_id, dispatch=1)
-    app.cairn.logbook.say(speaker, "info", f"tried {VALUE}", {"with": [VALUE, 1], "deep": {"er": VALUE}})
-    await app.cairn.logbook.flush()
+    app.cairn.log_writer.add_line(speaker, "info", f"tried {VALUE}", {"with": [VALUE, 1], "deep": {"er": VALUE}})
+    await app.cairn.log_writer.flush()
     logs = t.execution_logs.c
     row = await app.cairn.database.aread(
         lambda c: c.execute(sa.select(logs.message, logs.details).where(logs.message.like("tried%"))).one()
@@ -84,12 +84,12 @@ async def test_lines_that_cannot_be_written_take_no_others_with_them(app: App) -
         return SimpleNamespace(pipeline_id=pipeline, run_id=run, execution_id=execution_id, dispatch=1)
 
     for number, (broken, value) in enumerate((("gone", 1), (execution, object()))):
-        app.cairn.logbook.say(speaker(broken), "info", "lost", {"value": value})
-        app.cairn.logbook.say(speaker(execution), "info", f"kept {number}")
-        await app.cairn.logbook.flush()
-        assert app.cairn.logbook.is_empty
-    app.cairn.logbook.say(speaker(execution), "info", "kept last")
-    await app.cairn.logbook.flush()
+        app.cairn.log_writer.add_line(speaker(broken), "info", "lost", {"value": value})
+        app.cairn.log_writer.add_line(speaker(execution), "info", f"kept {number}")
+        await app.cairn.log_writer.flush()
+        assert app.cairn.log_writer.is_empty
+    app.cairn.log_writer.add_line(speaker(execution), "info", "kept last")
+    await app.cairn.log_writer.flush()
     logs = t.execution_logs.c
     found = await app.cairn.database.aread(
         lambda c: c.execute(sa.select(logs.message).where(logs.message.like("kept%"))).scalars().all()

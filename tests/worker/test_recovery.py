@@ -280,7 +280,7 @@ async def test_a_stop_lets_what_is_being_saved_be_saved(app: App) -> None:
     await app.close()
     await asyncio.gather(*started, return_exceptions=True)
     await app.open()
-    report = await app.cairn.keeper.mend_all()
+    report = await app.cairn.folder_repair.repair_all()
     assert report.is_clean, report
     for run in app.cairn.run_queries.list_pipeline_runs(pipeline, _all(), 50, None).items:
         await app.until_run(run.run_id, "completed")

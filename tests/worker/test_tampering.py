@@ -31,8 +31,8 @@ async def prepared(app: App) -> tuple[str, str]:
 async def restarted(app: App) -> RepairReport:
     """As the server does it: what it found is told by health, log and trail."""
     await app.open()
-    report = await app.cairn.keeper.mend_all()
-    assert app.cairn.keeper.last == report
+    report = await app.cairn.folder_repair.repair_all()
+    assert app.cairn.folder_repair.last == report
     return report
 
 
@@ -97,7 +97,7 @@ async def test_whatever_was_done_is_put_right_and_nothing_is_lost(app: App, capl
     assert {plain(move["to"]) for move in told[0].metadata["moved_aside"]} >= {".archived/drift_TIME/runs/mine"}
     counts = mentions(report.repaired, report.moved_aside)
     assert any(record.getMessage() == counts for record in caplog.records)
-    again = await app.cairn.keeper.mend_all()
+    again = await app.cairn.folder_repair.repair_all()
     assert again.is_clean
     await app.fill(waiting, "end", end="yes")
     await app.until_run(waiting, "completed")
@@ -168,17 +168,17 @@ async def test_the_trail_of_a_broken_folder_tells_what_could_not_be_put_right(
     pipeline, waiting = await prepared(app)
     lost = next(app.root(pipeline).glob("runs/v1/checkpoint_0_goals/outputs/*"))
     lost.unlink()
-    tree = app.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
+    tree = app.cairn.folder_repair._tree  # pyright: ignore[reportPrivateUsage]
 
     def denied(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patched:
         patched.setattr(tree, "repair", denied)
-        report = await app.cairn.keeper.mend_all()
+        report = await app.cairn.folder_repair.repair_all()
     assert (report.repaired, len(report.failed)) == (0, 1)
     assert "Permission denied" in report.failed[0]
-    assert (await app.cairn.keeper.mend_all()).repaired == 1
+    assert (await app.cairn.folder_repair.repair_all()).repaired == 1
     assert lost.exists()
     await app.cairn.runs.cancel(waiting, actor=ADMIN)
 
@@ -191,7 +191,7 @@ async def test_what_happens_while_it_looks_is_not_taken_for_drift(app: App) -> N
     async def look() -> list[RepairReport]:
         reports: list[RepairReport] = []
         while not looking.is_set():
-            reports.append(await app.cairn.keeper.mend_all())
+            reports.append(await app.cairn.folder_repair.repair_all())
             await asyncio.sleep(0)
         return reports
 

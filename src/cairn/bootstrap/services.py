@@ -81,7 +81,7 @@ from cairn.services.rules.backtests import Backtests
 from cairn.services.rules.queries.rule_queries import RuleQueries
 from cairn.services.rules.rules_file import NAME as RULES
 from cairn.services.rules.service import RuleService
-from cairn.services.runs.executions import Executions
+from cairn.services.runs.executions import ExecutionService
 from cairn.services.runs.queries.run_queries import ExecutionQueries, RunQueries
 from cairn.services.runs.service import RunService
 from cairn.services.runs.stream import RunStream
@@ -108,7 +108,7 @@ class AppServices:
     web: HttpClient
     telling: Notifications
     briefing: WorkOrders
-    logbook: LogWriter
+    log_writer: LogWriter
     conversations: Conversations
     lanes: Lanes
     timers: TimerScheduler
@@ -117,11 +117,11 @@ class AppServices:
     system_log: SystemLog
     retention: Retention
     tree: Tree
-    keeper: FolderRepair
+    folder_repair: FolderRepair
     library: AgentLibraryService
     pipelines: PipelineService
     runs: RunService
-    executions: Executions
+    executions: ExecutionService
     approvals: ApprovalService
     action_modifications: ActionModifications
     rollbacks: RollbackService
@@ -166,7 +166,7 @@ class AppServices:
         )
         return Doctor(
             self.database,
-            self.keeper,
+            self.folder_repair,
             self.event_queries,
             self.retention,
             self.jobs,
@@ -224,9 +224,9 @@ def build(
         admin_changes, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), untold
     )
     secrets.remember()
-    logbook = LogWriter(database, hub, clock, secrets.mask_remembered)
+    log_writer = LogWriter(database, hub, clock, secrets.mask_remembered)
     locks = Locks()
-    folder_sync = FolderSync(database, tree, logbook, locks)
+    folder_sync = FolderSync(database, tree, log_writer, locks)
     rules_in_force = ActiveRules(database, plans, secrets.mask)
     budgets = Budgets(plans, clock, BudgetCache(is_exclusive=database.kind == "sqlite"))
     steps = AfterCommitSteps()
@@ -247,7 +247,7 @@ def build(
     )
     ways = adapters.outward(settings, clock, secrets)
     mending = FileRecovery(database, plans, folder_sync, clock)
-    keeper = FolderRepair(database, engine, folder_sync, mending, clock)
+    folder_repair = FolderRepair(database, engine, folder_sync, mending, clock)
     limits = RunnerLimits(
         max_payload_bytes=settings.max_payload_bytes,
         max_file_bytes=settings.max_file_bytes,
@@ -264,7 +264,7 @@ def build(
     approvals = ApprovalService(engine, answers, action_modifications)
     conversations = Conversations(engine, budgets, hub, secrets)
     library = AgentLibraryService(admin_changes, agent_rules.mcp_servers.keys())
-    briefing = WorkOrders(database, plans, tree, logbook, limits, conversations, library)
+    briefing = WorkOrders(database, plans, tree, log_writer, limits, conversations, library)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,
         max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
@@ -299,7 +299,7 @@ def build(
         web=ways.web,
         telling=telling,
         briefing=briefing,
-        logbook=logbook,
+        log_writer=log_writer,
         conversations=conversations,
         lanes=lanes,
         timers=timers,
@@ -318,20 +318,20 @@ def build(
             ),
         ),
         tree=tree,
-        keeper=keeper,
+        folder_repair=folder_repair,
         library=library,
         pipelines=PipelineService(
             engine,
             folder_sync,
             mending,
             hub,
-            keeper,
+            folder_repair,
             limits=definition_limits,
             functions=functions,
             carried_out=RunnerSupport(modes, script_rules, agent_rules, library.now),
         ),
         runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
-        executions=Executions(engine, approvals),
+        executions=ExecutionService(engine, approvals),
         approvals=approvals,
         action_modifications=action_modifications,
         rollbacks=rollbacks,

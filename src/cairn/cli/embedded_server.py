@@ -105,7 +105,7 @@ async def _built(settings: Settings) -> AsyncGenerator[AppServices]:
 
 @asynccontextmanager
 async def _at_work(cairn: AppServices) -> AsyncGenerator[None]:
-    await cairn.keeper.mend_unfinished()
+    await cairn.folder_repair.repair_unfinished()
     worker = Worker(cairn)
     await worker.start()
     try:

@@ -76,7 +76,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     if held is not None:
         held.acquire()
     collect_seldom()
-    await cairn.keeper.mend_unfinished()
+    await cairn.folder_repair.repair_unfinished()
     async with at_work(cairn):
         server = _Server(
             uvicorn.Config(
@@ -114,7 +114,7 @@ async def at_work(cairn: AppServices) -> AsyncGenerator[Worker]:
     """The worker runs meanwhile; drift is looked for beside it."""
     worker = Worker(cairn)
     await worker.start()
-    drift = asyncio.get_running_loop().create_task(cairn.keeper.mend_all())
+    drift = asyncio.get_running_loop().create_task(cairn.folder_repair.repair_all())
     try:
         yield worker
     finally:

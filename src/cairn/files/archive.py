@@ -30,7 +30,7 @@ def unarchive(room: PipelineFolder, rollback_folder: str, moves: Sequence[FileMo
     room.remove_empty(f"{rollback_folder}/archived_data")
 
 
-def set_pass_aside(room: PipelineFolder, run_folder: str, pass_number: int, checkpoint_folders: Sequence[str]) -> None:
+def archive_pass(room: PipelineFolder, run_folder: str, pass_number: int, checkpoint_folders: Sequence[str]) -> None:
     """The checkpoints' folders of a pass that is over move to `passes/{k}/`."""
     aside = layout.pass_folder(run_folder, pass_number)
     for name in checkpoint_folders:

@@ -75,7 +75,7 @@ class PipelineFolder(NamedTuple):
                 os.rename(name, place, src_dir_fd=outer, dst_dir_fd=inner)
         return target[: len(target) - len(wanted)] + place
 
-    def point_latest(self, run_folder: str | None) -> None:
+    def update_latest_link(self, run_folder: str | None) -> None:
         """Let `runs/latest` lead to this run, or to none."""
         *steps, latest = layout.parts(layout.LATEST)
         target = None if run_folder is None else layout.parts(run_folder)[-1]

@@ -34,8 +34,8 @@ def repair(
     work.each(drift.extra, work.clear)
     work.each((*drift.changed, *drift.missing), work.write)
     work.each(drift.missing_folders, work.make_folder)
-    work.each([layout.LATEST] if drift.wrong_latest else [], work.point_latest)
-    work.each(drift.missing_workspaces, work.make_workspace)
+    work.each([layout.LATEST] if drift.wrong_latest else [], work.update_latest_link)
+    work.each(drift.missing_workspaces, work.create_workspace)
     return RepairResult(tuple(work.written), tuple(work.kept), tuple(work.removed), tuple(work.failed))
 
 
@@ -95,11 +95,11 @@ class _Repair:
         with self.room.open(*layout.parts(path), make=True):
             self.written.append(shown(path))
 
-    def point_latest(self, path: str) -> None:
-        self.room.point_latest(self.drift.expected.latest)
+    def update_latest_link(self, path: str) -> None:
+        self.room.update_latest_link(self.drift.expected.latest)
         self.written.append(path)
 
-    def make_workspace(self, execution_id: str) -> None:
+    def create_workspace(self, execution_id: str) -> None:
         workspace.make(self.room, execution_id)
         self.written.append(layout.workspace_folder(execution_id))
 

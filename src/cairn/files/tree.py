@@ -33,7 +33,7 @@ class Tree:
 
     # ---- pipelines ---------------------------------------------------------------------------------
 
-    def make_pipeline(self, pipeline_id: str) -> Path:
+    def create_pipeline(self, pipeline_id: str) -> Path:
         """Make the folders that every pipeline has."""
         with self._enter(pipeline_id) as room:
             for folder in layout.SKELETON:
@@ -78,12 +78,12 @@ class Tree:
         with self._enter(pipeline_id) as room:
             archive.restore_pipeline(room, location)
 
-    def expired(self, pipeline_id: str, before: datetime, within: str = layout.ERRORED) -> tuple[str, ...]:
+    def expired_folders(self, pipeline_id: str, before: datetime, within: str = layout.ERRORED) -> tuple[str, ...]:
         """What has lain in `.errored` or `.archived` since before that time, by its name."""
         with self._enter(pipeline_id) as room:
             return retention.expired(room, before, within)
 
-    def discard(self, pipeline_id: str, path: str) -> None:
+    def delete_expired(self, pipeline_id: str, path: str) -> None:
         """Delete for good what is past its time: an archive, an errored workspace, a test run."""
         with self._enter(pipeline_id) as room:
             retention.discard(room, path)
@@ -93,13 +93,13 @@ class Tree:
         with self._enter(pipeline_id) as room:
             return logs.append(room, name, data, max_bytes=max_bytes, backups=backups)
 
-    def log_tail(self, pipeline_id: str, name: str, size: int) -> bytes:
+    def read_log_tail(self, pipeline_id: str, name: str, size: int) -> bytes:
         with self._enter(pipeline_id) as room:
             return logs.tail(room, name, size)
 
     # ---- executions --------------------------------------------------------------------------------
 
-    def make_workspace(self, pipeline_id: str, execution_id: str) -> Path:
+    def create_workspace(self, pipeline_id: str, execution_id: str) -> Path:
         """The execution's folder, with `workspace/` and `artifacts_staging/`; what lies there already stays."""
         with self._enter(pipeline_id) as room:
             workspace.make(room, checked_id(execution_id))
@@ -127,7 +127,7 @@ class Tree:
         with self._enter(pipeline_id) as room:
             return workspace.move_to_errored(room, checked_id(execution_id), at, error_info, logs)
 
-    def drop_workspace(self, pipeline_id: str, execution_id: str) -> None:
+    def delete_workspace(self, pipeline_id: str, execution_id: str) -> None:
         with self._enter(pipeline_id) as room:
             workspace.drop(room, checked_id(execution_id))
 
@@ -137,24 +137,26 @@ class Tree:
         with self._enter(pipeline_id) as room:
             room.write(f"{run_folder}/{layout.RUN_INFO}", content)
 
-    def point_latest(self, pipeline_id: str, run_folder: str | None) -> None:
+    def update_latest_link(self, pipeline_id: str, run_folder: str | None) -> None:
         """Let `runs/latest` lead to this run, or to none."""
         with self._enter(pipeline_id) as room:
-            room.point_latest(run_folder)
+            room.update_latest_link(run_folder)
 
-    def set_pass_aside(
+    def archive_pass(
         self, pipeline_id: str, run_folder: str, pass_number: int, checkpoint_folders: Sequence[str]
     ) -> None:
         """The folders of a pass that is over move to `passes/{k}/`."""
         with self._enter(pipeline_id) as room:
-            archive.set_pass_aside(room, run_folder, pass_number, checkpoint_folders)
+            archive.archive_pass(room, run_folder, pass_number, checkpoint_folders)
 
-    def archive(self, pipeline_id: str, rollback_folder: str, metadata: bytes, moves: Sequence[FileMove]) -> None:
+    def archive_rollback(
+        self, pipeline_id: str, rollback_folder: str, metadata: bytes, moves: Sequence[FileMove]
+    ) -> None:
         """Move what a rollback takes away into its folder; what is missing is written there from its content."""
         with self._enter(pipeline_id) as room:
             archive.archive(room, rollback_folder, metadata, moves)
 
-    def unarchive(self, pipeline_id: str, rollback_folder: str, moves: Sequence[FileMove]) -> None:
+    def restore_rollback(self, pipeline_id: str, rollback_folder: str, moves: Sequence[FileMove]) -> None:
         """Put back what a rollback took away, by the same moves."""
         with self._enter(pipeline_id) as room:
             archive.unarchive(room, rollback_folder, moves)

@@ -64,7 +64,7 @@ class Retention:
         now = self._engine.clock.now()
         await self.sweep_jobs()
         await self._sweep_rows(now)
-        for pipeline_id in await self._database.aread(recovery.standing_pipelines):
+        for pipeline_id in await self._database.aread(recovery.active_pipelines):
             if self._days.errored:
                 await self._sweep_errored(pipeline_id, now - timedelta(days=self._days.errored))
             if self._days.archives:
@@ -99,13 +99,13 @@ class Retention:
 
     # ---- folders -------------------------------------------------------------------------------------
     async def _sweep_errored(self, pipeline_id: str, before: datetime) -> None:
-        old = await asyncio.to_thread(self._tree.expired, pipeline_id, before, layout.ERRORED)
+        old = await asyncio.to_thread(self._tree.expired_folders, pipeline_id, before, layout.ERRORED)
         if await self._discard(pipeline_id, old):
             await self._tell(pipeline_id, "errored_discarded", paths=list(old))
 
     async def _sweep_archives(self, pipeline_id: str, before: datetime) -> None:
         """What the drift repair has kept aside is a user's, and stays."""
-        old = await asyncio.to_thread(self._tree.expired, pipeline_id, before, layout.ARCHIVED)
+        old = await asyncio.to_thread(self._tree.expired_folders, pipeline_id, before, layout.ARCHIVED)
         for path in old:
             name = path.removeprefix(f"{layout.ARCHIVED}/")
             if name.startswith("rollback_"):
@@ -126,7 +126,7 @@ class Retention:
     async def _discard(self, pipeline_id: str, paths: tuple[str, ...]) -> bool:
         for path in paths:
             try:
-                await asyncio.to_thread(self._tree.discard, pipeline_id, path)
+                await asyncio.to_thread(self._tree.delete_expired, pipeline_id, path)
             except OSError as error:
                 log.warning("%s of pipeline %s could not be removed: %s", path, pipeline_id, error)
                 return False

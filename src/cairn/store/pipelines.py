@@ -252,7 +252,7 @@ def exists(connection: sa.Connection, pipeline_id: str) -> bool:
     return connection.execute(sa.select(p.pipeline_id).where(p.pipeline_id == pipeline_id)).first() is not None
 
 
-def standing_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
+def current_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
     r = t.pipeline_runs.c
     return list(
         connection.execute(sa.select(r.run_id).where(r.pipeline_id == pipeline_id, r.archived_by.is_(None))).scalars()

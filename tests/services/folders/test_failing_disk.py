@@ -23,7 +23,7 @@ NO_SPACE = "[Errno 28] No space left on device"
 @contextmanager
 def failing(app: App, *methods: str, error: Exception | None = None) -> Generator[list[str], None, None]:
     """These operations on the tree do not succeed meanwhile; the answer is which were called."""
-    tree: Tree = app.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
+    tree: Tree = app.cairn.folder_repair._tree  # pyright: ignore[reportPrivateUsage]
     called: list[str] = []
 
     def broken(name: str) -> Callable[..., Any]:
@@ -49,18 +49,26 @@ def left(app: App) -> set[str]:
 async def mended(app: App, pipeline: str) -> None:
     """The worker's own loop does this every few seconds."""
     await app.until_quiet()
-    await app.cairn.keeper.mend_failed()
+    await app.cairn.folder_repair.repair_failed()
     assert left(app) == set()
-    drift = app.cairn.keeper.look(pipeline)
+    drift = app.cairn.folder_repair.find_drift(pipeline)
     assert drift.is_clean, drift
     assert not list(app.root(pipeline).glob(".archived/drift_*")), "nothing of Cairn's own is taken for a user's"
 
 
-EVERY = ("make_workspace", "promote", "stage", "write_run_info", "point_latest", "drop_workspace", "move_to_errored")
+EVERY = (
+    "create_workspace",
+    "promote",
+    "stage",
+    "write_run_info",
+    "update_latest_link",
+    "delete_workspace",
+    "move_to_errored",
+)
 
 
 @pytest.mark.parametrize(
-    "methods", [("promote",), ("make_workspace",), ("write_run_info",), ("drop_workspace",), EVERY]
+    "methods", [("promote",), ("create_workspace",), ("write_run_info",), ("delete_workspace",), EVERY]
 )
 async def test_a_run_goes_to_its_end_while_the_disk_is_full(app: App, methods: tuple[str, ...]) -> None:
     pipeline = await app.pipeline(step("goals"), step("design", approve="complete"), step("end"))
@@ -134,7 +142,7 @@ async def test_rollback_and_undo(app: App) -> None:
     await app.until_execution(run, "end", "in_progress")
     await app.until_quiet()
     before = app.names(pipeline, "runs/v1/c")
-    with failing(app, "archive", "move_to_errored"):
+    with failing(app, "archive_rollback", "move_to_errored"):
         rollback = await app.roll_back(run, 0)
     assert app.run(run).status == "in_progress"
     await mended(app, pipeline)
@@ -142,7 +150,7 @@ async def test_rollback_and_undo(app: App) -> None:
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_1/outputs/more_ID_v1.json",
         ".archived/rollback_UUID_TIME/rollback_metadata.json",
     ]
-    with failing(app, "unarchive"):
+    with failing(app, "restore_rollback"):
         warnings = await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     assert len(warnings) == 1
     await mended(app, pipeline)
@@ -155,7 +163,7 @@ async def test_the_next_pass(app: App) -> None:
     run = await app.start(pipeline)
     await app.until_execution(run, "more", "in_progress")
     await app.until_quiet()
-    with failing(app, "set_pass_aside"):
+    with failing(app, "archive_pass"):
         await app.cairn.runs.restart(run, actor=ADMIN)
     await app.until_execution(run, "more", "in_progress")
     await mended(app, pipeline)
@@ -164,7 +172,7 @@ async def test_the_next_pass(app: App) -> None:
 
 
 async def test_definitions(app: App) -> None:
-    with failing(app, "make_pipeline"):
+    with failing(app, "create_pipeline"):
         saved = await app.cairn.pipelines.create({"pipeline_name": "Full", "checkpoints": [step("goals")]}, actor=ADMIN)
     pipeline = saved.pipeline_id
     app.made.append(pipeline)
@@ -197,7 +205,7 @@ async def test_deleting_and_restoring(app: App) -> None:
     with failing(app, "archive_pipeline"):
         location = await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
     assert app.root(pipeline).exists()
-    await app.cairn.keeper.mend_failed()
+    await app.cairn.folder_repair.repair_failed()
     assert not app.root(pipeline).exists()
     assert (app.folder / "pipelines" / location).is_dir()
     with failing(app, "restore_pipeline"):
@@ -219,7 +227,7 @@ async def test_an_archive_that_cannot_be_read_is_told_of_and_keeps_nothing_from_
 
     with monkeypatch.context() as patched:
         patched.setattr(FileRecovery, "_archive", refuse)
-        await app.cairn.keeper.mend_unfinished()
+        await app.cairn.folder_repair.repair_unfinished()
     assert "[Errno 13] Permission denied" in caplog.text
     assert pipeline in left(app)  # with others of the app that have not been written down as filed
     await mended(app, pipeline)
@@ -232,7 +240,7 @@ async def test_while_it_fails_it_is_tried_again_and_nothing_is_lost(app: App) ->
         await app.until_run(run, "completed")
         await app.until_quiet()
         for _ in range(2):
-            await app.cairn.keeper.mend_failed()
+            await app.cairn.folder_repair.repair_failed()
         assert left(app) == {pipeline}
     await mended(app, pipeline)
 

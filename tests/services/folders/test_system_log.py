@@ -50,7 +50,7 @@ async def test_after_a_start_it_goes_on_where_it_was(app: App) -> None:
     await app.until_quiet()
     await app.cairn.system_log.follow()
     before = lines(app, pipeline)
-    tree = app.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
+    tree = app.cairn.folder_repair._tree  # pyright: ignore[reportPrivateUsage]
     next_one = SystemLog(app.cairn.database, tree, max_bytes=10**6, backups=2)
     await next_one.follow()
     assert lines(app, pipeline) == before
@@ -64,7 +64,7 @@ async def test_after_a_start_it_goes_on_where_it_was(app: App) -> None:
 
 async def test_large_ones_are_rotated(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
-    tree = app.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
+    tree = app.cairn.folder_repair._tree  # pyright: ignore[reportPrivateUsage]
     for n in range(6):
         assert tree.append_log(pipeline, "other.log", f"{n}".encode() * 600, max_bytes=1000, backups=2)
     logs = app.root(pipeline) / ".pipeline_system/logs"

@@ -282,7 +282,7 @@ async def test_a_repair_waits_for_a_pipeline_that_is_being_deleted(app: App, mon
     monkeypatch.setattr(Tree, "move_to_errored", slowly)
     deleted = asyncio.create_task(app.cairn.pipelines.delete(pipeline, force=True, actor=ADMIN))
     assert await asyncio.to_thread(begun.wait, 10)
-    repaired = asyncio.create_task(app.cairn.keeper.mend_unfinished())
+    repaired = asyncio.create_task(app.cairn.folder_repair.repair_unfinished())
     await asyncio.sleep(0.1)
     assert not repaired.done()
     go_on.set()

@@ -16,7 +16,7 @@ router = operation_router("/api", "Health")
 @operation(OPEN, response_example=examples.health)
 def get_health(services: Services) -> Health:
     """Whether the server is up, and what its last look at the folder tree found."""
-    drift = services.keeper.last
+    drift = services.folder_repair.last
     return Health(
         version=cairn.__version__,
         database=services.database.kind,

@@ -37,7 +37,7 @@ class WorkOrders:
         database: Database,
         plans: DefinitionCache,
         tree: Tree,
-        logbook: LogWriter,
+        log_writer: LogWriter,
         limits: RunnerLimits,
         conversations: Conversations,
         library: AgentLibraryService,
@@ -46,7 +46,7 @@ class WorkOrders:
         self._plans = plans
         self._limits = limits
         self._root = str(tree.root)
-        self._logbook = logbook
+        self._log_writer = log_writer
         self._conversations = conversations
         self._library = library
         self._read = OutputCache(database)
@@ -90,8 +90,8 @@ class WorkOrders:
             files=files,
             feedback=feedback_of(loaded, e),
             workspace=Path(f"{self._root}/{facts.pipeline_id}/{layout.workspace_folder(e.id)}/{layout.WORKSPACE}"),
-            log=partial(self._logbook.say, of),
-            progress=partial(self._logbook.progress, of),
+            log=partial(self._log_writer.add_line, of),
+            progress=partial(self._log_writer.set_progress, of),
             rework=material.rework,
             is_test=facts.is_test,
             action_offers=operations,
@@ -99,7 +99,7 @@ class WorkOrders:
             scripts=scripts,
             calls=calls,
             read_content=lambda checksum: self._read.reader(checksum)(),
-            on_sandboxed=partial(self._logbook.sandboxed, of),
+            on_sandboxed=partial(self._log_writer.set_sandbox, of),
             conversation=self._conversations.of(loaded, e),
         )
 
@@ -134,7 +134,7 @@ class WorkOrders:
     async def recorded_inputs(self, work: WorkOrder) -> RecordedInputs:
         """The context that the work was given, where it is to be kept, and what it has read."""
         if work.checkpoint.execution.mode is ExecutionMode.SCRIPT:
-            await self._logbook.flush()  # the sandbox is recorded before the execution completes
+            await self._log_writer.flush()  # the sandbox is recorded before the execution completes
         material = work.material
         if not isinstance(material, DispatchMaterial):
             return NOTHING_RECORDED

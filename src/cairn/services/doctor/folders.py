@@ -15,10 +15,10 @@ from cairn.store import tables as t
 SHOWN = 5
 
 
-def folders(database: Database, keeper: FolderRepair) -> list[HealthCheck]:
+def folders(database: Database, folder_repair: FolderRepair) -> list[HealthCheck]:
     found: list[HealthCheck] = []
     for pipeline_id in database.read(_standing):
-        drift = keeper.look(pipeline_id)
+        drift = folder_repair.find_drift(pipeline_id)
         if not drift.is_clean:
             remedy = "cairn doctor --repair puts it right; so does a start of the server"
             what = f"folder of pipeline {pipeline_id}"
@@ -28,10 +28,10 @@ def folders(database: Database, keeper: FolderRepair) -> list[HealthCheck]:
     return found
 
 
-def strangers(database: Database, keeper: FolderRepair) -> list[HealthCheck]:
+def strangers(database: Database, folder_repair: FolderRepair) -> list[HealthCheck]:
     """What lies among the pipelines' folders, and in their archive, and belongs to none."""
     known = frozenset(database.read(lambda c: c.execute(sa.select(t.pipelines.c.pipeline_id)).scalars().all()))
-    found = _strangers(keeper.root, known)
+    found = _strangers(folder_repair.root, known)
     if not found:
         return [HealthCheck(what="other files", verdict="ok", detail="none among the folders", remedy="")]
     more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
@@ -40,10 +40,10 @@ def strangers(database: Database, keeper: FolderRepair) -> list[HealthCheck]:
     return [HealthCheck(what="other files", verdict="warning", detail=detail, remedy=remedy)]
 
 
-async def mend(keeper: FolderRepair) -> list[HealthCheck]:
+async def mend(folder_repair: FolderRepair) -> list[HealthCheck]:
     """What was missing or changed is written again; what is a user's is moved aside, never deleted."""
-    await keeper.mend_unfinished()
-    report = await keeper.mend_all()
+    await folder_repair.repair_unfinished()
+    report = await folder_repair.repair_all()
     detail = f"{report.repaired} files written again, {report.moved_aside} moved aside"
     verdict = "fault" if report.failed else "ok" if report.is_clean else "repaired"
     remedy = "look at the disk and its permissions, then repair again" if report.failed else ""

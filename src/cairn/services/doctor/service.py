@@ -33,7 +33,7 @@ class Doctor:
     """Safe beside everything else: looking only reads, and repairing waits for whoever acts on a pipeline."""
 
     database: Database
-    keeper: FolderRepair
+    folder_repair: FolderRepair
     events: EventQueries
     retention: Retention
     jobs: JobEngine
@@ -45,14 +45,14 @@ class Doctor:
 
     async def examine(self) -> HealthReport:
         """Nothing is changed."""
-        looks = (*self._around(), *self._in_database(), lambda: files.folders(self.database, self.keeper))
+        looks = (*self._around(), *self._in_database(), lambda: files.folders(self.database, self.folder_repair))
         return self._diagnosis([found for look in looks for found in await asyncio.to_thread(_looked, look)])
 
     async def repair(self) -> HealthReport:
         """Put right what differs and can be put right without a loss, and say what is left."""
         done = [
             *await asyncio.to_thread(_looked, lambda: machine.close_to_others(self.machine)),
-            *await files.mend(self.keeper),
+            *await files.mend(self.folder_repair),
         ]
         await self.retention.sweep_contents()
         looks = (*self._around(), *self._in_database())
@@ -82,7 +82,7 @@ class Doctor:
             lambda: database.engine(self.database, self.jobs),
             lambda: database.trail(self.events),
             lambda: notices.deliveries(self.database, self.clock.now()),
-            lambda: files.strangers(self.database, self.keeper),
+            lambda: files.strangers(self.database, self.folder_repair),
         )
 
     def _diagnosis(self, findings: list[HealthCheck]) -> HealthReport:

@@ -21,7 +21,7 @@ from cairn.store.runs.run_rows import Row
 LARGE = 1024 * 1024  # bytes from which on a content is not held in memory
 
 
-def of_blob(database: Database, path: str, checksum: str, size: int, staged_as: str | None = None) -> FileContent:
+def blob_file(database: Database, path: str, checksum: str, size: int, staged_as: str | None = None) -> FileContent:
     """Read from the database only when it has to be written."""
 
     def read() -> bytes | Iterator[bytes]:
@@ -61,7 +61,7 @@ def definition_files(connection: Connection, pipeline_id: str) -> DefinitionFile
     return replace(_files_of(document), scripts=scripts)
 
 
-def former_files(connection: Connection, pipeline_id: str, most: int) -> frozenset[str]:
+def earlier_definition_checksums(connection: Connection, pipeline_id: str, most: int) -> frozenset[str]:
     """Checksums of the files of earlier definitions, so many of them: what Cairn has written there itself."""
     p, d = t.pipelines.c, t.definition_revisions.c
     documents = (
@@ -204,7 +204,7 @@ def expected(connection: Connection, database: Database, pipeline_id: str) -> di
         .where(*standing, e.archived_by.is_(None), a.promoted_to_permanent_at.is_not(None))
     )
     for row in rows:
-        files[row.file_path] = of_blob(database, row.file_path, row.checksum, row.size_bytes)
+        files[row.file_path] = blob_file(database, row.file_path, row.checksum, row.size_bytes)
     return files
 
 

@@ -51,7 +51,7 @@ class FileEffects:
     def carry_out(self, effect: FileEffect) -> None:
         match effect:
             case CreateWorkspace():
-                self._tree.make_workspace(self._pipeline, effect.execution)
+                self._tree.create_workspace(self._pipeline, effect.execution)
             case StageArtifacts():
                 self._tree.stage(self._pipeline, effect.execution, self._outputs(effect.execution))
             case PromoteArtifacts():
@@ -60,7 +60,7 @@ class FileEffects:
                 self._move_to_errored(self._run.executions[effect.execution])
             case DeleteWorkspaces():
                 for execution in effect.executions:
-                    self._tree.drop_workspace(self._pipeline, execution)
+                    self._tree.delete_workspace(self._pipeline, execution)
             case ArchiveFiles():
                 folders = RollbackFolders(self._database, self._tree)
                 folders.archive(self._pipeline, self._filing.rollbacks[effect.rollback])
@@ -81,7 +81,7 @@ class FileEffects:
         # One that is promoted in the decision that brought it was never staged.
         staged = None if a.promoted else layout.staged_name(a.name, a.artifact_id, a.format)
         if a.content is None:
-            return expected_files.of_blob(self._database, a.file_path, a.checksum, a.size, staged)
+            return expected_files.blob_file(self._database, a.file_path, a.checksum, a.size, staged)
         content = a.content
         return FileContent(a.file_path, a.checksum, a.size, lambda: content, staged)
 
@@ -89,7 +89,7 @@ class FileEffects:
         a = t.artifacts.c
         rows = connection.execute(sa.select(t.artifacts).where(a.artifact_record_id.in_(records)))
         return [
-            expected_files.of_blob(
+            expected_files.blob_file(
                 self._database,
                 row.file_path,
                 row.checksum,
@@ -107,7 +107,7 @@ class FileEffects:
         folder = files[0].path.rpartition("/")[0].rpartition("/")[0]
         superseded = [
             FileMove(
-                m.original, m.destination, expected_files.of_blob(self._database, m.destination, m.checksum, m.size)
+                m.original, m.destination, expected_files.blob_file(self._database, m.destination, m.checksum, m.size)
             )
             for m in self._filing.moves
             if m.superseded
@@ -125,7 +125,7 @@ class FileEffects:
             m.destination for m in self._filing.moves
         ]
         names = {path.removeprefix(f"{aside}/").partition("/")[0] for path in paths if path.startswith(f"{aside}/")}
-        self._tree.set_pass_aside(self._pipeline, folder, pass_number, sorted(names))
+        self._tree.archive_pass(self._pipeline, folder, pass_number, sorted(names))
 
 
 def error_info(facts: RunFacts, e: Execution) -> bytes:

@@ -27,7 +27,7 @@ from cairn.store.events import chain
 
 log = logging.getLogger(__name__)
 
-BY = "keeper"  # who tells of drift
+BY = "repair"  # the actor of its events
 SHOWN = 50  # paths of each kind that an event names
 
 
@@ -75,7 +75,7 @@ class FolderRepair:
         return self._tree.root
 
     # ---- for the worker ------------------------------------------------------------------------------
-    async def write_down_filed(self) -> None:
+    async def save_synced_revisions(self) -> None:
         """Note whose files stand, so that the next start need not look at them first."""
         filed = self._folder_sync.pop_all_synced()
         if not filed:
@@ -85,26 +85,26 @@ class FolderRepair:
         mark = sa.update(r).where(r.c.run_id == sa.bindparam("run")).values(files_revision=sa.bindparam("through"))
         await self._database.transact(lambda c: c.execute(mark, rows))
 
-    async def mend_failed(self) -> None:
+    async def repair_failed(self) -> None:
         """Files that could not follow are tried again."""
         for pipeline_id in await self._database.aread(self._folder_sync.failed_pipelines):
-            await self.mend_own(pipeline_id)
+            await self.repair_pipeline(pipeline_id)
 
     # ---- at the start --------------------------------------------------------------------------------
-    async def mend_unfinished(self) -> None:
+    async def repair_unfinished(self) -> None:
         """Before anything starts, and when somebody asks: finish the files of what was committed."""
         for pipeline_id in await asyncio.to_thread(self._mending.unfinished):
-            await self.mend_own(pipeline_id)
+            await self.repair_pipeline(pipeline_id)
 
-    async def mend_own(self, pipeline_id: str) -> None:
+    async def repair_pipeline(self, pipeline_id: str) -> None:
         """Finish what was committed for a pipeline; what fails is tried again."""
         with self._trying(pipeline_id):
             async with self._engine.lock(pipeline_id):
-                runs = await self._database.aread(lambda c: store_pipelines.standing_runs(c, pipeline_id))
+                runs = await self._database.aread(lambda c: store_pipelines.current_runs(c, pipeline_id))
                 async with self._engine.lock(*runs):
-                    await self.mend_held(pipeline_id, runs)
+                    await self.repair_locked_pipeline(pipeline_id, runs)
 
-    async def mend_held(self, pipeline_id: str, runs: list[str]) -> None:
+    async def repair_locked_pipeline(self, pipeline_id: str, runs: list[str]) -> None:
         """The same for who holds the pipeline and its runs. What Cairn itself had not written yet is no drift."""
         with self._trying(pipeline_id):
             await self._folder_sync.open_runs(runs)
@@ -120,18 +120,18 @@ class FolderRepair:
     def _finish(self, pipeline_id: str) -> dict[str, int]:
         """The answer is which runs' files stand now, and through which revision."""
         self._mending.finish_moves(pipeline_id)
-        if pipeline_id not in self._database.read(mending.standing_pipelines):
-            self._database.transact_now(lambda c: records.mark_filed(c, pipeline_id))
+        if pipeline_id not in self._database.read(mending.active_pipelines):
+            self._database.transact_now(lambda c: records.mark_in_sync(c, pipeline_id))
             return {}
         unfinished = self._database.read(lambda c: mending.unfinished_runs(c, pipeline_id))
         for run_id in unfinished:
             self._mending.finish_run(run_id)
-        if self._repair(self.look(pipeline_id)).failed:
+        if self._repair(self.find_drift(pipeline_id)).failed:
             return {}
-        self._database.transact_now(lambda c: records.mark_filed(c, pipeline_id))
+        self._database.transact_now(lambda c: records.mark_in_sync(c, pipeline_id))
         return self._database.read(lambda c: mending.revisions(c, unfinished))
 
-    async def mend_all(self) -> RepairReport:
+    async def repair_all(self) -> RepairReport:
         """Compare every pipeline's folder with the database, and put right what differs."""
         pipelines = await self.pipelines()
         report = RepairReport(self._clock.now(), len(pipelines))
@@ -146,23 +146,23 @@ class FolderRepair:
         return report
 
     async def pipelines(self) -> list[str]:
-        return await self._database.aread(mending.standing_pipelines)
+        return await self._database.aread(mending.active_pipelines)
 
     async def _mend(self, pipeline_id: str) -> RepairReport:
         """Looked at twice: what differs is judged only while nobody acts on the pipeline."""
         at = self._clock.now()
-        if (await asyncio.to_thread(self.look, pipeline_id)).is_clean:
+        if (await asyncio.to_thread(self.find_drift, pipeline_id)).is_clean:
             return RepairReport(at)
         async with self._engine.lock(pipeline_id):
             if pipeline_id not in await self.pipelines():
                 return RepairReport(at)
-            runs = await self._database.aread(lambda c: store_pipelines.standing_runs(c, pipeline_id))
+            runs = await self._database.aread(lambda c: store_pipelines.current_runs(c, pipeline_id))
             async with self._engine.lock(*runs):
                 await self._folder_sync.open_runs(runs)
                 return await asyncio.to_thread(self._mend_now, pipeline_id, at)
 
     # ---- drift, beside the event loop ----------------------------------------------------------------
-    def look(self, pipeline_id: str) -> Drift:
+    def find_drift(self, pipeline_id: str) -> Drift:
         """How a pipeline's folder differs from the database."""
         as_of = self._clock.now()  # what comes after the database was read is not judged
         expected, at_work = self._database.read(lambda c: (self._expected(c, pipeline_id), _at_work(c, pipeline_id)))
@@ -172,7 +172,7 @@ class FolderRepair:
         return replace(drift, changed=tuple(path for path in drift.changed if path not in behind))
 
     def _mend_now(self, pipeline_id: str, at: datetime) -> RepairReport:
-        drift = self.look(pipeline_id)
+        drift = self.find_drift(pipeline_id)
         behind = sum(self._own_info(pipeline_id, path) is not None for path in drift.changed)
         done = self._repair(drift)
         failed = tuple(f"{path}: {why}" for path, why in done.failed)
@@ -186,7 +186,7 @@ class FolderRepair:
     def _repair(self, drift: Drift) -> RepairResult:
         if drift.is_clean:
             return RepairResult()
-        self._tree.make_pipeline(drift.pipeline_id)  # the folders that nothing is expected in
+        self._tree.create_pipeline(drift.pipeline_id)  # the folders that nothing is expected in
         own = set(self._mending.own(drift.pipeline_id))
         own.update(filter(None, (self._own_info(drift.pipeline_id, path) for path in drift.changed)))
         return self._tree.repair(drift, self._clock.now(), own)

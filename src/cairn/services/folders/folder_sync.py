@@ -41,9 +41,9 @@ SMALL = 256 * 1024  # bytes that are written without leaving the event loop
 class FolderSync:
     """An after-commit step. Whoever calls anything else for a run holds its lock."""
 
-    def __init__(self, database: Database, tree: Tree, logbook: LogWriter, locks: Locks) -> None:
+    def __init__(self, database: Database, tree: Tree, log_writer: LogWriter, locks: Locks) -> None:
         self._database = database
-        self._logbook = logbook
+        self._log_writer = log_writer
         self._locks = locks
         self._linking = threading.Lock()
         self._synced: dict[str, int] = {}  # by run: the revision that its folder has, until that is saved
@@ -89,7 +89,7 @@ class FolderSync:
             _apply_all(work, effects)
             return
         if any(isinstance(effect, MoveToErrored) for effect in effects):
-            await self._logbook.flush()  # its last lines go with the workspace
+            await self._log_writer.flush()  # its last lines go with the workspace
 
         def apply() -> None:
             _apply_all(work, effects)
@@ -167,19 +167,19 @@ class FolderSync:
         """One at a time: who has looked first must not link last."""
         with self._linking:
             folder = self._database.read(lambda c: expected_files.latest_folder(c, pipeline_id))
-            self.tree.point_latest(pipeline_id, folder)
+            self.tree.update_latest_link(pipeline_id, folder)
 
-    def make_pipeline(self, pipeline_id: str) -> None:
-        self.tree.make_pipeline(pipeline_id)
+    def create_pipeline(self, pipeline_id: str) -> None:
+        self.tree.create_pipeline(pipeline_id)
         self.write_definition(pipeline_id)
 
     def write_definition(self, pipeline_id: str) -> None:
         """The files of the newest definition replace those of the one before."""
 
         def read(connection: Connection) -> tuple[expected_files.DefinitionFiles, frozenset[str]]:
-            return expected_files.definition_files(connection, pipeline_id), expected_files.former_files(
-                connection, pipeline_id, 1
-            )
+            return expected_files.definition_files(
+                connection, pipeline_id
+            ), expected_files.earlier_definition_checksums(connection, pipeline_id, 1)
 
         files, own = self._database.read(read)
         self.tree.write_definition(pipeline_id, files.pipeline, files.checkpoints, files.scripts, former=own)

@@ -52,7 +52,7 @@ class FileRecovery:
     # ---- whole folders -------------------------------------------------------------------------------
     def unfinished(self) -> list[str]:
         """Pipelines whose folders, or whose runs' files, may not have followed."""
-        standing, deleted, behind = self._read(lambda c: (standing_pipelines(c), _deleted(c), _behind(c)))
+        standing, deleted, behind = self._read(lambda c: (active_pipelines(c), _deleted(c), _behind(c)))
         left = list[str]()
         try:
             left = [pipeline_id for pipeline_id in deleted if (self._tree.root / pipeline_id).exists()]
@@ -115,7 +115,7 @@ class FileRecovery:
             aside = layout.pass_folder(loaded.run_folder, number)
             names = {p.removeprefix(f"{aside}/").partition("/")[0] for p in paths if p.startswith(f"{aside}/")}
             taken = {n for n in names if any(p.startswith(f"{loaded.run_folder}/{n}/") for p in paths)}
-            self._tree.set_pass_aside(loaded.facts.pipeline_id, loaded.run_folder, number, sorted(names - taken))
+            self._tree.archive_pass(loaded.facts.pipeline_id, loaded.run_folder, number, sorted(names - taken))
 
     # ---- what Cairn has written itself ---------------------------------------------------------------
     def own(self, pipeline_id: str) -> frozenset[str]:
@@ -125,7 +125,7 @@ class FileRecovery:
             a = t.artifacts.c
             runs = unfinished_runs(connection, pipeline_id)
             outputs = connection.execute(sa.select(a.checksum).where(a.run_id.in_(runs))).scalars()
-            return expected_files.former_files(connection, pipeline_id, FORMER).union(outputs)
+            return expected_files.earlier_definition_checksums(connection, pipeline_id, FORMER).union(outputs)
 
         return self._read(read)
 
@@ -139,7 +139,7 @@ def _implied(e: Execution, *, has_folder: bool) -> list[FileEffect]:
     return []
 
 
-def standing_pipelines(connection: Connection) -> list[str]:
+def active_pipelines(connection: Connection) -> list[str]:
     p = t.pipelines.c
     return list(
         connection.execute(sa.select(p.pipeline_id).where(p.deleted_at.is_(None)).order_by(p.created_at)).scalars()
@@ -151,7 +151,7 @@ def _behind(connection: Connection) -> set[str]:
     r, back = t.pipeline_runs.c, t.rollback_events.c
     runs = connection.execute(sa.select(r.pipeline_id).where(r.files_revision < r.revision).distinct()).scalars()
     rollbacks = connection.execute(sa.select(back.pipeline_id).where(back.files_done.is_(False)).distinct()).scalars()
-    return records.unfiled(connection).union(runs, rollbacks)
+    return records.out_of_sync_pipelines(connection).union(runs, rollbacks)
 
 
 def unfinished_runs(connection: Connection, pipeline_id: str) -> list[str]:

@@ -24,11 +24,13 @@ class RollbackFolders:
     def archive(self, pipeline_id: str, moves: RollbackMoves) -> None:
         """Move what a commit has archived of one run."""
         record = self._database.read(lambda c: _record(c, moves.rollback))
-        self._tree.archive(pipeline_id, moves.archive, metadata(record), self._of_commit(moves, into_archive=True))
+        self._tree.archive_rollback(
+            pipeline_id, moves.archive, metadata(record), self._of_commit(moves, into_archive=True)
+        )
 
     def restore(self, pipeline_id: str, moves: RollbackMoves) -> None:
         """Move back what a commit has restored of one run."""
-        self._tree.unarchive(pipeline_id, moves.archive, self._of_commit(moves, into_archive=False))
+        self._tree.restore_rollback(pipeline_id, moves.archive, self._of_commit(moves, into_archive=False))
 
     def _of_commit(self, moves: RollbackMoves, *, into_archive: bool) -> list[FileMove]:
         files: list[FileMove] = []
@@ -36,7 +38,7 @@ class RollbackFolders:
             original, archived = (
                 (file.original, file.destination) if into_archive else (file.destination, file.original)
             )
-            content = expected_files.of_blob(self._database, original, file.checksum, file.size)
+            content = expected_files.blob_file(self._database, original, file.checksum, file.size)
             files.append(FileMove(original, archived, content))
         folders = {
             (folder.original, folder.archived): FileMove(folder.original, folder.archived)
@@ -51,9 +53,9 @@ class RollbackFolders:
         location = record.archive_location.rstrip("/")
         moves = self._moves(items)
         if record.undone_at is None:
-            self._tree.archive(record.pipeline_id, location, metadata(record), moves)
+            self._tree.archive_rollback(record.pipeline_id, location, metadata(record), moves)
         else:
-            self._tree.unarchive(record.pipeline_id, location, moves)
+            self._tree.restore_rollback(record.pipeline_id, location, moves)
 
     def _moves(self, items: Sequence[Row]) -> list[FileMove]:
         """Whole folders move, with whatever else people have put there; their artifacts after them."""
@@ -67,7 +69,7 @@ class RollbackFolders:
         return [*moves.values(), *(FileMove(f.original_path, f.archived_path, self._content(f)) for f in files)]
 
     def _content(self, item: Row) -> FileContent:
-        return expected_files.of_blob(self._database, item.original_path, item.checksum, item.size_bytes)
+        return expected_files.blob_file(self._database, item.original_path, item.checksum, item.size_bytes)
 
 
 def _holds(folder: str, files: Sequence[str]) -> bool:

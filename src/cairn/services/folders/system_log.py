@@ -93,7 +93,7 @@ class SystemLog:
     def _known(self, pipeline_id: str) -> set[int]:
         if pipeline_id not in self._written:
             try:
-                tail = self._tree.log_tail(pipeline_id, NAME, TAIL)
+                tail = self._tree.read_log_tail(pipeline_id, NAME, TAIL)
             except OSError:
                 tail = b""
             self._written[pipeline_id] = {int(number) for number in _NUMBER.findall(tail)}

@@ -14,7 +14,7 @@ LONGEST_EMAIL = 254
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._@+-]{0,98}[a-z0-9])?")
 _EMAIL = re.compile(r"[^\s@<>\"'(),:;\\\[\]]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?")
 # Who admin_changes in the trail besides users.
-_RESERVED = frozenset({"cairn", "file", "keeper", "nobody", "retention", "rule", "system", "timer", "worker"})
+_RESERVED = frozenset({"cairn", "file", "nobody", "repair", "retention", "rule", "system", "timer", "worker"})
 
 
 def name_of(given: str, what: str = "user", path: str = "/name") -> str:

@@ -54,7 +54,7 @@ class LogWriter:
         self._flushing: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
 
-    def say(self, of: LogSource, level: str, message: str, details: Mapping[str, Any] | None = None) -> None:
+    def add_line(self, of: LogSource, level: str, message: str, details: Mapping[str, Any] | None = None) -> None:
         """On the event loop. A level that nobody knows is said as info."""
         self._lines.append(
             {
@@ -78,13 +78,13 @@ class LogWriter:
             case _:
                 return value
 
-    def progress(self, of: LogSource, fraction: float | None, text: str | None) -> None:
+    def set_progress(self, of: LogSource, fraction: float | None, text: str | None) -> None:
         bounded = None if fraction is None else min(max(fraction, 0.0), 1.0)
         shown = None if text is None else self._hide(sanitize(text)[:LONGEST_TEXT])
         self._progress[of.execution_id] = {"fraction": bounded, "text": shown, "dispatch": of.dispatch}
         self._later(of)
 
-    def sandboxed(self, of: LogSource, reached: SandboxStatus) -> None:
+    def set_sandbox(self, of: LogSource, reached: SandboxStatus) -> None:
         """How far the process that begins now is shut in."""
         self._sandboxes[of.execution_id] = reached.level.value
         self._later(of)

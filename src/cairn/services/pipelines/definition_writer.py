@@ -80,7 +80,7 @@ class DefinitionWriter:
     async def _save(self, pipeline_id: str, wanted: DefinitionSaveRequest) -> SavedDefinition:
         given = self._engine.context(wanted.actor.name, wanted.command_id)
         async with self._engine.lock(pipeline_id):
-            runs = await self._engine.database.aread(lambda c: pipelines.standing_runs(c, pipeline_id))
+            runs = await self._engine.database.aread(lambda c: pipelines.current_runs(c, pipeline_id))
             async with self._engine.lock(*runs):  # nobody writes into their folders while they move
                 written = await self._engine.transact(runs, lambda c: self._write(c, pipeline_id, wanted, given))
                 self._engine.forget_pipeline(pipeline_id)
@@ -139,8 +139,8 @@ class DefinitionWriter:
         """Let the folder follow; what is committed stands if that fails."""
         try:
             await asyncio.to_thread(follow)
-            await self._engine.database.transact(lambda c: records.mark_filed(c, pipeline_id))
-        except Exception as error:  # noqa: BLE001 - the keeper tries again
+            await self._engine.database.transact(lambda c: records.mark_in_sync(c, pipeline_id))
+        except Exception as error:  # noqa: BLE001 - the folder repair tries again
             return (Finding("", self._folder_sync.fail_pipeline(pipeline_id, error), Severity.WARNING),)
         return ()
 
@@ -166,7 +166,7 @@ def _add_revision(
 ) -> None:
     """Where the checkpoints change, it is the next definition version, and runs count from v1 again."""
     version = row.pipeline_definition_version + structural
-    records.mark_unfiled(connection, row.pipeline_id)
+    records.mark_out_of_sync(connection, row.pipeline_id)
     if structural:
         rows.archive_runs(connection, row.pipeline_id, row.pipeline_definition_version, given)
     document = {**edits.full(new), "pipeline_id": row.pipeline_id, "pipeline_definition_version": version}

@@ -58,7 +58,7 @@ class PipelineService:
         folder_sync: FolderSync,
         mending: FileRecovery,
         hub: EventBus,
-        keeper: FolderRepair,
+        folder_repair: FolderRepair,
         *,
         limits: DefinitionLimits,
         functions: Collection[str],
@@ -67,7 +67,7 @@ class PipelineService:
         self._engine = engine
         self._database = engine.database
         self._folder_sync = folder_sync
-        self._keeper = keeper
+        self._folder_repair = folder_repair
         self._saving = DefinitionWriter(engine, folder_sync, mending, hub, self.check)
         self.scripts = Scripts(engine.database, self._saving)
         self._limits = limits
@@ -130,13 +130,13 @@ class PipelineService:
             rows.keep_scripts(connection, pipeline_id, definition, texts)
             document = {**edits.full(definition), "pipeline_id": pipeline_id, "pipeline_definition_version": 1}
             stored.insert_pipeline(connection, document, given.by, given.at, comment)
-            records.mark_unfiled(connection, pipeline_id)
+            records.mark_out_of_sync(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_created", given, checkpoints=edits.keys(definition))
             return True
 
         async with self._engine.lock(pipeline_id):
             made = await self._database.transact(body)
-            failed = await self._saving.file(pipeline_id, lambda: self._folder_sync.make_pipeline(pipeline_id))
+            failed = await self._saving.file(pipeline_id, lambda: self._folder_sync.create_pipeline(pipeline_id))
         if made:
             self._saving.announce(pipeline_id, "pipeline_created")
         return SavedDefinition(pipeline_id, saved.warnings + failed)
@@ -272,12 +272,12 @@ class PipelineService:
                 raise CommandRefused("The pipeline is deleted already.", ("restore",))
             commits = self._saving.end_runs(connection, pipeline_id, given, force, "delete the pipeline")
             stored.mark_deleted(connection, pipeline_id, given.at, location)
-            records.mark_unfiled(connection, pipeline_id)
+            records.mark_out_of_sync(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_deleted", given, archive_location=location)
             return commits
 
         async with self._engine.lock(pipeline_id):
-            runs = await self._database.aread(lambda c: pipelines.standing_runs(c, pipeline_id))
+            runs = await self._database.aread(lambda c: pipelines.current_runs(c, pipeline_id))
             async with self._engine.lock(*runs):  # nobody writes into the folder while it moves
                 commits = await self._engine.transact(runs, body)
                 await self._engine.after_commit(*commits)
@@ -296,12 +296,12 @@ class PipelineService:
             if row.deleted_at is None:
                 raise CommandRefused("The pipeline is not deleted: there is nothing to restore.")
             stored.mark_restored(connection, pipeline_id)
-            records.mark_unfiled(connection, pipeline_id)
+            records.mark_out_of_sync(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_restored", given)
 
         async with self._engine.lock(pipeline_id):
-            runs = await self._database.aread(lambda c: pipelines.standing_runs(c, pipeline_id))
+            runs = await self._database.aread(lambda c: pipelines.current_runs(c, pipeline_id))
             async with self._engine.lock(*runs):  # nobody writes into the folder before it is back
                 await self._database.transact(body)
-                await self._keeper.mend_held(pipeline_id, runs)
+                await self._folder_repair.repair_locked_pipeline(pipeline_id, runs)
         self._saving.announce(pipeline_id, "pipeline_restored")

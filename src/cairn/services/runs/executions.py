@@ -23,7 +23,7 @@ _run_of = sa.select(t.checkpoint_executions.c.run_id).where(
 )
 
 
-class Executions:
+class ExecutionService:
     def __init__(self, engine: Engine, approvals: ApprovalService) -> None:
         self._engine = engine
         self._approvals = approvals
