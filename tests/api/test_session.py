@@ -196,7 +196,7 @@ async def test_the_newest_start_link_alone_is_valid(app: App) -> None:
     assert await access.local_token(first) == first
     second = await access.local_token("from another data folder")
     actor = await access.bearer(second)
-    assert (actor.name, actor.may(ADMIN)) == ("admin", True)
+    assert (actor.name, actor.can(ADMIN)) == ("admin", True)
     with pytest.raises(Unauthenticated):
         await access.bearer(first)
 

@@ -41,7 +41,7 @@ async def authenticate(request: Request, access: Authentication, allowed: Permis
 
 
 def require_permission(actor: Actor, allowed: Permission) -> None:
-    if actor.may(allowed):
+    if actor.can(allowed):
         return
     if actor.scopes is not None and actor.scopes.isdisjoint(allowed.scopes):
         needed = " or ".join(sorted(allowed.scopes))

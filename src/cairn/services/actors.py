@@ -1,4 +1,4 @@
-"""Who gives a command."""
+"""The user or token behind a request, and what it is allowed to do."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from enum import StrEnum
 class Role(StrEnum):
     VIEWER = "viewer"  # reads
     EDITOR = "editor"  # defines, starts, pauses, cancels, retries, rolls back, submits forms
-    APPROVER = "approver"  # reads, submits, decides
-    ADMIN = "admin"  # does all, and alone sees to users, tokens, secrets, rules and deleting
+    APPROVER = "approver"  # reads, submits forms, decides approvals
+    ADMIN = "admin"  # everything; only admins manage users, tokens, secrets and rules, and delete
 
 
 ALL_ROLES = frozenset(role.value for role in Role)
 
 
 class Scope(StrEnum):
-    """What a token may be used for, within what the roles of its user allow."""
+    """What a token can be used for, within the roles of its user."""
 
-    READ = "read"  # looks; every token may
-    RUN = "run"  # starts, pauses, cancels, retries, sends back, rolls back, submits forms
-    DECIDE = "decide"  # answers approvals
-    DEFINE = "define"  # writes definitions and scripts
-    ADMIN = "admin"  # what only admins may, and what concerns one's own account
+    READ = "read"  # read; every token has it
+    RUN = "run"  # start, pause, cancel, retry, rework, roll back, submit forms
+    DECIDE = "decide"  # decide approvals
+    DEFINE = "define"  # change definitions and scripts
+    ADMIN = "admin"  # administration, and changes of the user's own account
 
 
 ALL_SCOPES = frozenset(scope.value for scope in Scope)
@@ -33,7 +33,7 @@ ALL_SCOPES = frozenset(scope.value for scope in Scope)
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """Who may do something: any of these roles, and with a narrowed token any of these scopes."""
+    """Granted by any of these roles, and with a restricted token by any of these scopes."""
 
     roles: frozenset[str]
     scopes: frozenset[str]
@@ -41,37 +41,37 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A signed-in identity. Its name stands with everything it does."""
+    """A signed-in user. Events record its name."""
 
     name: str
     roles: frozenset[str] = frozenset()
     email: str = ""
     groups: frozenset[str] = frozenset()
-    stands_for: frozenset[str] = frozenset()  # names of those who are away and let this one decide
-    scopes: frozenset[str] | None = None  # of the token that is used; None narrows nothing
-    until: datetime | None = field(default=None, compare=False)  # when the token that is used ends
-    lent: frozenset[str] = field(default=frozenset(), repr=False)  # what those it stands for are known as
+    acting_for: frozenset[str] = frozenset()  # names of users who delegated their decisions to this one
+    scopes: frozenset[str] | None = None  # of the token; None: not restricted
+    token_expires_at: datetime | None = field(default=None, compare=False)
+    delegator_names: frozenset[str] = field(default=frozenset(), repr=False)  # `names_of` each user in `acting_for`
 
-    def may(self, allowed: Permission) -> bool:
-        is_within = self.scopes is None or not self.scopes.isdisjoint(allowed.scopes)
-        return is_within and not self.roles.isdisjoint(allowed.roles | {Role.ADMIN.value})
+    def can(self, permission: Permission) -> bool:
+        is_in_scope = self.scopes is None or not self.scopes.isdisjoint(permission.scopes)
+        return is_in_scope and not self.roles.isdisjoint(permission.roles | {Role.ADMIN.value})
 
     @property
     def is_admin(self) -> bool:
         return Role.ADMIN.value in self.roles
 
     def is_one_of(self, people: Iterable[str]) -> bool:
-        """Is it, or somebody it stands for, named among them: by name, address, role or group?"""
-        return any(named.strip().casefold() in self.answers_to for named in people)
+        """Whether a name, email address, role or group in `people` matches this user or one it acts for."""
+        return any(person.strip().casefold() in self.all_names for person in people)
 
     @property
-    def answers_to(self) -> frozenset[str]:
-        """Every word that names it, or somebody it stands for; in small letters."""
-        return known_as(self.name, self.email, self.roles, self.groups) | self.stands_for | self.lent
+    def all_names(self) -> frozenset[str]:
+        """Every name that matches this user or one it acts for, case-folded."""
+        return names_of(self.name, self.email, self.roles, self.groups) | self.acting_for | self.delegator_names
 
 
-def known_as(name: str, email: str, roles: Iterable[str], groups: Iterable[str]) -> frozenset[str]:
-    """Every word that names this person among others; the case of letters does not matter."""
+def names_of(name: str, email: str, roles: Iterable[str], groups: Iterable[str]) -> frozenset[str]:
+    """Every name that matches a user, case-folded."""
     return frozenset(word.casefold() for word in (name, email, *roles, *groups) if word)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.services.actors import Actor, known_as
+from cairn.services.actors import Actor, names_of
 
 ANN = Actor("ann", frozenset({"approver"}), "Ann@Example.com", frozenset({"Finance"}))
 
@@ -24,7 +24,7 @@ def test_who_has_no_address_is_not_meant_by_none() -> None:
     assert not Actor("bob").is_one_of([""])
 
 
-def test_who_stands_for_somebody_is_meant_where_that_one_is() -> None:
-    lent = known_as(ANN.name, ANN.email, ANN.roles, ANN.groups)
-    bob = Actor("bob", frozenset({"approver"}), stands_for=frozenset({"ann"}), lent=lent)
+def test_a_delegate_is_included_where_the_delegator_is_named() -> None:
+    names = names_of(ANN.name, ANN.email, ANN.roles, ANN.groups)
+    bob = Actor("bob", frozenset({"approver"}), acting_for=frozenset({"ann"}), delegator_names=names)
     assert [bob.is_one_of([named]) for named in ("ann", "ann@example.com", "Finance", "admin")] == [True] * 3 + [False]

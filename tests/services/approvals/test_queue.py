@@ -33,7 +33,7 @@ checkpoints:
 
 
 def queue(app: App, run: str, actor: Actor, *, mine: bool = False) -> list[Approval]:
-    answers_to = actor.answers_to if mine and not actor.is_admin else None
+    answers_to = actor.all_names if mine and not actor.is_admin else None
     wanted = ApprovalFilter(run_id=run, answers_to=answers_to, decided_by=actor.name if mine else None)
     return app.cairn.approval_queries.list_approvals(wanted, 50, None, actor).items
 

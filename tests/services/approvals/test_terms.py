@@ -80,7 +80,7 @@ async def test_the_queue_can_show_only_own_approvals(app: App) -> None:
     approval = await asked(app, run)
 
     def of(actor: Actor) -> list[str]:
-        wanted = ApprovalFilter(run_id=run, answers_to=actor.answers_to)
+        wanted = ApprovalFilter(run_id=run, answers_to=actor.all_names)
         return [a.approval_id for a in app.cairn.approval_queries.list_approvals(wanted, 50, None).items]
 
     assert (of(person("bob")), of(person("bob", "Finance"))) == ([], [approval.approval_id])

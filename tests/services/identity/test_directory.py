@@ -89,4 +89,4 @@ async def test_who_stands_for_somebody_is_told_and_meant_while_it_lasts(househol
     names_after, after = look()
     assert (names, names_meanwhile, names_after) == (["ann"], ["ann", "cy"], ["ann"])
     assert [actor.is_one_of(["finance"]) for actor in (before, meanwhile, after)] == [False, True, False]
-    assert [actor.stands_for for actor in (before, meanwhile, after)] == [frozenset(), frozenset({"ann"}), frozenset()]
+    assert [actor.acting_for for actor in (before, meanwhile, after)] == [frozenset(), frozenset({"ann"}), frozenset()]

@@ -41,7 +41,7 @@ async def test_one_makes_uses_and_revokes_ones_own(household: Household) -> None
     ann, tokens = household.actor("ann"), household.accounts.tokens
     made = await tokens.create_own(TokenSpec("ann", "my notebook", ("read", "decide"), 30), ann)
     used = await household.access.bearer(made.token)
-    assert (used.name, used.scopes, used.until) == ("ann", frozenset({"read", "decide"}), made.expires_at)
+    assert (used.name, used.scopes, used.token_expires_at) == ("ann", frozenset({"read", "decide"}), made.expires_at)
     await tokens.revoke_own(made.token_id, ann)
     with pytest.raises(Unauthenticated):
         await household.access.bearer(made.token)

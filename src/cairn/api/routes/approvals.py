@@ -65,7 +65,7 @@ class ApprovalListParameters:
             tuple(self.risk_level or ()),
             self.operation_type,
             self.rule,
-            actor.answers_to if self.mine and not actor.is_admin else None,
+            actor.all_names if self.mine and not actor.is_admin else None,
             actor.name if self.mine else None,
         )
 

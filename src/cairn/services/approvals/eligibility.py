@@ -36,7 +36,7 @@ class Eligibility:
         return SUBMIT if self.kind is ApprovalKind.INPUT else DECIDE
 
     def may_decide(self, actor: Actor) -> bool:
-        if not actor.may(self.allowed) or actor.name == self.barred:
+        if not actor.can(self.allowed) or actor.name == self.barred:
             return False
         return actor.is_admin or not self.asked_of or actor.is_one_of(self.asked_of)
 

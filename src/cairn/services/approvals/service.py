@@ -118,7 +118,7 @@ class ApprovalService:
 
     def given(self, actor: Actor, command_id: UUID | None = None) -> CommandContext:
         """With all that this person may be named as among those who are asked; admins count as everybody."""
-        counts_as = None if actor.is_admin else actor.answers_to
+        counts_as = None if actor.is_admin else actor.all_names
         return replace(self._engine.context(actor.name, command_id), counts_as=counts_as)
 
 

@@ -75,7 +75,7 @@ def list_messages(
     row = execution_row(connection, execution_id)
     pipeline_id = connection.execute(sa.select(R.pipeline_id).where(R.run_id == row.run_id)).scalar_one()
     is_hidden = not is_shown(definition_of(connection, plans, pipeline_id, row))
-    if is_hidden and not actor.may(AUDIT):
+    if is_hidden and not actor.can(AUDIT):
         return MessagePage(items=[], next_cursor=None, is_hidden=True)
     query = _MESSAGES.where(M.execution_id == execution_id)
     if wanted.scope is not None:
@@ -198,6 +198,6 @@ class ConversationQueries:
 
     def hidden_executions(self, run_id: str, actor: Actor) -> frozenset[str]:
         """Executions of the run whose conversation this user may not see."""
-        if actor.may(AUDIT):
+        if actor.can(AUDIT):
             return frozenset()
         return self._database.read(lambda c: hidden_in(c, self._plans, run_id))

@@ -10,7 +10,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from cairn.ports import Clock
-from cairn.services.actors import ADMIN, Actor, Role, known_as
+from cairn.services.actors import ADMIN, Actor, Role, names_of
 from cairn.store import Connection
 from cairn.store import tables as t
 
@@ -29,8 +29,8 @@ class DirectoryEntry:
     groups: frozenset[str] = frozenset()
 
     @property
-    def known_as(self) -> frozenset[str]:
-        return known_as(self.name, self.email, self.roles, self.groups)
+    def all_names(self) -> frozenset[str]:
+        return names_of(self.name, self.email, self.roles, self.groups)
 
     @property
     def may_decide(self) -> bool:
@@ -55,7 +55,7 @@ class UserIndex:
     def meant(self, named: Iterable[str]) -> frozenset[str]:
         """The users who are meant by these words, and who stands for them."""
         words = {word.strip().casefold() for word in named} - {""}
-        meant = {person.name for person in self.everybody.values() if not words.isdisjoint(person.known_as)}
+        meant = {person.name for person in self.everybody.values() if not words.isdisjoint(person.all_names)}
         return frozenset(meant | {to for of, to in self.standing if of in meant and to in self.everybody})
 
     def holders(self, roles: Collection[str]) -> frozenset[str]:
@@ -83,7 +83,7 @@ class Directory:
         """How many users may decide: among those named, or all of them where nobody is."""
         words = {word.strip().casefold() for word in named} - {""}
         deciders = [person for person in _everybody(connection).values() if person.may_decide]
-        return sum(1 for person in deciders if not words or not words.isdisjoint(person.known_as))
+        return sum(1 for person in deciders if not words or not words.isdisjoint(person.all_names))
 
     def find(self, connection: Connection, name: str) -> DirectoryMatch | None:
         """A user who is there, as an actor."""
@@ -96,10 +96,10 @@ class Directory:
         ).all()
         away = [one for row in rows if row.starts_at <= now and (one := _person(connection, row.from_user))]
         edges = [row.starts_at if row.starts_at > now else row.until for row in rows]
-        lent = frozenset(word for one in away for word in one.known_as)
+        delegator_names = frozenset(word for one in away for word in one.all_names)
         roles = person.roles | ADMIN.roles if name == ADMIN.name else person.roles
-        stands_for = frozenset(one.name for one in away)
-        actor = Actor(person.name, roles, person.email, person.groups, stands_for, lent=lent)
+        acting_for = frozenset(one.name for one in away)
+        actor = Actor(person.name, roles, person.email, person.groups, acting_for, delegator_names=delegator_names)
         return DirectoryMatch(actor, min(edges, default=None))
 
 

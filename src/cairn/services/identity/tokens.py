@@ -76,7 +76,7 @@ def _create_own(change: AdminChange, wanted: TokenSpec) -> CreatedToken:
         raise InvalidInput([("/scopes", f"None of your roles may be used for {', '.join(sorted(useless))}.")])
     if wanted.days is None or timedelta(days=wanted.days) > LONGEST_OWN:
         raise InvalidInput([("/valid_days", f"A token of your own is valid for {LONGEST_OWN.days} days at most.")])
-    return _create(change, wanted, ends_at=change.actor.until)
+    return _create(change, wanted, ends_at=change.actor.token_expires_at)
 
 
 def _create(change: AdminChange, wanted: TokenSpec, ends_at: datetime | None = None) -> CreatedToken:

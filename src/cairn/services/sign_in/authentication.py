@@ -93,7 +93,9 @@ class Authentication:
             return None
         await self._note_use(row)
         actor, until = found
-        bearer = Credential(replace(actor, scopes=scopes_of(row), until=row.expires_at), row.token_id, row.expires_at)
+        bearer = Credential(
+            replace(actor, scopes=scopes_of(row), token_expires_at=row.expires_at), row.token_id, row.expires_at
+        )
         return bearer, self._soonest(until, row.expires_at)
 
     def _read_token(self, connection: Connection, digest: str) -> Any:
@@ -152,7 +154,7 @@ class Authentication:
         if until is not None and generation == self._generation:
             _keep(self._people, row.user_name, (until, actor))
         if row.scopes is not None or row.ends_at is not None:
-            actor = replace(actor, scopes=scopes_of(row), until=row.ends_at)
+            actor = replace(actor, scopes=scopes_of(row), token_expires_at=row.ends_at)
         later = now + LIFETIME if row.ends_at is None else min(now + LIFETIME, row.ends_at)
         if later - row.expires_at < _RENEWED:
             return ActiveSession(actor, row.session_id, row.expires_at)
