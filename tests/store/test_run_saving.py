@@ -193,11 +193,11 @@ def test_drivers_are_stored(story: Story) -> None:
 
 def test_files_through_is_kept(story: Story) -> None:
     story.send(StartRun())
-    assert story.load().files_revision == 0
+    assert story.load().synced_revision == 0
     finish(story, files_through=1)
-    assert story.load().files_revision == 1
+    assert story.load().synced_revision == 1
     finish(story)
-    assert story.load().files_revision == 1
+    assert story.load().synced_revision == 1
 
 
 def test_an_artifact_is_kept_with_its_place_and_attempt(database: Database) -> None:

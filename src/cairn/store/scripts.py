@@ -66,7 +66,7 @@ def write_call(
             arguments=dict(arguments),
             digest=digest(dict(arguments)),
             seen_checksum=seen_checksum,
-            asked_at=at,
+            requested_at=at,
         )
     )
 

@@ -152,8 +152,8 @@ def _approval(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
         "kind": "start",
         "status": "pending",
         "digest": "d",
-        "needed": 2 if number % 5 == 0 else 1,
-        "asked_at": at(number),
+        "required_approvals": 2 if number % 5 == 0 else 1,
+        "requested_at": at(number),
         "expires_at": at(100_000 - number // 8) if number % 2 else None,  # four at a time
     }
     return _filled(t.approvals, values)

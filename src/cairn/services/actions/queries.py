@@ -84,7 +84,7 @@ def escalation_decision(connection: Connection, e: Execution, since: datetime) -
     return connection.execute(
         sa.select(d.decision, d.by)
         .join(t.approvals, P.approval_id == d.approval_id)
-        .where(P.execution_id == e.id, P.kind == ApprovalKind.ESCALATION.value, P.asked_at >= since)
+        .where(P.execution_id == e.id, P.kind == ApprovalKind.ESCALATION.value, P.requested_at >= since)
         .order_by(P.ordinal.desc(), d.position.desc())
         .limit(1)
     ).one_or_none()
@@ -172,7 +172,7 @@ def modification_rates(connection: Connection, now: datetime) -> ModificationRat
             a.operation_type.is_not(None),
             a.status.in_([status.value for status in AGREED]),
             a.status != "auto_approved",
-            a.kept_from.is_(None),
+            a.reused_from.is_(None),
         )
         .group_by(a.operation_type)
         .order_by(a.operation_type)

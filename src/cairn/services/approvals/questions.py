@@ -37,7 +37,7 @@ def open_question(connection: Connection, execution_id: str) -> AgentQuestion | 
     c, a = t.execution_calls.c, t.approvals.c
     arguments: Any = connection.execute(
         sa.select(c.arguments)
-        .join(t.approvals, sa.and_(a.execution_id == c.execution_id, a.asked_at == c.asked_at))
+        .join(t.approvals, sa.and_(a.execution_id == c.execution_id, a.requested_at == c.requested_at))
         .where(
             c.execution_id == execution_id,
             c.kind == "question",
@@ -59,7 +59,7 @@ def answer_of(connection: Connection, execution_id: str, asked_at: datetime) -> 
     row = connection.execute(
         sa.select(a.status, d.by, d.feedback, d.answer_checksum)
         .join(t.approval_decisions, d.approval_id == a.approval_id)
-        .where(a.execution_id == execution_id, a.kind == ApprovalKind.INPUT.value, a.asked_at == asked_at)
+        .where(a.execution_id == execution_id, a.kind == ApprovalKind.INPUT.value, a.requested_at == asked_at)
         .order_by(d.position.desc())
         .limit(1)
     ).one_or_none()

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 _e, _r = t.checkpoint_executions.c, t.pipeline_runs.c
 # A run at work says so in its row: of all executions only those of such runs are looked at.
-_AT_WORK = sa.select(_r.run_id).where(_r.working_since.is_not(None), _r.archived_by.is_(None))
+_AT_WORK = sa.select(_r.run_id).where(_r.active_since.is_not(None), _r.archived_by.is_(None))
 WORKING = sa.select(_e.run_id, _e.execution_id, _e.dispatch_number, _e.driver).where(
     _e.run_id.in_(_AT_WORK), _e.state == ExecutionState.WORKING.value, _e.archived_by.is_(None)
 )

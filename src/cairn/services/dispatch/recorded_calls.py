@@ -45,7 +45,7 @@ def read_calls(connection: Connection, e: Execution) -> tuple[RecordedCall, ...]
     v = t.events.c
     told = connection.execute(
         sa.select(v.metadata)
-        .where(v.execution_id == e.id, v.event_type == "rework_ended", v.timestamp >= rows[0].asked_at)
+        .where(v.execution_id == e.id, v.event_type == "rework_ended", v.timestamp >= rows[0].requested_at)
         .order_by(v.seq)
     ).scalars()
     own = [event for event in told if event.get("requested_by") == e.key]
@@ -58,7 +58,7 @@ def read_calls(connection: Connection, e: Execution) -> tuple[RecordedCall, ...]
             case "action":
                 return of_actions.get(row.number)
             case "question":
-                return answer_of(connection, e.id, row.asked_at)
+                return answer_of(connection, e.id, row.requested_at)
             case _:
                 return next(of_reworks, None)
 

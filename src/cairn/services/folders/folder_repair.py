@@ -82,7 +82,7 @@ class FolderRepair:
             return
         r = t.pipeline_runs
         rows = [{"run": run_id, "through": revision} for run_id, revision in filed.items()]
-        mark = sa.update(r).where(r.c.run_id == sa.bindparam("run")).values(files_revision=sa.bindparam("through"))
+        mark = sa.update(r).where(r.c.run_id == sa.bindparam("run")).values(synced_revision=sa.bindparam("through"))
         await self._database.transact(lambda c: c.execute(mark, rows))
 
     async def repair_failed(self) -> None:

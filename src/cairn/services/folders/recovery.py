@@ -88,7 +88,7 @@ class FileRecovery:
         """The runs of this definition lie in the archive."""
         r = t.pipeline_runs
         mark = sa.update(r).where(r.c.pipeline_id == pipeline_id, r.c.pipeline_definition_version == version)
-        self._database.transact_now(lambda c: c.execute(mark.values(files_revision=r.c.revision)))
+        self._database.transact_now(lambda c: c.execute(mark.values(synced_revision=r.c.revision)))
 
     # ---- one run -------------------------------------------------------------------------------------
     def finish_run(self, run_id: str) -> None:
@@ -149,7 +149,7 @@ def active_pipelines(connection: Connection) -> list[str]:
 def _behind(connection: Connection) -> set[str]:
     """Pipelines that the database knows of something unfinished in."""
     r, back = t.pipeline_runs.c, t.rollback_events.c
-    runs = connection.execute(sa.select(r.pipeline_id).where(r.files_revision < r.revision).distinct()).scalars()
+    runs = connection.execute(sa.select(r.pipeline_id).where(r.synced_revision < r.revision).distinct()).scalars()
     rollbacks = connection.execute(sa.select(back.pipeline_id).where(back.files_done.is_(False)).distinct()).scalars()
     return records.out_of_sync_pipelines(connection).union(runs, rollbacks)
 
@@ -164,7 +164,7 @@ def unfinished_runs(connection: Connection, pipeline_id: str) -> list[str]:
             .where(
                 r.pipeline_id == pipeline_id,
                 r.pipeline_definition_version == p.pipeline_definition_version,
-                r.files_revision < r.revision,
+                r.synced_revision < r.revision,
                 r.archived_by.is_(None),
             )
         ).scalars()
@@ -191,7 +191,7 @@ def _ended_definitions(connection: Connection, pipeline_id: str) -> Sequence[Row
         )
         .where(
             r.pipeline_id == pipeline_id,
-            r.files_revision < r.revision,
+            r.synced_revision < r.revision,
             r.pipeline_definition_version < p.pipeline_definition_version,
         )
         .group_by(r.pipeline_definition_version)

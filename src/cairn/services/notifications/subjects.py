@@ -103,6 +103,6 @@ def _action(connection: Connection, approval_id: str | None) -> ActionSubject | 
 
 
 def _considered(connection: Connection, approval_id: str | None) -> tuple[Mapping[str, Any], ...]:
-    query = sa.select(t.approvals.c.considered).where(t.approvals.c.approval_id == approval_id)
+    query = sa.select(t.approvals.c.evaluated_rules).where(t.approvals.c.approval_id == approval_id)
     found = connection.execute(query).scalar_one_or_none() if approval_id else None
     return tuple(cast("list[Mapping[str, Any]]", found or []))

@@ -157,7 +157,7 @@ def withdrawn(connection: Connection, ids: Sequence[str]) -> list[WithdrawnAppro
         sa.select(a.approval_id, a.kind, E.checkpoint_name)
         .join_from(t.approvals, t.checkpoint_executions, E.execution_id == a.execution_id)
         .where(a.approval_id.in_(ids))
-        .order_by(a.asked_at)
+        .order_by(a.requested_at)
     )
     return [
         WithdrawnApproval(approval_id=row.approval_id, kind=row.kind, checkpoint_name=row.checkpoint_name)

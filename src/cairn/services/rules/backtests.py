@@ -94,7 +94,7 @@ class Backtests:
         books: dict[str, list[ScopedRulebook]] = {}
         outcome = BacktestOutcome(complete=len(rows) < limit)
         if rows:
-            outcome.since, outcome.until = rows[-1].asked_at, rows[0].asked_at
+            outcome.since, outcome.until = rows[-1].requested_at, rows[0].requested_at
         loaded = _Runs(connection, self._plans)
         for row in rows:
             if row.pipeline_id not in books:
@@ -151,7 +151,7 @@ def _decided(connection: Connection, pipeline_id: str | None, since: datetime | 
     query = (
         sa.select(
             *(A[name] for name in ("approval_id", "run_id", "execution_id", "pipeline_id", "kind", "status")),
-            A.asked_at,
+            A.requested_at,
             A.operation_type,
             A.risk_level,
             A.confidence,
@@ -163,14 +163,14 @@ def _decided(connection: Connection, pipeline_id: str | None, since: datetime | 
         .join_from(t.approvals, t.checkpoint_executions, E.execution_id == A.execution_id)
         .join(t.pipelines, P.pipeline_id == A.pipeline_id)
         .outerjoin(t.actions, X.approval_id == A.approval_id)
-        .where(A.status.in_(DECIDED), A.kind.in_([kind.value for kind in APPROVABLE]), A.kept_from.is_(None))
-        .order_by(A.asked_at.desc(), A.approval_id)
+        .where(A.status.in_(DECIDED), A.kind.in_([kind.value for kind in APPROVABLE]), A.reused_from.is_(None))
+        .order_by(A.requested_at.desc(), A.approval_id)
         .limit(min(limit, MOST))
     )
     if pipeline_id is not None:
         query = query.where(A.pipeline_id == pipeline_id)
     if since is not None:
-        query = query.where(A.asked_at >= since)
+        query = query.where(A.requested_at >= since)
     return connection.execute(query).all()
 
 
@@ -181,7 +181,7 @@ def _modified(connection: Connection, rows: Sequence[Row]) -> set[str]:
     query = (
         sa.select(D.approval_id)
         .join(t.approvals, A.approval_id == D.approval_id)
-        .where(D.decision == "modify", A.asked_at >= rows[-1].asked_at)
+        .where(D.decision == "modify", A.requested_at >= rows[-1].requested_at)
     )
     return set(connection.execute(query).scalars())
 
@@ -192,7 +192,7 @@ def question_of(row: Row) -> RuleQuestion:
     if row.operation_type is not None:
         risk = RiskLevel(row.risk_level) if row.risk_level else RiskLevel.HIGH
         action = ProposedAction(row.operation_type, row.parameters or {}, risk, row.confidence)
-    return RuleQuestion(ApprovalKind(row.kind), row.approval_id, row.execution_id, row.key, row.asked_at, action)
+    return RuleQuestion(ApprovalKind(row.kind), row.approval_id, row.execution_id, row.key, row.requested_at, action)
 
 
 class _Runs:

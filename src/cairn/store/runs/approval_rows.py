@@ -17,10 +17,10 @@ def approval_values(a: Approval) -> Values:
     return {
         "status": a.status.value,
         "digest": a.digest,
-        "needed": a.required_approvals,
+        "required_approvals": a.required_approvals,
         "terms": _terms_value(a.terms),
-        "asked_of": list(a.assigned_to) or None,
-        "reminded": a.reminded_period,
+        "assigned_to": list(a.assigned_to) or None,
+        "reminded_period": a.reminded_period,
         "escalated": a.escalated,
         "rule": a.rule or None,
         "rule_scope": a.scope or None,
@@ -36,7 +36,7 @@ def approval_values(a: Approval) -> Values:
         "closed_at": a.closed_at,
         "reason": a.reason,
         "attempt_number": a.attempt,
-        "kept_from": a.reused_from,
+        "reused_from": a.reused_from,
     }
 
 
@@ -46,18 +46,18 @@ def approval_from(row: Row, votes: tuple[Vote, ...]) -> Approval:
         execution=row.execution_id,
         kind=ApprovalKind(row.kind),
         digest=row.digest,
-        requested_at=row.asked_at,
+        requested_at=row.requested_at,
         status=ApprovalStatus(row.status),
         terms=terms_from(row),
-        assigned_to=tuple(row.asked_of or ()),
+        assigned_to=tuple(row.assigned_to or ()),
         votes=votes,
         period=row.period,
         expires_at=row.expires_at,
         closed_at=row.closed_at,
         reason=row.reason,
         attempt=row.attempt_number,
-        reused_from=row.kept_from,
-        reminded_period=row.reminded,
+        reused_from=row.reused_from,
+        reminded_period=row.reminded_period,
         escalated=row.escalated,
         rule=row.rule or "",
         scope=row.rule_scope or "",
@@ -87,7 +87,11 @@ def _plain(value: Any) -> Any:
 
 def terms_from(row: Row) -> ApprovalTerms:
     if row.terms is None:
-        return ApprovalTerms(required_approvals=row.needed) if row.needed != PLAIN.required_approvals else PLAIN
+        return (
+            ApprovalTerms(required_approvals=row.required_approvals)
+            if row.required_approvals != PLAIN.required_approvals
+            else PLAIN
+        )
     values: Values = {name: (*value,) if isinstance(value, list) else value for name, value in row.terms.items()}
     if "on_expiry" in values:
         values["on_expiry"] = OnExpiry(values["on_expiry"])

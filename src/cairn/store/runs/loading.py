@@ -60,7 +60,7 @@ class LoadedRun:
     event_seq: int
     event_head: str
     drivers: Mapping[str, str]  # by execution; whose turn has just come has none
-    files_revision: int
+    synced_revision: int
     places: Mapping[str, CheckpointPlace]  # by key, as the next execution is named
     folders: Mapping[str, str]  # by execution, fixed when it was made
     layout: FolderLayout
@@ -90,7 +90,7 @@ class LoadedRun:
             "revision": self.revision,
             "event_seq": self.event_seq,
             "event_head": self.event_head,
-            "files_revision": self.files_revision,
+            "synced_revision": self.synced_revision,
         }
 
 
@@ -234,7 +234,7 @@ def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock:
         row.event_seq,
         row.event_head,
         drivers,
-        row.files_revision,
+        row.synced_revision,
         places,
         folders,
         plans.layout,

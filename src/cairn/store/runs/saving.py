@@ -49,7 +49,7 @@ def save_run(
         event_seq=chain.seq,
         event_head=chain.head,
         drivers={**before.drivers, **(drivers or {})},
-        files_revision=before.files_revision if files_through is None else files_through,
+        synced_revision=before.synced_revision if files_through is None else files_through,
         places=before.places,
         folders=_folders(before, decision.run),
         layout=before.layout,
@@ -180,8 +180,8 @@ def _new_approval(after: LoadedRun, a: Approval, ordinal: int) -> Values:
         "ordinal": ordinal,
         "kind": a.kind.value,
         "waiting_on": waiting_on.value if waiting_on else None,
-        "asked_at": a.requested_at,
-        "considered": considered_value(a),
+        "requested_at": a.requested_at,
+        "evaluated_rules": considered_value(a),
     }
 
 

@@ -46,16 +46,16 @@ pipeline_runs = sa.Table(
     moment("paused_at", null=True),
     moment("last_resumed_at", null=True),
     whole("reworks"),
-    whole("issued"),
-    whole("clock"),
-    moment("working_since", null=True),
-    real("worked"),
+    whole("created_count"),
+    whole("timer_generation"),
+    moment("active_since", null=True),
+    real("active_seconds"),
     text("archived_by", null=True),  # rollback id
     json("rollbacks"),
     whole("revision"),  # counts the changes: who saves names the one that was loaded
     whole("event_seq"),
     text("event_head"),
-    whole("files_revision"),  # the revision up to which the files are known to be in order
+    whole("synced_revision"),  # the revision up to which the files are known to be in order
     json("budget", null=True),  # its own; what it does not say is as the definition says
     text("over_budget", server_default=""),  # why it pauses, if the budget is the reason
     flag("budget_warned", server_default=sa.false()),
@@ -64,7 +64,7 @@ pipeline_runs = sa.Table(
     index("ix_pipeline_runs_created", "created_at", "run_id"),
     index("ix_pipeline_runs_of_pipeline", "pipeline_id", "created_at", "run_id"),
     index("ix_pipeline_runs_input", "input_checksum", where="input_checksum IS NOT NULL"),
-    index("ix_pipeline_runs_working", "working_since", where="working_since IS NOT NULL"),
+    index("ix_pipeline_runs_active", "active_since", where="active_since IS NOT NULL"),
     index("ix_pipeline_runs_open", "status", where="status IN ('not_started', 'in_progress', 'paused')"),
 )
 
@@ -96,14 +96,14 @@ checkpoint_executions = sa.Table(
     flag("start_approved"),
     flag("answered"),
     text("answer_checksum", refers("blobs.checksum"), null=True),
-    flag("by_hand"),
-    flag("asks_anew"),
+    flag("manual_start"),
+    flag("requires_new_approval"),
     text("digest", null=True),
     json("outputs"),
-    text("ruling", null=True),
+    text("pass_decision", null=True),
     flag("is_rework"),
     text("parent_execution_id", refers("checkpoint_executions.execution_id"), null=True),
-    json("wants", null=True),  # the rework that it asked for beyond the limit
+    json("pending_rework", null=True),  # the rework that it asked for beyond the limit
     json("regression_context", null=True),  # why the work was sent back, and by whom
     text("archived_by", null=True),  # rollback id
     flag("has_workspace"),
@@ -119,15 +119,17 @@ checkpoint_executions = sa.Table(
     moment("completed_at", null=True),
     moment("failed_at", null=True),
     moment("due_at", null=True),
-    moment("working_since", null=True),
-    real("worked"),
+    moment("active_since", null=True),
+    real("active_seconds"),
     text("sandbox", null=True),  # the level that its last process was shut in at
-    flag("doubts", server_default=sa.false()),  # whether an action of its own was carried out is not known
+    flag(
+        "action_outcome_unknown", server_default=sa.false()
+    ),  # whether an action of its own was carried out is not known
     sa.UniqueConstraint("run_id", "ordinal"),
     one_of("status", ExecutionStatus),
     one_of("state", ExecutionState),
     one_of("waiting_on", WaitingOn),
-    one_of("ruling", PassDecision),
+    one_of("pass_decision", PassDecision),
     index("ix_checkpoint_executions_answer", "answer_checksum", where="answer_checksum IS NOT NULL"),
     index("ix_checkpoint_executions_parent", "parent_execution_id", where="parent_execution_id IS NOT NULL"),
     index("ix_checkpoint_executions_context", "context_checksum", where="context_checksum IS NOT NULL"),
@@ -145,22 +147,22 @@ approvals = sa.Table(
     text("waiting_on", null=True),  # of its execution when it was asked
     text("status"),
     text("digest"),
-    whole("needed"),
+    whole("required_approvals"),
     whole("period"),
-    moment("asked_at"),
+    moment("requested_at"),
     moment("expires_at", null=True),
     moment("closed_at", null=True),
     text("reason"),
     whole("attempt_number"),  # of its execution when it was asked
-    text("kept_from", refers("approvals.approval_id"), null=True),  # the one of equal content that it repeats
+    text("reused_from", refers("approvals.approval_id"), null=True),  # the one of equal content that it repeats
     json("terms", null=True),  # under which people are asked
-    json("asked_of", null=True),  # who may decide now; null: whoever may decide at all
-    whole("reminded", server_default="0"),
+    json("assigned_to", null=True),  # who may decide now; null: whoever may decide at all
+    whole("reminded_period", server_default="0"),
     flag("escalated", server_default=sa.false()),
     text("rule", null=True),  # the one that asks, or has approved, and so are the next three
     text("rule_scope", null=True),  # global, or the pipeline's id
     whole("rules_revision", null=True),
-    json("considered", null=True),  # every rule that was looked at, and why
+    json("evaluated_rules", null=True),  # every rule that was looked at, and why
     whole("priority", server_default="100"),
     flag("audit", server_default=sa.false()),  # people look at this automatic approval afterwards
     text("operation_type", null=True),  # of a proposed action, and so are the next three
@@ -173,14 +175,14 @@ approvals = sa.Table(
     one_of("status", ApprovalStatus),
     one_of("risk_level", RiskLevel),
     index("ix_approvals_of_execution", "execution_id"),
-    index("ix_approvals_by_risk", "risk_order", "asked_at", "approval_id", where="status = 'pending'"),
-    index("ix_approvals_by_priority", "priority", "asked_at", "approval_id", where="status = 'pending'"),
-    index("ix_approvals_by_rule", "rule_scope", "rule", "asked_at", where="rule IS NOT NULL"),
-    index("ix_approvals_sampled", "asked_at", "approval_id", where="audit"),
-    index("ix_approvals_by_operation", "operation_type", "asked_at", where="operation_type IS NOT NULL"),
-    index("ix_approvals_asked", "asked_at", "approval_id"),
-    index("ix_approvals_pending", "asked_at", "approval_id", where="status = 'pending'"),
-    index("ix_approvals_due", "expires_at", "asked_at", "approval_id", where="status = 'pending'"),
+    index("ix_approvals_by_risk", "risk_order", "requested_at", "approval_id", where="status = 'pending'"),
+    index("ix_approvals_by_priority", "priority", "requested_at", "approval_id", where="status = 'pending'"),
+    index("ix_approvals_by_rule", "rule_scope", "rule", "requested_at", where="rule IS NOT NULL"),
+    index("ix_approvals_sampled", "requested_at", "approval_id", where="audit"),
+    index("ix_approvals_by_operation", "operation_type", "requested_at", where="operation_type IS NOT NULL"),
+    index("ix_approvals_requested", "requested_at", "approval_id"),
+    index("ix_approvals_pending", "requested_at", "approval_id", where="status = 'pending'"),
+    index("ix_approvals_due", "expires_at", "requested_at", "approval_id", where="status = 'pending'"),
     index("ix_approvals_waiting", "pipeline_id", "run_id", where="status = 'pending'"),
 )
 

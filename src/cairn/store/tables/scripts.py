@@ -28,7 +28,7 @@ execution_calls = sa.Table(
     json("arguments"),
     text("digest"),  # of the arguments
     text("seen_checksum", refers("blobs.checksum"), null=True),  # what it could read until then
-    moment("asked_at"),
+    moment("requested_at"),
     one_of("kind", "rework", "action", "question"),
     index("ix_execution_calls_seen", "seen_checksum"),
 )

@@ -53,7 +53,7 @@ class ApprovalViewer:
 
 _SELECT: Query = (
     sa.select(
-        *(column for column in A if column is not A.considered),  # which may be long, and is told where it is explained
+        *(column for column in A if column is not A.evaluated_rules),  # may be long
         t.actions.c.summary,
         R.run_version,
         R.created_by,
@@ -70,10 +70,10 @@ _SELECT: Query = (
     .outerjoin(t.actions, t.actions.c.approval_id == A.approval_id)
 )
 _ORDERS = {
-    "age": SortOrder((A.asked_at, A.approval_id)),
-    "risk": SortOrder((A.risk_order, A.asked_at, A.approval_id)),
-    "priority": SortOrder((A.priority, A.asked_at, A.approval_id)),
-    "deadline": SortOrder((A.expires_at, A.asked_at, A.approval_id), may_lack_first=True),
+    "age": SortOrder((A.requested_at, A.approval_id)),
+    "risk": SortOrder((A.risk_order, A.requested_at, A.approval_id)),
+    "priority": SortOrder((A.priority, A.requested_at, A.approval_id)),
+    "deadline": SortOrder((A.expires_at, A.requested_at, A.approval_id), may_lack_first=True),
 }
 
 
@@ -106,9 +106,9 @@ def list_approvals(
 
 def _put_to(names: Collection[str]) -> sa.ColumnElement[bool]:
     """It is put to everybody, or to somebody of such a name."""
-    spelled = sa.func.lower(sa.cast(A.asked_of, sa.Text))
+    spelled = sa.func.lower(sa.cast(A.assigned_to, sa.Text))
     named = (spelled.contains(encode_json(name).decode(), autoescape=True) for name in sorted(names))
-    return sa.or_(A.asked_of.is_(None), *named)
+    return sa.or_(A.assigned_to.is_(None), *named)
 
 
 def _not_barred(name: str) -> sa.ColumnElement[bool]:
@@ -158,7 +158,7 @@ def _vote(row: Row) -> Vote:
 def _wanted(row: Row, votes: list[Vote]) -> Eligibility:
     barred = row.created_by if terms_from(row).not_by_starter else None
     agreed = frozenset(vote.by for vote in votes if vote.decision in APPROVING_DECISIONS and vote.digest == row.digest)
-    return Eligibility(ApprovalKind(row.kind), tuple(row.asked_of or ()), barred, row.needed, agreed)
+    return Eligibility(ApprovalKind(row.kind), tuple(row.assigned_to or ()), barred, row.required_approvals, agreed)
 
 
 def _is_asked(row: Row) -> bool:
@@ -187,19 +187,19 @@ def _view(row: Row, votes: list[Vote], wanted: Eligibility, actor: Actor | None,
         checkpoint_id=row.checkpoint_id,
         checkpoint_name=row.checkpoint_name,
         checkpoint_position=row.checkpoint_position,
-        asked_at=row.asked_at,
+        asked_at=row.requested_at,
         expires_at=row.expires_at,
         on_timeout=terms.on_expiry if row.expires_at is not None else None,
         escalate_to=list(terms.escalate_to),
         closed_at=row.closed_at,
-        needed=row.needed,
+        needed=row.required_approvals,
         given=len(wanted.agreed),
         reason=row.reason,
         decisions=votes,
         possible=for_approval(kind, status, row.is_archived),
         rule=row.rule,
         priority=row.priority,
-        asked_of=row.asked_of or [],
+        asked_of=row.assigned_to or [],
         may_decide=actor is not None and wanted.may_decide(actor),
         warning=wanted.warning(people) if people is not None and _is_asked(row) else None,
         escalated=row.escalated,

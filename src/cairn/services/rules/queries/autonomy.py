@@ -27,7 +27,7 @@ A, D, V, E, R, P = (
     t.pipeline_runs.c,
     t.pipelines.c,
 )
-_NEWEST = SortOrder((A.asked_at, A.approval_id), newest_first=True)
+_NEWEST = SortOrder((A.requested_at, A.approval_id), newest_first=True)
 _AUTO = ApprovalStatus.AUTO_APPROVED.value
 _BY_PEOPLE = (ApprovalStatus.APPROVED.value, ApprovalStatus.REJECTED.value, ApprovalStatus.REVISION_REQUESTED.value)
 SCORED = 20_000  # decisions of people that shadows are scored by
@@ -103,7 +103,7 @@ def share(of: scoring.Proportion) -> Proportion:
 
 def _counts(connection: Connection, since: datetime) -> scoring.Proportion:
     query = sa.select(A.status, sa.func.count()).where(
-        A.asked_at >= since, A.status.in_((*_BY_PEOPLE, _AUTO)), A.kept_from.is_(None)
+        A.requested_at >= since, A.status.in_((*_BY_PEOPLE, _AUTO)), A.reused_from.is_(None)
     )
     found = {row[0]: int(row[1]) for row in connection.execute(query.group_by(A.status))}
     return scoring.Proportion(found.get(_AUTO, 0), sum(found.values()))
@@ -116,7 +116,7 @@ def _given(connection: Connection, since: datetime) -> dict[Key, _DecidedApprova
     query = (
         sa.select(A.rule_scope, A.rule, sa.func.count(), sampled, reviewed, disagreed)
         .join_from(t.approvals, t.audit_reviews, V.approval_id == A.approval_id, isouter=True)
-        .where(A.rule.is_not(None), A.asked_at >= since, A.status == _AUTO, A.kept_from.is_(None))
+        .where(A.rule.is_not(None), A.requested_at >= since, A.status == _AUTO, A.reused_from.is_(None))
         .group_by(A.rule_scope, A.rule)
     )
     return {(row[0], row[1]): _DecidedApproval(*map(int, row[2:])) for row in connection.execute(query)}
@@ -125,10 +125,10 @@ def _given(connection: Connection, since: datetime) -> dict[Key, _DecidedApprova
 def _shadow(connection: Connection, since: datetime) -> dict[Key, Counter[bool]]:
     """For what a rule would have approved in shadow: how often people agreed, and how often not."""
     query = (
-        sa.select(A.approval_id, A.status, A.considered)
-        .where(_by_people(since), A.considered.is_not(None))
-        .where(sa.type_coerce(A.considered, sa.Text).like('%"shadow: approves"%'))
-        .order_by(A.asked_at.desc())
+        sa.select(A.approval_id, A.status, A.evaluated_rules)
+        .where(_by_people(since), A.evaluated_rules.is_not(None))
+        .where(sa.type_coerce(A.evaluated_rules, sa.Text).like('%"shadow: approves"%'))
+        .order_by(A.requested_at.desc())
         .limit(SCORED)
     )
     rows = connection.execute(query).all()
@@ -136,7 +136,7 @@ def _shadow(connection: Connection, since: datetime) -> dict[Key, Counter[bool]]
     found: dict[Key, Counter[bool]] = defaultdict(Counter)
     for row in rows:
         answer = scoring.answer_of(row.status, row.approval_id in modified)
-        for one in row.considered:
+        for one in row.evaluated_rules:
             if answer is not None and one["outcome"] == "shadow: approves":
                 found[one["scope"], one["rule"]][scoring.agrees(answer)] += 1
     return found
@@ -147,7 +147,7 @@ def _asked(connection: Connection, since: datetime) -> dict[Key, Counter[str]]:
     modified = _modified(connection, since)
     query = sa.select(A.approval_id, A.rule_scope, A.rule, A.status).where(_by_people(since), A.rule.is_not(None))
     found: dict[Key, Counter[str]] = defaultdict(Counter)
-    for row in connection.execute(query.order_by(A.asked_at.desc()).limit(SCORED)):
+    for row in connection.execute(query.order_by(A.requested_at.desc()).limit(SCORED)):
         answer = scoring.answer_of(row.status, row.approval_id in modified)
         if answer is not None:
             found[row.rule_scope, row.rule][answer] += 1
@@ -155,14 +155,14 @@ def _asked(connection: Connection, since: datetime) -> dict[Key, Counter[str]]:
 
 
 def _by_people(since: datetime) -> sa.ColumnElement[bool]:
-    return sa.and_(A.asked_at >= since, A.status.in_(_BY_PEOPLE), A.kept_from.is_(None))
+    return sa.and_(A.requested_at >= since, A.status.in_(_BY_PEOPLE), A.reused_from.is_(None))
 
 
 def _modified(connection: Connection, since: datetime) -> set[str]:
     query = (
         sa.select(D.approval_id)
         .join(t.approvals, A.approval_id == D.approval_id)
-        .where(D.decision == "modify", A.asked_at >= since)
+        .where(D.decision == "modify", A.requested_at >= since)
     )
     return set(connection.execute(query).scalars())
 
@@ -171,7 +171,7 @@ def _modified(connection: Connection, since: datetime) -> set[str]:
 _AUDITS: Query = (
     sa.select(
         *(A[name] for name in ("approval_id", "pipeline_id", "run_id", "execution_id", "kind", "operation_type")),
-        A.asked_at,
+        A.requested_at,
         A.rule,
         A.rule_scope,
         P.pipeline_name,
@@ -218,7 +218,7 @@ def _audits(rows: Sequence[Row]) -> list[Audit]:
             checkpoint_name=row.checkpoint_name,
             kind=ApprovalKind(row.kind),
             operation_type=row.operation_type,
-            asked_at=row.asked_at,
+            asked_at=row.requested_at,
             rule=row.rule,
             scope=row.rule_scope,
             review=None

@@ -140,13 +140,13 @@ def _stop(row: Row) -> EmergencyStop:
 def explain(connection: Connection, approval_id: str) -> ApprovalExplanation:
     """Which rule decided, and why each other one did not, as it was when it was asked."""
     row = connection.execute(
-        sa.select(A.kind, A.status, A.rule, A.rule_scope, A.rules_revision, A.considered, A.kept_from).where(
+        sa.select(A.kind, A.status, A.rule, A.rule_scope, A.rules_revision, A.evaluated_rules, A.reused_from).where(
             A.approval_id == approval_id
         )
     ).one_or_none()
     if row is None:
         raise NotFound("approval", approval_id)
-    considered = [EvaluatedRule.model_validate(one) for one in row.considered or ()]
+    considered = [EvaluatedRule.model_validate(one) for one in row.evaluated_rules or ()]
     return ApprovalExplanation(
         approval_id=approval_id,
         kind=row.kind,
@@ -160,7 +160,7 @@ def explain(connection: Connection, approval_id: str) -> ApprovalExplanation:
 
 
 def _reason(row: Row, considered: list[EvaluatedRule]) -> str:
-    if row.kept_from is not None:
+    if row.reused_from is not None:
         return "The same content was approved before."
     if row.rule is None:
         none = "No rule matches" if considered else "No rules were in force"

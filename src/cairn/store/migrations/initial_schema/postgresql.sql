@@ -250,11 +250,11 @@ CREATE TABLE model_calls (
   CONSTRAINT fk_model_calls_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id)
 );
 
-CREATE INDEX ix_model_calls_of_run ON model_calls (run_id);
+CREATE INDEX ix_model_calls_of_day ON model_calls (day);
 
 CREATE INDEX ix_model_calls_of_pipeline ON model_calls (pipeline_id, day);
 
-CREATE INDEX ix_model_calls_of_day ON model_calls (day);
+CREATE INDEX ix_model_calls_of_run ON model_calls (run_id);
 
 CREATE TABLE definition_revisions (
   pipeline_id TEXT NOT NULL,
@@ -374,9 +374,9 @@ CREATE TABLE deliveries (
   CONSTRAINT fk_deliveries_fallback_of FOREIGN KEY(fallback_of) REFERENCES deliveries (delivery_id)
 );
 
-CREATE INDEX ix_deliveries_open ON deliveries (notice_id) WHERE status IN ('waiting', 'sending');
-
 CREATE INDEX ix_deliveries_made ON deliveries (made_at, delivery_id);
+
+CREATE INDEX ix_deliveries_open ON deliveries (notice_id) WHERE status IN ('waiting', 'sending');
 
 CREATE TABLE pipeline_runs (
   run_id TEXT NOT NULL,
@@ -405,16 +405,16 @@ CREATE TABLE pipeline_runs (
   paused_at TIMESTAMP WITH TIME ZONE,
   last_resumed_at TIMESTAMP WITH TIME ZONE,
   reworks INTEGER NOT NULL,
-  issued INTEGER NOT NULL,
-  clock INTEGER NOT NULL,
-  working_since TIMESTAMP WITH TIME ZONE,
-  worked DOUBLE PRECISION NOT NULL,
+  created_count INTEGER NOT NULL,
+  timer_generation INTEGER NOT NULL,
+  active_since TIMESTAMP WITH TIME ZONE,
+  active_seconds DOUBLE PRECISION NOT NULL,
   archived_by TEXT,
   rollbacks TEXT NOT NULL,
   revision INTEGER NOT NULL,
   event_seq INTEGER NOT NULL,
   event_head TEXT NOT NULL,
-  files_revision INTEGER NOT NULL,
+  synced_revision INTEGER NOT NULL,
   budget TEXT,
   over_budget TEXT DEFAULT '' NOT NULL,
   budget_warned BOOLEAN DEFAULT false NOT NULL,
@@ -426,15 +426,15 @@ CREATE TABLE pipeline_runs (
   CONSTRAINT fk_pipeline_runs_input_checksum FOREIGN KEY(input_checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_pipeline_runs_input ON pipeline_runs (input_checksum) WHERE input_checksum IS NOT NULL;
-
-CREATE INDEX ix_pipeline_runs_working ON pipeline_runs (working_since) WHERE working_since IS NOT NULL;
-
-CREATE INDEX ix_pipeline_runs_created ON pipeline_runs (created_at, run_id);
+CREATE INDEX ix_pipeline_runs_open ON pipeline_runs (status) WHERE status IN ('not_started', 'in_progress', 'paused');
 
 CREATE INDEX ix_pipeline_runs_of_pipeline ON pipeline_runs (pipeline_id, created_at, run_id);
 
-CREATE INDEX ix_pipeline_runs_open ON pipeline_runs (status) WHERE status IN ('not_started', 'in_progress', 'paused');
+CREATE INDEX ix_pipeline_runs_created ON pipeline_runs (created_at, run_id);
+
+CREATE INDEX ix_pipeline_runs_input ON pipeline_runs (input_checksum) WHERE input_checksum IS NOT NULL;
+
+CREATE INDEX ix_pipeline_runs_active ON pipeline_runs (active_since) WHERE active_since IS NOT NULL;
 
 CREATE TABLE definition_scripts (
   pipeline_id TEXT NOT NULL,
@@ -465,9 +465,9 @@ CREATE TABLE api_tokens (
   CONSTRAINT fk_api_tokens_user_name FOREIGN KEY(user_name) REFERENCES users (name)
 );
 
-CREATE INDEX ix_api_tokens_of_user ON api_tokens (user_name);
-
 CREATE INDEX ix_api_tokens_created ON api_tokens (created_at, token_id);
+
+CREATE INDEX ix_api_tokens_of_user ON api_tokens (user_name);
 
 CREATE TABLE sessions (
   session_digest TEXT NOT NULL,
@@ -530,11 +530,11 @@ CREATE TABLE rollback_events (
   CONSTRAINT fk_rollback_events_target_run_id FOREIGN KEY(target_run_id) REFERENCES pipeline_runs (run_id)
 );
 
-CREATE INDEX ix_rollback_events_of_pipeline ON rollback_events (pipeline_id, created_at, rollback_id);
-
 CREATE INDEX ix_rollback_events_created ON rollback_events (created_at, rollback_id);
 
 CREATE INDEX ix_rollback_events_of_source ON rollback_events (source_run_id);
+
+CREATE INDEX ix_rollback_events_of_pipeline ON rollback_events (pipeline_id, created_at, rollback_id);
 
 CREATE TABLE checkpoint_executions (
   execution_id TEXT NOT NULL,
@@ -562,14 +562,14 @@ CREATE TABLE checkpoint_executions (
   start_approved BOOLEAN NOT NULL,
   answered BOOLEAN NOT NULL,
   answer_checksum TEXT,
-  by_hand BOOLEAN NOT NULL,
-  asks_anew BOOLEAN NOT NULL,
+  manual_start BOOLEAN NOT NULL,
+  requires_new_approval BOOLEAN NOT NULL,
   digest TEXT,
   outputs TEXT NOT NULL,
-  ruling TEXT,
+  pass_decision TEXT,
   is_rework BOOLEAN NOT NULL,
   parent_execution_id TEXT,
-  wants TEXT,
+  pending_rework TEXT,
   regression_context TEXT,
   archived_by TEXT,
   has_workspace BOOLEAN NOT NULL,
@@ -585,16 +585,16 @@ CREATE TABLE checkpoint_executions (
   completed_at TIMESTAMP WITH TIME ZONE,
   failed_at TIMESTAMP WITH TIME ZONE,
   due_at TIMESTAMP WITH TIME ZONE,
-  working_since TIMESTAMP WITH TIME ZONE,
-  worked DOUBLE PRECISION NOT NULL,
+  active_since TIMESTAMP WITH TIME ZONE,
+  active_seconds DOUBLE PRECISION NOT NULL,
   sandbox TEXT,
-  doubts BOOLEAN DEFAULT false NOT NULL,
+  action_outcome_unknown BOOLEAN DEFAULT false NOT NULL,
   CONSTRAINT pk_checkpoint_executions PRIMARY KEY (execution_id),
   CONSTRAINT uq_checkpoint_executions_run_id UNIQUE (run_id, ordinal),
   CONSTRAINT ck_checkpoint_executions_status_known CHECK (status IN ('pending', 'waiting_approval_to_start', 'in_progress', 'waiting_approval_to_complete', 'completed', 'failed', 'cancelled')),
   CONSTRAINT ck_checkpoint_executions_state_known CHECK (state IN ('pending', 'waiting_approval_to_start', 'ready', 'working', 'waiting', 'waiting_approval_to_complete', 'completed', 'failed', 'cancelled')),
   CONSTRAINT ck_checkpoint_executions_waiting_on_known CHECK (waiting_on IN ('human_form', 'script_input', 'action_approval', 'validation_feedback', 'question', 'escalation', 'rework', 'retry_delay', 'external_blocker')),
-  CONSTRAINT ck_checkpoint_executions_ruling_known CHECK (ruling IN ('COMPLETE', 'RESTART', 'ESCALATE')),
+  CONSTRAINT ck_checkpoint_executions_pass_decision_known CHECK (pass_decision IN ('COMPLETE', 'RESTART', 'ESCALATE')),
   CONSTRAINT fk_checkpoint_executions_run_id FOREIGN KEY(run_id) REFERENCES pipeline_runs (run_id),
   CONSTRAINT fk_checkpoint_executions_checkpoint_id FOREIGN KEY(checkpoint_id) REFERENCES checkpoint_definitions (checkpoint_id),
   CONSTRAINT fk_checkpoint_executions_answer_checksum FOREIGN KEY(answer_checksum) REFERENCES blobs (checksum),
@@ -602,9 +602,9 @@ CREATE TABLE checkpoint_executions (
   CONSTRAINT fk_checkpoint_executions_context_checksum FOREIGN KEY(context_checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_checkpoint_executions_answer ON checkpoint_executions (answer_checksum) WHERE answer_checksum IS NOT NULL;
-
 CREATE INDEX ix_checkpoint_executions_parent ON checkpoint_executions (parent_execution_id) WHERE parent_execution_id IS NOT NULL;
+
+CREATE INDEX ix_checkpoint_executions_answer ON checkpoint_executions (answer_checksum) WHERE answer_checksum IS NOT NULL;
 
 CREATE INDEX ix_checkpoint_executions_context ON checkpoint_executions (context_checksum) WHERE context_checksum IS NOT NULL;
 
@@ -635,11 +635,11 @@ CREATE TABLE artifacts (
 
 CREATE INDEX ix_artifacts_content ON artifacts (checksum);
 
-CREATE INDEX ix_artifacts_of_run ON artifacts (run_id, created_at, artifact_record_id);
+CREATE INDEX ix_artifacts_of_execution ON artifacts (execution_id);
 
 CREATE INDEX ix_artifacts_of_pipeline ON artifacts (pipeline_id, created_at, artifact_record_id);
 
-CREATE INDEX ix_artifacts_of_execution ON artifacts (execution_id);
+CREATE INDEX ix_artifacts_of_run ON artifacts (run_id, created_at, artifact_record_id);
 
 CREATE TABLE uploads (
   upload_id TEXT NOT NULL,
@@ -702,9 +702,9 @@ CREATE TABLE messages (
   CONSTRAINT fk_messages_execution_id FOREIGN KEY(execution_id) REFERENCES checkpoint_executions (execution_id)
 );
 
-CREATE INDEX ix_messages_of_run ON messages (run_id, message_id);
-
 CREATE INDEX ix_messages_of_execution ON messages (execution_id, message_id);
+
+CREATE INDEX ix_messages_of_run ON messages (run_id, message_id);
 
 CREATE TABLE job_dependencies (
   execution_id TEXT NOT NULL,
@@ -740,22 +740,22 @@ CREATE TABLE approvals (
   waiting_on TEXT,
   status TEXT NOT NULL,
   digest TEXT NOT NULL,
-  needed INTEGER NOT NULL,
+  required_approvals INTEGER NOT NULL,
   period INTEGER NOT NULL,
-  asked_at TIMESTAMP WITH TIME ZONE NOT NULL,
+  requested_at TIMESTAMP WITH TIME ZONE NOT NULL,
   expires_at TIMESTAMP WITH TIME ZONE,
   closed_at TIMESTAMP WITH TIME ZONE,
   reason TEXT NOT NULL,
   attempt_number INTEGER NOT NULL,
-  kept_from TEXT,
+  reused_from TEXT,
   terms TEXT,
-  asked_of TEXT,
-  reminded INTEGER DEFAULT '0' NOT NULL,
+  assigned_to TEXT,
+  reminded_period INTEGER DEFAULT '0' NOT NULL,
   escalated BOOLEAN DEFAULT false NOT NULL,
   rule TEXT,
   rule_scope TEXT,
   rules_revision INTEGER,
-  considered TEXT,
+  evaluated_rules TEXT,
   priority INTEGER DEFAULT '100' NOT NULL,
   audit BOOLEAN DEFAULT false NOT NULL,
   operation_type TEXT,
@@ -771,28 +771,28 @@ CREATE TABLE approvals (
   CONSTRAINT fk_approvals_run_id FOREIGN KEY(run_id) REFERENCES pipeline_runs (run_id),
   CONSTRAINT fk_approvals_execution_id FOREIGN KEY(execution_id) REFERENCES checkpoint_executions (execution_id),
   CONSTRAINT fk_approvals_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id),
-  CONSTRAINT fk_approvals_kept_from FOREIGN KEY(kept_from) REFERENCES approvals (approval_id)
+  CONSTRAINT fk_approvals_reused_from FOREIGN KEY(reused_from) REFERENCES approvals (approval_id)
 );
 
-CREATE INDEX ix_approvals_of_execution ON approvals (execution_id);
+CREATE INDEX ix_approvals_pending ON approvals (requested_at, approval_id) WHERE status = 'pending';
 
-CREATE INDEX ix_approvals_by_operation ON approvals (operation_type, asked_at) WHERE operation_type IS NOT NULL;
+CREATE INDEX ix_approvals_sampled ON approvals (requested_at, approval_id) WHERE audit;
 
-CREATE INDEX ix_approvals_by_risk ON approvals (risk_order, asked_at, approval_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_by_rule ON approvals (rule_scope, rule, asked_at) WHERE rule IS NOT NULL;
-
-CREATE INDEX ix_approvals_asked ON approvals (asked_at, approval_id);
-
-CREATE INDEX ix_approvals_pending ON approvals (asked_at, approval_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_sampled ON approvals (asked_at, approval_id) WHERE audit;
-
-CREATE INDEX ix_approvals_due ON approvals (expires_at, asked_at, approval_id) WHERE status = 'pending';
+CREATE INDEX ix_approvals_due ON approvals (expires_at, requested_at, approval_id) WHERE status = 'pending';
 
 CREATE INDEX ix_approvals_waiting ON approvals (pipeline_id, run_id) WHERE status = 'pending';
 
-CREATE INDEX ix_approvals_by_priority ON approvals (priority, asked_at, approval_id) WHERE status = 'pending';
+CREATE INDEX ix_approvals_requested ON approvals (requested_at, approval_id);
+
+CREATE INDEX ix_approvals_by_risk ON approvals (risk_order, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_by_priority ON approvals (priority, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_of_execution ON approvals (execution_id);
+
+CREATE INDEX ix_approvals_by_operation ON approvals (operation_type, requested_at) WHERE operation_type IS NOT NULL;
+
+CREATE INDEX ix_approvals_by_rule ON approvals (rule_scope, rule, requested_at) WHERE rule IS NOT NULL;
 
 CREATE TABLE execution_calls (
   execution_id TEXT NOT NULL,
@@ -802,7 +802,7 @@ CREATE TABLE execution_calls (
   arguments TEXT NOT NULL,
   digest TEXT NOT NULL,
   seen_checksum TEXT,
-  asked_at TIMESTAMP WITH TIME ZONE NOT NULL,
+  requested_at TIMESTAMP WITH TIME ZONE NOT NULL,
   CONSTRAINT pk_execution_calls PRIMARY KEY (execution_id, revision_iteration, number),
   CONSTRAINT ck_execution_calls_kind_known CHECK (kind IN ('rework', 'action', 'question')),
   CONSTRAINT fk_execution_calls_execution_id FOREIGN KEY(execution_id) REFERENCES checkpoint_executions (execution_id),
