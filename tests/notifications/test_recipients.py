@@ -122,7 +122,7 @@ async def test_handing_over_tells_those_who_have_it_now(mailing: Receivers) -> N
     run = await asked(mailing)
     approval = await mailing.app.until(lambda: next(iter(mailing.app.run(run).waiting_approvals), None))
     await mailing.until_ended(run)
-    await mailing.app.cairn.approvals.hand_over(approval.approval_id, ("bob",), "I am away", actor=ADMIN)
+    await mailing.app.cairn.approvals.assign(approval.approval_id, ("bob",), "I am away", actor=ADMIN)
     assert await told(mailing, run, 2) == {
         ("approval_requested", "ann@example.com"),
         ("approval_assigned", "bob@example.com"),

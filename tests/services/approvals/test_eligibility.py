@@ -30,52 +30,53 @@ PEOPLE = (
     person("cy", "viewer", group="finance"),
     person("ed", "editor"),
 )
-AWAY = (("cy", "bob"),)  # cy is away, bob stands for them
+AWAY = (("cy", "bob"),)  # cy is away, bob decides for them
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told"),
+    ("conditions", "warning"),
     [
         ({}, None),
-        ({"needed": 3}, None),
-        ({"needed": 4}, mentions("4", "3", "approver")),
-        ({"needed": 4, "agreed": {"ann"}}, mentions("3", "2", "approver")),
-        ({"needed": 2, "agreed": {"ann"}}, None),
-        ({"needed": 2, "agreed": {"gone"}}, None),
+        ({"required_approvals": 3}, None),
+        ({"required_approvals": 4}, mentions("4", "3", "approver")),
+        ({"required_approvals": 4, "approved_by": {"ann"}}, mentions("3", "2", "approver")),
+        ({"required_approvals": 2, "approved_by": {"ann"}}, None),
+        ({"required_approvals": 2, "approved_by": {"gone"}}, None),
         (
-            {"needed": 3, "barred": "ann"},
+            {"required_approvals": 3, "excluded": "ann"},
             mentions("3", "2", "approver"),
         ),
-        ({"asked_of": ("finance",)}, None),
-        ({"asked_of": ("finance",), "needed": 2}, None),  # bob stands for one of them
+        ({"assigned_to": ("finance",)}, None),
+        ({"assigned_to": ("finance",), "required_approvals": 2}, None),  # bob decides for cy
         (
-            {"asked_of": ("ann@example.com",), "needed": 2},
+            {"assigned_to": ("ann@example.com",), "required_approvals": 2},
             mentions("2", "1", "ann@example.com"),
         ),
-        ({"asked_of": ("ed", "nobody")}, mentions("1", "ed, nobody")),
-        ({"asked_of": ("ed",), "kind": ApprovalKind.INPUT}, None),
-        ({"asked_of": ("cy",), "kind": ApprovalKind.INPUT}, None),
+        ({"assigned_to": ("ed", "nobody")}, mentions("1", "ed, nobody")),
+        ({"assigned_to": ("ed",), "kind": ApprovalKind.INPUT}, None),
+        ({"assigned_to": ("cy",), "kind": ApprovalKind.INPUT}, None),
         (
-            {"asked_of": ("ed",), "needed": 3},
+            {"assigned_to": ("ed",), "required_approvals": 3},
             mentions("3", "ed"),
         ),
-        ({"asked_of": ("ed",), "needed": 4}, mentions("4", "ed", "approver")),
+        ({"assigned_to": ("ed",), "required_approvals": 4}, mentions("4", "ed", "approver")),
     ],
 )
-def test_too_few_are_told(wanted: dict[str, Any], told: str | None) -> None:
-    given: dict[str, Any] = {"kind": ApprovalKind.ACTION, **wanted, "agreed": frozenset(wanted.get("agreed", ()))}
-    assert Eligibility(**given).warning(UserIndex({p.name: p for p in PEOPLE}, AWAY)) == told
+def test_a_warning_names_missing_approvers(conditions: dict[str, Any], warning: str | None) -> None:
+    approved_by = frozenset(conditions.get("approved_by", ()))
+    values: dict[str, Any] = {"kind": ApprovalKind.ACTION, **conditions, "approved_by": approved_by}
+    assert Eligibility(**values).warning(UserIndex({p.name: p for p in PEOPLE}, AWAY)) == warning
 
 
-def test_one_admin_alone_cannot_approve_their_own() -> None:
+def test_the_only_admin_cannot_approve_their_own_run() -> None:
     alone = UserIndex({"admin": ROOT}, ())
-    assert Eligibility(ApprovalKind.START, barred="admin").warning(alone) == mentions("1", "approver")
-    assert Eligibility(ApprovalKind.START).is_anybody
+    assert Eligibility(ApprovalKind.START, excluded="admin").warning(alone) == mentions("1", "approver")
+    assert Eligibility(ApprovalKind.START).is_unrestricted
 
 
 @pytest.mark.asyncio(loop_scope="package")
-async def test_it_is_told_when_it_is_met_and_as_long_as_it_holds(app: App) -> None:
-    """People leave after the rule was saved: the approval says so in the queue, on its page and in its run."""
+async def test_the_warning_is_shown_while_approvers_are_missing(app: App) -> None:
+    """Users are removed after the rule was saved: the queue, the approval and its run show the warning."""
     users = app.cairn.accounts.users
     for name in ("lone-one", "lone-two"):
         await users.create(UserSpec(name, roles=("approver",)), actor=ADMIN)
@@ -85,21 +86,21 @@ async def test_it_is_told_when_it_is_met_and_as_long_as_it_holds(app: App) -> No
     await rule(app, f"checkpoints: [{{name: two, trigger: {trigger}, action: {action}}}]", pipeline)
     run = await app.start(pipeline)
 
-    async def asked() -> Approval:
-        [one] = await app.until(lambda: app.run(run).waiting_approvals or None)
-        assert app.cairn.approval_queries.get_approval(one.approval_id).warning == one.warning
-        return one
+    async def pending() -> Approval:
+        [approval] = await app.until(lambda: app.run(run).waiting_approvals or None)
+        assert app.cairn.approval_queries.get_approval(approval.approval_id).warning == approval.warning
+        return approval
 
-    assert (await asked()).warning is None
+    assert (await pending()).warning is None
     await users.remove("lone-two", ADMIN)
     with pytest.raises(DefinitionError):
         await rule(app, f"checkpoints: [{{name: two, trigger: {trigger}, action: {action}}}] # again", pipeline)
-    assert (await asked()).warning == mentions("2", "1", "lone-one, lone-two")
-    one = await asked()
-    await app.cairn.approvals.hand_over(one.approval_id, ["lone-one", "admin"], "", actor=ADMIN)
-    assert (await asked()).warning is None
+    assert (await pending()).warning == mentions("2", "1", "lone-one, lone-two")
+    approval = await pending()
+    await app.cairn.approvals.assign(approval.approval_id, ["lone-one", "admin"], "", actor=ADMIN)
+    assert (await pending()).warning is None
     await app.decide(run, "goals", "approve")
     await users.remove("lone-one", ADMIN)
-    assert (await asked()).warning == mentions("1", "lone-one, admin")
+    assert (await pending()).warning == mentions("1", "lone-one, admin")
     await app.cairn.runs.cancel(run, actor=ADMIN)
-    assert app.cairn.approval_queries.get_approval(one.approval_id).warning is None
+    assert app.cairn.approval_queries.get_approval(approval.approval_id).warning is None

@@ -100,7 +100,7 @@ async def test_who_asks_is_told_whether_they_may_decide(app: App) -> None:
     assert may() == [False, False, True, True, False]
     [one] = app.run(run).waiting_approvals
     assert one.may_decide is False  # nobody has asked
-    await app.cairn.approvals.hand_over(one.approval_id, ["somebody"], "", actor=ADMIN)
+    await app.cairn.approvals.assign(one.approval_id, ["somebody"], "", actor=ADMIN)
     assert may() == [False, False, False, True, False]
     await app.decide(run, "goals", "approve")
 

@@ -84,11 +84,11 @@ async def test_the_queue_can_show_only_own_approvals(app: App) -> None:
         return [a.approval_id for a in app.cairn.approval_queries.list_approvals(wanted, 50, None).items]
 
     assert (of(person("bob")), of(person("bob", "Finance"))) == ([], [approval.approval_id])
-    await app.cairn.approvals.hand_over(approval.approval_id, ["legal"], "a contract", actor=person("x", "finance"))
+    await app.cairn.approvals.assign(approval.approval_id, ["legal"], "a contract", actor=person("x", "finance"))
     assert (of(person("bob", "finance")), of(person("bob", "legal"))) == ([], [approval.approval_id])
     assert app.told(run)[-1] == "approval_assigned"
     with pytest.raises(NotAllowed):
-        await app.cairn.approvals.hand_over(approval.approval_id, ["me"], "", actor=person("me"))
+        await app.cairn.approvals.assign(approval.approval_id, ["me"], "", actor=person("me"))
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 

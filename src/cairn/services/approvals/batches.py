@@ -1,4 +1,4 @@
-"""The same decision on several approvals."""
+"""Apply one decision to several approvals."""
 
 from __future__ import annotations
 
@@ -27,31 +27,29 @@ class ApprovalBatches:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> BatchDecisionResults:
-        """One after the other; `items` are approvals with the digests that were looked at."""
-        answers = [
-            await self._one(each, digest, decision, feedback, actor, command_id) for each, digest in dict(items).items()
+        """Decide one after the other. `items` are ids of approvals with the digests that the user has seen."""
+        results = [
+            await self._decide(approval_id, digest, decision, feedback, actor, command_id)
+            for approval_id, digest in dict(items).items()
         ]
-        refused = sum(answer.error is not None for answer in answers)
-        return BatchDecisionResults(decided=len(answers) - refused, refused=refused, items=answers)
+        failed = sum(result.error is not None for result in results)
+        return BatchDecisionResults(decided=len(results) - failed, refused=failed, items=results)
 
-    async def _one(
-        self, id: str, digest: str | None, decision: str, feedback: str, actor: Actor, command_id: UUID | None
+    async def _decide(
+        self, approval_id: str, digest: str | None, decision: str, feedback: str, actor: Actor, command_id: UUID | None
     ) -> BatchDecisionResult:
-        own = uuid5(command_id, id) if command_id is not None else None
+        item_command = uuid5(command_id, approval_id) if command_id is not None else None
+        status: ApprovalStatus | None = None
+        error: str | None = None
         try:
             commit = await self._approvals.decide(
-                id, decision, digest=digest, feedback=feedback, actor=actor, command_id=own
+                approval_id, decision, digest=digest, feedback=feedback, actor=actor, command_id=item_command
             )
+            status = ApprovalStatus(commit.after.run.approvals[approval_id].status)
         except AlreadyApplied:
-            return BatchDecisionResult(approval_id=id, status=None, error=None)
-        except CommandRefused as refused:
-            return BatchDecisionResult(approval_id=id, status=None, error=refused.message)
-        except InvalidInput as wrong:
-            return BatchDecisionResult(
-                approval_id=id, status=None, error=" ".join(message for _, message in wrong.errors)
-            )
-        except (NotFound, ServiceError) as error:
-            return BatchDecisionResult(approval_id=id, status=None, error=error.message)
-        return BatchDecisionResult(
-            approval_id=id, status=ApprovalStatus(commit.after.run.approvals[id].status), error=None
-        )
+            pass
+        except InvalidInput as invalid:
+            error = " ".join(message for _, message in invalid.errors)
+        except (CommandRefused, NotFound, ServiceError) as failure:
+            error = failure.message
+        return BatchDecisionResult(approval_id=approval_id, status=status, error=error)

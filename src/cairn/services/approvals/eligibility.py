@@ -1,4 +1,4 @@
-"""Who may decide about an approval, and whether they are enough."""
+"""Which users can decide an approval, and whether there are enough of them."""
 
 from __future__ import annotations
 
@@ -13,56 +13,59 @@ from cairn.services.text import single_line
 DECIDE = Permission(frozenset({Role.APPROVER.value}), frozenset({Scope.DECIDE.value}))
 SUBMIT = Permission(
     frozenset({Role.EDITOR.value, Role.APPROVER.value}), frozenset({Scope.RUN.value, Scope.DECIDE.value})
-)  # filling in a form is not a decision on somebody's work
+)  # editors can submit forms: that approves nobody's work
 
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """Whom an approval is put to."""
+    """The conditions that a user must meet to decide an approval."""
 
     kind: ApprovalKind
-    asked_of: tuple[str, ...] = ()  # persons, addresses, roles, groups; none: whoever may decide at all
-    barred: str | None = None  # who started the run, where nobody decides about a run of their own
-    needed: int = 1
-    agreed: frozenset[str] = frozenset()
+    assigned_to: tuple[str, ...] = ()  # users, addresses, roles and groups; empty: all users with the permission
+    excluded: str | None = None  # the user who started the run, if the terms exclude them
+    required_approvals: int = 1
+    approved_by: frozenset[str] = frozenset()
 
     @property
-    def is_anybody(self) -> bool:
-        """One person of any kind will do, and there always is one: the user admin cannot be removed."""
-        return self.needed == 1 and not self.asked_of and self.barred is None
+    def is_unrestricted(self) -> bool:
+        """Any one user with the permission can decide. There always is one: the user admin can't be removed."""
+        return self.required_approvals == 1 and not self.assigned_to and self.excluded is None
 
     @property
-    def allowed(self) -> Permission:
+    def permission(self) -> Permission:
         return SUBMIT if self.kind is ApprovalKind.INPUT else DECIDE
 
-    def may_decide(self, actor: Actor) -> bool:
-        if not actor.can(self.allowed) or actor.name == self.barred:
+    def can_decide(self, actor: Actor) -> bool:
+        if not actor.can(self.permission) or actor.name == self.excluded:
             return False
-        return actor.is_admin or not self.asked_of or actor.is_one_of(self.asked_of)
+        return actor.is_admin or not self.assigned_to or actor.is_one_of(self.assigned_to)
 
-    def warning(self, roll: UserIndex) -> str | None:
-        """What is told where too few people can decide."""
-        left = self.needed - len(self.agreed)
-        free = roll.holders(self.allowed.roles | {Role.ADMIN.value}) - self.agreed - {self.barred}
-        asked = free & roll.meant(self.asked_of) if self.asked_of else free
-        if len(asked) >= left:
+    def warning(self, users: UserIndex) -> str | None:
+        """What to do if fewer users can decide than are required."""
+        missing = self.required_approvals - len(self.approved_by)
+        available = users.holders(self.permission.roles | {Role.ADMIN.value}) - self.approved_by - {self.excluded}
+        assigned = available & users.meant(self.assigned_to) if self.assigned_to else available
+        if len(assigned) >= missing:
             return None
-        takes = f"It takes {left}{' more' if self.agreed else ''} {'person' if left == 1 else 'people'} to decide"
-        those = f" of {single_line(', '.join(self.asked_of))}" if self.asked_of else ""
-        beside = " beside who started the run" if self.barred is not None else ""
-        remedy = "Give more people the role approver."
-        if len(asked | (free & roll.holders({Role.ADMIN.value}))) >= left:
-            remedy = "Admins may decide instead, or hand it over."
-        elif len(free) >= left:
-            remedy = "Hand it over to others."
-        return f"{takes}, but {_only(asked)}{those} can{beside}. {remedy}"
+        if len(assigned | (available & users.holders({Role.ADMIN.value}))) >= missing:
+            remedy = "An admin can decide instead, or assign it to other users."
+        elif len(available) >= missing:
+            remedy = "Assign it to other users."
+        else:
+            remedy = "Give more users the approver role."
+        more = " more" if self.approved_by else ""
+        decisions = f"{missing}{more} {'decision' if missing == 1 else 'decisions'}"
+        excluded = ", not counting the user who started the run" if self.excluded is not None else ""
+        return f"Needs {decisions}, but {self._who_can(len(assigned))} can decide{excluded}. {remedy}"
+
+    def _who_can(self, count: int) -> str:
+        if self.assigned_to:
+            number = f"only {count}" if count else "none"
+            return f"{number} of the assigned users ({single_line(', '.join(self.assigned_to))})"
+        return f"only {count} {'user' if count == 1 else 'users'}" if count else "no user"
 
 
-def _only(people: frozenset[str]) -> str:
-    return f"only {len(people)}" if people else "nobody"
-
-
-def wanted_for(a: Approval, starter: str) -> Eligibility:
+def eligibility_of(a: Approval, starter: str) -> Eligibility:
     return Eligibility(
         a.kind, a.assigned_to, starter if a.terms.not_by_starter else None, a.required_approvals, a.approved_by
     )

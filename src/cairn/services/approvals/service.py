@@ -1,4 +1,4 @@
-"""Approvals: the one door for every decision, whatever endpoint it came in by."""
+"""Decide and assign approvals. Every endpoint that decides calls this service."""
 
 from __future__ import annotations
 
@@ -7,27 +7,24 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
-import sqlalchemy as sa
-
 from cairn.core.commands import AssignApproval, CommandContext, Decide
-from cairn.core.errors import CommandRefused
-from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionStatus
+from cairn.core.states import ApprovalKind
 from cairn.services.actions.modifications import ActionModifications
 from cairn.services.actors import Actor
 from cairn.services.approvals.form_answers import FormAnswers
+from cairn.services.approvals.queries.pending import PendingApproval, find_approval, find_pending
 from cairn.services.engine.commit import NO_ATTACHMENTS, Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput
-from cairn.store import Connection
-from cairn.store import tables as t
-from cairn.store.errors import NotFound
-from cairn.store.runs.run_rows import Row
 
-NEEDS_WORDS = {"reject": "reason", "revise": "feedback"}
+REQUIRED_TEXT = {
+    "reject": ("reason", "Enter a reason for the rejection."),
+    "revise": ("feedback", "Enter feedback for the revision."),
+}
 
 
 class DecisionFields(TypedDict, total=False):
-    """What may go with a decision: see `Said`."""
+    """Optional fields of a `DecisionInput`."""
 
     digest: str | None
     feedback: str
@@ -37,31 +34,18 @@ class DecisionFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class DecisionInput:
-    """What somebody answers."""
-
     decision: str
-    digest: str | None = None  # of what was looked at
+    digest: str | None = None  # of the content that the user has seen
     feedback: str = ""
     fields: Mapping[str, Any] | None = None  # of a form
-    modified_params: Mapping[str, Any] | None = None  # of an action, in place of those that were proposed
-
-
-@dataclass(frozen=True, slots=True)
-class PendingApproval:
-    """An approval, as far as it is needed to answer it."""
-
-    approval_id: str
-    run_id: str
-    execution_id: str
-    kind: ApprovalKind
-    status: ApprovalStatus
+    modified_params: Mapping[str, Any] | None = None  # of an action, instead of the proposed ones
 
 
 class ApprovalService:
-    def __init__(self, engine: Engine, answers: FormAnswers, modifying: ActionModifications) -> None:
+    def __init__(self, engine: Engine, form_answers: FormAnswers, modifications: ActionModifications) -> None:
         self._engine = engine
-        self._answers = answers
-        self._modifying = modifying
+        self._form_answers = form_answers
+        self._modifications = modifications
 
     async def decide(
         self,
@@ -70,10 +54,10 @@ class ApprovalService:
         *,
         actor: Actor,
         command_id: UUID | None = None,
-        **said: Unpack[DecisionFields],
+        **fields: Unpack[DecisionFields],
     ) -> Commit:
-        asked = await self._engine.database.aread(lambda c: find(c, approval_id))
-        return await self._decide(asked, DecisionInput(decision, **said), actor, command_id)
+        approval = await self._engine.database.aread(lambda c: find_approval(c, approval_id))
+        return await self._decide(approval, DecisionInput(decision, **fields), actor, command_id)
 
     async def decide_pending(
         self,
@@ -83,94 +67,45 @@ class ApprovalService:
         kinds: frozenset[ApprovalKind] | None = None,
         actor: Actor,
         command_id: UUID | None = None,
-        **said: Unpack[DecisionFields],
+        **fields: Unpack[DecisionFields],
     ) -> Commit:
-        """Answer whatever is pending for an execution."""
-        asked = await self._engine.database.aread(lambda c: pending(c, execution_id, kinds))
-        return await self._decide(asked, DecisionInput(decision, **said), actor, command_id)
+        """Decide the pending approval of an execution."""
+        approval = await self._engine.database.aread(lambda c: find_pending(c, execution_id, kinds))
+        return await self._decide(approval, DecisionInput(decision, **fields), actor, command_id)
 
     async def _decide(
-        self, asked: PendingApproval, said: DecisionInput, actor: Actor, command_id: UUID | None
+        self, approval: PendingApproval, request: DecisionInput, actor: Actor, command_id: UUID | None
     ) -> Commit:
-        decision = said.decision
-        if asked.kind is ApprovalKind.START and decision in ("reject", "revise"):
-            decision = "refuse"  # the work has not started: nothing can be revised
-        if decision in NEEDS_WORDS and not said.feedback.strip():
-            word = NEEDS_WORDS[decision]
-            raise InvalidInput([(f"/{word}", f"Say why: '{word}' is required to {decision}.")])
-        command = Decide(asked.approval_id, decision, said.digest, said.feedback)
+        decision = request.decision
+        if approval.kind is ApprovalKind.START and decision in ("reject", "revise"):
+            decision = "refuse"  # there is no result to revise yet
+        if decision in REQUIRED_TEXT and not request.feedback.strip():
+            field, message = REQUIRED_TEXT[decision]
+            raise InvalidInput([(f"/{field}", message)])
+        command = Decide(approval.approval_id, decision, request.digest, request.feedback)
         attachments = NO_ATTACHMENTS
         if decision == "answer":
-            command = replace(command, answer=await self._answers.keep(asked.execution_id, said.fields or {}))
-        elif said.modified_params is not None:
-            if (asked.kind, decision) != (ApprovalKind.ACTION, "approve"):
-                raise InvalidInput([("/modified_params", "Only the approval of an action can have other parameters.")])
-            command, attachments = await self._modifying.modify(asked.approval_id, command, said.modified_params)
-        return await self._engine.send(asked.run_id, command, self.given(actor, command_id), attachments=attachments)
+            checksum = await self._form_answers.save(approval.execution_id, request.fields or {})
+            command = replace(command, answer=checksum)
+        elif request.modified_params is not None:
+            if (approval.kind, decision) != (ApprovalKind.ACTION, "approve"):
+                message = "You can change parameters only when you approve an action."
+                raise InvalidInput([("/modified_params", message)])
+            command, attachments = await self._modifications.modify(
+                approval.approval_id, command, request.modified_params
+            )
+        context = self._context(actor, command_id)
+        return await self._engine.send(approval.run_id, command, context, attachments=attachments)
 
-    async def hand_over(
-        self, approval_id: str, to: Sequence[str], reason: str, *, actor: Actor, command_id: UUID | None = None
+    async def assign(
+        self, approval_id: str, assignees: Sequence[str], reason: str, *, actor: Actor, command_id: UUID | None = None
     ) -> Commit:
         """Let others decide."""
-        asked = await self._engine.database.aread(lambda c: find(c, approval_id))
-        command = AssignApproval(approval_id, tuple(dict.fromkeys(name.strip() for name in to)), reason)
-        return await self._engine.send(asked.run_id, command, self.given(actor, command_id))
+        approval = await self._engine.database.aread(lambda c: find_approval(c, approval_id))
+        command = AssignApproval(approval_id, tuple(dict.fromkeys(name.strip() for name in assignees)), reason)
+        return await self._engine.send(approval.run_id, command, self._context(actor, command_id))
 
-    def given(self, actor: Actor, command_id: UUID | None = None) -> CommandContext:
-        """With all that this person may be named as among those who are asked; admins count as everybody."""
+    def _context(self, actor: Actor, command_id: UUID | None) -> CommandContext:
+        """Includes the names that the actor can be assigned by. Admins can decide everything."""
         counts_as = None if actor.is_admin else actor.all_names
         return replace(self._engine.context(actor.name, command_id), counts_as=counts_as)
-
-
-def find(connection: Connection, approval_id: str) -> PendingApproval:
-    row = connection.execute(_asked().where(t.approvals.c.approval_id == approval_id)).one_or_none()
-    if row is None:
-        raise NotFound("approval", approval_id)
-    return _read(row)
-
-
-def pending(connection: Connection, execution_id: str, kinds: frozenset[ApprovalKind] | None) -> PendingApproval:
-    """The pending approval of an execution; where there is none, the answer says what state it is in."""
-    rows = connection.execute(
-        _asked().where(t.approvals.c.execution_id == execution_id, t.approvals.c.status == ApprovalStatus.PENDING.value)
-    )
-    wanted = [asked for asked in map(_read, rows) if kinds is None or asked.kind in kinds]
-    if wanted:
-        return wanted[0]
-    executions = t.checkpoint_executions.c
-    row = connection.execute(
-        sa.select(executions.status, executions.waiting_on).where(executions.execution_id == execution_id)
-    ).one_or_none()
-    if row is None:
-        raise NotFound("execution", execution_id)
-    what = f"{row.status}, waiting on {row.waiting_on}" if row.waiting_on else row.status
-    raise CommandRefused(
-        f"The execution is {what}: nothing of that kind is asked now.", _possible(row.status, row.waiting_on)
-    )
-
-
-def _possible(status: str, waiting_on: str | None) -> tuple[str, ...]:
-    match status, waiting_on:
-        case ExecutionStatus.WAITING_APPROVAL_TO_START, _:
-            return ("approve-start", "reject")
-        case ExecutionStatus.WAITING_APPROVAL_TO_COMPLETE, _:
-            return ("approve-complete", "revise")
-        case ExecutionStatus.PENDING, _:
-            return ("start",)
-        case _, "human_form":
-            return ("submit",)
-        case ExecutionStatus.FAILED, _:
-            return ("retry", "cancel")
-        case _:
-            return ()
-
-
-def _asked() -> Any:
-    a = t.approvals.c
-    return sa.select(a.approval_id, a.run_id, a.execution_id, a.kind, a.status)
-
-
-def _read(row: Row) -> PendingApproval:
-    return PendingApproval(
-        row.approval_id, row.run_id, row.execution_id, ApprovalKind(row.kind), ApprovalStatus(row.status)
-    )

@@ -1,4 +1,4 @@
-"""Files that people hand in for a form: streamed to the store before anything refers to them."""
+"""Files that users upload for a form. They are streamed to the store before the form is submitted."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from dataclasses import dataclass
 from typing import IO
 from uuid import uuid4
 
-import sqlalchemy as sa
-
 from cairn.core.errors import CommandRefused
 from cairn.core.states import WaitingOn
 from cairn.ports import Clock
 from cairn.services.actors import Actor
+from cairn.services.approvals import records
 from cairn.services.errors import TooLarge
 from cairn.store import Connection, Database, blobs
-from cairn.store import tables as t
-from cairn.store.errors import NotFound
+from cairn.store.runs.run_rows import execution_row
 
-IN_MEMORY = 1024 * 1024  # bytes of an upload that are held before a file is
+MAX_IN_MEMORY = 1024 * 1024  # bytes; larger uploads go to a temporary file
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +38,27 @@ class UploadService:
     async def add(
         self, execution_id: str, filename: str, media_type: str, content: AsyncIterator[bytes], *, actor: Actor
     ) -> StoredUpload:
-        """Refused as soon as it is known to be too large; nothing of it is referred to then."""
+        """Store a file. A file that is too large is rejected as soon as it exceeds the limit."""
         await self._database.aread(lambda c: _check_waiting(c, execution_id))
-        with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
+        with tempfile.SpooledTemporaryFile(MAX_IN_MEMORY) as file:
             await self._receive(content, file)
             checksum, size = await asyncio.to_thread(blobs.put_file, self._database, file)
-        upload = StoredUpload(str(uuid4()), _plain_name(filename), size, checksum)
-        row = {
-            "upload_id": upload.upload_id,
-            "execution_id": execution_id,
-            "field_id": None,
-            "filename": upload.filename,
-            "media_type": media_type,
-            "size_bytes": size,
-            "checksum": checksum,
-            "created_at": self._clock.now(),
-            "created_by": actor.name,
-        }
-        await self._database.transact(lambda c: c.execute(sa.insert(t.uploads), row))
+        upload = StoredUpload(str(uuid4()), _safe_name(filename), size, checksum)
+        now = self._clock.now()
+        await self._database.transact(
+            lambda c: records.insert_upload(
+                c,
+                upload_id=upload.upload_id,
+                execution_id=execution_id,
+                field_id=None,
+                filename=upload.filename,
+                media_type=media_type,
+                size_bytes=size,
+                checksum=checksum,
+                created_at=now,
+                created_by=actor.name,
+            )
+        )
         return upload
 
     async def _receive(self, content: AsyncIterator[bytes], file: IO[bytes]) -> None:
@@ -66,19 +67,16 @@ class UploadService:
             size += len(chunk)
             if size > self.max_bytes:
                 raise TooLarge(self.max_bytes, "The file")
-            await asyncio.to_thread(file.write, chunk) if size > IN_MEMORY else file.write(chunk)
+            await asyncio.to_thread(file.write, chunk) if size > MAX_IN_MEMORY else file.write(chunk)
 
 
 def _check_waiting(connection: Connection, execution_id: str) -> None:
-    e = t.checkpoint_executions.c
-    row = connection.execute(sa.select(e.status, e.waiting_on).where(e.execution_id == execution_id)).one_or_none()
-    if row is None:
-        raise NotFound("execution", execution_id)
+    row = execution_row(connection, execution_id)
     if row.waiting_on != WaitingOn.HUMAN_FORM.value:
-        raise CommandRefused(f"The execution is {row.status}: it has no form that takes a file now.")
+        raise CommandRefused(f"The execution is {row.status}: it is not waiting for a form.")
 
 
-def _plain_name(filename: str) -> str:
-    """The last part, without what no file name should have."""
+def _safe_name(filename: str) -> str:
+    """The last part of the path, without characters that are unsafe in file names."""
     name = filename.replace("\\", "/").rpartition("/")[2]
     return "".join(c for c in name if c.isprintable()).strip(" .")[:200] or "file"

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from cairn.core.execution import Execution
 from cairn.ports import NeedsInput, NeedsRework, ProposesAction, RecordedCall
 from cairn.services.actions import proposals
-from cairn.services.approvals.questions import answer_of
+from cairn.services.approvals.queries.questions import find_answer
 from cairn.services.engine.commit import Commit
 from cairn.store import Connection, blobs, scripts
 from cairn.store import tables as t
@@ -58,7 +58,7 @@ def read_calls(connection: Connection, e: Execution) -> tuple[RecordedCall, ...]
             case "action":
                 return of_actions.get(row.number)
             case "question":
-                return answer_of(connection, e.id, row.requested_at)
+                return find_answer(connection, e.id, row.requested_at)
             case _:
                 return next(of_reworks, None)
 

@@ -17,7 +17,8 @@ from cairn.runners.agents.roles import uses_tool
 from cairn.runners.prompt_context import ArtifactSource, AssembledContext, ResolvedInputs
 from cairn.services.actions.offers import action_offers, proposal_error
 from cairn.services.agent_library.service import AgentLibraryService
-from cairn.services.approvals.form_answers import read_answer, uploaded
+from cairn.services.approvals.form_answers import read_answer
+from cairn.services.approvals.queries.forms import uploads_of
 from cairn.services.conversations.service import Conversations
 from cairn.services.dispatch import summaries
 from cairn.services.dispatch.material import DispatchMaterial, completed_by_key, feedback_of, findings_of, rework_brief
@@ -218,7 +219,7 @@ class WorkOrders:
     def _uploads(self, connection: Connection, execution_id: str) -> dict[str, UploadedFile]:
         return {
             upload_id: UploadedFile(row.filename, row.checksum, row.size_bytes, self._read.reader(row.checksum))
-            for upload_id, row in uploaded(connection, execution_id).items()
+            for upload_id, row in uploads_of(connection, execution_id).items()
         }
 
 

@@ -13,7 +13,7 @@ from cairn.core.approval import Approval
 from cairn.core.execution import Execution
 from cairn.core.rule_verdict import ApprovalTerms
 from cairn.core.states import ApprovalStatus
-from cairn.services.approvals.eligibility import wanted_for
+from cairn.services.approvals.eligibility import eligibility_of
 from cairn.services.identity.directory import roll
 from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
@@ -89,10 +89,10 @@ def read(connection: Connection, row: Row, load: Load, now: datetime) -> Notific
 
 def _warning(connection: Connection, a: Approval, starter: str, now: datetime) -> str:
     """Told when it is met."""
-    wanted = wanted_for(a, starter)
-    if a.status is not ApprovalStatus.PENDING or wanted.is_anybody:
+    eligibility = eligibility_of(a, starter)
+    if a.status is not ApprovalStatus.PENDING or eligibility.is_unrestricted:
         return ""
-    return wanted.warning(roll(connection, now)) or ""
+    return eligibility.warning(roll(connection, now)) or ""
 
 
 def _action(connection: Connection, approval_id: str | None) -> ActionSubject | None:

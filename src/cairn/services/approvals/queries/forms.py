@@ -10,11 +10,12 @@ import sqlalchemy as sa
 from cairn.core.states import WaitingOn
 from cairn.definitions import CheckpointDefinition, InputField, script_forms
 from cairn.documents import decode_json
-from cairn.services.approvals.questions import open_question
+from cairn.services.approvals.queries.questions import open_question
 from cairn.services.approvals.views import Form, FormField
 from cairn.services.paging import Row
 from cairn.store import Connection, blobs
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 ASKING = frozenset({WaitingOn.QUESTION.value, WaitingOn.SCRIPT_INPUT.value})  # when people may be asked in words
 
@@ -75,3 +76,22 @@ def _feedback(connection: Connection, execution_id: str) -> str | None:
     )
     row = connection.execute(query).one_or_none()
     return row.feedback if row is not None and row.decision in ("revise", "feedback") else None
+
+
+def execution_definition(connection: Connection, execution_id: str) -> Row:
+    """The pipeline, definition revision and checkpoint key of an execution."""
+    e, r = t.checkpoint_executions.c, t.pipeline_runs.c
+    row = connection.execute(
+        sa.select(e.key, e.definition_revision, r.pipeline_id)
+        .select_from(t.checkpoint_executions.join(t.pipeline_runs))
+        .where(e.execution_id == execution_id)
+    ).one_or_none()
+    if row is None:
+        raise NotFound("execution", execution_id)
+    return row
+
+
+def uploads_of(connection: Connection, execution_id: str) -> dict[str, Row]:
+    """Files that were uploaded for an execution, by upload id."""
+    rows = connection.execute(sa.select(t.uploads).where(t.uploads.c.execution_id == execution_id))
+    return {row.upload_id: row for row in rows}

@@ -144,7 +144,7 @@ def _views(connection: Connection, rows: Sequence[Row], seen: ApprovalViewer) ->
             votes[vote.approval_id].append(_vote(vote))
     wanted = [_wanted(row, votes[row.approval_id]) for row in rows]
     # People are looked up once for all, and only where not everybody will do.
-    asks = any(_is_asked(row) and not each.is_anybody for row, each in zip(rows, wanted, strict=True))
+    asks = any(_is_asked(row) and not each.is_unrestricted for row, each in zip(rows, wanted, strict=True))
     people = roll(connection, seen.at) if asks else None
     return [
         _view(row, votes[row.approval_id], each, seen.actor, people) for row, each in zip(rows, wanted, strict=True)
@@ -193,14 +193,14 @@ def _view(row: Row, votes: list[Vote], wanted: Eligibility, actor: Actor | None,
         escalate_to=list(terms.escalate_to),
         closed_at=row.closed_at,
         needed=row.required_approvals,
-        given=len(wanted.agreed),
+        given=len(wanted.approved_by),
         reason=row.reason,
         decisions=votes,
         possible=for_approval(kind, status, row.is_archived),
         rule=row.rule,
         priority=row.priority,
         asked_of=row.assigned_to or [],
-        may_decide=actor is not None and wanted.may_decide(actor),
+        may_decide=actor is not None and wanted.can_decide(actor),
         warning=wanted.warning(people) if people is not None and _is_asked(row) else None,
         escalated=row.escalated,
         operation_type=row.operation_type,

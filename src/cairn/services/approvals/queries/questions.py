@@ -1,4 +1,4 @@
-"""What agents ask people: the form that it is answered by, and what came of it."""
+"""Questions of agents and the answers to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cairn.documents import decode_json
 from cairn.store import Connection, blobs
 from cairn.store import tables as t
 
-ANSWER = "answer"  # the one field
+ANSWER = "answer"  # the only field of the form
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class AgentQuestion:
     @property
     def fields(self) -> tuple[InputField, ...]:
         if self.options:
-            chosen: dict[str, Any] = {"enum": list(self.options)}
-            return (InputField(name=ANSWER, type=FieldType.TEXT, label="Answer", validation=chosen),)
+            options: dict[str, Any] = {"enum": list(self.options)}
+            return (InputField(name=ANSWER, type=FieldType.TEXT, label="Answer", validation=options),)
         return (InputField(name=ANSWER, type=FieldType.MULTILINE_TEXT, label="Answer"),)
 
 
 def open_question(connection: Connection, execution_id: str) -> AgentQuestion | None:
-    """The one that waits for an answer now."""
+    """The question that waits for an answer."""
     c, a = t.execution_calls.c, t.approvals.c
     arguments: Any = connection.execute(
         sa.select(c.arguments)
@@ -47,14 +47,14 @@ def open_question(connection: Connection, execution_id: str) -> AgentQuestion | 
     ).scalar()
     if arguments is None:
         return None
-    said = cast("Mapping[str, Any]", arguments.get("said", {}))
-    if "question" not in said:
-        return None  # the plain form of a script's parameters
-    return AgentQuestion(str(said["question"]), tuple(map(str, said.get("options") or ())))
+    question = cast("Mapping[str, Any]", arguments.get("said", {}))
+    if "question" not in question:
+        return None  # a form for the parameters of a script
+    return AgentQuestion(str(question["question"]), tuple(map(str, question.get("options") or ())))
 
 
-def answer_of(connection: Connection, execution_id: str, asked_at: datetime) -> dict[str, Any] | None:
-    """What people have answered to what was asked then; None while they have not. Declining is an answer, too."""
+def find_answer(connection: Connection, execution_id: str, asked_at: datetime) -> dict[str, Any] | None:
+    """The answer to a question that was asked at this time. Declining counts as an answer."""
     a, d = t.approvals.c, t.approval_decisions.c
     row = connection.execute(
         sa.select(a.status, d.by, d.feedback, d.answer_checksum)
