@@ -47,7 +47,7 @@ def test_what_lacks_the_first_column_comes_last(database: Database, limit: int) 
         at = sa.select(sa.func.max(P.created_at)).scalar_subquery()
         some = sa.update(t.pipelines).where(P.pipeline_id == name).values(deleted_at=at)
         database.transact_now(lambda c, some=some: c.execute(some))
-    order = SortOrder((P.deleted_at, P.pipeline_id), may_lack_first=True)
+    order = SortOrder((P.deleted_at, P.pipeline_id), nullable_first=True)
     seen: list[str] = []
     cursor: str | None = None
     while True:

@@ -186,7 +186,7 @@ async def _answer_once(
         await keys.release(keyed)
         raise
     if response.status_code < 400:
-        await keys.keep(keyed, response.status_code, _pack(response))
+        await keys.store_response(keyed, response.status_code, _pack(response))
     else:
         await keys.release(keyed)
     return response

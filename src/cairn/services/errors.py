@@ -1,4 +1,4 @@
-"""Why a use case is refused, one class per reason. HTTP statuses are given at the edge."""
+"""Errors of use cases, one class per reason. The API layer assigns HTTP statuses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class ServiceError(Exception):
-    """What happened and what to do, in words for people."""
+    """The message says what happened and what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -14,27 +14,27 @@ class ServiceError(Exception):
 
 
 class InvalidInput(ServiceError):
-    """What was given does not fit; each fault is named by its place, a JSON pointer."""
+    """`errors` are pairs of a location, usually a JSON pointer, and a message."""
 
-    def __init__(self, errors: Iterable[tuple[str, str]], message: str = "What was given does not fit.") -> None:
+    def __init__(self, errors: Iterable[tuple[str, str]], message: str = "Invalid input.") -> None:
         super().__init__(message)
         self.errors = tuple(errors)
 
 
 class TooLarge(ServiceError):
-    """More bytes than are taken."""
+    """The content is larger than the limit."""
 
-    def __init__(self, limit: int, what: str = "The body") -> None:
-        super().__init__(f"{what} is too large: at most {limit:,} bytes are taken.")
+    def __init__(self, limit: int, subject: str = "The body") -> None:
+        super().__init__(f"{subject} is too large. The limit is {limit:,} bytes.")
         self.limit = limit
 
 
 class Gone(ServiceError):
-    """It was there, and has been removed for good."""
+    """It existed and has been removed permanently."""
 
 
 class PreconditionFailed(ServiceError):
-    """Somebody else has changed it since it was read."""
+    """It has changed since the caller read it."""
 
     def __init__(self, message: str, current: int | None = None) -> None:
         super().__init__(message)
@@ -42,20 +42,20 @@ class PreconditionFailed(ServiceError):
 
 
 class Forbidden(ServiceError):
-    """Signed in, and not allowed to."""
+    """Signed in, but not allowed."""
 
 
 class Unauthenticated(ServiceError):
-    """Not signed in, or no longer."""
+    """Not signed in, or the session has ended."""
 
 
 class UpstreamError(ServiceError):
-    """Somebody outside, whom it takes, does not do their part."""
+    """A service outside Cairn failed or is unreachable."""
 
 
 class TooManyAttempts(ServiceError):
-    """Signing in has failed too often."""
+    """Too many failed sign-ins."""
 
     def __init__(self, wait_seconds: int) -> None:
-        super().__init__(f"Too many failed attempts to sign in. Try again in {wait_seconds} seconds.")
+        super().__init__(f"Too many failed sign-in attempts. Try again in {wait_seconds} seconds.")
         self.wait_seconds = wait_seconds

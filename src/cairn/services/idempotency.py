@@ -1,4 +1,4 @@
-"""Requests that are sent again: the same key and body get the same answer."""
+"""Idempotency keys: a repeated request with the same key and body gets the same response."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from cairn.services.errors import InvalidInput
 from cairn.store import Connection, Database
 from cairn.store import tables as t
 
-KEPT = timedelta(hours=24)  # answers are given again for so long
-_ABANDONED = timedelta(minutes=2)  # a request that has not been answered by now never will be
-_BUSY = "Another request with this Idempotency-Key is being answered."
+RESPONSE_LIFETIME = timedelta(hours=24)
+_ABANDONED_AFTER = timedelta(minutes=2)  # the process that handled the request has died
+_IN_PROGRESS = "Another request with this Idempotency-Key is in progress."
+_HINT = ("retry later",)
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotentRequest:
-    """What makes two requests the same."""
+    """Two requests are the same if all of this is equal."""
 
     actor: str
     key: str
@@ -32,7 +33,7 @@ class IdempotentRequest:
 
     @property
     def command_id(self) -> UUID:
-        """The same for every try, so that one that was cut off after its commit is recognised."""
+        """The same for every attempt: recognizes a command whose response was lost after the commit."""
         return uuid5(NAMESPACE_URL, f"cairn:{self.actor}\n{self.key}\n{self.method}\n{self.path}\n{self.digest}")
 
 
@@ -46,71 +47,71 @@ class IdempotencyKeys:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._held: set[tuple[str, str]] = set()
+        self._claimed: set[tuple[str, str]] = set()
 
-    async def claim(self, asked: IdempotentRequest) -> StoredResponse | None:
-        """The answer that was given before; None if this request is the one to be answered."""
-        name = (asked.actor, asked.key)
-        if name in self._held:
-            raise CommandRefused(_BUSY, ("ask again later",))
-        self._held.add(name)
+    async def claim(self, request: IdempotentRequest) -> StoredResponse | None:
+        """The stored response; None if this request is the first and must be handled."""
+        claim = (request.actor, request.key)
+        if claim in self._claimed:
+            raise CommandRefused(_IN_PROGRESS, _HINT)
+        self._claimed.add(claim)
         try:
-            answered = await self._database.transact(lambda c: self._claim(c, asked))
+            response = await self._database.transact(lambda c: self._claim(c, request))
         except BaseException as error:
-            self._held.discard(name)
+            self._claimed.discard(claim)
             if isinstance(error, IntegrityError):
-                raise CommandRefused(_BUSY, ("ask again later",)) from None
+                raise CommandRefused(_IN_PROGRESS, _HINT) from None
             raise
-        if answered is not None:
-            self._held.discard(name)
-        return answered
+        if response is not None:
+            self._claimed.discard(claim)
+        return response
 
-    async def keep(self, asked: IdempotentRequest, status: int, response: bytes) -> None:
-        update = sa.update(t.idempotency_keys).where(*_named(asked)).values(status=status, response=response)
+    async def store_response(self, request: IdempotentRequest, status: int, response: bytes) -> None:
+        update = sa.update(t.idempotency_keys).where(*_matching(request)).values(status=status, response=response)
         try:
             await self._database.transact(lambda c: c.execute(update))
         finally:
-            self._held.discard((asked.actor, asked.key))
+            self._claimed.discard((request.actor, request.key))
 
-    async def release(self, asked: IdempotentRequest) -> None:
-        """Nothing has changed: the key may be used again."""
-        remove = sa.delete(t.idempotency_keys).where(*_named(asked), t.idempotency_keys.c.status.is_(None))
+    async def release(self, request: IdempotentRequest) -> None:
+        """Free the key: the request failed without changing anything."""
+        remove = sa.delete(t.idempotency_keys).where(*_matching(request), t.idempotency_keys.c.status.is_(None))
         try:
             await self._database.transact(lambda c: c.execute(remove))
         finally:
-            self._held.discard((asked.actor, asked.key))
+            self._claimed.discard((request.actor, request.key))
 
-    def _claim(self, connection: Connection, asked: IdempotentRequest) -> StoredResponse | None:
+    def _claim(self, connection: Connection, request: IdempotentRequest) -> StoredResponse | None:
         now = self._clock.now()
         keys = t.idempotency_keys
-        connection.execute(sa.delete(keys).where(keys.c.created_at < now - KEPT))
-        row = connection.execute(sa.select(keys).where(*_named(asked))).one_or_none()
+        connection.execute(sa.delete(keys).where(keys.c.created_at < now - RESPONSE_LIFETIME))
+        row = connection.execute(sa.select(keys).where(*_matching(request))).one_or_none()
         if row is None:
-            connection.execute(sa.insert(keys).values({**_values(asked), "created_at": now}))
+            connection.execute(sa.insert(keys).values({**_values(request), "created_at": now}))
             return None
-        if (row.method, row.path, row.request_digest) != (asked.method, asked.path, asked.digest):
+        if (row.method, row.path, row.request_digest) != (request.method, request.path, request.digest):
             raise InvalidInput(
-                [("Idempotency-Key", "This key was used for another request.")],
-                "An Idempotency-Key names one request; use a new one for another.",
+                [("Idempotency-Key", "This key was used for another request. Use a new key.")],
+                "Idempotency-Key already used for another request.",
             )
         if row.status is not None:
             return StoredResponse(row.status, row.response)
-        # On SQLite there is one process, and it does not hold the key: the one before it was cut off.
-        if self._database.kind == "postgresql" and now - row.created_at < _ABANDONED:
-            raise CommandRefused(_BUSY, ("ask again later",))
-        connection.execute(sa.update(keys).where(*_named(asked)).values(created_at=now))
+        # On SQLite there is only this process, and it has not claimed the key: the earlier process died.
+        if self._database.kind == "postgresql" and now - row.created_at < _ABANDONED_AFTER:
+            raise CommandRefused(_IN_PROGRESS, _HINT)
+        connection.execute(sa.update(keys).where(*_matching(request)).values(created_at=now))
         return None
 
 
-def _named(asked: IdempotentRequest) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
-    return t.idempotency_keys.c.actor == asked.actor, t.idempotency_keys.c.key == asked.key
+def _matching(request: IdempotentRequest) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    return t.idempotency_keys.c.actor == request.actor, t.idempotency_keys.c.key == request.key
 
 
-def _values(asked: IdempotentRequest) -> dict[str, str]:
+def _values(request: IdempotentRequest) -> dict[str, str]:
     return {
-        "actor": asked.actor,
-        "key": asked.key,
-        "method": asked.method,
-        "path": asked.path,
-        "request_digest": asked.digest,
+        "actor": request.actor,
+        "key": request.key,
+        "method": request.method,
+        "path": request.path,
+        "request_digest": request.digest,
     }

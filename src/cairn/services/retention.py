@@ -19,7 +19,7 @@ from cairn.services.engine.engine import Engine
 from cairn.services.folders import recovery
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.system_log import keep
-from cairn.services.idempotency import KEPT
+from cairn.services.idempotency import RESPONSE_LIFETIME
 from cairn.services.notifications import deliveries as delivery_rows
 from cairn.store import Connection, blobs
 from cairn.store import tables as t
@@ -84,7 +84,7 @@ class Retention:
     async def _sweep_rows(self, now: datetime) -> None:
         s, k = t.sessions, t.idempotency_keys
         await self._database.transact(lambda c: c.execute(sa.delete(s).where(s.c.expires_at < now)))
-        await self._database.transact(lambda c: c.execute(sa.delete(k).where(k.c.created_at < now - KEPT)))
+        await self._database.transact(lambda c: c.execute(sa.delete(k).where(k.c.created_at < now - RESPONSE_LIFETIME)))
         if self._days.deliveries:
             before = now - timedelta(days=self._days.deliveries)
             while await self._database.transact(lambda c: delivery_rows.sweep(c, before)):

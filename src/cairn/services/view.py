@@ -1,4 +1,4 @@
-"""What all read models share."""
+"""What all views share: the base class, pages and field types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSche
 
 
 def write_instant(at: datetime) -> str:
-    """ISO 8601 in UTC, always with microseconds, so that texts sort as times do."""
+    """ISO 8601 in UTC, always with microseconds, so that strings sort like times."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -20,11 +20,11 @@ Instant = Annotated[
 ]
 Id = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
 Checksum = Annotated[str, WithJsonSchema({"type": "string", "description": "SHA-256, hex"})]
-Document = dict[str, Any]  # a part of a definition, or of what a person or a runner wrote: any JSON object
+Document = dict[str, Any]  # any JSON object, such as part of a definition or an answer
 
 
 class View(BaseModel):
-    """A frozen answer. All its fields are always there."""
+    """Part of a response. Every field is always present."""
 
     model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
@@ -36,4 +36,6 @@ class Page(View, Generic[Item]):
     """One page of a list."""
 
     items: list[Item]
-    next_cursor: Annotated[str | None, Field(description="Ask again with `cursor` set to this; null on the last page.")]
+    next_cursor: Annotated[
+        str | None, Field(description="Pass this as `cursor` to get the next page. Null on the last page.")
+    ]

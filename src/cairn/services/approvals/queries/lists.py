@@ -73,7 +73,7 @@ _ORDERS = {
     "age": SortOrder((A.requested_at, A.approval_id)),
     "risk": SortOrder((A.risk_order, A.requested_at, A.approval_id)),
     "priority": SortOrder((A.priority, A.requested_at, A.approval_id)),
-    "deadline": SortOrder((A.expires_at, A.requested_at, A.approval_id), may_lack_first=True),
+    "deadline": SortOrder((A.expires_at, A.requested_at, A.approval_id), nullable_first=True),
 }
 
 
