@@ -3063,7 +3063,7 @@ export interface components {
             items: components["schemas"]["Approval"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -3259,7 +3259,7 @@ export interface components {
             items: components["schemas"]["Artifact"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -3353,7 +3353,7 @@ export interface components {
             items: components["schemas"]["Audit"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -3621,7 +3621,7 @@ export interface components {
             items: components["schemas"]["Channel"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -3800,7 +3800,7 @@ export interface components {
             items: components["schemas"]["CostLine"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
             /** Group By */
@@ -4369,7 +4369,7 @@ export interface components {
             items: components["schemas"]["Delegation"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -4572,7 +4572,7 @@ export interface components {
             items: components["schemas"]["Delivery"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -4675,7 +4675,7 @@ export interface components {
             items: components["schemas"]["EmergencyStop"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -4788,7 +4788,7 @@ export interface components {
             items: components["schemas"]["Event"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -4907,7 +4907,7 @@ export interface components {
             items: components["schemas"]["Execution"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -4994,7 +4994,7 @@ export interface components {
             items: components["schemas"]["Group"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -5124,7 +5124,7 @@ export interface components {
             items: components["schemas"]["Invitation"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -5212,7 +5212,7 @@ export interface components {
             items: components["schemas"]["LearningCase"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -5273,7 +5273,7 @@ export interface components {
             items: components["schemas"]["LibraryAgent"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -5306,7 +5306,7 @@ export interface components {
             items: components["schemas"]["LibraryAgentRevision"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -5367,7 +5367,7 @@ export interface components {
             items: components["schemas"]["LogLine"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -5459,7 +5459,7 @@ export interface components {
             items: components["schemas"]["Message"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
             /**
@@ -5786,7 +5786,7 @@ export interface components {
             items: components["schemas"]["OpenSession"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -5847,7 +5847,7 @@ export interface components {
             items: components["schemas"]["Person"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -5923,7 +5923,7 @@ export interface components {
             items: components["schemas"]["CostLine"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
             /** Group By */
@@ -5949,7 +5949,7 @@ export interface components {
             items: components["schemas"]["PipelineSummary"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -6389,7 +6389,7 @@ export interface components {
             items: components["schemas"]["Revision"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -6584,7 +6584,7 @@ export interface components {
             items: components["schemas"]["Rollback"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -6832,7 +6832,7 @@ export interface components {
             items: components["schemas"]["RuleVersion"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -7025,7 +7025,7 @@ export interface components {
             items: components["schemas"]["CostLine"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
             /** Group By */
@@ -7062,7 +7062,7 @@ export interface components {
             items: components["schemas"]["RunSummary"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -7219,7 +7219,7 @@ export interface components {
         };
         /**
          * Scope
-         * @description What a token may be used for, within what the roles of its user allow.
+         * @description What a token can be used for, within the roles of its user.
          * @enum {string}
          */
         Scope: "read" | "run" | "decide" | "define" | "admin";
@@ -7243,7 +7243,7 @@ export interface components {
             items: components["schemas"]["Script"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -7285,7 +7285,7 @@ export interface components {
             items: components["schemas"]["Secret"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -7567,7 +7567,7 @@ export interface components {
             items: components["schemas"]["Template"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -7638,7 +7638,7 @@ export interface components {
             items: components["schemas"]["Token"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
@@ -7865,7 +7865,7 @@ export interface components {
             items: components["schemas"]["User"][];
             /**
              * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
         };
