@@ -18,13 +18,13 @@ from cairn.ports import JobEngine
 from cairn.services.engine.engine import Engine
 from cairn.services.folders import recovery
 from cairn.services.folders.folder_sync import FolderSync
-from cairn.services.folders.system_log import keep
 from cairn.services.idempotency import RESPONSE_LIFETIME
 from cairn.services.notifications import deliveries as delivery_rows
 from cairn.store import Connection, blobs
 from cairn.store import tables as t
 from cairn.store.events import chain
 from cairn.store.runs.run_rows import Row
+from cairn.store.settings import save_setting
 
 log = logging.getLogger(__name__)
 
@@ -156,7 +156,7 @@ def _take(connection: Connection, now: datetime) -> bool:
     value: Any = connection.execute(sa.select(c.value).where(c.key == KEY).with_for_update()).scalar_one_or_none()
     if value is not None and now - datetime.fromisoformat(value) < DAY:
         return False
-    keep(connection, KEY, now.isoformat())
+    save_setting(connection, KEY, now.isoformat())
     return True
 
 

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 from time import monotonic
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -19,6 +18,7 @@ from cairn.store.column_types import BigInteger, as_text
 from cairn.store.events.chain import NO_PIPELINE
 from cairn.store.prepared_statements import PreparedQuery
 from cairn.store.runs.run_rows import Row
+from cairn.store.settings import read_setting, save_setting
 
 log = logging.getLogger(__name__)
 
@@ -135,16 +135,8 @@ def _events(connection: Connection, after: int) -> Sequence[Row]:
 
 
 def _noted(connection: Connection) -> int:
-    value: Any = connection.execute(sa.select(t.settings.c.value).where(t.settings.c.key == KEY)).scalar_one_or_none()
-    return int(value or 0)
+    return int(read_setting(connection, KEY) or 0)
 
 
 def _note(connection: Connection, through: int) -> None:
-    keep(connection, KEY, through)
-
-
-def keep(connection: Connection, key: str, value: Any) -> None:
-    """A fact about this installation."""
-    known = connection.execute(sa.update(t.settings).where(t.settings.c.key == key).values(value=value))
-    if known.rowcount == 0:
-        connection.execute(sa.insert(t.settings).values(key=key, value=value))
+    save_setting(connection, KEY, through)

@@ -11,15 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy as sa
-
 from cairn.core.rules import GLOBAL
 from cairn.definitions import DefinitionError, Finding
 from cairn.documents import MAX_YAML_BYTES
-from cairn.services.folders.system_log import keep
 from cairn.store import Connection, Database, rules
-from cairn.store import tables as t
 from cairn.store.rules import digest_of
+from cairn.store.settings import read_setting, save_setting
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +56,7 @@ class RulesFileWatcher:
             await self._compare(text, revision, is_new)
 
     async def _compare(self, text: str | None, revision: int, is_new: bool) -> None:
-        stored, noted = await self._database.aread(lambda c: (_text(c, revision), _noted(c, self._key)))
+        stored, noted = await self._database.aread(lambda c: (_text(c, revision), read_setting(c, self._key)))
         if text is None:
             if revision > 0 and is_new:  # a file that was taken away stays away until something is saved
                 await self._write(stored)
@@ -98,8 +95,8 @@ class RulesFileWatcher:
 
     async def _agree(self, text: str) -> None:
         self.faults, digest = (), digest_of(text)
-        if await self._database.aread(lambda c: _noted(c, self._key)) != digest:
-            await self._database.transact(lambda c: keep(c, self._key, digest))
+        if await self._database.aread(lambda c: read_setting(c, self._key)) != digest:
+            await self._database.transact(lambda c: save_setting(c, self._key, digest))
 
     def _object(self, faults: tuple[Finding, ...]) -> None:
         if faults != self.faults:
@@ -113,10 +110,6 @@ def _revision(connection: Connection) -> int:
 
 def _text(connection: Connection, revision: int) -> str:
     return rules.text(connection, GLOBAL, revision) or ""
-
-
-def _noted(connection: Connection, key: str) -> str | None:
-    return connection.execute(sa.select(t.settings.c.value).where(t.settings.c.key == key)).scalar_one_or_none()
 
 
 def _state(path: Path) -> _State:
