@@ -1,4 +1,4 @@
-"""JSON is decoded and encoded without loss, and ambiguous input is refused."""
+"""JSON is decoded and encoded without loss, and ambiguous input is rejected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.documents.values import exact, nested, values
 from tests.mentions import mentions
 
 
-def refusal(text: bytes | str, **limits: int) -> tuple[str, int | None, int | None]:
+def decoding_error(text: bytes | str, **limits: int) -> tuple[str, int | None, int | None]:
     with pytest.raises(DocumentError) as caught:
         decode_json(text, **limits)
     return caught.value.message, caught.value.line, caught.value.column
@@ -24,7 +24,7 @@ def refusal(text: bytes | str, **limits: int) -> tuple[str, int | None, int | No
 
 @settings(deadline=None)
 @given(values)
-def test_written_values_are_read_back_exactly(value: Value) -> None:
+def test_encoded_values_decode_to_the_same_value(value: Value) -> None:
     assert exact(decode_json(encode_json(value))) == exact(value)
     assert exact(decode_json(encode_json(value, indent=True))) == exact(value)
     assert exact(decode_json(canonical(value))) == exact(value)
@@ -33,11 +33,11 @@ def test_written_values_are_read_back_exactly(value: Value) -> None:
 
 @settings(deadline=None)
 @given(values)
-def test_canonical_form_is_one_spelling_whatever_the_order_and_layout(value: Value) -> None:
-    turned = cast("Value", json.loads(json.dumps(value), object_pairs_hook=lambda pairs: dict(reversed(pairs))))
-    assert canonical(turned) == canonical(value)
+def test_canonical_form_ignores_order_and_layout(value: Value) -> None:
+    reordered = cast("Value", json.loads(json.dumps(value), object_pairs_hook=lambda pairs: dict(reversed(pairs))))
+    assert canonical(reordered) == canonical(value)
     assert canonical(decode_json(canonical(value))) == canonical(value)
-    assert digest(turned) == digest(value)
+    assert digest(reordered) == digest(value)
 
 
 def test_canonical_form_by_example() -> None:
@@ -47,7 +47,7 @@ def test_canonical_form_by_example() -> None:
     assert digest(value) == "400d9f74b100b883a83abb41b3cf16e1718b51f486ff6858b96ba0bf84664600"
 
 
-def test_canonical_form_tells_one_from_one_point_zero() -> None:
+def test_canonical_form_distinguishes_1_from_1_0() -> None:
     assert canonical(1) != canonical(1.0)
     assert canonical(decode_json("100.0")) == canonical(decode_json("1e2"))
 
@@ -72,7 +72,7 @@ def test_types_survive_exactly(text: str, value: Value) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "error"),
     [
         ('{"a": 1,\n "a": 2}', (mentions('"a"'), 2, 6)),
         ('{"a": 1, "\\u0061": 2}', (mentions('"a"'), 1, 19)),
@@ -97,40 +97,40 @@ def test_types_survive_exactly(text: str, value: Value) -> None:
         ("{'a': 1}", (mentions("JSON"), 1, 2)),
     ],
 )
-def test_what_is_doubtful_is_refused_with_its_place(text: str, told: tuple[str, int, int]) -> None:
-    assert refusal(text) == told
+def test_ambiguous_input_is_rejected_with_its_position(text: str, error: tuple[str, int, int]) -> None:
+    assert decoding_error(text) == error
 
 
-def test_invalid_utf_8_is_refused() -> None:
-    assert refusal(b'["\xff"]') == (mentions("UTF-8"), 1, 3)
-    assert refusal(b'"\xed\xa0\x80"') == (mentions("UTF-8"), 1, 2)
+def test_invalid_utf_8_is_rejected() -> None:
+    assert decoding_error(b'["\xff"]') == (mentions("UTF-8"), 1, 3)
+    assert decoding_error(b'"\xed\xa0\x80"') == (mentions("UTF-8"), 1, 2)
 
 
-def test_size_is_bounded_before_anything_is_read() -> None:
-    assert refusal(b"x" * 11, max_bytes=10) == (mentions("11", "10"), None, None)
+def test_size_is_checked_before_decoding() -> None:
+    assert decoding_error(b"x" * 11, max_bytes=10) == (mentions("11", "10"), None, None)
     assert decode_json(b"1" * 10, max_bytes=10) == 1111111111
-    assert refusal('"é"', max_bytes=3)[0] == mentions("4", "3")
+    assert decoding_error('"é"', max_bytes=3)[0] == mentions("4", "3")
 
 
 @pytest.mark.parametrize("of", ["list", "object"])
-def test_depth_is_bounded(of: str) -> None:
+def test_depth_is_limited(of: str) -> None:
     too_deep = mentions(MAX_DEPTH)
     assert decode_json(encode_json(nested(MAX_DEPTH, of=of))) == nested(MAX_DEPTH, of=of)
-    assert refusal(json.dumps(nested(MAX_DEPTH + 1, of=of)))[0] == too_deep
-    assert refusal("[" * 100_000)[0] == too_deep
+    assert decoding_error(json.dumps(nested(MAX_DEPTH + 1, of=of)))[0] == too_deep
+    assert decoding_error("[" * 100_000)[0] == too_deep
     assert decode_json(encode_json(nested(3, of=of)), max_depth=3) == nested(3, of=of)
-    told = mentions("3")
-    assert refusal(encode_json(nested(4, of=of)), max_depth=3)[0] == told
-    assert refusal(json.dumps(nested(MAX_DEPTH + 1)), max_depth=1000)[0] == too_deep
+    limit_error = mentions("3")
+    assert decoding_error(encode_json(nested(4, of=of)), max_depth=3)[0] == limit_error
+    assert decoding_error(json.dumps(nested(MAX_DEPTH + 1)), max_depth=1000)[0] == too_deep
 
 
-def test_reading_much_leaves_the_collector_as_it_was() -> None:
-    text = encode_json([{"a": at} for at in range(50_000)])
+def test_decoding_a_large_document_restores_the_garbage_collector() -> None:
+    text = encode_json([{"a": number} for number in range(50_000)])
     for is_on in (True, False):
         (gc.enable if is_on else gc.disable)()
         try:
-            assert decode_json(text) == [{"a": at} for at in range(50_000)]
-            assert refusal(text + b"x")[0] == mentions()
+            assert decode_json(text) == [{"a": number} for number in range(50_000)]
+            assert decoding_error(text + b"x")[0] == mentions()
             assert gc.isenabled() is is_on
         finally:
             gc.enable()
@@ -156,32 +156,34 @@ class Colour(StrEnum):
         ([Colour.RED, None, float("inf")], "/2", mentions("inf")),
     ],
 )
-def test_what_json_cannot_hold_is_refused_with_its_path(value: Any, path: str | None, message: str) -> None:
-    for write in (encode_json, canonical, digest):
+def test_values_that_json_cannot_represent_are_rejected(
+    value: Any, path: str | None, message: str
+) -> None:
+    for encode in (encode_json, canonical, digest):
         with pytest.raises(DocumentError) as caught:
-            write(value)
+            encode(value)
         assert (caught.value.path, caught.value.message) == (path, message)
 
 
-def test_a_value_that_holds_itself_is_refused() -> None:
+def test_a_circular_value_is_rejected() -> None:
     value: list[Any] = []
     value.append(value)
     with pytest.raises(DocumentError, match=r"\b200\b"):
         encode_json(value)
 
 
-def test_plain_types_of_python_are_written_as_what_they_are() -> None:
+def test_tuples_and_enums_are_encoded_as_lists_and_strings() -> None:
     value = cast("Any", {"a": (1, 2), "b": Colour.RED, "c": None, "d": (2**70, Colour.RED)})
     assert encode_json(value) == b'{"a":[1,2],"b":"red","c":null,"d":[1180591620717411303424,"red"]}'
 
 
-def test_indented_is_the_same_value_for_people() -> None:
+def test_indented_json() -> None:
     assert encode_json({"b": [1, 2**70], "a": {}}, indent=True) == (
         b'{\n  "b": [\n    1,\n    1180591620717411303424\n  ],\n  "a": {}\n}'
     )
 
 
-def test_an_error_reads_as_a_sentence() -> None:
+def test_an_error_says_where_it_is() -> None:
     assert str(DocumentError("what is wrong", 3, 5)) == mentions("3", "5", "what is wrong")
     assert str(DocumentError("what is wrong", path="/a/0")) == mentions("/a/0", "what is wrong")
     assert str(DocumentError("what is wrong")) == "what is wrong"

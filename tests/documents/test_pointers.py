@@ -1,4 +1,4 @@
-"""JSON pointers: names of places, with every key that JSON allows."""
+"""JSON pointers work with every key that JSON allows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.documents.values import values
 
 @settings(deadline=None)
 @given(st.lists(st.text()))
-def test_parts_come_back_from_a_pointer(parts: list[str]) -> None:
+def test_split_reverses_join(parts: list[str]) -> None:
     assert split(join(parts)) == tuple(parts)
     if parts:
         assert child(join(parts[:-1]), parts[-1]) == join(parts)
@@ -24,9 +24,9 @@ def test_parts_come_back_from_a_pointer(parts: list[str]) -> None:
 @settings(deadline=None)
 @given(values)
 def test_every_value_is_found_by_its_pointer(value: Value) -> None:
-    for way, found in walk(value):
-        assert look_up(value, join(way)) is found
-        assert nearest(value, join(way)) == join(way)
+    for path, item in walk(value):
+        assert look_up(value, join(path)) is item
+        assert nearest(value, join(path)) == join(path)
 
 
 def test_escapes_are_those_of_the_standard() -> None:
@@ -37,11 +37,11 @@ def test_escapes_are_those_of_the_standard() -> None:
 
 
 @pytest.mark.parametrize("pointer", ["/b", "/a/2", "/a/x", "/a/0/x", "/a/-1", "/a/0/0"])
-def test_what_is_not_there_is_not_found(pointer: str) -> None:
+def test_looking_up_a_missing_value_fails(pointer: str) -> None:
     with pytest.raises(LookupError):
         look_up({"a": [1, 2]}, pointer)
 
 
-def test_nearest_is_what_is_there() -> None:
+def test_nearest_finds_the_innermost_existing_value() -> None:
     assert nearest({"a": [1, 2]}, "/a/5/x/y") == "/a"
     assert nearest({"a": [1, 2]}, "/b/c") == ""

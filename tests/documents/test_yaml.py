@@ -1,4 +1,4 @@
-"""The one way in and out for YAML: 1.2 core, no surprises, every place known."""
+"""YAML 1.2 (core schema) is decoded strictly, with positions, and encoded without loss."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.effort import examples
 from tests.mentions import mentions
 
 
-def read(text: bytes | str) -> Value:
+def decode(text: bytes | str) -> Value:
     return decode_yaml(text)[0]
 
 
-def refusal(text: bytes | str, **limits: int) -> tuple[str, int | None, int | None]:
+def decoding_error(text: bytes | str, **limits: int) -> tuple[str, int | None, int | None]:
     with pytest.raises(DocumentError) as caught:
         decode_yaml(text, **limits)
     return caught.value.message, caught.value.line, caught.value.column
@@ -35,13 +35,13 @@ def refusal(text: bytes | str, **limits: int) -> tuple[str, int | None, int | No
 
 @settings(max_examples=examples(150), deadline=None)
 @given(values)
-def test_what_is_written_is_read_back_exactly(value: Value) -> None:
-    assert exact(read(encode_yaml(value))) == exact(value)
+def test_encoded_values_decode_to_the_same_value(value: Value) -> None:
+    assert exact(decode(encode_yaml(value))) == exact(value)
 
 
 def test_json_is_yaml() -> None:
     text = '{"a": [1, 2.0, true, null, "x", 12345678901234567890123], "b": {"c": "\\ud83d\\ude00 \\n é"}}'
-    assert exact(read(text)) == exact(decode_json(text))
+    assert exact(decode(text)) == exact(decode_json(text))
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_json_is_yaml() -> None:
     ],
 )
 def test_scalars_mean_what_yaml_1_2_says(text: str, value: Value) -> None:
-    assert exact(read(text)) == exact(value)
-    assert exact(read(text.encode())) == exact(value)
+    assert exact(decode(text)) == exact(value)
+    assert exact(decode(text.encode())) == exact(value)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "error"),
     [
         ("a: 1\nb: 2\na: 3", (mentions("'a'", "1"), 3, 1)),
         (
@@ -122,32 +122,32 @@ def test_scalars_mean_what_yaml_1_2_says(text: str, value: Value) -> None:
         ("a: \ud800", (mentions("U+D800"), 1, 4)),
     ],
 )
-def test_what_is_doubtful_is_refused_with_its_place(text: str, told: tuple[str, int, int]) -> None:
-    assert refusal(text) == told
+def test_unsupported_yaml_is_rejected_with_its_position(text: str, error: tuple[str, int, int]) -> None:
+    assert decoding_error(text) == error
 
 
-def test_invalid_utf_8_is_refused() -> None:
-    assert refusal(b"a: 1\nb: \xff") == (mentions("UTF-8"), 2, 4)
+def test_invalid_utf_8_is_rejected() -> None:
+    assert decoding_error(b"a: 1\nb: \xff") == (mentions("UTF-8"), 2, 4)
 
 
-def test_size_and_depth_are_bounded() -> None:
-    assert refusal("a" * 11, max_bytes=10) == (mentions("11", "10"), None, None)
-    assert refusal(b"a" * 11, max_bytes=10)[0] == mentions("11", "10")
-    assert read("[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH) == nested(MAX_DEPTH)
-    told = mentions("200")
-    assert refusal("[" * (MAX_DEPTH + 1), max_depth=1000) == (told, 1, 201)
-    assert refusal("- " * 5000)[0] == told
-    assert refusal("a:\n - b: []", max_depth=3) == (mentions("3"), 2, 7)
+def test_size_and_depth_are_limited() -> None:
+    assert decoding_error("a" * 11, max_bytes=10) == (mentions("11", "10"), None, None)
+    assert decoding_error(b"a" * 11, max_bytes=10)[0] == mentions("11", "10")
+    assert decode("[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH) == nested(MAX_DEPTH)
+    limit_error = mentions("200")
+    assert decoding_error("[" * (MAX_DEPTH + 1), max_depth=1000) == (limit_error, 1, 201)
+    assert decoding_error("- " * 5000)[0] == limit_error
+    assert decoding_error("a:\n - b: []", max_depth=3) == (mentions("3"), 2, 7)
     assert decode_yaml("a:\n - b: 1", max_depth=3)[0] == {"a": [{"b": 1}]}
 
 
-def test_a_bomb_is_refused_at_once() -> None:
+def test_an_alias_bomb_is_rejected_at_once() -> None:
     pairs = zip("abcdefgh", "bcdefghi", strict=True)
     bomb = "a: &a [x, x, x]\n" + "".join(f"{n}: &{n} [*{m}, *{m}, *{m}]\n" for m, n in pairs)
-    assert refusal(bomb)[0] == mentions("&a")
+    assert decoding_error(bomb)[0] == mentions("&a")
 
 
-def test_every_value_has_its_place() -> None:
+def test_every_value_has_a_position() -> None:
     text = "name: Hello\nsteps:\n  - key: a/b\n    tags: [x, y]\n  - ~\nempty: {}\n"
     value, positions = decode_yaml(text)
     assert value == {"name": "Hello", "steps": [{"key": "a/b", "tags": ["x", "y"]}, None], "empty": {}}
@@ -174,7 +174,7 @@ def test_every_value_has_its_place() -> None:
     )
 
 
-def test_what_has_no_place_of_its_own_has_that_of_what_is_around_it() -> None:
+def test_a_missing_value_has_the_position_of_the_value_around_it() -> None:
     _, positions = decode_yaml("a:\n  b: 1\n")
     assert positions.value("/a/b") == SourcePosition(2, 6)
     assert positions.value("/a/missing/deeper") == SourcePosition(2, 3)
@@ -184,7 +184,7 @@ def test_what_has_no_place_of_its_own_has_that_of_what_is_around_it() -> None:
     assert decode_yaml("")[1] == SourceMap(values={"": SourcePosition(1, 1)})
 
 
-def test_written_yaml_is_for_people() -> None:
+def test_encoded_yaml_is_readable() -> None:
     value: Any = {
         "title": "Summarise the run's input",
         "prompt": "First line.\n\n  Indented.\n",
@@ -222,20 +222,20 @@ def test_written_yaml_is_for_people() -> None:
     )
 
 
-def test_what_json_cannot_hold_is_not_written() -> None:
+def test_values_that_json_cannot_represent_are_rejected() -> None:
     with pytest.raises(DocumentError):
         encode_yaml(float("nan"))
 
 
-def test_large_texts_are_written_in_no_time() -> None:
+def test_long_texts_are_encoded_quickly() -> None:
     for text in ("a" * 100_000 + "\0", "a b " * 50_000 + "\0", "a?" * 50_000, "a: " * 50_000):
-        assert read(encode_yaml(text)) == text
+        assert decode(encode_yaml(text)) == text
 
 
-def test_bytes_of_json_are_the_same_from_yaml() -> None:
-    assert encode_json(read("b: 1\na: [x]")) == b'{"b":1,"a":["x"]}'
+def test_yaml_and_json_give_the_same_value() -> None:
+    assert encode_json(decode("b: 1\na: [x]")) == b'{"b":1,"a":["x"]}'
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\nb\n", " a\n\n b\n\n", "plain", "12", ""])
-def test_a_text_alone_is_a_document(text: str) -> None:
-    assert read(encode_yaml(text)) == text
+def test_a_string_is_a_document(text: str) -> None:
+    assert decode(encode_yaml(text)) == text

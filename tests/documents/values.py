@@ -1,4 +1,4 @@
-"""Values as they come: every kind that JSON has, the awkward ones often."""
+"""Hypothesis strategies for JSON values, with many awkward ones."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ values = cast(
 
 
 def exact(value: object) -> object:
-    """A value whose equality tells 1, 1.0 and true apart, and 0.0 from -0.0."""
+    """A value whose equality distinguishes 1, 1.0 and true, and 0.0 and -0.0."""
     match value:
         case dict():
             return {key: exact(inner) for key, inner in cast("dict[str, object]", value).items()}

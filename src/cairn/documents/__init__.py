@@ -1,4 +1,4 @@
-"""Reading and writing JSON and YAML without loss: one strict way in, one way out, one canonical form."""
+"""Lossless JSON and YAML: strict decoding, encoding, and one canonical form."""
 
 from cairn.documents.errors import DocumentError
 from cairn.documents.json_decoder import decode_json

@@ -1,10 +1,10 @@
-"""Why a document is refused, with its place."""
+"""The error for invalid documents."""
 
 from __future__ import annotations
 
 
 class DocumentError(ValueError):
-    """A text or value that is not a JSON or YAML document as Cairn takes them."""
+    """A text or value is not valid JSON or YAML, or exceeds a limit."""
 
     def __init__(
         self, message: str, line: int | None = None, column: int | None = None, path: str | None = None

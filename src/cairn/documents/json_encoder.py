@@ -1,4 +1,4 @@
-"""The one way out: JSON bytes, the canonical form, and its digest."""
+"""Encode JSON, its canonical form and the digest."""
 
 from __future__ import annotations
 
@@ -14,48 +14,48 @@ from cairn.documents.pointers import join
 from cairn.documents.values import MAX_DEPTH, MAX_DIGITS, Value, is_container, is_finite, members, walk
 
 _PLAIN = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
-_SPARE = 254 - MAX_DEPTH  # orjson goes 254 levels deep: with so many lists around it a value can only have ours
+_SPARE = 254 - MAX_DEPTH  # orjson stops at 254 levels: inside this many lists, a value can have only MAX_DEPTH
 _LEAVES = frozenset({str, float, bool, type(None)})
-_HALF = 2**63
-_WHOLE = 2**64
+_MIN_INTEGER = -(2**63)  # orjson encodes 64-bit integers, signed or unsigned
+_MAX_INTEGER = 2**64 - 1
 
 
 def encode_json(value: Value, *, indent: bool = False) -> bytes:
-    """Write JSON that `decode_json` reads back as the same value."""
-    return _indented(value) if indent else _write(value)
+    """Encode a value as JSON that `decode_json` decodes to the same value."""
+    return _indented(value) if indent else _encode(value)
 
 
 def canonical(value: Value) -> bytes:
-    """The one spelling of a value: keys sorted by code point, no spaces, each number in its shortest form."""
-    # 1 and 1.0 stay apart: a step that reads them gets an integer or a float, and may act on it.
-    return _write(value, orjson.OPT_SORT_KEYS)
+    """The canonical encoding: keys sorted by code point, no spaces, shortest form of each number."""
+    # 1 and 1.0 stay distinct: a checkpoint that reads them gets an integer or a float, and may depend on it.
+    return _encode(value, orjson.OPT_SORT_KEYS)
 
 
 def digest(value: Value) -> str:
-    """SHA-256 of the canonical form, in hex."""
+    """SHA-256 of the canonical encoding, in hex."""
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
-def _write(value: Value, option: int = 0) -> bytes:
+def _encode(value: Value, option: int = 0) -> bytes:
     try:
-        written = _write_plain(value, option)
+        encoded = _encode_plain(value, option)
     except TypeError:
-        written = _write_large(value, option)
-    # orjson writes a number that is not finite as null.
-    if b"null" in written and not is_finite(value) and (fault := _find_fault(value)):
-        raise fault
-    return written
+        encoded = _encode_large(value, option)
+    # orjson encodes a number that is not finite as null.
+    if b"null" in encoded and not is_finite(value) and (error := _find_error(value)):
+        raise error
+    return encoded
 
 
 def _indented(value: Value) -> bytes:
-    _write(value)  # which finds every fault
+    _encode(value)  # raises all errors
     try:
         return orjson.dumps(value, option=_PLAIN | orjson.OPT_INDENT_2)
     except TypeError:
         return orjson.dumps(_with_fragments(value), option=_PLAIN | orjson.OPT_INDENT_2)
 
 
-def _write_plain(value: object, option: int) -> bytes:
+def _encode_plain(value: object, option: int) -> bytes:
     _nest.inner[0] = value
     try:
         return orjson.dumps(_nest.outer, option=option | _PLAIN)[_SPARE:-_SPARE]
@@ -64,7 +64,7 @@ def _write_plain(value: object, option: int) -> bytes:
 
 
 class _Nest(threading.local):
-    """The lists around a value, each thread's own."""
+    """The lists around a value, per thread."""
 
     def __init__(self) -> None:
         self.inner: list[object] = [None]
@@ -76,57 +76,59 @@ class _Nest(threading.local):
 _nest = _Nest()
 
 
-def _write_large(value: object, option: int) -> bytes:
-    """A value with integers beyond 64 bits; what still cannot be written is told with its place."""
+def _encode_large(value: object, option: int) -> bytes:
+    """Encode a value that contains integers beyond 64 bits. Errors say where in the value they are."""
     try:
-        return _write_plain(_with_fragments(value), option)
+        return _encode_plain(_with_fragments(value), option)
     except (TypeError, ValueError, RecursionError):
-        if fault := _find_fault(value):
-            raise fault from None
+        if error := _find_error(value):
+            raise error from None
         raise
 
 
 def _with_fragments(value: object) -> object:
-    """The same value, its integers beyond 64 bits already written: orjson has no way to write them."""
+    """The value with integers beyond 64 bits already encoded, because orjson can't encode them."""
     if isinstance(value, dict):
-        inside = cast("dict[object, object]", value)
-        return {key: v if type(v) in _LEAVES else _with_fragments(v) for key, v in inside.items()}
+        entries = cast("dict[object, object]", value)
+        return {key: v if type(v) in _LEAVES else _with_fragments(v) for key, v in entries.items()}
     if isinstance(value, list | tuple):
         return [v if type(v) in _LEAVES else _with_fragments(v) for v in cast("list[object]", value)]
-    if isinstance(value, int) and not -_HALF <= value < _WHOLE:
+    if isinstance(value, int) and not _MIN_INTEGER <= value <= _MAX_INTEGER:
         return orjson.Fragment(str(value))
     return value
 
 
-def _find_fault(value: object) -> DocumentError | None:
-    for way, found in walk(value):
-        if len(way) == MAX_DEPTH and is_container(found):
-            return DocumentError(f"more than {MAX_DEPTH} lists and objects stand inside one another")
-        if message := _fault_of(found):
-            return DocumentError(message, path=join(way))
+def _find_error(value: object) -> DocumentError | None:
+    for path, item in walk(value):
+        if len(path) == MAX_DEPTH and is_container(item):
+            return DocumentError(f"lists and objects are nested more than {MAX_DEPTH} levels deep")
+        if message := _error_message(item):
+            return DocumentError(message, path=join(path))
     return None
 
 
-def _fault_of(found: object) -> str | None:
-    match found:
-        case float() if not math.isfinite(found):
-            return f"{found} is not a number that JSON can hold"
-        case int() if abs(found) >= 10**MAX_DIGITS:
+def _error_message(item: object) -> str | None:
+    match item:
+        case float() if not math.isfinite(item):
+            return f"JSON has no number {item}"
+        case int() if abs(item) >= 10**MAX_DIGITS:
             return f"this integer has more than {MAX_DIGITS} digits"
-        case str() if not _is_unicode(found):
-            return "this text holds half of a surrogate pair, which is not a character"
+        case str() if not _is_unicode(item):
+            return "this string contains half of a surrogate pair, which is not a valid character"
         case dict():
-            return next((fault for key, _ in members(cast("object", found)) if (fault := _fault_of_key(key))), None)
+            return next((text for key, _ in members(cast("object", item)) if (text := _key_error_message(key))), None)
         case None | bool() | int() | float() | str() | list() | tuple():
             return None
         case _:
-            return f"JSON has no {type(found).__name__}"
+            return f"JSON has no type for {type(item).__name__}"
 
 
-def _fault_of_key(key: object) -> str | None:
+def _key_error_message(key: object) -> str | None:
     if not isinstance(key, str):
-        return f"the key {key!r} is not a text"
-    return None if _is_unicode(key) else f"the key {key!r} holds half of a surrogate pair, which is not a character"
+        return f"the key {key!r} is not a string"
+    if not _is_unicode(key):
+        return f"the key {key!r} contains half of a surrogate pair, which is not a valid character"
+    return None
 
 
 def _is_unicode(text: str) -> bool:

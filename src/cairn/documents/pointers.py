@@ -1,4 +1,4 @@
-"""JSON pointers (RFC 6901): the name of a place in a document."""
+"""JSON pointers (RFC 6901)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def parent(pointer: str) -> str:
 
 def split(pointer: str) -> tuple[str, ...]:
     if pointer and not pointer.startswith("/"):
-        raise ValueError(f"{pointer!r} is not a JSON pointer: it has to begin with /")
+        raise ValueError(f"{pointer!r} is not a JSON pointer: it must start with /")
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
 
 
 def look_up(value: Value, pointer: str) -> Value:
-    """What stands there; LookupError if nothing does."""
+    """The value at a pointer; LookupError if there is none."""
     for part in split(pointer):
         match value:
             case dict():
@@ -34,12 +34,12 @@ def look_up(value: Value, pointer: str) -> Value:
             case list() if part.isdecimal():
                 value = value[int(part)]
             case _:
-                raise LookupError(f"{pointer} leads to no value")
+                raise LookupError(f"there is no value at {pointer}")
     return value
 
 
 def nearest(value: Value, pointer: str) -> str:
-    """The pointer, shortened until it leads to something."""
+    """The pointer of the innermost existing value on the way to `pointer`."""
     while pointer:
         try:
             look_up(value, pointer)

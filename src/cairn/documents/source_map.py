@@ -1,4 +1,4 @@
-"""Where each value of a text stands, so that whatever is found later can be placed."""
+"""The source positions of the values in a document, so that findings can point to them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cairn.documents.pointers import parent
 
 @dataclass(frozen=True, slots=True, order=True)
 class SourcePosition:
-    """A place in a text; both count from 1."""
+    """A position in a text, counted from 1."""
 
     line: int
     column: int
@@ -18,17 +18,17 @@ class SourcePosition:
 
 @dataclass(frozen=True, slots=True)
 class SourceMap:
-    """Marks by JSON pointer. A value that is not a member of an object has no key."""
+    """Positions of values and keys, by JSON pointer. Items of a list have no key."""
 
     values: Mapping[str, SourcePosition] = field(default_factory=dict[str, SourcePosition])
     keys: Mapping[str, SourcePosition] = field(default_factory=dict[str, SourcePosition])
 
     def value(self, pointer: str) -> SourcePosition | None:
-        """Where the value begins, or the nearest one around it that the text has."""
+        """The start of the value, or of the innermost value around it that is in the text."""
         while pointer and pointer not in self.values:
             pointer = parent(pointer)
         return self.values.get(pointer)
 
     def key(self, pointer: str) -> SourcePosition | None:
-        """Where its key stands, or else the value."""
+        """The position of the key, or of the value if it has no key."""
         return self.keys.get(pointer) or self.value(pointer)

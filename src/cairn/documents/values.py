@@ -1,4 +1,4 @@
-"""What a document may hold, and how much of it."""
+"""The values of documents, and their limits."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any, TypeAlias, cast
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
 
-MAX_DEPTH = 200  # containers inside one another: the limit of the JSON parser
-MAX_DIGITS = 4300  # of an integer: beyond it Python, too, refuses to read or write one (the time grows with the square)
-MAX_JSON_BYTES = 16 * 1024 * 1024  # 10 MB of payload and what stands around it
-MAX_YAML_BYTES = 1024 * 1024  # YAML is written by people, and read a hundred times slower than JSON
+MAX_DEPTH = 200  # levels of nesting: the limit of the JSON parser
+MAX_DIGITS = 4300  # of an integer: Python's own limit, because conversion takes quadratic time
+MAX_JSON_BYTES = 16 * 1024 * 1024  # a payload of 10 MB, and the rest of the request
+MAX_YAML_BYTES = 1024 * 1024  # people write YAML, and decoding takes a hundred times as long as JSON
 
-# marshal writes a float as `g` (with the highest bit set if it is used elsewhere, too) and its eight bytes, lowest
-# first; all bits of the exponent set mean: not finite. Two patterns that begin with one byte are five times faster
-# than one that begins with either.
+# marshal writes a float as `g` (with the highest bit set if the object is referenced again) and eight bytes in
+# little-endian order. If all bits of the exponent are set, the number is not finite. Two patterns with a fixed first
+# byte are five times as fast as one with an alternative.
 _NOT_FINITE = tuple(re.compile(start + rb".{6}[\xf0-\xff][\x7f\xff]", re.DOTALL) for start in (b"g", b"\xe7"))
 
 
 def members(value: object) -> list[tuple[str | int, object]]:
-    """What a container holds, by key or position; nothing for a plain value."""
+    """The items of a container by key or index; empty for other values."""
     if isinstance(value, dict):
         return list(cast("dict[str | int, object]", value).items())
     if isinstance(value, list | tuple):
@@ -31,12 +31,12 @@ def members(value: object) -> list[tuple[str | int, object]]:
 
 
 def walk(value: object) -> Iterator[tuple[tuple[str | int, ...], object]]:
-    """Every value inside, with the way to it; the outer before the inner."""
-    left: list[tuple[tuple[str | int, ...], object]] = [((), value)]
-    while left:
-        way, found = left.pop()
-        yield way, found
-        left.extend(((*way, key), inner) for key, inner in reversed(members(found)))
+    """All values in it and their paths, each container before its items."""
+    stack: list[tuple[tuple[str | int, ...], object]] = [((), value)]
+    while stack:
+        path, item = stack.pop()
+        yield path, item
+        stack.extend(((*path, key), inner) for key, inner in reversed(members(item)))
 
 
 def is_container(value: object) -> bool:
@@ -44,23 +44,23 @@ def is_container(value: object) -> bool:
 
 
 def is_deeper(value: object, limit: int) -> bool:
-    """Are there more than `limit` containers inside one another?"""
+    """Are containers nested more than `limit` levels deep?"""
     level = [value]
     for _ in range(limit + 1):
-        level = [found for found in level if is_container(found)]
+        level = [item for item in level if is_container(item)]
         if not level:
             return False
-        level = [inner for found in level for _, inner in members(found)]
+        level = [inner for item in level for _, inner in members(item)]
     return True
 
 
 def is_finite(value: object) -> bool:
-    """Is no number in it NaN or infinite?"""
+    """Does it contain no NaN and no infinite number?"""
     try:
-        # Five times faster than a walk. What it finds may be part of a text, so that then the walk decides.
-        written = marshal.dumps(cast("Any", value), 4)
-        if not any(pattern.search(written) for pattern in _NOT_FINITE):
+        # Five times as fast as a walk. A match may also be part of a string: only the walk is certain.
+        dump = marshal.dumps(cast("Any", value), 4)
+        if not any(pattern.search(dump) for pattern in _NOT_FINITE):
             return True
     except ValueError:
-        pass  # marshal does not write subclasses of the plain types
-    return all(math.isfinite(found) for _, found in walk(value) if isinstance(found, float))
+        pass  # marshal rejects subclasses of the built-in types
+    return all(math.isfinite(item) for _, item in walk(value) if isinstance(item, float))

@@ -1,4 +1,4 @@
-"""Values as YAML that people like to read, and that is read back as the same value."""
+"""Encode values as readable YAML that decodes to the same value."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from cairn.documents.json_encoder import encode_json
 from cairn.documents.values import Value
 from cairn.documents.yaml_decoder import resolve
 
-_WIDTH = 100  # a list or mapping of plain values that fits stands on one line
+_WIDTH = 100  # a list or mapping of plain values is put on one line if it fits
 _INDENT = "  "
-# Without quotes: words that begin with a letter, joined by what cannot mean anything else there.
+# Safe without quotes: words that start with a letter, and separators that have no other meaning there.
 _WORD = r"[\w./()'+*%&=@;$<>-]"
 _PLAIN = re.compile(rf"[^\W\d]{_WORD}*(?:(?: |, |! |\? |:){_WORD}+)*[!?]?")
 _PLAIN_IN_FLOW = re.compile(rf"[^\W\d]{_WORD}*(?: {_WORD}+)*")
-# What YAML readers take for a line break, or do not take at all.
+# Characters that YAML parsers reject or treat as line breaks.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _NOT_IN_BLOCK = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def encode_yaml(value: Value) -> str:
-    """One YAML document. What JSON cannot hold is refused, as by `encode_json`."""
+    """Encode a value as one YAML document. Like `encode_json`, it rejects values that JSON can't represent."""
     encode_json(value)
     return "\n".join(_document(value)) + "\n"
 
@@ -33,9 +33,9 @@ def _document(value: Value) -> Iterator[str]:
     for key, inner in value.items():
         start = f"{_scalar(key, in_flow=True)}:"
         if isinstance(inner, list) and any(isinstance(item, dict) and item for item in inner):
-            # What the document is about: one line for each thing that is said of it reads well in a diff.
+            # The main lists of the document, such as `checkpoints`: one line per field gives readable diffs.
             yield start
-            yield from (_INDENT + line if line else "" for item in inner for line in _item(item, opened=True))
+            yield from (_INDENT + line if line else "" for item in inner for line in _item(item, block=True))
         else:
             yield from _member(start, inner)
 
@@ -54,7 +54,7 @@ def _lines(value: Value) -> Iterator[str]:
 
 
 def _member(start: str, value: Value) -> Iterator[str]:
-    """`key:` and its value, on the same line or below."""
+    """`key:` and its value, on the same line or on the next ones."""
     if isinstance(value, str) and _is_block(value):
         yield from _block(f"{start} ", value)
     elif not isinstance(value, dict | list):
@@ -66,11 +66,11 @@ def _member(start: str, value: Value) -> Iterator[str]:
         yield from (_INDENT + line if line else "" for line in _lines(value))
 
 
-def _item(value: Value, *, opened: bool = False) -> Iterator[str]:
-    """`- ` and its value, whose first line stands beside it."""
+def _item(value: Value, *, block: bool = False) -> Iterator[str]:
+    """`- ` and its value, which starts on the same line."""
     if isinstance(value, str) and _is_block(value):
         yield from _block("- ", value)
-    elif value and isinstance(value, dict | list) and (opened or not _fits(value, 2)):
+    elif value and isinstance(value, dict | list) and (block or not _fits(value, 2)):
         for number, line in enumerate(_lines(value)):
             yield f"{_INDENT if number else '- '}{line}" if line else ""
     else:
@@ -78,11 +78,11 @@ def _item(value: Value, *, opened: bool = False) -> Iterator[str]:
 
 
 def _fits(value: Value, before: int) -> bool:
-    """Does it read well on one line: empty, or plain values only?"""
+    """Is it short enough for one line, and empty or made of plain values only?"""
     if not value:
         return True
     inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
-    is_simple = not any(isinstance(one, dict | list) or (isinstance(one, str) and "\n" in one) for one in inner)
+    is_simple = not any(isinstance(item, dict | list) or (isinstance(item, str) and "\n" in item) for item in inner)
     return is_simple and before + len(_flow(value)) <= _WIDTH
 
 
@@ -102,7 +102,7 @@ def _scalar(value: Value, *, in_flow: bool = False) -> str:
     if pattern.fullmatch(value) and resolve(value) == value:
         return value
     quoted = encode_json(value).decode()
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
 
 
 def _is_block(value: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the YAML parser reports, as typed values: the only place that knows ruamel's reading side."""
+"""The events of the YAML parser as typed values. Only this module uses ruamel's parser."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from cairn.documents.source_map import SourcePosition
 
 
 class YamlEventKind(Enum):
-    DOCUMENT = auto()  # a document begins
+    DOCUMENT = auto()  # start of a document
     SCALAR = auto()
     ALIAS = auto()
-    SEQUENCE = auto()  # a list begins
-    MAPPING = auto()  # a mapping begins
+    SEQUENCE = auto()  # start of a list
+    MAPPING = auto()  # start of a mapping
     END = auto()  # of a list, a mapping, a document or the whole text
 
 
@@ -29,7 +29,7 @@ class YamlEvent:
     kind: YamlEventKind
     mark: SourcePosition
     text: str = ""
-    is_quoted: bool = False  # or a block: a text, whatever it looks like
+    is_quoted: bool = False  # or a block: always text
     anchor: str | None = None
     tag: str | None = None
     version: tuple[int, int] | None = None
@@ -54,13 +54,13 @@ def parse(source: str) -> Iterator[YamlEvent]:
     except MarkedYAMLError as error:
         raise _syntax_error(error) from None
     except ReaderError as error:
-        raise unwritable(source, _attribute(error, "position")) from None
+        raise unescaped_error(source, _attribute(error, "position")) from None
 
 
-def unwritable(source: str, offset: int) -> DocumentError:
-    """The refusal of a character that may only be written as an escape."""
+def unescaped_error(source: str, offset: int) -> DocumentError:
+    """The error for a character that is allowed only as an escape."""
     at = mark_at(source, offset)
-    message = f"the character U+{ord(source[offset]):04X} may only be written as an escape, in double quotes"
+    message = f"the character U+{ord(source[offset]):04X} must be written as an escape in double quotes"
     return DocumentError(message, at.line, at.column)
 
 
@@ -88,7 +88,7 @@ def _mark(mark: Any) -> SourcePosition:
 
 def _syntax_error(error: MarkedYAMLError) -> DocumentError:
     at = _mark(_attribute(error, "problem_mark"))
-    return DocumentError(f"this is not YAML: {_attribute(error, 'problem')}", at.line, at.column)
+    return DocumentError(f"invalid YAML: {_attribute(error, 'problem')}", at.line, at.column)
 
 
 def _attribute(error: Exception, name: str) -> Any:
