@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cairn.definitions import ready_agents
+from cairn.definitions import builtin_agents
 from cairn.store import library
 from tests.api.app import App, Json
 from tests.api.users import token_for
@@ -47,7 +47,7 @@ async def test_ready_agents_are_listed_searched_and_read(app: App) -> None:
     while page["next_cursor"] is not None:
         page = await app.get("/api/agents", limit=5, cursor=page["next_cursor"])
         names += [one["name"] for one in page["items"]]
-    assert names == sorted({*names, *ready_agents()})
+    assert names == sorted({*names, *builtin_agents()})
     found = await app.get("/api/agents", search="REWORK tester")
     assert found["items"] == []
     assert [one["name"] for one in (await app.get("/api/agents", search="sends WORK"))["items"]] == ["tester"]
@@ -167,7 +167,7 @@ async def test_ones_own_stands_before_a_ready_one_and_gives_its_place_back(app: 
     await app.pipeline(speaks("say", "critic", prompt="Speak."), pipeline_name="Praise")
     assert (await app.client.delete("/api/agents/critic")).status_code == 204
     back = await app.get("/api/agents/critic")
-    assert (back["is_ready_made"], back["role"]) == (True, ready_agents()["critic"].role)
+    assert (back["is_ready_made"], back["role"]) == (True, builtin_agents()["critic"].role)
     assert back["used_count"] == 1
 
 

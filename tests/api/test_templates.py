@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from cairn.adapters.simulated_model.documents import NOTE
-from cairn.definitions import templates
+from cairn.definitions import builtin_templates
 from tests.api.app import App, Json, until
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-AGENTS = [template.name for template in templates() if "agents" in template.uses]
+AGENTS = [template.name for template in builtin_templates() if "agents" in template.uses]
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def test_every_missing_source_is_reported_with_what_was_expected() -> None:
     }
     with pytest.raises(MappingError) as caught:
         input_paths.resolve(paths, CONTEXT)
-    assert caught.value.faults == {
+    assert caught.value.errors == {
         "a": mentions("input.txet", "'txet'", "'text', 'tags', 'empty'"),
         "b": mentions("input.tags[2]", "2", "input.tags"),
         "c": mentions("ticket.id.x", "'x'", "12345678901234567890123"),

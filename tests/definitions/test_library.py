@@ -10,13 +10,13 @@ from cairn.definitions import (
     AgentError,
     Finding,
     LibraryAgent,
+    builtin_agents,
+    builtin_templates,
     check,
     load,
     read_agent,
-    ready_agents,
-    refers,
     resolve,
-    templates,
+    uses_library,
 )
 from cairn.definitions.findings import errors
 from cairn.documents import decode_yaml
@@ -54,16 +54,16 @@ def told(*checkpoints: Json) -> list[tuple[str, str]]:
 
 def test_ready_agents_are_used_by_templates_and_stand_for_themselves() -> None:
     """Each can be read, is named as its file, and says what it is for; templates name none that is not there."""
-    ready = ready_agents()
+    ready = builtin_agents()
     assert {
         *("ticket-analyzer", "customer-data", "solution-generator", "refund-writer", "business-analyst"),
         *("requirements-engineer", "designer", "developer", "tester", "critic", "judge"),
     } <= set(ready)
-    assert all(agent.description and agent.role and agent.called != agent.name for agent in ready.values())
-    for template in templates():
+    assert all(agent.description and agent.role and agent.display_name != agent.name for agent in ready.values())
+    for template in builtin_templates():
         document, positions = template.read()
         assert check(document, positions=positions, agents=ready) == []
-    refer = [template.name for template in templates() if refers(load(template.read()[0]).definition)]
+    refer = [template.name for template in builtin_templates() if uses_library(load(template.read()[0]).definition)]
     assert len(refer) == 6
 
 

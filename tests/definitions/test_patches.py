@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from cairn.definitions import Document, amend, load
+from cairn.definitions import Document, apply_patch, load
 from cairn.definitions.model import CheckpointDefinition
 from tests.definitions.corpus import pipeline, saved, saved_again
 
@@ -16,7 +16,7 @@ def amended(checkpoint: Any, **changes: Any) -> CheckpointDefinition:
     old = saved(pipeline({"key": "first", "prompt": "x"}, {"key": "a", **checkpoint}))
     stored: Any = old.document
     first, second = stored["checkpoints"]
-    document: Document = pipeline(first, amend(second, changes))
+    document: Document = pipeline(first, apply_patch(second, changes))
     new = saved_again(document, old, lambda: "00000000-0000-4000-8000-0000000000ff")
     assert new.checkpoints[1].checkpoint_id == old.checkpoints[1].checkpoint_id
     return new.checkpoints[1]
@@ -107,5 +107,5 @@ def test_a_form_that_begins_to_be_saved_declares_its_artifact() -> None:
 def test_what_is_amended_is_not_changed_itself() -> None:
     checkpoint: Any = written(prompt="x", outputs=["a.md"]).document
     before = repr(checkpoint)
-    amend(checkpoint, {"prompt": "y", "outputs": [], "script": "a.py", "approve": "both", "needs": []})
+    apply_patch(checkpoint, {"prompt": "y", "outputs": [], "script": "a.py", "approve": "both", "needs": []})
     assert repr(checkpoint) == before

@@ -9,12 +9,12 @@ from cairn.core.states import ExecutionMode
 from cairn.definitions import (
     BuiltinTemplate,
     authoring_schema,
+    builtin_templates,
     check,
     check_value,
     compile_plan,
     fill_defaults,
     load,
-    templates,
 )
 from tests.definitions.corpus import saved, saved_again
 
@@ -22,11 +22,11 @@ FUNCTIONS = [f"samples.{name}" for name in ("count_words", "find_keywords", "rea
 
 
 def named(name: str) -> BuiltinTemplate:
-    return next(template for template in templates() if template.name == name)
+    return next(template for template in builtin_templates() if template.name == name)
 
 
 def test_there_are_twelve() -> None:
-    assert [(template.name, template.title) for template in templates()] == [
+    assert [(template.name, template.title) for template in builtin_templates()] == [
         ("build-or-buy", "Build or buy"),
         ("business-analysis", "Business analysis"),
         ("develop-and-test", "Develop and test"),
@@ -40,10 +40,10 @@ def test_there_are_twelve() -> None:
         ("text-review", "Text review"),
         ("ticket-triage", "Ticket triage"),
     ]
-    assert all(template.description and template.text.startswith("#") for template in templates())
+    assert all(template.description and template.text.startswith("#") for template in builtin_templates())
 
 
-@pytest.mark.parametrize("template", templates(), ids=lambda template: template.name)
+@pytest.mark.parametrize("template", builtin_templates(), ids=lambda template: template.name)
 def test_a_template_can_be_used_as_it_is(template: BuiltinTemplate) -> None:
     document, positions = template.read()
     assert check(document, positions=positions, functions=FUNCTIONS) == []

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from cairn.definitions import templates
+from cairn.definitions import builtin_templates
 from cairn.documents import decode_json, decode_yaml
 from tests.chaos.server import TOKEN, Server
 from tests.docs.pages import ROOT, blocks_of
@@ -74,7 +74,7 @@ def read(server: Server, run_id: str, position: int, name: str) -> str:
 
 
 def test_templates_are_copied_as_they_are() -> None:
-    shipped = {f"{template.name}.yaml": template.text for template in templates()}
+    shipped = {f"{template.name}.yaml": template.text for template in builtin_templates()}
     assert {name: (EXAMPLES / name).read_text() for name in shipped} == shipped
 
 

@@ -156,9 +156,7 @@ class Colour(StrEnum):
         ([Colour.RED, None, float("inf")], "/2", mentions("inf")),
     ],
 )
-def test_values_that_json_cannot_represent_are_rejected(
-    value: Any, path: str | None, message: str
-) -> None:
+def test_values_that_json_cannot_represent_are_rejected(value: Any, path: str | None, message: str) -> None:
     for encode in (encode_json, canonical, digest):
         with pytest.raises(DocumentError) as caught:
             encode(value)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cairn.definitions import templates
+from cairn.definitions import builtin_templates
 
-REFUND = next(template.text for template in templates() if template.name == "refund-email")
+REFUND = next(template.text for template in builtin_templates() if template.name == "refund-email")
 
 
 def form_then_approval(name: str, fields: str = "[{name: goal, label: Goal}]") -> str:

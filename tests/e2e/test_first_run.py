@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from cairn.definitions import templates
+from cairn.definitions import builtin_templates
 from tests.e2e.page_checks import axe, overflow
 from tests.e2e.server import Server
 
@@ -36,7 +36,7 @@ def test_a_sample_with_agents_is_offered_and_runs_offline(page: Page, fresh_serv
     expect(page.get_by_role("heading", name="Approve your first run in two minutes")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Start "))).to_have_count(6)
     page.get_by_role("link", name="All templates").click()
-    expect(page.get_by_role("button", name=re.compile("^Use template"))).to_have_count(len(templates()))
+    expect(page.get_by_role("button", name=re.compile("^Use template"))).to_have_count(len(builtin_templates()))
     page.go_back()
     page.get_by_role("button", name="Start Ticket triage").click()
     expect(page.get_by_text("Approve Solution generator?")).to_be_visible()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cairn.definitions import expand, parse
-from cairn.definitions.templates import templates
+from cairn.definitions.templates import builtin_templates
 from cairn.documents import Value
 from cairn.ports import Errored, Produced, ProducedFile
 from cairn.runners import FunctionRunner, map_input, read_value, run_context
@@ -191,7 +191,7 @@ REPORT = f"""\
 
 async def run_template(text: str) -> str:
     """Walk the template's checkpoints one after the other, and give back its report."""
-    (template,) = (one for one in templates() if one.name == "text-report")
+    (template,) = (one for one in builtin_templates() if one.name == "text-report")
     document, _ = template.read()
     pipeline = parse(expand(document))
     values: dict[str, Value] = {}

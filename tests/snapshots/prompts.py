@@ -8,8 +8,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
-from cairn.definitions.agents import ready_agents
-from cairn.definitions.templates import templates
+from cairn.definitions.agents import builtin_agents
+from cairn.definitions.templates import builtin_templates
 from cairn.ports import ArtifactSource, ResolvedInputs, ReworkBrief
 from tests.runners.agent_samples import Agents, Asked, FakeModels, Reply, Uses, hands_over
 from tests.runners.work_orders import stored
@@ -194,8 +194,8 @@ class _Leaf:
 
 def library() -> str:
     """Texts of the agents and templates that come with Cairn."""
-    agents = {f"Agent {name}": agent.model_dump(exclude_defaults=True) for name, agent in ready_agents().items()}
-    found: Json = agents | {f"Template {template.name}": template.read()[0] for template in templates()}
+    agents = {f"Agent {name}": agent.model_dump(exclude_defaults=True) for name, agent in builtin_agents().items()}
+    found: Json = agents | {f"Template {template.name}": template.read()[0] for template in builtin_templates()}
     parts = ["\n".join([f"# {title}", *_lines(document)]) for title, document in found.items()]
     return "\n\n".join(parts) + "\n"
 

@@ -1,9 +1,9 @@
 """Pipeline definitions: read, checked with the place of each fault, given ids, compared, compiled for the run."""
 
-from cairn.definitions.agent_resolution import refers, resolve
-from cairn.definitions.agents import ready_agents
+from cairn.definitions.agent_resolution import resolve, uses_library
+from cairn.definitions.agents import builtin_agents
 from cairn.definitions.authoring.expansion import expand
-from cairn.definitions.authoring.patches import amend
+from cairn.definitions.authoring.patches import apply_patch
 from cairn.definitions.authoring.yaml_export import to_yaml
 from cairn.definitions.diff import Change, ChangeKind, diff, text_diff
 from cairn.definitions.execution_config import InputField
@@ -22,7 +22,7 @@ from cairn.definitions.loader import LoadedDefinition, check, load
 from cairn.definitions.model import ArtifactDeclaration, CheckpointDefinition, PipelineDefinition
 from cairn.definitions.published_schemas import authoring_schema, full_schema
 from cairn.definitions.run_plan import compile_graph, compile_plan, compile_policies
-from cairn.definitions.templates import BuiltinTemplate, templates
+from cairn.definitions.templates import BuiltinTemplate, builtin_templates
 
 parse = PipelineDefinition.parse
 
@@ -48,9 +48,11 @@ __all__ = [
     "SchemaViolation",
     "Severity",
     "agent_schema",
-    "amend",
+    "apply_patch",
     "assign_ids",
     "authoring_schema",
+    "builtin_agents",
+    "builtin_templates",
     "check",
     "check_value",
     "compile_graph",
@@ -65,13 +67,11 @@ __all__ = [
     "load",
     "parse",
     "read_agent",
-    "ready_agents",
-    "refers",
     "resolve",
     "stamp",
     "structure",
-    "templates",
     "text_diff",
     "to_yaml",
+    "uses_library",
     "without_ids",
 ]

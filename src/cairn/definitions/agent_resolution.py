@@ -9,7 +9,7 @@ from cairn.definitions.library_agents import Library, LibraryAgent
 from cairn.definitions.model import CheckpointDefinition, PipelineDefinition
 
 
-def refers(definition: PipelineDefinition) -> bool:
+def uses_library(definition: PipelineDefinition) -> bool:
     """Whether it names any agent of the library."""
     return definition.names_library_agents
 
@@ -21,7 +21,7 @@ def agents_of(checkpoint: CheckpointDefinition) -> tuple[Agent, ...]:
 
 def resolve(definition: PipelineDefinition, library: Library) -> PipelineDefinition:
     """What nobody knows stays as it is: whoever carries it out says so."""
-    if not refers(definition):
+    if not uses_library(definition):
         return definition
     parts = {name: getattr(definition, name) for name in type(definition).model_fields}
     checkpoints = tuple(resolve_checkpoint(checkpoint, library) for checkpoint in definition.checkpoints)
@@ -34,43 +34,43 @@ def resolve_checkpoint(checkpoint: CheckpointDefinition, library: Library) -> Ch
     config = checkpoint.execution.agent_config
     if config is None or not any(agent.library_agent for agent in agents_of(checkpoint)):
         return checkpoint
-    alone = _alone(config, library)
+    alone = _single_library_agent(config, library)
     resolved = config.model_copy(
         update={
-            "agent": _put_in(config.agent, library) if config.agent is not None else None,
-            "agents": tuple(_put_in(agent, library) for agent in config.agents),
+            "agent": _merge(config.agent, library) if config.agent is not None else None,
+            "agents": tuple(_merge(agent, library) for agent in config.agents),
         }
     )
     execution = checkpoint.execution.model_copy(update={"agent_config": resolved})
     schemas = dict[str, JsonSchema | None]()
     if alone is not None and checkpoint.input_schema is None:
         schemas["input_schema"] = alone.input_schema
-    if alone is not None and checkpoint.output_schema is None and _makes_one_json(checkpoint):
+    if alone is not None and checkpoint.output_schema is None and _has_one_untyped_json_artifact(checkpoint):
         schemas["output_schema"] = alone.output_schema
     return checkpoint.model_copy(update={"execution": execution, **schemas})
 
 
-def _alone(config: AgentConfig, library: Library) -> LibraryAgent | None:
+def _single_library_agent(config: AgentConfig, library: Library) -> LibraryAgent | None:
     """The library's agent that does all of it: its schemas are the checkpoint's."""
     if config.creation_mode is not CreationMode.SINGLE or config.agent is None:
         return None
     return library.get(config.agent.library_agent or "")
 
 
-def _makes_one_json(checkpoint: CheckpointDefinition) -> bool:
+def _has_one_untyped_json_artifact(checkpoint: CheckpointDefinition) -> bool:
     """One that says nothing of its form itself."""
     made = [one for one in checkpoint.output.artifacts if one.format == "json"]
     return len(made) == 1 and made[0].content_schema is None
 
 
-def _put_in(agent: Agent, library: Library) -> Agent:
+def _merge(agent: Agent, library: Library) -> Agent:
     """Keys beside the name replace the library's own."""
     base = library.get(agent.library_agent or "")
     if base is None:
         return agent
     return Agent(
         agent_id=agent.agent_id,
-        name=agent.name or base.called,
+        name=agent.name or base.display_name,
         role=agent.role or base.role,
         system_prompt=base.system_prompt if agent.system_prompt is None else agent.system_prompt,
         task_prompt=agent.task_prompt or base.task_prompt,

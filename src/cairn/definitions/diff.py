@@ -38,7 +38,7 @@ class Change:
 
 def diff(old: PipelineDefinition, new: PipelineDefinition) -> list[Change]:
     """Every difference that an author made; checkpoints are the same by id, or else by key."""
-    return [*_compare(_written(old), _written(new), ""), *_compare_checkpoints(old, new)]
+    return [*_compare(_authored(old), _authored(new), ""), *_compare_checkpoints(old, new)]
 
 
 def text_diff(
@@ -55,18 +55,18 @@ def text_diff(
 def _compare_checkpoints(old: PipelineDefinition, new: PipelineDefinition) -> Iterator[Change]:
     before = {_name(checkpoint): at for at, checkpoint in enumerate(old.checkpoints)}
     after = {_name(checkpoint): at for at, checkpoint in enumerate(new.checkpoints)}
-    stayed = _in_order([name for name in before if name in after], [name for name in after if name in before])
+    stayed = _unmoved([name for name in before if name in after], [name for name in after if name in before])
     for name, at in before.items():
         if name not in after:
-            yield Change(join(("checkpoints", at)), ChangeKind.REMOVED, before=_written(old.checkpoints[at]))
+            yield Change(join(("checkpoints", at)), ChangeKind.REMOVED, before=_authored(old.checkpoints[at]))
     for name, at in after.items():
-        path, written = join(("checkpoints", at)), _written(new.checkpoints[at])
+        path, written = join(("checkpoints", at)), _authored(new.checkpoints[at])
         if name not in before:
             yield Change(path, ChangeKind.ADDED, after=written)
             continue
         if name not in stayed:
             yield Change(path, ChangeKind.MOVED, before[name], at)
-        yield from _compare(_written(old.checkpoints[before[name]]), written, path)
+        yield from _compare(_authored(old.checkpoints[before[name]]), written, path)
 
 
 def _compare(before: Value, after: Value, path: str) -> Iterator[Change]:
@@ -89,7 +89,7 @@ def _compare(before: Value, after: Value, path: str) -> Iterator[Change]:
 
 def _compare_parts(before: dict[str, Value], after: dict[str, Value], path: str) -> Iterator[Change]:
     """Artifacts, fields and agents: the same by id."""
-    stayed = _in_order([name for name in before if name in after], [name for name in after if name in before])
+    stayed = _unmoved([name for name in before if name in after], [name for name in after if name in before])
     for at, (name, part) in enumerate(before.items()):
         if name not in after:
             yield Change(child(path, at), ChangeKind.REMOVED, before=part)
@@ -102,7 +102,7 @@ def _compare_parts(before: dict[str, Value], after: dict[str, Value], path: str)
         yield from _compare(before[name], part, child(path, at))
 
 
-def _in_order(before: list[str], after: list[str]) -> set[str]:
+def _unmoved(before: list[str], after: list[str]) -> set[str]:
     """Those that kept their order; the others moved."""
     blocks = difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     return {name for block in blocks for name in before[block.a : block.a + block.size]}
@@ -118,5 +118,5 @@ def _name(checkpoint: CheckpointDefinition) -> str:
     return checkpoint.checkpoint_id or checkpoint.key
 
 
-def _written(part: PipelineDefinition | CheckpointDefinition) -> Document:
+def _authored(part: PipelineDefinition | CheckpointDefinition) -> Document:
     return {key: value for key, value in part.document.items() if key not in _NOT_WRITTEN}

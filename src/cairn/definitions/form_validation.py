@@ -9,14 +9,14 @@ from typing import cast
 from cairn.definitions.enums import FieldType
 from cairn.definitions.execution_config import InputField
 from cairn.definitions.findings import Finding
-from cairn.definitions.json_schema.messages import show
+from cairn.definitions.json_schema.messages import preview
 from cairn.definitions.json_schema.patterns import MAX_TEXT, matches
 from cairn.definitions.json_schema.validator import check_value
 from cairn.documents import Value, encode_json
 from cairn.documents.pointers import join
 
 _TEXTS = (FieldType.TEXT, FieldType.MULTILINE_TEXT)
-_WANTED = {
+_EXPECTED = {
     FieldType.TEXT: "a text",
     FieldType.MULTILINE_TEXT: "a text",
     FieldType.NUMBER: "a number",
@@ -45,14 +45,14 @@ def check(fields: Iterable[InputField], values: Mapping[str, Value]) -> tuple[di
                 clean[name] = ""
             continue
         clean[name] = value
-        findings.extend(_faults(field, value))
+        findings.extend(_field_errors(field, value))
     return clean, findings
 
 
-def _faults(field: InputField, value: Value) -> list[Finding]:
+def _field_errors(field: InputField, value: Value) -> list[Finding]:
     place = join((field.name,))
     if not _is_of_type(field.type, value):
-        return [Finding(place, f"expected {_WANTED[field.type]}, but got {show(value)}")]
+        return [Finding(place, f"expected {_EXPECTED[field.type]}, but got {preview(value)}")]
     match field.validation:
         case str() as pattern:
             return [] if (message := _mismatch(field, pattern, value)) is None else [Finding(place, message)]
@@ -77,4 +77,4 @@ def _mismatch(field: InputField, pattern: str, value: Value) -> str | None:
     if len(text) > MAX_TEXT:
         return f"at most {MAX_TEXT:,} characters can be checked, but these are {len(text):,}"
     is_match = matches(pattern, text, across_lines=field.type is FieldType.MULTILINE_TEXT)
-    return None if is_match else f"expected a text that matches {pattern}, but got {show(value)}"
+    return None if is_match else f"expected a text that matches {pattern}, but got {preview(value)}"

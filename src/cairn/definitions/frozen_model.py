@@ -12,11 +12,11 @@ Document: TypeAlias = dict[str, Value]
 JsonSchema: TypeAlias = dict[str, Any] | bool
 
 
-def _whole(value: object) -> object:
+def _integer(value: object) -> object:
     return int(value) if isinstance(value, float) else value
 
 
-Count: TypeAlias = Annotated[int, BeforeValidator(_whole)]  # to JSON Schema 3.0 and 1e20 are integers, too
+Count: TypeAlias = Annotated[int, BeforeValidator(_integer)]  # to JSON Schema 3.0 and 1e20 are integers, too
 
 
 class DefinitionModel(BaseModel):

@@ -22,11 +22,11 @@ def assign_ids(
     """Give every part its id: that of the same part in `old`, or (with `keep`) the one it brings, or a new one."""
     # Only an import keeps what it brings: otherwise an id would wander from one pipeline into another.
     document, before = new.document, old.document if old else {}
-    _identify(document, before, "pipeline_id", keep, new_id)
+    _set_id(document, before, "pipeline_id", keep, new_id)
     for checkpoint, same in _pairs(document, before, ("checkpoints",), "checkpoint_id", ("key",)):
-        _identify(checkpoint, same, "checkpoint_id", keep, new_id)
+        _set_id(checkpoint, same, "checkpoint_id", keep, new_id)
         for part, twin, id_name in _parts(checkpoint, same):
-            _identify(part, twin, id_name, keep, new_id)
+            _set_id(part, twin, id_name, keep, new_id)
     document["checkpoint_order"] = [checkpoint["checkpoint_id"] for _, checkpoint in objects(document, "checkpoints")]
     return PipelineDefinition.parse(document)
 
@@ -96,18 +96,18 @@ def _pairs(
     found: dict[int, Document] = {}
     for names_of in ((id_name,), names):
         for at, part in enumerate(parts):
-            if at not in found and (called := _called(part, names_of)):
-                twin = next((other for other in left if _called(other, names_of) == called), None)
+            if at not in found and (called := _name(part, names_of)):
+                twin = next((other for other in left if _name(other, names_of) == called), None)
                 if twin is not None:
                     found[at] = twin
                     left.remove(twin)
     return ((part, found.get(at, {})) for at, part in enumerate(parts))
 
 
-def _identify(part: Document, same: Document, id_name: str, keep: bool, new_id: NewId) -> None:
+def _set_id(part: Document, same: Document, id_name: str, keep: bool, new_id: NewId) -> None:
     brought = text(part, id_name) if keep else None
     part[id_name] = text(same, id_name) or (brought or new_id()).lower()
 
 
-def _called(part: Document, names: tuple[str, ...]) -> str | None:
+def _name(part: Document, names: tuple[str, ...]) -> str | None:
     return next((found for name in names if (found := text(part, name))), None)

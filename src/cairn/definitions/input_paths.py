@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cairn.definitions.json_schema.messages import show
+from cairn.definitions.json_schema.messages import preview
 from cairn.documents import DocumentError, Value, decode_json, encode_json
 
 INPUT = "input"
@@ -27,8 +27,8 @@ class MappingError(ValueError):
     """Inputs that could not be found, by the name they were wanted under."""
 
     def __init__(self, faults: Mapping[str, str]) -> None:
-        self.faults = dict(faults)
-        super().__init__("; ".join(f"{target}: {message}" for target, message in self.faults.items()))
+        self.errors = dict(faults)
+        super().__init__("; ".join(f"{target}: {message}" for target, message in self.errors.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Path:
     is_optional: bool = False
 
     def __str__(self) -> str:
-        return f"{self.upto(len(self.steps))}{'?' if self.is_optional else ''}"
+        return f"{self.prefix(len(self.steps))}{'?' if self.is_optional else ''}"
 
-    def upto(self, count: int) -> str:
+    def prefix(self, count: int) -> str:
         """The path's first steps, as they are written."""
-        return self.root + "".join(_written(step) for step in self.steps[:count])
+        return self.root + "".join(_format_step(step) for step in self.steps[:count])
 
 
 @lru_cache(maxsize=4096)
@@ -60,7 +60,7 @@ def parse_path(text: str) -> Path:
         if not step:
             wanted = 'a path goes on with .name, [0] or ["name"]'
             raise PathError(f"{text!r} is not a path: {wanted}, but here it goes on with {body[at:]!r}")
-        steps.append(int(step["index"]) if step["index"] else step["name"] or _unquoted(step["quoted"], text))
+        steps.append(int(step["index"]) if step["index"] else step["name"] or _decode_quoted(step["quoted"], text))
         at = step.end()
     return Path(root[0], tuple(steps), is_optional)
 
@@ -96,12 +96,12 @@ def follow(path: Path, context: Mapping[str, Value]) -> Value:
             case list(), int() if step < len(value):
                 value = value[step]
             case _:
-                raise LookupError(_missing(path, count, value))
+                raise LookupError(_missing_message(path, count, value))
     return value
 
 
-def _missing(path: Path, count: int, value: Value) -> str:
-    step, place = path.steps[count], path.upto(count)
+def _missing_message(path: Path, count: int, value: Value) -> str:
+    step, place = path.steps[count], path.prefix(count)
     wanted = f"an item at position {step}" if isinstance(step, int) else f"the key {step!r}"
     match value:
         case dict():
@@ -109,17 +109,17 @@ def _missing(path: Path, count: int, value: Value) -> str:
         case list():
             has = f"is a list of {len(value)}"
         case _:
-            has = f"is {show(value)}"
+            has = f"is {preview(value)}"
     return f"{path} expected {wanted} in {place}, which {has}"
 
 
-def _written(step: str | int) -> str:
+def _format_step(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
     return f".{step}" if _ROOT.fullmatch(step) and step.strip() == step else f"[{encode_json(step).decode()}]"
 
 
-def _unquoted(quoted: str, text: str) -> str:
+def _decode_quoted(quoted: str, text: str) -> str:
     try:
         return str(decode_json(quoted))
     except DocumentError as error:

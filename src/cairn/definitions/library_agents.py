@@ -13,8 +13,8 @@ from pydantic import Field
 from cairn.definitions.findings import AgentError, Finding
 from cairn.definitions.frozen_model import DefinitionModel, JsonSchema
 from cairn.definitions.json_schema.messages import explain
-from cairn.definitions.json_schema.validator import SchemaError, compile_schema, refuse_to_fetch
-from cairn.definitions.outline import no_such
+from cairn.definitions.json_schema.validator import SchemaError, compile_schema, reject_fetch
+from cairn.definitions.outline import unknown_name
 from cairn.definitions.published_schemas import full_schema
 from cairn.documents import SourceMap, Value, decode_json
 from cairn.documents.pointers import child, join
@@ -36,7 +36,7 @@ class LibraryAgent(DefinitionModel):
     output_schema: JsonSchema | None = None
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         return self.title or self.name
 
 
@@ -53,7 +53,7 @@ def agent_schema() -> dict[str, Any]:
 @cache
 def _validator() -> jsonschema_rs.Validator:
     return jsonschema_rs.Draft202012Validator(
-        agent_schema(), validate_formats=True, retriever=refuse_to_fetch, pattern_options=jsonschema_rs.RegexOptions()
+        agent_schema(), validate_formats=True, retriever=reject_fetch, pattern_options=jsonschema_rs.RegexOptions()
     )
 
 
@@ -74,7 +74,7 @@ def _check(document: Value, positions: SourceMap, servers: Collection[str] | Non
         path = join(error.instance_path)
         ill.add(path.split("/")[1] if path else "")
         for text, key in explain(error, agent_schema()):
-            yield _placed(path, text, positions, key)
+            yield _located(path, text, positions, key)
     if not isinstance(document, dict):
         return
     for name in ("input_schema", "output_schema"):
@@ -83,16 +83,16 @@ def _check(document: Value, positions: SourceMap, servers: Collection[str] | Non
             if isinstance(schema, dict | bool) and name not in ill:
                 compile_schema(cast("JsonSchema", schema))
         except SchemaError as error:
-            yield _placed(f"/{name}{error.path}", error.message, positions)
+            yield _located(f"/{name}{error.path}", error.message, positions)
     tools = document.get("tools")
     for at, tool in enumerate(tools if isinstance(tools, list) else []):
         server = tool.removeprefix(_MCP).partition("/")[0] if isinstance(tool, str) and tool.startswith(_MCP) else None
         if servers is not None and server is not None and server not in servers:
-            message = no_such("MCP server", server, sorted(servers))
+            message = unknown_name("MCP server", server, sorted(servers))
             told = f"{message}: an admin names servers in the settings (mcp_servers)"
-            yield _placed(join(("tools", at)), told, positions)
+            yield _located(join(("tools", at)), told, positions)
 
 
-def _placed(path: str, message: str, positions: SourceMap, key: str | None = None) -> Finding:
+def _located(path: str, message: str, positions: SourceMap, key: str | None = None) -> Finding:
     mark = positions.value(path) if key is None else positions.key(child(path, key))
     return Finding(path, message, line=mark.line if mark else None, column=mark.column if mark else None)

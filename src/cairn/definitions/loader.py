@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from cairn.definitions.authoring.expansion import expand_tracked
-from cairn.definitions.authoring.source_map import Origins
+from cairn.definitions.authoring.source_map import SourcePointers
 from cairn.definitions.checks.content import check_functions, check_limits, check_schemas, check_size
 from cairn.definitions.checks.flow import check_flow
 from cairn.definitions.checks.graph import check_graph
@@ -77,16 +77,16 @@ def _read(
 ) -> tuple[Value, list[Finding]]:
     """The full form, and everything that is found in it."""
     if too_large := list(check_size(document, limits)):
-        return None, [_SourcePositions(document, Origins(), positions).placed(finding) for finding in too_large]
+        return None, [_SourcePositions(document, SourcePointers(), positions).locate(finding) for finding in too_large]
     expansion = expand_tracked(document)
     marks = _SourcePositions(document, expansion.origins, positions)
     shape = list(check_shape(expansion.document))
     ill = {fault.finding.path for fault in shape}
     full = expansion.document if known.agents is None else with_schemas(expansion.document, known.agents)
     meant = _check_meaning(DefinitionOutline(full, ill), limits, known)
-    found = [marks.marked(finding, finding.path) for finding in expansion.findings]
-    found += [marks.placed(fault.finding, fault.key) for fault in shape]
-    found += [marks.placed(finding) for finding in meant if finding.path not in ill]  # told already, by its shape
+    found = [marks.with_position(finding, finding.path) for finding in expansion.findings]
+    found += [marks.locate(fault.finding, fault.key) for fault in shape]
+    found += [marks.locate(finding) for finding in meant if finding.path not in ill]  # told already, by its shape
     in_order = sorted(dict.fromkeys(found), key=lambda finding: (finding.line or 0, finding.column or 0))
     return expansion.document, in_order
 
@@ -110,17 +110,17 @@ def _check_meaning(outline: DefinitionOutline, limits: DefinitionLimits, known: 
 class _SourcePositions:
     """Puts findings at their place in what the author wrote."""
 
-    def __init__(self, document: Value, origins: Origins, positions: SourceMap | None) -> None:
+    def __init__(self, document: Value, origins: SourcePointers, positions: SourceMap | None) -> None:
         self._document = document
         self._origins = origins
         self._positions = positions or SourceMap()
 
-    def placed(self, finding: Finding, key: str | None = None) -> Finding:
+    def locate(self, finding: Finding, key: str | None = None) -> Finding:
         """Move a finding from the full form to the author's document."""
-        source = self._origins.written(finding.path, self._document)
-        about = source if key is None else self._origins.written(key, self._document)
-        return self.marked(replace(finding, path=source), about, of_key=key is not None)
+        source = self._origins.nearest_source(finding.path, self._document)
+        about = source if key is None else self._origins.nearest_source(key, self._document)
+        return self.with_position(replace(finding, path=source), about, of_key=key is not None)
 
-    def marked(self, finding: Finding, pointer: str, *, of_key: bool = False) -> Finding:
+    def with_position(self, finding: Finding, pointer: str, *, of_key: bool = False) -> Finding:
         mark = self._positions.key(pointer) if of_key else self._positions.value(pointer)
         return replace(finding, line=mark.line, column=mark.column) if mark else finding

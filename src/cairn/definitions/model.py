@@ -23,7 +23,7 @@ from cairn.definitions.enums import (
 )
 from cairn.definitions.execution_config import ExecutionConfig
 from cairn.definitions.frozen_model import Count, DefinitionModel, JsonSchema
-from cairn.definitions.script_files import ScriptFile, plain_path
+from cairn.definitions.script_files import ScriptFile, normalize_path
 
 
 class RunTimeout(DefinitionModel):
@@ -186,7 +186,7 @@ class CheckpointDefinition(DefinitionModel):
         config = self.execution.script_config
         if self.execution.mode is not ExecutionMode.SCRIPT or config is None or config.script_path is None:
             return None
-        return plain_path(config.script_path)
+        return normalize_path(config.script_path)
 
 
 class PipelineDefinition(DefinitionModel):

@@ -24,7 +24,7 @@ class CheckpointOutline:
     key: str
     document: Document
 
-    def at(self, *parts: str | int) -> str:
+    def pointer(self, *parts: str | int) -> str:
         return join(("checkpoints", self.position, *parts))
 
     @property
@@ -49,7 +49,7 @@ class DefinitionOutline:
         self.document = document
         self._ill_formed = ill_formed
         checkpoints = objects(document, "checkpoints")
-        self.steps = [
+        self.checkpoints = [
             CheckpointOutline(at, key, checkpoint) for at, checkpoint in checkpoints if (key := text(checkpoint, "key"))
         ]
 
@@ -64,10 +64,10 @@ class DefinitionOutline:
     @cached_property
     def by_key(self) -> dict[str, CheckpointOutline]:
         """The first of each key."""
-        return {step.key: step for step in reversed(self.steps)}
+        return {step.key: step for step in reversed(self.checkpoints)}
 
     @cached_property
-    def certain(self) -> dict[str, frozenset[str]]:
+    def completed_before(self) -> dict[str, frozenset[str]]:
         """For each key, what is certain to be complete when it starts: what it waits for, and what that waited for."""
         found: dict[str, frozenset[str]] = {}
         for step in sorted(self.by_key.values(), key=lambda step: step.position):
@@ -95,7 +95,7 @@ class DefinitionOutline:
         return plan.prerequisites
 
 
-def no_such(what: str, name: str, known: Collection[str]) -> str:
+def unknown_name(what: str, name: str, known: Collection[str]) -> str:
     """That something does not exist, and what may have been meant."""
     if close := get_close_matches(name, known, n=1):
         return f"there is no {what} {name!r}: did you mean {close[0]!r}?"

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import jsonschema_rs
 
-from cairn.definitions.json_schema.validator import refuse_to_fetch
+from cairn.definitions.json_schema.validator import reject_fetch
 from cairn.documents import decode_json
 
 MODES = ("agent", "prompt", "script", "function", "form")
@@ -44,7 +44,7 @@ def full_schema() -> dict[str, Any]:
 @cache
 def full_validator() -> jsonschema_rs.Validator:
     return jsonschema_rs.Draft202012Validator(
-        full_schema(), validate_formats=True, retriever=refuse_to_fetch, pattern_options=jsonschema_rs.RegexOptions()
+        full_schema(), validate_formats=True, retriever=reject_fetch, pattern_options=jsonschema_rs.RegexOptions()
     )
 
 

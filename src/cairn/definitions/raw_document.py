@@ -6,7 +6,7 @@ from cairn.definitions.frozen_model import Document
 from cairn.documents import Value
 
 
-def look(holder: Value, *way: str) -> Value:
+def get(holder: Value, *way: str) -> Value:
     for part in way:
         holder = holder.get(part) if isinstance(holder, dict) else None
     return holder
@@ -14,12 +14,12 @@ def look(holder: Value, *way: str) -> Value:
 
 def section(holder: Value, *way: str) -> Document:
     """The object there; an empty one if there is none."""
-    found = look(holder, *way)
+    found = get(holder, *way)
     return found if isinstance(found, dict) else {}
 
 
 def items(holder: Value, *way: str) -> list[Value]:
-    found = look(holder, *way)
+    found = get(holder, *way)
     return found if isinstance(found, list) else []
 
 
@@ -34,5 +34,5 @@ def texts(holder: Value, *way: str) -> list[tuple[int, str]]:
 
 
 def text(holder: Value, *way: str) -> str | None:
-    found = look(holder, *way)
+    found = get(holder, *way)
     return found if isinstance(found, str) else None

@@ -23,14 +23,14 @@ class ScriptFile(DefinitionModel):
     size_bytes: int
 
 
-def plain_path(path: str) -> str:
+def normalize_path(path: str) -> str:
     """One spelling of a path: `./report.py` is `report.py`."""
     return path.removeprefix("./")
 
 
-def fault_of_path(path: str) -> str | None:
+def path_error(path: str) -> str | None:
     """Why a file cannot bear this path."""
-    steps = plain_path(path).split("/")
+    steps = normalize_path(path).split("/")
     if not all(_STEP.fullmatch(step) for step in steps) or len(path) > 500:
         return (
             "a script is named by a path inside the scripts folder, with forward slashes, that never climbs out of it"
@@ -46,17 +46,18 @@ def reference(text: str) -> Document:
     return {"checksum": sha256(content).hexdigest(), "size_bytes": len(content)}
 
 
-def texts_of(document: Value) -> dict[str, str]:
+def inline_scripts(document: Value) -> dict[str, str]:
     """The scripts that a document brings along, by path."""
-    return {plain_path(path): text for path, text in section(document, "scripts").items() if isinstance(text, str)}
+    return {normalize_path(path): text for path, text in section(document, "scripts").items() if isinstance(text, str)}
 
 
-def refer_to_scripts(pipeline: Document) -> None:
+def replace_texts(pipeline: Document) -> None:
     """In place of each text stands what refers to it."""
     scripts = pipeline.get("scripts")
     if isinstance(scripts, dict):
         pipeline["scripts"] = {
-            plain_path(path): reference(entry) if isinstance(entry, str) else entry for path, entry in scripts.items()
+            normalize_path(path): reference(entry) if isinstance(entry, str) else entry
+            for path, entry in scripts.items()
         }
 
 

@@ -26,13 +26,13 @@ _KEYWORDS = (
 )
 
 
-def question_of(config: ScriptConfig) -> dict[str, Any]:
+def form_question(config: ScriptConfig) -> dict[str, Any]:
     """What people are asked, as a value that does not change while the definition does not."""
-    fields = [field.model_dump(mode="json") for field in fields_of(config)]
+    fields = [field.model_dump(mode="json") for field in form_fields(config)]
     return {"prompt": config.user_input_prompt or "", "fields": fields}
 
 
-def fields_of(config: ScriptConfig) -> tuple[InputField, ...]:
+def form_fields(config: ScriptConfig) -> tuple[InputField, ...]:
     """One field for each parameter that the schema names, and for each that has a value already."""
     schema = config.parameters_schema if isinstance(config.parameters_schema, dict) else {}
     described = _object(schema.get("properties"))
@@ -44,10 +44,10 @@ def fields_of(config: ScriptConfig) -> tuple[InputField, ...]:
 
 def check_answers(config: ScriptConfig, values: Mapping[str, Value]) -> tuple[dict[str, Value], list[Finding]]:
     """The parameters that the answers make, and every fault at its field."""
-    fields = fields_of(config)
+    fields = form_fields(config)
     clean, findings = form_validation.check(fields, values)
     for field in fields:
-        if _is_written(field, config) and isinstance(text := clean.get(field.name), str):
+        if _is_json_text(field, config) and isinstance(text := clean.get(field.name), str):
             try:
                 clean[field.name] = decode_json(text)
             except DocumentError as error:
@@ -99,7 +99,7 @@ def _type(schema: Mapping[str, Any], default: Any) -> FieldType | None:
             return None
 
 
-def _is_written(field: InputField, config: ScriptConfig) -> bool:
+def _is_json_text(field: InputField, config: ScriptConfig) -> bool:
     schema = config.parameters_schema if isinstance(config.parameters_schema, dict) else {}
     described = _object(_object(schema.get("properties")).get(field.name))
     return _type(described, config.parameters.get(field.name, described.get("default"))) is None

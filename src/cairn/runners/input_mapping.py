@@ -55,7 +55,7 @@ def map_input(checkpoint: CheckpointDefinition, context: Mapping[str, Value]) ->
     try:
         mapped = resolve(checkpoint.input_mapping, context)
     except MappingError as error:
-        faults = error.faults.items()
+        faults = error.errors.items()
         raise InvalidInputData(
             what, [Mismatch(f"input_mapping.{target}", message) for target, message in faults]
         ) from None

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from cairn.definitions.frozen_model import JsonSchema
-from cairn.definitions.json_schema.validator import SchemaError, compile_schema, find_details
+from cairn.definitions.json_schema.validator import SchemaError, compile_schema, iter_violation_details
 from cairn.documents import Value
 from cairn.ports import ValidationFinding
 
@@ -33,7 +33,7 @@ class Mismatch(NamedTuple):
 def check(schema: JsonSchema, value: Value, place: str) -> list[Mismatch]:
     """What in the value does not fit; the first ones when they are many."""
     try:
-        faults = find_details(compile_schema(schema), schema, value)
+        faults = iter_violation_details(compile_schema(schema), schema, value)
     except SchemaError as error:
         return [Mismatch(place, f"the schema that it is checked by cannot be used: {error.message}")]
     some = dict.fromkeys(islice(faults, SHOWN + 1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from cairn.core.execution import Failure
 from cairn.core.states import PassDecision
-from cairn.definitions.json_schema.messages import show
+from cairn.definitions.json_schema.messages import preview
 from cairn.documents import DocumentError, Value, decode_json, encode_json
 from cairn.ports import InvalidResult, Produced, ProducedFile, StoredFile, ValidationVerdict, WorkOrder
 from cairn.runners.expected_artifacts import DeclaredArtifact, ExpectedArtifacts, expected
@@ -158,7 +158,7 @@ def _ruling(value: Value) -> PassDecision | None:
 
 
 def _no_ruling(value: Value) -> Mismatch:
-    came = show(value.get("decision") if isinstance(value, dict) else value)
+    came = preview(value.get("decision") if isinstance(value, dict) else value)
     told = f"this checkpoint decides on the pass: expected COMPLETE, RESTART or ESCALATE; here it is {came}"
     return Mismatch("output#/decision", told)
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urljoin
 
 import jsonschema_rs
 
-from cairn.definitions.json_schema.validator import PATTERNS, refuse_to_fetch
+from cairn.definitions.json_schema.validator import PATTERNS, reject_fetch
 
 Pointer = tuple[str, ...]
 Node = tuple[Pointer, ...]  # parts that all have to hold
@@ -31,13 +31,13 @@ class Document:
     @cached_property
     def _whole(self) -> jsonschema_rs.Validator:
         return jsonschema_rs.validator_for(
-            self.root, validate_formats=True, retriever=refuse_to_fetch, pattern_options=PATTERNS
+            self.root, validate_formats=True, retriever=reject_fetch, pattern_options=PATTERNS
         )
 
     @cached_property
     def _parts(self) -> jsonschema_rs.ValidatorMap:
         return jsonschema_rs.validator_map_for(
-            self.root, validate_formats=True, retriever=refuse_to_fetch, pattern_options=PATTERNS
+            self.root, validate_formats=True, retriever=reject_fetch, pattern_options=PATTERNS
         )
 
     def is_valid(self, value: Any) -> bool:

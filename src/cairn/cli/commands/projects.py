@@ -47,9 +47,9 @@ def _packaged(name: str) -> str:
 
 
 def _from(template: str) -> tuple[str, dict[str, str]]:
-    from cairn.definitions import templates
+    from cairn.definitions import builtin_templates
 
-    found = {each.name: each for each in templates()}
+    found = {each.name: each for each in builtin_templates()}
     if template not in found:
         raise CommandFailed(
             ExitCode.NOT_FOUND, f"There is no template {template!r}. There are: {', '.join(sorted(found))}."

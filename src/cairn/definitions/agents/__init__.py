@@ -10,7 +10,7 @@ from cairn.documents import decode_yaml
 
 
 @cache
-def ready_agents() -> Library:
+def builtin_agents() -> Library:
     """All of them, by name."""
     found = (entry for entry in files("cairn.definitions.agents").iterdir() if entry.name.endswith(".yaml"))
     read = (_read(entry.read_text("utf-8")) for entry in sorted(found, key=lambda entry: entry.name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 
 from cairn.definitions.frozen_model import Document
-from cairn.definitions.raw_document import look, objects, section, text
+from cairn.definitions.raw_document import get, objects, section, text
 from cairn.documents import Value
 
 RETRY: Document = {"max_auto_retries": 0, "on_failure": "pause_pipeline", "retry_delay_seconds": 5}
@@ -48,10 +48,10 @@ CONDITIONS: dict[str, Document] = {"check_script": {"entry_function": "main"}, "
 
 def fill_pipeline(pipeline: Document) -> None:
     _fill(pipeline, {"pipeline_description": "", "actions": {}, "checkpoints": []})
-    config = _made(pipeline, "config")
+    config = _ensure_object(pipeline, "config")
     _fill(config, {"auto_advance": False})
     _fill_switch(config, "timeout_config", RUN_TIMEOUT)
-    _fill(_made(pipeline, "restart_policy"), RESTART_POLICY)
+    _fill(_ensure_object(pipeline, "restart_policy"), RESTART_POLICY)
     _fill(pipeline.get("recovery"), RECOVERY)
     for action in section(pipeline, "actions").values():
         _fill(action, {"risk_level": "high", "description": ""})
@@ -59,27 +59,27 @@ def fill_pipeline(pipeline: Document) -> None:
 
 def fill_checkpoint(checkpoint: Document) -> None:
     _fill(checkpoint, {"checkpoint_description": "", "input_mapping": {}, "decides": False})
-    _fill(_made(checkpoint, "dependencies"), {"required_checkpoint_ids": []})
-    _fill(_made(checkpoint, "inputs"), INPUTS)
+    _fill(_ensure_object(checkpoint, "dependencies"), {"required_checkpoint_ids": []})
+    _fill(_ensure_object(checkpoint, "inputs"), INPUTS)
     for _, reference in objects(checkpoint, "inputs", "include_checkpoint_outputs"):
         _fill(reference, {"use_summarization": False})
-    _fill(_made(checkpoint, "human_interaction"), HUMAN_INTERACTION)
-    instructions = _made(checkpoint, "instructions")
+    _fill(_ensure_object(checkpoint, "human_interaction"), HUMAN_INTERACTION)
+    instructions = _ensure_object(checkpoint, "instructions")
     _fill(instructions, {"examples": []})
-    _fill(_made(instructions, "injection_points"), INJECTION_POINTS)
-    _fill(_made(instructions, "injection_format"), INJECTION_FORMAT)
+    _fill(_ensure_object(instructions, "injection_points"), INJECTION_POINTS)
+    _fill(_ensure_object(instructions, "injection_format"), INJECTION_FORMAT)
     _fill(checkpoint.get("loop"), LOOP)
-    until = look(checkpoint, "loop", "until")
+    until = get(checkpoint, "loop", "until")
     _fill(until, CONDITIONS.get(text(until, "kind") or "", {}))
     _fill_execution(checkpoint.get("execution"))
     _fill_output(checkpoint)
 
 
-def declare_saved_form(checkpoint: Document) -> int | None:
+def declare_form_artifact(checkpoint: Document) -> int | None:
     """A form that is saved makes an artifact, declared like any other; its position if it was not declared yet."""
     form = section(checkpoint, "execution", "human_only_config")
     name, ending = text(form, "artifact_name"), form.get("artifact_format", "json")
-    output = _made(checkpoint, "output")
+    output = _ensure_object(checkpoint, "output")
     if (
         form.get("save_as_artifact") is not True
         or name is None
@@ -92,18 +92,18 @@ def declare_saved_form(checkpoint: Document) -> int | None:
 
 
 def _fill_execution(execution: Value) -> None:
-    _fill(_made(execution, "retry_config"), RETRY)
+    _fill(_ensure_object(execution, "retry_config"), RETRY)
     _fill_switch(execution, "timeout_config", TIMEOUT)
-    agents = look(execution, "agent_config")
+    agents = get(execution, "agent_config")
     _fill(agents, AGENTS)
-    creation = look(agents, "creation_mode")
+    creation = get(agents, "creation_mode")
     if creation in ("predefined", "meta_agent"):
         _fill(agents, DISCUSSION)
     if creation == "meta_agent":
         _fill(agents, META_AGENT)
-    _fill(look(execution, "script_config"), SCRIPT)
-    _fill(look(execution, "function_config"), FUNCTION)
-    _fill(look(execution, "human_only_config"), FORM)
+    _fill(get(execution, "script_config"), SCRIPT)
+    _fill(get(execution, "function_config"), FUNCTION)
+    _fill(get(execution, "human_only_config"), FORM)
     for _, field in objects(execution, "human_only_config", "input_fields"):
         _fill(field, FIELD)
         if name := text(field, "name"):
@@ -111,13 +111,13 @@ def _fill_execution(execution: Value) -> None:
 
 
 def _fill_output(checkpoint: Document) -> None:
-    output = _made(checkpoint, "output")
+    output = _ensure_object(checkpoint, "output")
     _fill(output, {"artifacts": []})
     for _, artifact in objects(output, "artifacts"):
         _fill(artifact, {"description": ""})
     _fill_switch(output, "validation", VALIDATION)
-    validation = look(output, "validation")
-    if not look(validation, "enabled") or look(validation, "validation_mode") != "llm_custom":
+    validation = get(output, "validation")
+    if not get(validation, "enabled") or get(validation, "validation_mode") != "llm_custom":
         _fill(validation, STRICTNESS)
 
 
@@ -130,12 +130,12 @@ def _fill(holder: Value, values: Document) -> None:
 def _fill_switch(holder: Value, key: str, values: Document) -> None:
     """A section that is on when it is written, unless it says otherwise."""
     is_written = isinstance(holder, dict) and key in holder
-    switch = _made(holder, key)
+    switch = _ensure_object(holder, key)
     _fill(switch, {"enabled": is_written})
     _fill(switch, values)
 
 
-def _made(holder: Value, key: str) -> Document:
+def _ensure_object(holder: Value, key: str) -> Document:
     """The object there, made if nothing is; a stray one if something else is."""
     found = holder.setdefault(key, {}) if isinstance(holder, dict) else None
     return found if isinstance(found, dict) else {}

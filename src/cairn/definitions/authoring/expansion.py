@@ -5,15 +5,15 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass
 
-from cairn.definitions.authoring.defaults import declare_saved_form, fill_checkpoint, fill_pipeline
-from cairn.definitions.authoring.references import join_needs, refer_by_key, take_order
-from cairn.definitions.authoring.short_forms import lengthen
+from cairn.definitions.authoring.defaults import declare_form_artifact, fill_checkpoint, fill_pipeline
+from cairn.definitions.authoring.references import apply_order, merge_needs, use_keys
+from cairn.definitions.authoring.short_forms import expand_short_forms
 from cairn.definitions.authoring.slugs import key_for, name_for
-from cairn.definitions.authoring.source_map import Origins
+from cairn.definitions.authoring.source_map import SourcePointers
 from cairn.definitions.findings import DefinitionError, Finding
 from cairn.definitions.frozen_model import Document
 from cairn.definitions.raw_document import items, objects, text
-from cairn.definitions.script_files import refer_to_scripts
+from cairn.definitions.script_files import replace_texts
 from cairn.documents import Value
 from cairn.documents.pointers import join
 
@@ -25,7 +25,7 @@ class Expansion:
     """The full form of a document, where its parts come from, and what could not be written out."""
 
     document: Value
-    origins: Origins
+    origins: SourcePointers
     findings: tuple[Finding, ...] = ()
 
 
@@ -41,7 +41,7 @@ def expand(document: Value) -> Document:
 
 def expand_tracked(document: Value) -> Expansion:
     """The full form of whatever is given, with the way back to what the author wrote."""
-    origins = Origins()
+    origins = SourcePointers()
     if not isinstance(document, dict):
         return Expansion(document, origins)
     pipeline = deepcopy(document)
@@ -49,11 +49,11 @@ def expand_tracked(document: Value) -> Expansion:
     findings: list[Finding] = []
     if listed := items(pipeline, "checkpoints"):
         _name([checkpoint for _, checkpoint in objects(pipeline, "checkpoints")])
-        order = take_order(pipeline, findings)
+        order = apply_order(pipeline, findings)
         checkpoints = [_checkpoint(listed[at], position, at, origins, findings) for position, at in enumerate(order)]
         pipeline["checkpoints"] = checkpoints
-        refer_by_key(pipeline)
-    refer_to_scripts(pipeline)
+        use_keys(pipeline)
+    replace_texts(pipeline)
     fill_pipeline(pipeline)
     return Expansion(pipeline, origins, tuple(findings))
 
@@ -73,16 +73,16 @@ def _name(checkpoints: list[Document]) -> None:
             names.add(checkpoint["checkpoint_name"])
 
 
-def _checkpoint(given: Value, position: int, at: int, origins: Origins, findings: list[Finding]) -> Value:
+def _checkpoint(given: Value, position: int, at: int, origins: SourcePointers, findings: list[Finding]) -> Value:
     target, source = join(("checkpoints", position)), join(("checkpoints", at))
     if target != source:
         origins.move(target, source)
     if not isinstance(given, dict):
         return given
-    checkpoint, faults = lengthen(given, origins, target, source)
+    checkpoint, faults = expand_short_forms(given, origins, target, source)
     findings.extend(faults)
-    join_needs(checkpoint, origins, target, source)
-    if (declared := declare_saved_form(checkpoint)) is not None:
+    merge_needs(checkpoint, origins, target, source)
+    if (declared := declare_form_artifact(checkpoint)) is not None:
         named = origins.source(f"{target}/execution/human_only_config/artifact_name")
         origins.move(f"{target}/output/artifacts/{declared}", named)
     fill_checkpoint(checkpoint)

@@ -6,7 +6,7 @@ from copy import deepcopy
 
 from cairn.core.states import ExecutionMode
 from cairn.definitions.frozen_model import Document
-from cairn.definitions.raw_document import look, objects, section, text
+from cairn.definitions.raw_document import get, objects, section, text
 from cairn.documents import Value
 
 _CONFIGS = ("agent_config", "script_config", "function_config", "human_only_config")
@@ -19,18 +19,18 @@ _MODES = {
 _SAVED = ("save_as_artifact", "artifact_name", "artifact_format")
 
 
-def amend(checkpoint: Document, changes: Document) -> Document:
+def apply_patch(checkpoint: Document, changes: Document) -> Document:
     """The checkpoint's full form with the changes, to be checked as a whole; fields that are left out stay."""
     amended = deepcopy(checkpoint)
     for name in changes:
-        _make_room(amended, name, is_form=_is_form(checkpoint, changes))
+        _remove_replaced(amended, name, is_form=_is_form(checkpoint, changes))
     amended |= deepcopy(changes)
     if "execution" in changes and not {"output", "outputs"} & changes.keys():
-        _follow_form(amended, section(checkpoint, "execution", "human_only_config"))
+        _update_form_artifact(amended, section(checkpoint, "execution", "human_only_config"))
     return amended
 
 
-def _make_room(amended: Document, name: str, *, is_form: bool) -> None:
+def _remove_replaced(amended: Document, name: str, *, is_form: bool) -> None:
     """Take out what a short form says instead."""
     execution = section(amended, "execution")
     form = section(execution, "human_only_config")
@@ -54,7 +54,7 @@ def _make_room(amended: Document, name: str, *, is_form: bool) -> None:
             pass
 
 
-def _follow_form(amended: Document, before: Document) -> None:
+def _update_form_artifact(amended: Document, before: Document) -> None:
     """The artifact that a form saves is declared under its name: where that changes, the artifact is the same."""
     after = section(amended, "execution", "human_only_config")
     old = text(before, "artifact_name") if before.get("save_as_artifact") is True else None
@@ -63,7 +63,7 @@ def _follow_form(amended: Document, before: Document) -> None:
     for artifact in artifacts:
         if old is not None and artifact.get("name") == old:
             artifact |= {"name": new, "format": after.get("artifact_format", "json")}
-    if isinstance(output := look(amended, "output"), dict):
+    if isinstance(output := get(amended, "output"), dict):
         output["artifacts"] = [artifact for artifact in artifacts if artifact.get("name") is not None]
 
 

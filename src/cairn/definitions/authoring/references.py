@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cairn.definitions.authoring.source_map import Origins
+from cairn.definitions.authoring.source_map import SourcePointers
 from cairn.definitions.findings import Finding
 from cairn.definitions.frozen_model import Document
 from cairn.definitions.raw_document import items, objects, section, text, texts
@@ -12,7 +12,7 @@ from cairn.documents.pointers import child, join
 NEEDS = "required_checkpoint_ids"
 
 
-def take_order(pipeline: Document, findings: list[Finding]) -> list[int]:
+def apply_order(pipeline: Document, findings: list[Finding]) -> list[int]:
     """The order that `checkpoint_order` asks for, as positions in the list. It is taken out: the list then has it."""
     as_listed = list(range(len(items(pipeline, "checkpoints"))))
     wanted = texts(pipeline, "checkpoint_order")
@@ -36,7 +36,7 @@ def take_order(pipeline: Document, findings: list[Finding]) -> list[int]:
     return found
 
 
-def join_needs(checkpoint: Document, origins: Origins, target: str, source: str) -> None:
+def merge_needs(checkpoint: Document, origins: SourcePointers, target: str, source: str) -> None:
     """`needs` and `dependencies.required_checkpoint_ids` are one list."""
     if "needs" not in checkpoint:
         return
@@ -58,7 +58,7 @@ def join_needs(checkpoint: Document, origins: Origins, target: str, source: str)
         origins.move(child(target + place, len(before) + offset), child(written, at))
 
 
-def refer_by_key(pipeline: Document) -> None:
+def use_keys(pipeline: Document) -> None:
     """References may be by id, as in exports; they are kept by key, and those to artifacts by name."""
     checkpoints = [checkpoint for _, checkpoint in objects(pipeline, "checkpoints")]
     keys = {given: key for one in checkpoints if (given := text(one, "checkpoint_id")) and (key := text(one, "key"))}

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from cairn.core.states import ExecutionMode
-from cairn.definitions.authoring.source_map import Origins
+from cairn.definitions.authoring.source_map import SourcePointers
 from cairn.definitions.findings import Finding
 from cairn.definitions.frozen_model import Document
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
 
 # One thing that a short form says: where it goes, what it is, and where inside the short form it stood.
-Saying: TypeAlias = tuple[tuple[str, ...], Value, tuple[str | int, ...]]
+Assignment: TypeAlias = tuple[tuple[str, ...], Value, tuple[str | int, ...]]
 
 MODE = ("execution", "mode")
 AGENTS = ("execution", "agent_config")
@@ -28,48 +28,50 @@ APPROVALS = ("start", "complete", "both")
 FORM_INSTRUCTIONS = "Please fill in this form."
 
 
-def lengthen(short: Document, origins: Origins, target: str, source: str) -> tuple[Document, list[Finding]]:
+def expand_short_forms(
+    short: Document, origins: SourcePointers, target: str, source: str
+) -> tuple[Document, list[Finding]]:
     """A checkpoint with its short forms written out. Whatever is not well formed stays as it is, to be told later."""
     draft = _Draft({key: value for key, value in short.items() if key not in _FORMS}, origins, target, source)
-    is_form = "form" in short or draft.look(MODE) == ExecutionMode.HUMAN_ONLY.value
+    is_form = "form" in short or draft.get(MODE) == ExecutionMode.HUMAN_ONLY.value
     for key, forms in _FORMS.items():
         if key in short:
             for way, value, inner in forms(short[key], is_form):
-                draft.say(way, value, key, inner)
-    if "prompt" in short and draft.look(MODE) is None:
-        draft.say(MODE, ExecutionMode.AGENTIC.value, "prompt")
-    if "prompt" in short and draft.look(MODE) == ExecutionMode.AGENTIC.value and draft.look(AGENTS) is None:
-        draft.say(AGENTS, {}, "prompt")
+                draft.set(way, value, key, inner)
+    if "prompt" in short and draft.get(MODE) is None:
+        draft.set(MODE, ExecutionMode.AGENTIC.value, "prompt")
+    if "prompt" in short and draft.get(MODE) == ExecutionMode.AGENTIC.value and draft.get(AGENTS) is None:
+        draft.set(AGENTS, {}, "prompt")
     if "approve" in short and short["approve"] not in APPROVALS:
         message = f"`approve` is {', '.join(APPROVALS)}, but here it is {short['approve']!r}"
         draft.findings.append(Finding(child(source, "approve"), message))
-    if "form" in short and draft.look((*FORM, "instructions")) is None:
+    if "form" in short and draft.get((*FORM, "instructions")) is None:
         description = short.get("checkpoint_description")
         told = description if isinstance(description, str) and description.strip() else FORM_INSTRUCTIONS
-        draft.say((*FORM, "instructions"), told, "form")
-    return draft.full, draft.findings
+        draft.set((*FORM, "instructions"), told, "form")
+    return draft.document, draft.findings
 
 
-def _agent(value: Value, _: bool) -> Iterator[Saying]:
+def _agent(value: Value, _: bool) -> Iterator[Assignment]:
     yield MODE, ExecutionMode.AGENTIC.value, ()
     yield AGENT, {"library_agent": value} if isinstance(value, str) else value, ()
 
 
-def _prompt(value: Value, is_form: bool) -> Iterator[Saying]:
+def _prompt(value: Value, is_form: bool) -> Iterator[Assignment]:
     yield (*FORM, "instructions") if is_form else TASK, value, ()
 
 
-def _script(value: Value, _: bool) -> Iterator[Saying]:
+def _script(value: Value, _: bool) -> Iterator[Assignment]:
     yield MODE, ExecutionMode.SCRIPT.value, ()
     yield SCRIPT, value, ()
 
 
-def _function(value: Value, _: bool) -> Iterator[Saying]:
+def _function(value: Value, _: bool) -> Iterator[Assignment]:
     yield MODE, ExecutionMode.FUNCTION.value, ()
     yield FUNCTION, value, ()
 
 
-def _form(value: Value, _: bool) -> Iterator[Saying]:
+def _form(value: Value, _: bool) -> Iterator[Assignment]:
     yield MODE, ExecutionMode.HUMAN_ONLY.value, ()
     yield (*FORM, "input_fields"), [_field(item) for item in value] if isinstance(value, list) else value, ()
 
@@ -78,7 +80,7 @@ def _field(item: Value) -> Value:
     return {"name": item} if isinstance(item, str) else item
 
 
-def _outputs(value: Value, is_form: bool) -> Iterator[Saying]:
+def _outputs(value: Value, is_form: bool) -> Iterator[Assignment]:
     artifacts = [_artifact(item) for item in value] if isinstance(value, list) else value
     yield ARTIFACTS, artifacts, ()
     if is_form and isinstance(artifacts, list) and len(artifacts) == 1 and isinstance(only := artifacts[0], dict):
@@ -94,7 +96,7 @@ def _artifact(item: Value) -> Value:
     return {"name": name, "format": ending} if dot else {"name": item}
 
 
-def _approve(value: Value, _: bool) -> Iterator[Saying]:
+def _approve(value: Value, _: bool) -> Iterator[Assignment]:
     if value in ("start", "both"):
         yield ("human_interaction", "requires_approval_to_start"), True, ()
     if value in ("complete", "both"):
@@ -102,7 +104,7 @@ def _approve(value: Value, _: bool) -> Iterator[Saying]:
 
 
 # By name, in the order in which they are read.
-_FORMS: dict[str, Callable[[Value, bool], Iterator[Saying]]] = {
+_FORMS: dict[str, Callable[[Value, bool], Iterator[Assignment]]] = {
     "agent": _agent,
     "script": _script,
     "function": _function,
@@ -118,19 +120,19 @@ SHORT_FORMS = (*_FORMS, "needs")
 class _Draft:
     """A checkpoint in the making."""
 
-    full: Document
-    origins: Origins
+    document: Document
+    origins: SourcePointers
     target: str
     source: str
     findings: list[Finding] = field(default_factory=list[Finding])
 
-    def look(self, way: tuple[str, ...]) -> Value:
-        found: Value = self.full
+    def get(self, way: tuple[str, ...]) -> Value:
+        found: Value = self.document
         for part in way:
             found = found.get(part) if isinstance(found, dict) else None
         return found
 
-    def say(self, way: tuple[str, ...], value: Value, key: str, inner: tuple[str | int, ...] = ()) -> None:
+    def set(self, way: tuple[str, ...], value: Value, key: str, inner: tuple[str | int, ...] = ()) -> None:
         holder = self._holder(way[:-1])
         if holder is None:
             return  # something else stands in the way, which the schema will tell
@@ -145,7 +147,7 @@ class _Draft:
 
     def _holder(self, way: tuple[str, ...]) -> Document | None:
         """The object at the end of the way, made where it is missing; what the author wrote is copied, not changed."""
-        found = self.full
+        found = self.document
         for part in way:
             inner = found.get(part, {})
             if not isinstance(inner, dict):

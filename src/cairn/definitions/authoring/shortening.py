@@ -7,7 +7,7 @@ from cairn.definitions.authoring import defaults
 from cairn.definitions.authoring.short_forms import FORM_INSTRUCTIONS
 from cairn.definitions.authoring.slugs import name_for
 from cairn.definitions.frozen_model import Document
-from cairn.definitions.raw_document import look, objects, section
+from cairn.definitions.raw_document import get, objects, section
 from cairn.documents import Value
 
 PIPELINE_ORDER = (
@@ -82,7 +82,7 @@ def _checkpoint(full: Document) -> Document:
     starts, ends = people.pop("requires_approval_to_start", False), people.pop("requires_approval_to_complete", False)
     if starts or ends:
         full["approve"] = "both" if starts and ends else "start" if starts else "complete"
-    if look(full, "dependencies", "required_checkpoint_ids"):
+    if get(full, "dependencies", "required_checkpoint_ids"):
         full["needs"] = section(full, "dependencies")["required_checkpoint_ids"]
     _drop(instructions, {"examples": []})
     _drop_section(instructions, "injection_points", defaults.INJECTION_POINTS)

@@ -23,16 +23,16 @@ def key_for(name: str, taken: Collection[str]) -> str:
     base = slug(name)
     if not base[0].isalpha():
         base = f"checkpoint_{base}"[:_SLUG_LENGTH].rstrip("_")
-    return _free(base, "_", taken, _KEY_LENGTH)
+    return _unique(base, "_", taken, _KEY_LENGTH)
 
 
 def name_for(key: str, taken: Collection[str]) -> str:
     """A name made from a key: `business-analysis` is called `Business analysis`."""
     words = key.replace("_", " ").replace("-", " ").strip() or key
-    return _free(words[0].upper() + words[1:], " ", taken, 200)
+    return _unique(words[0].upper() + words[1:], " ", taken, 200)
 
 
-def _free(base: str, joint: str, taken: Collection[str], length: int) -> str:
+def _unique(base: str, joint: str, taken: Collection[str], length: int) -> str:
     found, number = base, 1
     while found in taken or found in RESERVED:
         number += 1

@@ -9,7 +9,7 @@ from cairn.documents.pointers import nearest, parent
 
 
 @dataclass(slots=True)
-class Origins:
+class SourcePointers:
     """Places that were moved, by their JSON pointer in the full form. What was not moved stands where it stood."""
 
     moved: dict[str, str] = field(default_factory=dict[str, str])
@@ -24,6 +24,6 @@ class Origins:
             outer = parent(outer)
         return self.moved.get(outer, outer) + pointer[len(outer) :]
 
-    def written(self, pointer: str, document: Value) -> str:
+    def nearest_source(self, pointer: str, document: Value) -> str:
         """The place in the author's document: its own, or that of the nearest thing around it that was written."""
         return nearest(document, self.source(pointer))

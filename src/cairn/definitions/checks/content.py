@@ -8,8 +8,8 @@ from cairn.core.states import ExecutionMode
 from cairn.definitions.findings import DefinitionLimits, Finding
 from cairn.definitions.json_schema.patterns import check_pattern
 from cairn.definitions.json_schema.validator import SchemaError, check_value, compile_schema
-from cairn.definitions.outline import DefinitionOutline, no_such
-from cairn.definitions.raw_document import items, look, objects, section, text
+from cairn.definitions.outline import DefinitionOutline, unknown_name
+from cairn.definitions.raw_document import get, items, objects, section, text
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
 
@@ -39,43 +39,43 @@ def check_size(document: Value, limits: DefinitionLimits) -> Iterator[Finding]:
 
 
 def check_limits(outline: DefinitionOutline, limits: DefinitionLimits) -> Iterator[Finding]:
-    for step in outline.steps:
-        minutes = look(step.document, "execution", "timeout_config", "timeout_minutes")
+    for step in outline.checkpoints:
+        minutes = get(step.document, "execution", "timeout_config", "timeout_minutes")
         if isinstance(minutes, int | float) and minutes > limits.max_timeout_minutes:
             message = f"a checkpoint takes at most {limits.max_timeout_minutes:g} minutes, but here it is {minutes}"
-            yield Finding(step.at("execution", "timeout_config", "timeout_minutes"), message)
-        retries = look(step.document, "execution", "retry_config", "max_auto_retries")
+            yield Finding(step.pointer("execution", "timeout_config", "timeout_minutes"), message)
+        retries = get(step.document, "execution", "retry_config", "max_auto_retries")
         if isinstance(retries, int | float) and retries > limits.max_auto_retries:
             message = f"a checkpoint is retried at most {limits.max_auto_retries} times, but here it is {retries}"
-            yield Finding(step.at("execution", "retry_config", "max_auto_retries"), message)
+            yield Finding(step.pointer("execution", "retry_config", "max_auto_retries"), message)
 
 
 def check_functions(outline: DefinitionOutline, functions: Collection[str]) -> Iterator[Finding]:
-    for step in outline.steps:
+    for step in outline.checkpoints:
         name = text(step.document, "execution", "function_config", "function")
         if step.mode == ExecutionMode.FUNCTION and name is not None and name not in functions:
-            message = no_such("registered function", name, sorted(functions))
-            yield Finding(step.at("execution", "function_config", "function"), message)
+            message = unknown_name("registered function", name, sorted(functions))
+            yield Finding(step.pointer("execution", "function_config", "function"), message)
 
 
 def _schemas(outline: DefinitionOutline) -> Iterator[tuple[str, Value]]:
-    yield "/input_schema", look(outline.document, "input_schema")
+    yield "/input_schema", get(outline.document, "input_schema")
     for name, action in section(outline.document, "actions").items():
-        yield join(("actions", name, "schema")), look(action, "schema")
-    for step in outline.steps:
-        yield step.at("input_schema"), step.document.get("input_schema")
-        yield step.at("output_schema"), step.document.get("output_schema")
-        yield step.at(*_PARAMETERS), look(step.document, *_PARAMETERS)
+        yield join(("actions", name, "schema")), get(action, "schema")
+    for step in outline.checkpoints:
+        yield step.pointer("input_schema"), step.document.get("input_schema")
+        yield step.pointer("output_schema"), step.document.get("output_schema")
+        yield step.pointer(*_PARAMETERS), get(step.document, *_PARAMETERS)
         for way, name in ((("output", "artifacts"), "schema"), (_FIELDS, "validation")):
             for at, part in objects(step.document, *way):
-                yield child(step.at(*way, at), name), part.get(name)
+                yield child(step.pointer(*way, at), name), part.get(name)
 
 
 def _check_parameters(outline: DefinitionOutline) -> Iterator[Finding]:
     """Parameters that nobody is asked for have to fit as they are."""
-    for step in outline.steps:
+    for step in outline.checkpoints:
         script = section(step.document, "execution", "script_config")
-        schema = outline.schema(step.at(*_PARAMETERS), script.get("parameters_schema"))
+        schema = outline.schema(step.pointer(*_PARAMETERS), script.get("parameters_schema"))
         if schema is None or script.get("requires_user_input") is True:
             continue
         try:
@@ -83,4 +83,4 @@ def _check_parameters(outline: DefinitionOutline) -> Iterator[Finding]:
         except SchemaError:
             continue  # told already
         for path, message in faults:
-            yield Finding(step.at("execution", "script_config", "parameters") + path, message)
+            yield Finding(step.pointer("execution", "script_config", "parameters") + path, message)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from cairn.definitions.authoring.references import NEEDS
 from cairn.definitions.findings import Finding
-from cairn.definitions.outline import CheckpointOutline, DefinitionOutline, no_such
+from cairn.definitions.outline import CheckpointOutline, DefinitionOutline, unknown_name
 
 
 def check_graph(outline: DefinitionOutline) -> Iterator[Finding]:
@@ -18,18 +18,18 @@ def check_graph(outline: DefinitionOutline) -> Iterator[Finding]:
         message = f"these wait for one another, so that none could ever start: {' → '.join(cycle)}"
         if len(cycle) == 2:
             message = f"{cycle[0]!r} waits for itself, so that it could never start"
-        yield Finding(outline.by_key[cycle[0]].at("dependencies", NEEDS), message)
-    for step in outline.steps:
+        yield Finding(outline.by_key[cycle[0]].pointer("dependencies", NEEDS), message)
+    for step in outline.checkpoints:
         for at, need in step.needs:
             is_told = step.key in group and group[step.key] == group.get(need)
-            if not is_told and (message := _fault(outline, step, need)):
-                yield Finding(step.at("dependencies", NEEDS, at), message)
+            if not is_told and (message := _invalid_need(outline, step, need)):
+                yield Finding(step.pointer("dependencies", NEEDS, at), message)
     yield from _check_stages(_in_order(outline))
 
 
-def _fault(outline: DefinitionOutline, step: CheckpointOutline, need: str) -> str | None:
+def _invalid_need(outline: DefinitionOutline, step: CheckpointOutline, need: str) -> str | None:
     if need not in outline.by_key:
-        return no_such("checkpoint", need, [key for key in outline.by_key if key != step.key])
+        return unknown_name("checkpoint", need, [key for key in outline.by_key if key != step.key])
     if not outline.comes_before(need, step):
         return f"{step.key!r} needs {need!r}, which comes later: put {need!r} before it"
     return None
@@ -50,7 +50,7 @@ def _cycles(outline: DefinitionOutline) -> Iterator[tuple[list[str], set[str]]]:
         if key in before:
             together = before.keys() & _reached(key, needed_by).keys()
             told |= together
-            yield _way(key, before), together
+            yield _cycle(key, before), together
 
 
 def _reached(start: str, edges: dict[str, list[str]]) -> dict[str, str]:
@@ -66,7 +66,7 @@ def _reached(start: str, edges: dict[str, list[str]]) -> dict[str, str]:
     return found
 
 
-def _way(key: str, before: dict[str, str]) -> list[str]:
+def _cycle(key: str, before: dict[str, str]) -> list[str]:
     way = [key, before[key]]
     while way[-1] != key:
         way.append(before[way[-1]])
@@ -90,12 +90,12 @@ def _check_stage(stage: str, members: list[CheckpointOutline], steps: list[Check
     for before, step in pairwise(members):
         if single:
             message = f"{stage!r} is the key of a checkpoint that is a stage of its own: rename the stage"
-            yield Finding((step if before in single else before).at("stage"), message)
+            yield Finding((step if before in single else before).pointer("stage"), message)
         elif steps.index(step) != steps.index(before) + 1:
             message = f"the members of a stage stand side by side: move {step.key!r} up to {before.key!r}"
-            yield Finding(step.at("stage"), message)
+            yield Finding(step.pointer("stage"), message)
     for step in members:
         if step.decides and len(members) > 1:
             others = ", ".join(repr(other.key) for other in members if other is not step)
             message = f"a checkpoint that decides is alone in its stage; {stage!r} also has {others}"
-            yield Finding(step.at("decides"), message)
+            yield Finding(step.pointer("decides"), message)

@@ -21,17 +21,17 @@ _LISTS = (
 
 def check_names(outline: DefinitionOutline) -> Iterator[Finding]:
     for name, word in _CHECKPOINTS:
-        yield from _twice(objects(outline.document, "checkpoints"), "/checkpoints", name, "checkpoint", word)
-    for step in outline.steps:
+        yield from _duplicates(objects(outline.document, "checkpoints"), "/checkpoints", name, "checkpoint", word)
+    for step in outline.checkpoints:
         if step.key in RESERVED:
             message = f"the key {step.key!r} stands for the run's input; give the checkpoint another one"
-            yield Finding(step.at("key"), message)
+            yield Finding(step.pointer("key"), message)
         for way, what, names in _LISTS:
             for name, word in names:
-                yield from _twice(objects(step.document, *way), step.at(*way), name, what, word)
+                yield from _duplicates(objects(step.document, *way), step.pointer(*way), name, what, word)
 
 
-def _twice(parts: list[tuple[int, Document]], holder: str, name: str, what: str, word: str) -> Iterator[Finding]:
+def _duplicates(parts: list[tuple[int, Document]], holder: str, name: str, what: str, word: str) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for at, part in parts:
         called = (text(part, name) or "").strip()

@@ -25,7 +25,7 @@ _RULING: dict[str, JsonSchema] = {
 def output_schema(outline: DefinitionOutline, step: CheckpointOutline) -> JsonSchema | None:
     """The schema of what stands under its key: `True` if nothing is known of it, None if nothing will stand there."""
     if "output_schema" in step.document:
-        declared = outline.schema(step.at("output_schema"), step.document["output_schema"])
+        declared = outline.schema(step.pointer("output_schema"), step.document["output_schema"])
         return True if declared is None else declared
     found = _form(step) if step.mode == ExecutionMode.HUMAN_ONLY else _artifacts(outline, step)
     if not step.decides:
@@ -40,7 +40,7 @@ def output_schema(outline: DefinitionOutline, step: CheckpointOutline) -> JsonSc
 
 def check_outputs(outline: DefinitionOutline) -> Iterator[Finding]:
     """A form makes the one artifact that it saves, and those that people upload into its file fields."""
-    for step in outline.steps:
+    for step in outline.checkpoints:
         if step.mode != ExecutionMode.HUMAN_ONLY:
             continue
         form = section(step.document, "execution", "human_only_config")
@@ -50,11 +50,11 @@ def check_outputs(outline: DefinitionOutline) -> Iterator[Finding]:
             name = text(artifact, "name")
             if name == saved and artifact.get("format") != form.get("artifact_format"):
                 message = f"the form saves {name!r} as {form.get('artifact_format')}, not as {artifact.get('format')}"
-                yield Finding(step.at("output", "artifacts", at, "format"), message)
+                yield Finding(step.pointer("output", "artifacts", at, "format"), message)
             elif name is not None and name != saved and name not in uploads:
                 has = f"saves {saved!r}" if saved else "saves none: set save_as_artifact and artifact_name"
                 message = f"nobody makes the artifact {name!r}: the form {has}"
-                yield Finding(step.at("output", "artifacts", at), message)
+                yield Finding(step.pointer("output", "artifacts", at), message)
 
 
 def _form(step: CheckpointOutline) -> JsonSchema:
@@ -72,7 +72,7 @@ def _artifacts(outline: DefinitionOutline, step: CheckpointOutline) -> JsonSchem
     schemas: dict[str, JsonSchema] = {}
     for at, artifact in objects(step.document, "output", "artifacts"):
         if artifact.get("format") == "json" and (name := text(artifact, "name")):
-            declared = outline.schema(step.at("output", "artifacts", at, "schema"), artifact.get("schema"))
+            declared = outline.schema(step.pointer("output", "artifacts", at, "schema"), artifact.get("schema"))
             schemas[name] = True if declared is None else declared
     if len(schemas) > 1:
         return {"type": "object", "properties": schemas, "required": list(schemas), "additionalProperties": False}

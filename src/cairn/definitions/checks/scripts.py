@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cairn.definitions.findings import Finding
 from cairn.definitions.outline import DefinitionOutline
 from cairn.definitions.raw_document import section
-from cairn.definitions.script_files import fault_of_path
+from cairn.definitions.script_files import path_error
 from cairn.documents.pointers import join
 
 
@@ -15,7 +15,7 @@ def check_scripts(outline: DefinitionOutline) -> Iterator[Finding]:
     paths = section(outline.document, "scripts")
     for path in paths:
         place = join(("scripts", path))
-        if message := fault_of_path(path):
+        if message := path_error(path):
             yield Finding(place, message)
         above = path.rpartition("/")[0]
         while above:

@@ -13,22 +13,22 @@ from cairn.definitions.published_schemas import MODES, authoring_schema, full_va
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
 
-NOBODY = f"nothing says who carries it out: add {', '.join(f'`{mode}`' for mode in MODES)} or `execution`"
+NO_MODE = f"nothing says who carries it out: add {', '.join(f'`{mode}`' for mode in MODES)} or `execution`"
 
 
-class ShapeFault(NamedTuple):
+class ShapeError(NamedTuple):
     finding: Finding
     key: str | None = None  # the pointer of the key that it is about, if it is not about the value
 
 
-def check_shape(document: Value) -> Iterator[ShapeFault]:
+def check_shape(document: Value) -> Iterator[ShapeError]:
     for error in full_validator().iter_errors(document):
         path = join(error.instance_path)
         match error.kind:
             case ValidationErrorKind.Required("execution"):
-                yield ShapeFault(Finding(path, NOBODY))
+                yield ShapeError(Finding(path, NO_MODE))
             case ValidationErrorKind.FalseSchema():
-                yield from (ShapeFault(Finding(path, text), path) for text, _ in explain(error, authoring_schema()))
+                yield from (ShapeError(Finding(path, text), path) for text, _ in explain(error, authoring_schema()))
             case _:
                 for text, key in explain(error, authoring_schema()):
-                    yield ShapeFault(Finding(path, text), None if key is None else child(path, key))
+                    yield ShapeError(Finding(path, text), None if key is None else child(path, key))

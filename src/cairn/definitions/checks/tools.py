@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from cairn.definitions.findings import Finding
-from cairn.definitions.outline import CheckpointOutline, DefinitionOutline, no_such
+from cairn.definitions.outline import CheckpointOutline, DefinitionOutline, unknown_name
 from cairn.definitions.raw_document import objects, texts
 
 _AGENTS = ("execution", "agent_config")
@@ -14,12 +14,12 @@ _MCP = "mcp:"
 
 def check_tools(outline: DefinitionOutline, servers: Collection[str]) -> Iterator[Finding]:
     """`servers`: of tools (MCP), that the settings name."""
-    for step in outline.steps:
+    for step in outline.checkpoints:
         for way, name in _named(step):
             server = name.removeprefix(_MCP).partition("/")[0]
             if name.startswith(_MCP) and server not in servers:
-                message = no_such("MCP server", server, sorted(servers))
-                yield Finding(step.at(*way), f"{message}: an admin names servers in the settings (mcp_servers)")
+                message = unknown_name("MCP server", server, sorted(servers))
+                yield Finding(step.pointer(*way), f"{message}: an admin names servers in the settings (mcp_servers)")
 
 
 def _named(step: CheckpointOutline) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -33,7 +33,7 @@ class SchemaView:
 
     schema: dict[str, Any]
     root: JsonSchema
-    fills: bool = False  # what is missing gets its default
+    fills_defaults: bool = False  # what is missing gets its default
 
     @classmethod
     def of(cls, schema: JsonSchema, root: JsonSchema | None = None, *, fills: bool = False) -> SchemaView:
@@ -43,31 +43,35 @@ class SchemaView:
                 return cls({} if schema else {"not": {}, "enum": []}, root, fills)
             if not isinstance(reference := schema.get("$ref"), str):
                 break
-            schema = _referred(root, reference) | {key: value for key, value in schema.items() if key != "$ref"}
+            schema = _resolve_reference(root, reference) | {
+                key: value for key, value in schema.items() if key != "$ref"
+            }
         return cls(cast("dict[str, Any]", schema), root, fills)
 
     def inner(self, schema: JsonSchema) -> SchemaView:
-        return SchemaView.of(schema, self.root, fills=self.fills)
+        return SchemaView.of(schema, self.root, fills=self.fills_defaults)
 
     @property
     def is_known(self) -> bool:
         return bool(self.schema)
 
     @property
-    def stated(self) -> frozenset[str] | None:
+    def declared_types(self) -> frozenset[str] | None:
         """The types that it takes; None if it does not say."""
         if (named := self.schema.get("type")) is not None:
             return frozenset(_with_integers([named] if isinstance(named, str) else named))
         values = [self.schema["const"]] if "const" in self.schema else self.schema.get("enum")
         if not isinstance(values, list):
             return None
-        return frozenset("integer" if _is_whole(value) else type_name(value) for value in cast("list[object]", values))
+        return frozenset(
+            "integer" if _is_integer(value) else type_name(value) for value in cast("list[object]", values)
+        )
 
     @property
     def types(self) -> frozenset[str] | None:
         """The types that what it describes will have: where properties are declared, an object is meant."""
-        if self.stated is not None or not self.properties or _OPEN & self.schema.keys():
-            return self.stated
+        if self.declared_types is not None or not self.properties or _OPEN & self.schema.keys():
+            return self.declared_types
         return frozenset({"object"})
 
     @property
@@ -86,7 +90,7 @@ class SchemaView:
             return Presence.NEVER, self
         if name in self.properties:
             inner = self.inner(self.properties[name])
-            is_given = name in self.required or (self.fills and "default" in inner.schema)
+            is_given = name in self.required or (self.fills_defaults and "default" in inner.schema)
             return Presence.CERTAIN if is_given and self.types == frozenset({"object"}) else Presence.POSSIBLE, inner
         more = self.schema.get("additionalProperties")
         if isinstance(more, dict) and more:
@@ -114,23 +118,23 @@ def compare(source: SchemaView, wanted: SchemaView, name: str, depth: int = 0) -
     """Why what `source` describes does not fit, or may not fit, what is `wanted`."""
     if not wanted.is_known or depth > _DEPTH:
         return
-    comes, fits = source.types, wanted.stated
+    comes, fits = source.types, wanted.declared_types
     if comes is None and fits is not None:
-        yield Severity.WARNING, f"{name} has to be {listed(fits)}; whether it is cannot be told beforehand"
+        yield Severity.WARNING, f"{name} has to be {join_types(fits)}; whether it is cannot be told beforehand"
     elif comes is not None and fits is not None and comes - fits:
         severity = Severity.WARNING if comes & fits else Severity.ERROR
-        yield severity, f"{name} is {listed(comes)}, but {listed(fits)} is required"
+        yield severity, f"{name} is {join_types(comes)}, but {join_types(fits)} is required"
     if "object" not in (fits or {"object"}) or "object" not in (comes or {"object"}):
         return
     for key in dict.fromkeys([*wanted.required, *wanted.properties]):
         presence, inner = source.member(key)
-        if key in wanted.required and (found := _lacking(presence, f"{name}.{key}")):
+        if key in wanted.required and (found := _missing_property(presence, f"{name}.{key}")):
             yield found
         if key in wanted.properties and presence in (Presence.CERTAIN, Presence.POSSIBLE):
             yield from compare(inner, wanted.inner(wanted.properties[key]), f"{name}.{key}", depth + 1)
 
 
-def _lacking(presence: Presence, name: str) -> tuple[Severity, str] | None:
+def _missing_property(presence: Presence, name: str) -> tuple[Severity, str] | None:
     match presence:
         case Presence.CERTAIN:
             return None
@@ -140,7 +144,7 @@ def _lacking(presence: Presence, name: str) -> tuple[Severity, str] | None:
             return Severity.WARNING, f"{name} is required, but it cannot be told beforehand whether it will be there"
 
 
-def _referred(root: JsonSchema, reference: str) -> dict[str, Any]:
+def _resolve_reference(root: JsonSchema, reference: str) -> dict[str, Any]:
     try:
         found = look_up(cast("Value", root), reference.removeprefix("#"))
     except (LookupError, ValueError):
@@ -152,9 +156,9 @@ def _with_integers(names: list[str]) -> list[str]:
     return [*names, "integer"] if "number" in names else names
 
 
-def _is_whole(value: object) -> bool:
+def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def listed(types: frozenset[str]) -> str:
+def join_types(types: frozenset[str]) -> str:
     return " or ".join(sorted(types - ({"integer"} if "number" in types else set())))

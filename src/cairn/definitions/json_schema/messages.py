@@ -24,7 +24,7 @@ _TYPES = {
     "null": "null",
 }
 # Kinds of errors that a schema's own `errorMessage` speaks of.
-_OWN_WORDS = (
+_KINDS_WITH_OWN_MESSAGE = (
     Kind.Pattern,
     Kind.Format,
     Kind.MinLength,
@@ -47,17 +47,17 @@ class SchemaMessage(NamedTuple):
 
 def explain(error: ValidationError, schema: JsonSchema) -> Iterator[SchemaMessage]:
     """One message for each thing that the error is about."""
-    where = _around(error, schema)
+    where = _parent_schema(error, schema)
     match error.kind:
         case Kind.AdditionalProperties(unexpected) | Kind.UnevaluatedProperties(unexpected):
             known = sorted(where.get("properties", {}))
-            yield from (SchemaMessage(_unknown(key, known), key) for key in unexpected)
+            yield from (SchemaMessage(_unknown_key(key, known), key) for key in unexpected)
         case Kind.Required(property):
             yield SchemaMessage(f"`{property}` is missing: add it")
         case Kind.FalseSchema():
-            yield SchemaMessage(_not_here(error, schema))
-        case kind if isinstance(kind, _OWN_WORDS) and "errorMessage" in where:
-            yield SchemaMessage(f"{where['errorMessage']}; here it is {show(error.instance)}")
+            yield SchemaMessage(_not_allowed(error, schema))
+        case kind if isinstance(kind, _KINDS_WITH_OWN_MESSAGE) and "errorMessage" in where:
+            yield SchemaMessage(f"{where['errorMessage']}; here it is {preview(error.instance)}")
         case _:
             said = _expected(error)
             is_schema = _META in (error.absolute_keyword_location or "")
@@ -71,7 +71,7 @@ def expectation(text: str) -> str:
     return text.removeprefix("expected ")
 
 
-def show(value: object) -> str:
+def preview(value: object) -> str:
     """A value as JSON, cut to what fits into a sentence."""
     try:
         text = encode_json(cast("Value", value)).decode()
@@ -97,16 +97,16 @@ def type_name(value: object) -> str:
 
 
 def _expected(error: ValidationError) -> str:
-    came = f"; here it is {show(error.instance)}"
+    came = f"; here it is {preview(error.instance)}"
     match error.kind:
         case Kind.Type(types):
             wanted = " or ".join(_TYPES.get(name, name) for name in types)
             got = _TYPES[type_name(error.instance)]
-            return f"expected {wanted}, but here it is {got}: {show(error.instance)}"
+            return f"expected {wanted}, but here it is {got}: {preview(error.instance)}"
         case Kind.Enum(options):
-            return f"expected one of {', '.join(map(show, options))}{came}"
+            return f"expected one of {', '.join(map(preview, options))}{came}"
         case Kind.Constant(expected):
-            return f"expected {show(expected)}{came}"
+            return f"expected {preview(expected)}{came}"
         case Kind.Pattern(pattern):
             return f"expected a text that matches {pattern}{came}"
         case Kind.Format(name):
@@ -116,14 +116,14 @@ def _expected(error: ValidationError) -> str:
         case Kind.FalseSchema():
             return f"nothing is possible here{came}"
         case Kind.PropertyNames(inner):
-            return f"the key {show(inner.instance)} is not possible here: {_expected(inner)}"
+            return f"the key {preview(inner.instance)} is not possible here: {_expected(inner)}"
         case _:
             return _bounds(error) or error.message
 
 
 def _bounds(error: ValidationError) -> str | None:
     """Limits of numbers, lengths and counts."""
-    number, size = show(error.instance), len(cast("Any", error.instance)) if _has_size(error.instance) else 0
+    number, size = preview(error.instance), len(cast("Any", error.instance)) if _has_size(error.instance) else 0
     match error.kind:
         case Kind.Minimum(limit):
             return f"expected at least {limit}; here it is {number}"
@@ -164,37 +164,37 @@ def _choices(context: list[list[ValidationError]]) -> str:
     return ", or ".join(dict.fromkeys(ways)) or "nothing that is possible here fits"
 
 
-def _unknown(key: str, known: list[str]) -> str:
+def _unknown_key(key: str, known: list[str]) -> str:
     if close := get_close_matches(key, known, n=1):
         return f"there is no key `{key}` here: did you mean `{close[0]}`?"
     return f"there is no key `{key}` here" + (f"; there are {', '.join(known)}" if known else "")
 
 
-def _not_here(error: ValidationError, schema: JsonSchema) -> str:
+def _not_allowed(error: ValidationError, schema: JsonSchema) -> str:
     """A false schema: the condition around it says why."""
     key = error.instance_path[-1] if error.instance_path else None
     found: Any = schema
     why = ""
     for part in error.schema_path:
-        found = _inside(found, part)
+        found = _item(found, part)
         if isinstance(found, dict):
             why = str(cast("dict[str, Any]", found).get("$comment", why))
     if key is None:
-        return f"nothing is possible here; here it is {show(error.instance)}"
+        return f"nothing is possible here; here it is {preview(error.instance)}"
     return f"`{key}` does not belong here" + (f": {why}" if why else "")
 
 
-def _around(error: ValidationError, schema: JsonSchema) -> dict[str, Any]:
+def _parent_schema(error: ValidationError, schema: JsonSchema) -> dict[str, Any]:
     """The part of the schema that the failed keyword stands in."""
     if _META in (error.absolute_keyword_location or ""):
         return {}
     found: Any = schema
     for part in error.schema_path[:-1]:
-        found = _inside(found, part)
+        found = _item(found, part)
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
-def _inside(holder: Any, part: str | int) -> Any:
+def _item(holder: Any, part: str | int) -> Any:
     try:
         return holder[part]
     except (KeyError, IndexError, TypeError):

@@ -15,7 +15,7 @@ def check_pattern(pattern: str) -> str | None:
     """Why a pattern cannot be used, if so."""
     try:
         compile_schema({"pattern": pattern})
-        _whole(pattern)
+        _full_match(pattern)
     except SchemaError as error:
         return error.message
     return None
@@ -23,9 +23,9 @@ def check_pattern(pattern: str) -> str | None:
 
 def matches(pattern: str, text: str, *, across_lines: bool = False) -> bool:
     """Does the whole text match? Across lines, a dot stands for a line break, too."""
-    return _whole(pattern, "s" if across_lines else "").is_valid(text)
+    return _full_match(pattern, "s" if across_lines else "").is_valid(text)
 
 
 @lru_cache(maxsize=1024)
-def _whole(pattern: str, flags: str = "") -> jsonschema_rs.Validator:
+def _full_match(pattern: str, flags: str = "") -> jsonschema_rs.Validator:
     return compile_schema({"pattern": f"^(?{flags}:{pattern})$"})

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 import jsonschema_rs
 
 from cairn.definitions.frozen_model import JsonSchema
-from cairn.definitions.json_schema.messages import expectation, explain, show
+from cairn.definitions.json_schema.messages import expectation, explain, preview
 from cairn.documents import Value, canonical, decode_json
 from cairn.documents.pointers import join
 
@@ -41,10 +41,10 @@ def compile_schema(schema: JsonSchema) -> jsonschema_rs.Validator:
 
 def check_value(schema: JsonSchema, value: Value) -> list[SchemaViolation]:
     """Everything in which the value does not fit: what was expected, what came, and where."""
-    return [SchemaViolation(*fault) for fault in dict.fromkeys(find_faults(compile_schema(schema), schema, value))]
+    return [SchemaViolation(*fault) for fault in dict.fromkeys(iter_violations(compile_schema(schema), schema, value))]
 
 
-def find_faults(validator: jsonschema_rs.Validator, schema: JsonSchema, value: Value) -> Iterator[tuple[str, str]]:
+def iter_violations(validator: jsonschema_rs.Validator, schema: JsonSchema, value: Value) -> Iterator[tuple[str, str]]:
     for error in validator.iter_errors(value):
         for message in explain(error, schema):
             yield join(error.instance_path), message.text
@@ -59,13 +59,13 @@ class SchemaViolationDetail(NamedTuple):
     actual: str
 
 
-def find_details(
+def iter_violation_details(
     validator: jsonschema_rs.Validator, schema: JsonSchema, value: Value
 ) -> Iterator[SchemaViolationDetail]:
     for error in validator.iter_errors(value):
         for message in explain(error, schema):
             yield SchemaViolationDetail(
-                join(error.instance_path), message.text, expectation(message.text), show(error.instance)
+                join(error.instance_path), message.text, expectation(message.text), preview(error.instance)
             )
 
 
@@ -83,7 +83,7 @@ def fill_defaults(schema: JsonSchema, value: Value) -> Value:
     return filled
 
 
-def refuse_to_fetch(uri: str) -> NoReturn:
+def reject_fetch(uri: str) -> NoReturn:
     raise ValueError(f"a schema stands for itself: {uri} is not fetched")
 
 
@@ -92,13 +92,13 @@ def _compile(schema: bytes) -> jsonschema_rs.Validator:
     document = cast("Any", decode_json(schema))
     try:
         return jsonschema_rs.validator_for(
-            document, validate_formats=True, retriever=refuse_to_fetch, pattern_options=PATTERNS
+            document, validate_formats=True, retriever=reject_fetch, pattern_options=PATTERNS
         )
     except jsonschema_rs.ValidationError as error:
-        raise SchemaError(join(error.instance_path), _why(error)) from None
+        raise SchemaError(join(error.instance_path), _schema_error_message(error)) from None
 
 
-def _why(error: jsonschema_rs.ValidationError) -> str:
+def _schema_error_message(error: jsonschema_rs.ValidationError) -> str:
     if error.instance_path and error.instance_path[-1] == "pattern":
         return (
             f"the pattern {error.instance!r} cannot be used: it is not a regular expression, or it is too large, "

@@ -10,8 +10,8 @@ from cairn.core.rules import DEFAULT_PERIOD
 from cairn.definitions.findings import Finding, warning
 from cairn.definitions.frozen_model import Document
 from cairn.definitions.input_paths import PathError, parse_path
-from cairn.definitions.raw_document import items, look, objects, section, text
-from cairn.definitions.rules.rulebook import minutes, several
+from cairn.definitions.raw_document import get, items, objects, section, text
+from cairn.definitions.rules.rulebook import as_tuple, parse_hours
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
 
@@ -22,7 +22,7 @@ class RulePeople(NamedTuple):
     """How many people a rule wants, and whom."""
 
     path: str
-    needed: int
+    required_approvals: int
     people: tuple[str, ...]
 
 
@@ -58,7 +58,7 @@ def _check_paths(path: str, rule: Document) -> Iterator[Finding]:
     for conditions in ("trigger", "conditions"):
         for key in ("data_threshold", "custom_field"):
             place = join((conditions, key))
-            found = look(rule, conditions, key)
+            found = get(rule, conditions, key)
             tests = [(path + place, found)] if isinstance(found, dict) else _listed(path + place, rule, conditions, key)
             for where, test in tests:
                 field = text(test, "field")
@@ -102,16 +102,16 @@ def _check_hours(document: Value) -> Iterator[Finding]:
     if zone is not None and zone not in available_timezones():
         yield Finding(f"{path}/timezone", f"there is no time zone {zone}; write it as America/New_York")
     for days in ("monday_friday", "saturday_sunday"):
-        span = minutes(text(hours, days) or "")
+        span = parse_hours(text(hours, days) or "")
         if span is not None and span[0] >= span[1]:
             yield Finding(f"{path}/{days}", "the end has to be later than the begin, on the same day")
 
 
-def wanted_people(document: Value) -> Iterator[RulePeople]:
+def required_people(document: Value) -> Iterator[RulePeople]:
     """What the rules that ask want, where they say so."""
     for at, rule in objects(document, "checkpoints"):
         action = section(rule, "action")
-        needed, people = action.get("require_approval_count", 1), several(action.get("approvers"))
+        needed, people = action.get("require_approval_count", 1), as_tuple(action.get("approvers"))
         if isinstance(needed, int | float) and (needed > 1 or people):
             key = "require_approval_count" if needed > 1 else "approvers"
             yield RulePeople(join(("checkpoints", at, "action", key)), int(needed), people)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import jsonschema_rs
 
-from cairn.definitions.json_schema.validator import refuse_to_fetch
+from cairn.definitions.json_schema.validator import reject_fetch
 from cairn.documents import decode_json
 
 
@@ -19,4 +19,4 @@ def schema() -> dict[str, Any]:
 
 @cache
 def validator() -> jsonschema_rs.Validator:
-    return jsonschema_rs.Draft202012Validator(schema(), retriever=refuse_to_fetch)
+    return jsonschema_rs.Draft202012Validator(schema(), retriever=reject_fetch)

@@ -16,13 +16,13 @@ from cairn.definitions.input_paths import parse_path
 
 _CONFIDENCE = re.compile(r"(>=|<=|==|!=|>|<) *(.+)")
 _HOURS = re.compile(r"([0-9]{2}):([0-9]{2})-([0-9]{2}):([0-9]{2})")
-Part = Mapping[str, Any]
+RulePart = Mapping[str, Any]
 
 
 def compile_rules(document: Document) -> Rulebook:
     """The rulebook of a document that was found right."""
-    auto = cast("Part", document.get("auto_approval") or {})
-    settings: Part = auto.get("global_settings") or {}
+    auto = cast("RulePart", document.get("auto_approval") or {})
+    settings: RulePart = auto.get("global_settings") or {}
     rules = [
         _rule(rule, RuleSection.CHECKPOINTS, rule["trigger"]) for rule in cast("Any", document.get("checkpoints", []))
     ]
@@ -37,8 +37,8 @@ def compile_rules(document: Document) -> Rulebook:
     )
 
 
-def _rule(rule: Part, section: RuleSection, trigger: Part, *, is_on: bool = True) -> Rule:
-    action: Part = rule["action"]
+def _rule(rule: RulePart, section: RuleSection, trigger: RulePart, *, is_on: bool = True) -> Rule:
+    action: RulePart = rule["action"]
     asked = _terms(action)
     return Rule(
         name=rule["name"],
@@ -50,74 +50,76 @@ def _rule(rule: Part, section: RuleSection, trigger: Part, *, is_on: bool = True
         priority=int(rule.get("priority", 100)),
         terms=asked,
         notify=action.get("notify", False),
-        channels=several(action.get("notification_channels")) or asked.channels,
+        channels=as_tuple(action.get("notification_channels")) or asked.channels,
         log=action.get("log_decision", True),
         rollout=float(action.get("rollout_percentage", 100)),
         audit=float(action.get("audit_sample_percentage", 0)),
     )
 
 
-def _terms(action: Part) -> ApprovalTerms:
-    escalation: Part = action.get("escalation") or {}
-    notification: Part = action.get("notification") or {}
+def _terms(action: RulePart) -> ApprovalTerms:
+    escalation: RulePart = action.get("escalation") or {}
+    notification: RulePart = action.get("notification") or {}
     escalates = bool(escalation) and escalation.get("enabled", True)
     return ApprovalTerms(
         required_approvals=int(action.get("require_approval_count", 1)),
-        approvers=several(action.get("approvers")),
+        approvers=as_tuple(action.get("approvers")),
         not_by_starter=action.get("not_by_starter", False),
         timeout=float(action.get("timeout_seconds", DEFAULT_PERIOD)),
         on_expiry=OnExpiry(action.get("on_timeout", "fail")),
         escalate_after=float(escalation["after_seconds"]) if escalates else None,
-        escalate_to=several(escalation.get("escalate_to")) if escalates else (),
-        channels=several(notification.get("channels")) or several(action.get("notification_channels")),
-        recipients=several(notification.get("recipients")),
+        escalate_to=as_tuple(escalation.get("escalate_to")) if escalates else (),
+        channels=as_tuple(notification.get("channels")) or as_tuple(action.get("notification_channels")),
+        recipients=as_tuple(notification.get("recipients")),
     )
 
 
-def _tests(trigger: Part) -> Iterator[Test]:
+def _tests(trigger: RulePart) -> Iterator[Test]:
     for key, wanted in trigger.items():
         match key:
             case "kind" | "risk_level" | "operation_type":
-                yield OneOf(key, several(wanted))
+                yield OneOf(key, as_tuple(wanted))
             case "agent_confidence" | "confidence":
                 yield _confidence(wanted)
             case _:
-                listed = cast("list[Part]", wanted if isinstance(wanted, list) else [wanted])
+                listed = cast("list[RulePart]", wanted if isinstance(wanted, list) else [wanted])
                 compared = tuple(map(_comparison, listed))
                 yield compared[0] if len(compared) == 1 else AnyOf(compared)
 
 
-def _comparison(test: Part) -> Comparison:
+def _comparison(test: RulePart) -> Comparison:
     path, value = parse_path(test["field"]), test["value"]
     if isinstance(value, list):
         value = tuple(cast("list[Any]", value))
     return Comparison(FieldLookup(test["field"], (path.root, *path.steps)), Operator(test.get("operator", "==")), value)
 
 
-def _confidence(test: Part | str) -> Comparison:
+def _confidence(test: RulePart | str) -> Comparison:
     if isinstance(test, str):
         _, operator, value, _ = _CONFIDENCE.split(test)
         return Comparison(CONFIDENCE, Operator(operator), float(value))
     return Comparison(CONFIDENCE, Operator(test["operator"]), float(test["value"]))
 
 
-def several(named: Any) -> tuple[str, ...]:
+def as_tuple(named: Any) -> tuple[str, ...]:
     """One word or a list of them."""
     if isinstance(named, str):
         return (named,)
     return tuple(str(one) for one in cast("list[Any]", named)) if isinstance(named, list) else ()
 
 
-def _hours(hours: Part) -> BusinessHours:
-    return BusinessHours(hours["timezone"], _span(hours.get("monday_friday")), _span(hours.get("saturday_sunday")))
+def _hours(hours: RulePart) -> BusinessHours:
+    return BusinessHours(
+        hours["timezone"], _hour_range(hours.get("monday_friday")), _hour_range(hours.get("saturday_sunday"))
+    )
 
 
-def _span(text: str | None) -> HourRange | None:
-    found = minutes(text or "")
+def _hour_range(text: str | None) -> HourRange | None:
+    found = parse_hours(text or "")
     return HourRange(*found) if found else None
 
 
-def minutes(text: str) -> tuple[int, int] | None:
+def parse_hours(text: str) -> tuple[int, int] | None:
     """Begin and end of `09:00-17:00`, since midnight; None if it is closed."""
     found = _HOURS.fullmatch(text)
     return (int(found[1]) * 60 + int(found[2]), int(found[3]) * 60 + int(found[4])) if found else None

@@ -42,14 +42,14 @@ class BuiltinTemplate:
         return expand(self.read()[0])
 
     @cached_property
-    def steps(self) -> tuple[TemplateCheckpoint, ...]:
-        return tuple(_step(checkpoint) for _, checkpoint in objects(self.full, "checkpoints"))
+    def checkpoints(self) -> tuple[TemplateCheckpoint, ...]:
+        return tuple(_checkpoint(checkpoint) for _, checkpoint in objects(self.full, "checkpoints"))
 
     @cached_property
     def uses(self) -> tuple[str, ...]:
         """Who carries it out, whether people are asked, whether something is done outside."""
-        found = {_DONE_BY[step.mode] for step in self.steps}
-        found |= {"people"} if any(step.approve for step in self.steps) else set()
+        found = {_DONE_BY[step.mode] for step in self.checkpoints}
+        found |= {"people"} if any(step.approve for step in self.checkpoints) else set()
         found |= {"actions", "people"} if self.full.get("actions") else set()
         return tuple(one for one in USES if one in found)
 
@@ -64,7 +64,7 @@ class BuiltinTemplate:
 
 
 @cache
-def templates() -> list[BuiltinTemplate]:
+def builtin_templates() -> list[BuiltinTemplate]:
     """All of them, by name."""
     found = (entry for entry in files("cairn.definitions.templates").iterdir() if entry.name.endswith(".yaml"))
     return [_read(entry.name, entry.read_text("utf-8")) for entry in sorted(found, key=lambda entry: entry.name)]
@@ -76,7 +76,7 @@ def _read(file: str, text: str) -> BuiltinTemplate:
     return BuiltinTemplate(name, title, text_of(document, "pipeline_description") or "", text)
 
 
-def _step(checkpoint: Document) -> TemplateCheckpoint:
+def _checkpoint(checkpoint: Document) -> TemplateCheckpoint:
     held = section(checkpoint, "human_interaction")
     asked = [point for point in ("start", "complete") if held.get(f"requires_approval_to_{point}")]
     approve = "both" if len(asked) > 1 else next(iter(asked), None)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from cairn.core.states import WaitingOn
 from cairn.definitions.execution_config import ScriptConfig
 from cairn.definitions.json_schema.validator import SchemaError, check_value
-from cairn.definitions.script_forms import fields_of, question_of
+from cairn.definitions.script_forms import form_fields, form_question
 from cairn.documents import encode_json
 from cairn.ports import NeedsInput, RecordedCall, WorkOrder
 from cairn.ports.conversation import Purpose
@@ -90,7 +90,7 @@ async def _hold(
 
 
 def _prompt(config: ScriptConfig, answered: Sequence[RecordedCall]) -> str:
-    named: dict[str, Any] = {"type": "object", "properties": {field.name: {} for field in fields_of(config)}}
+    named: dict[str, Any] = {"type": "object", "properties": {field.name: {} for field in form_fields(config)}}
     schema = config.parameters_schema if isinstance(config.parameters_schema, dict) else named
     parts = [
         f"=== WHAT THE PROGRAM IS FOR ===\n{config.user_input_prompt or 'Nobody has said.'}",
@@ -116,7 +116,7 @@ def _check(config: ScriptConfig, answer: AgentAnswer) -> list[Mismatch]:
 
 
 def _faults(config: ScriptConfig, parameters: dict[str, Any]) -> list[tuple[str, str]]:
-    known = {field.name for field in fields_of(config)}
+    known = {field.name for field in form_fields(config)}
     unknown = [(f"/{name}", "there is no such parameter: leave it out") for name in parameters if name not in known]
     if config.parameters_schema is None:
         return unknown
@@ -134,7 +134,7 @@ def _filled_in(call: RecordedCall, config: ScriptConfig) -> dict[str, Any] | Nee
 
 
 def _plain(config: ScriptConfig, number: int) -> NeedsInput:
-    return _asks({"form": "plain"}, number, question_of(config))
+    return _asks({"form": "plain"}, number, form_question(config))
 
 
 def _asks(said: dict[str, Any], number: int, shown: Any) -> NeedsInput:

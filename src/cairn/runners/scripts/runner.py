@@ -14,7 +14,7 @@ from typing import Any, cast
 from cairn.core.execution import Failure
 from cairn.core.states import WaitingOn
 from cairn.definitions.execution_config import ScriptConfig
-from cairn.definitions.script_forms import question_of
+from cairn.definitions.script_forms import form_question
 from cairn.documents import encode_json
 from cairn.ports import (
     Errored,
@@ -81,7 +81,7 @@ class ScriptRunner:
         if isinstance(work.answer, dict) and not has_rounds:
             return cast("dict[str, Any]", work.answer)
         if self._office is None or (self._office.models.default.startswith(SIMULATED) and not has_rounds):
-            return NeedsInput(WaitingOn.SCRIPT_INPUT, question_of(config))
+            return NeedsInput(WaitingOn.SCRIPT_INPUT, form_question(config))
         await get_ready()
         from cairn.runners.agents.parameter_questions import parameters_or_question
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cairn.core.execution import Failure
 from cairn.definitions.execution_config import ScriptConfig
-from cairn.definitions.script_files import plain_path
+from cairn.definitions.script_files import normalize_path
 from cairn.ports import WorkOrder
 
 FOLDER = "scripts"
@@ -18,7 +18,7 @@ def find_script(config: ScriptConfig, work: WorkOrder) -> str | Failure:
     """The path of the file that is run."""
     if config.script_source is not None:
         return INLINE
-    path = plain_path(config.script_path or "")
+    path = normalize_path(config.script_path or "")
     if path in work.scripts:
         return path
     known = ", ".join(sorted(work.scripts)[:10]) or "none at all"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.definitions import ready_agents
+from cairn.definitions import builtin_agents
 from cairn.documents import encode_yaml
 from cairn.services.agent_library.service import SHOWN, WHAT, StoredAgent, standings
 from cairn.services.agent_library.views import (
@@ -63,7 +63,7 @@ def _find(connection: Connection, name: str) -> StoredAgent:
 
 
 def _revisions(connection: Connection, name: str, limit: int, cursor: str | None) -> LibraryAgentRevisionPage:
-    if name not in ready_agents() and library.of(connection, name) is None:
+    if name not in builtin_agents() and library.of(connection, name) is None:
         raise NotFound(WHAT, name)
     found = page(connection, sa.select(t.library_agents).where(A.name == name), _NEWEST, limit, cursor)
     items = [
@@ -77,7 +77,7 @@ def _revisions(connection: Connection, name: str, limit: int, cursor: str | None
 
 def _words(one: StoredAgent) -> str:
     agent = one.agent
-    return " ".join((agent.name, agent.called, agent.description, agent.role or "")).casefold()
+    return " ".join((agent.name, agent.display_name, agent.description, agent.role or "")).casefold()
 
 
 def _shown(one: StoredAgent, uses: list[library.AgentUse]) -> LibraryAgent:
@@ -86,7 +86,7 @@ def _shown(one: StoredAgent, uses: list[library.AgentUse]) -> LibraryAgent:
     users = [AgentUsage(pipeline_id=use.pipeline_id, pipeline_name=use.pipeline_name) for use in named]
     return LibraryAgent(
         name=agent.name,
-        title=agent.called,
+        title=agent.display_name,
         description=agent.description,
         role=agent.role,
         system_prompt=agent.system_prompt,
@@ -98,7 +98,7 @@ def _shown(one: StoredAgent, uses: list[library.AgentUse]) -> LibraryAgent:
         output_schema=agent.output_schema,
         revision=one.revision,
         is_ready_made=one.revision == 0,
-        replaces_ready_made=one.revision > 0 and agent.name in ready_agents(),
+        replaces_ready_made=one.revision > 0 and agent.name in builtin_agents(),
         updated_at=one.changed_at,
         updated_by=one.changed_by,
         used_by=users[:SHOWN],

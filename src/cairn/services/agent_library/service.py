@@ -15,10 +15,10 @@ from cairn.definitions import (
     Library,
     LibraryAgent,
     PipelineDefinition,
+    builtin_agents,
     read_agent,
-    ready_agents,
-    refers,
     resolve,
+    uses_library,
 )
 from cairn.documents import SourceMap, Value
 from cairn.services.actors import Actor
@@ -73,7 +73,7 @@ class AgentLibraryService:
         self, connection: Connection, loaded: LoadedRun, definition: PipelineDefinition, revision: int
     ) -> PipelineDefinition:
         """The definition with the agents put in as they stood when the run was made: it never sees others."""
-        if not refers(definition):
+        if not uses_library(definition):
             return definition
         at = loaded.facts.created_at
         return self._of_runs.get(
@@ -84,7 +84,7 @@ class AgentLibraryService:
         self, loaded: LoadedRun, definition: PipelineDefinition, revision: int
     ) -> PipelineDefinition | None:
         """The same, if it takes no reading."""
-        return self._of_runs.find((loaded.facts.run_id, revision)) if refers(definition) else definition
+        return self._of_runs.find((loaded.facts.run_id, revision)) if uses_library(definition) else definition
 
     # ---- changes -------------------------------------------------------------------------------------
     async def save(
@@ -114,7 +114,7 @@ class AgentLibraryService:
         def write(change: AdminChange) -> None:
             row = library.of(change.connection, name)
             is_there = row is not None and row.document is not None
-            if not is_there and name in ready_agents():
+            if not is_there and name in builtin_agents():
                 raise CommandRefused(
                     f"{name} comes with Cairn: it cannot be removed. Save your own under its name instead."
                 )
@@ -122,7 +122,7 @@ class AgentLibraryService:
                 raise NotFound(WHAT, name)
             _expect(name, row, if_match)
             users = [use for use in library.uses(change.connection) if use.agent == name]
-            if users and name not in ready_agents():
+            if users and name not in builtin_agents():
                 raise CommandRefused(_used(name, [use.pipeline_name for use in users]), ("change the pipelines first",))
             library.add(change.connection, name, row.revision + 1, None, change.at, change.actor.name)
             change.record("library_agent_removed", agent=name)
@@ -137,7 +137,7 @@ def as_it_stood(connection: Connection, at: datetime | None = None) -> Library:
 
 
 def standings(connection: Connection, at: datetime | None = None) -> dict[str, StoredAgent]:
-    found = {name: StoredAgent(agent) for name, agent in ready_agents().items()}
+    found = {name: StoredAgent(agent) for name, agent in builtin_agents().items()}
     for row in library.newest(connection, at):
         if row.document is not None:
             agent = LibraryAgent.parse(row.document)

@@ -7,7 +7,7 @@ from typing import Literal
 from uuid import uuid4
 
 from cairn.definitions import BuiltinTemplate as Ready
-from cairn.definitions import PipelineDefinition, assign_ids, diff, templates, text_diff, to_yaml, without_ids
+from cairn.definitions import PipelineDefinition, assign_ids, builtin_templates, diff, text_diff, to_yaml, without_ids
 from cairn.definitions.script_files import with_texts
 from cairn.documents import encode_json
 from cairn.services.engine.plans import DefinitionCache
@@ -72,7 +72,7 @@ def _compared(
 
 
 def list_templates() -> TemplatePage:
-    return TemplatePage(items=[_template(found) for found in templates()], next_cursor=None)
+    return TemplatePage(items=[_template(found) for found in builtin_templates()], next_cursor=None)
 
 
 def _template(found: Ready) -> Template:
@@ -82,7 +82,7 @@ def _template(found: Ready) -> Template:
             "title": found.title,
             "description": found.description,
             "uses": found.uses,
-            "checkpoints": [asdict(step) for step in found.steps],
+            "checkpoints": [asdict(step) for step in found.checkpoints],
             "sample_input": found.sample_input,
             "text": found.text,
         }

@@ -14,7 +14,7 @@ from cairn.core.errors import CommandRefused
 from cairn.definitions import Finding, PipelineDefinition, Severity, assign_ids, is_structural
 from cairn.definitions import LoadedDefinition as Read
 from cairn.definitions import stamp as stamp_times
-from cairn.definitions.script_files import texts_of
+from cairn.definitions.script_files import inline_scripts
 from cairn.documents import SourceMap
 from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
@@ -111,7 +111,7 @@ class DefinitionWriter:
         new = identified(checked.definition, old, pipeline_id, given)
         if edits.is_same(old, new):
             return _WrittenRevision(checked.warnings, [], changed=False)
-        rows.keep_scripts(connection, pipeline_id, new, texts_of(written))
+        rows.keep_scripts(connection, pipeline_id, new, inline_scripts(written))
         structural = is_structural(old, new)
         commits: list[Commit] = []
         if structural:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from cairn.definitions import PipelineDefinition, amend
+from cairn.definitions import PipelineDefinition, apply_patch
 from cairn.documents import digest
 from cairn.services.errors import InvalidInput
 
@@ -50,7 +50,7 @@ def change(checkpoint_id: str, changes: Mapping[str, Any]) -> Edit:
 
     def edit(old: Full) -> Full:
         def changed(c: Full) -> Full:
-            return {**amend(c, dict(changes)), "checkpoint_id": checkpoint_id}
+            return {**apply_patch(c, dict(changes)), "checkpoint_id": checkpoint_id}
 
         return _with(old, [changed(c) if c["checkpoint_id"] == checkpoint_id else c for c in old["checkpoints"]])
 

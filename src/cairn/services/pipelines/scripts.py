@@ -10,7 +10,7 @@ from cairn.core.errors import CommandRefused
 from cairn.core.states import ExecutionMode
 from cairn.definitions import Finding, PipelineDefinition
 from cairn.definitions.findings import warning
-from cairn.definitions.script_files import MAX_BYTES, ScriptFile, fault_of_path, plain_path
+from cairn.definitions.script_files import MAX_BYTES, ScriptFile, normalize_path, path_error
 from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.services.actors import Actor
 from cairn.services.errors import InvalidInput, TooLarge
@@ -53,7 +53,7 @@ class Scripts:
         command_id: UUID | None = None,
     ) -> tuple[Script, SavedDefinition]:
         """Put a script there; the same text changes nothing."""
-        if message := fault_of_path(path):
+        if message := path_error(path):
             raise InvalidInput([("/path", f"{message[0].upper()}{message[1:]}.")])
         if len(content) > MAX_BYTES:
             raise TooLarge(MAX_BYTES, "The script")
@@ -61,7 +61,7 @@ class Scripts:
             text = content.decode()
         except UnicodeDecodeError as error:
             raise InvalidInput([("", f"A script is text in UTF-8; this breaks off at byte {error.start:,}.")]) from None
-        plain = plain_path(path)
+        plain = normalize_path(path)
         wanted = DefinitionSaveRequest(
             edits.put_script(plain, text), f"script {plain} written", actor, command_id, if_match
         )
@@ -78,7 +78,7 @@ class Scripts:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
-        plain = plain_path(path)
+        plain = normalize_path(path)
         definition, _ = await self._database.aread(lambda c: _newest(c, pipeline_id))
         _find(definition, plain)
         if users := used_by(definition, plain):
@@ -98,9 +98,9 @@ def _newest(connection: Connection, pipeline_id: str) -> tuple[PipelineDefinitio
 
 
 def _find(definition: PipelineDefinition, path: str) -> ScriptFile:
-    found = definition.scripts.get(plain_path(path))
+    found = definition.scripts.get(normalize_path(path))
     if found is None:
-        raise NotFound("script", plain_path(path))
+        raise NotFound("script", normalize_path(path))
     return found
 
 

@@ -9,9 +9,17 @@ from uuid import UUID, uuid4, uuid5
 
 from cairn.core.commands import CommandContext
 from cairn.core.errors import CommandRefused
-from cairn.definitions import DefinitionLimits, Library, PipelineDefinition, load, ready_agents, resolve, templates
+from cairn.definitions import (
+    DefinitionLimits,
+    Library,
+    PipelineDefinition,
+    builtin_agents,
+    builtin_templates,
+    load,
+    resolve,
+)
 from cairn.definitions import LoadedDefinition as Read
-from cairn.definitions.script_files import texts_of
+from cairn.definitions.script_files import inline_scripts
 from cairn.documents import SourceMap
 from cairn.files import layout
 from cairn.runners.agents.policy import AgentPolicy
@@ -48,7 +56,7 @@ class RunnerSupport:
     modes: Collection[str]
     scripts: ScriptPolicy = field(default_factory=ScriptPolicy)
     agents: AgentPolicy = field(default_factory=AgentPolicy)
-    library: Callable[[], Library] = ready_agents
+    library: Callable[[], Library] = builtin_agents
 
 
 class PipelineService:
@@ -86,7 +94,7 @@ class PipelineService:
             servers=self._carried_out.agents.mcp_servers.keys(),
             agents=library,
         )
-        doubtful = doubts(read.definition, self._carried_out.scripts, texts_of(document))
+        doubtful = doubts(read.definition, self._carried_out.scripts, inline_scripts(document))
         carried_out = self._carried_out
         missing = not_carried_out(resolve(read.definition, library), carried_out.modes, carried_out.agents)
         told = (*read.warnings, *missing, *doubtful)
@@ -111,7 +119,7 @@ class PipelineService:
         pipeline_id = str(uuid5(given.command_id, "pipeline"))
         definition = identified(checked.definition, None, pipeline_id, given)
         saved = SavedDefinition(pipeline_id, checked.warnings)
-        texts = texts_of(document)
+        texts = inline_scripts(document)
         return await self._engine.shielded(self._create(definition, texts, saved, given, comment or "created"))
 
     async def _create(
@@ -142,7 +150,7 @@ class PipelineService:
         return SavedDefinition(pipeline_id, saved.warnings + failed)
 
     async def from_template(self, name: str, *, actor: Actor, command_id: UUID | None = None) -> SavedDefinition:
-        found = {template.name: template for template in templates()}
+        found = {template.name: template for template in builtin_templates()}
         if name not in found:
             raise InvalidInput(
                 [("/template", f"There is no template {name!r}. There are: {', '.join(sorted(found))}.")]

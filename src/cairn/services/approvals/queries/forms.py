@@ -53,7 +53,7 @@ def _asked(checkpoint: CheckpointDefinition) -> tuple[str, Sequence[InputField]]
     if form is not None:
         return form.instructions, form.input_fields
     if script is not None and script.requires_user_input:
-        return script.user_input_prompt or "", script_forms.fields_of(script)
+        return script.user_input_prompt or "", script_forms.form_fields(script)
     return None
 
 
