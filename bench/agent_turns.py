@@ -46,7 +46,7 @@ class InstantModels:
         self,
         name: str | None = None,
         settings: Mapping[str, Any] | None = None,  # noqa: ARG002 - the signature is the port's
-        occasion: ModelCallContext | None = None,  # noqa: ARG002
+        call_context: ModelCallContext | None = None,  # noqa: ARG002
     ) -> ChosenModel:
         return ChosenModel(name or self.default, MODEL)
 

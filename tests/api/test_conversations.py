@@ -26,12 +26,12 @@ RESULT = {"parts": [{"part_kind": "tool-return", "tool_name": "add", "content": 
 async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
     """Asked, a call of a tool, its result, done; and a revision says it shorter."""
     if work.revision:
-        await conversation.keep(answered(number=1, cost=None))
+        await conversation.save(answered(number=1, cost=None))
         return produced(work)
-    await conversation.keep(asked())
-    await conversation.keep(answered(text="", message=CALL))
-    await conversation.keep(asked(number=3, role="tool", text="", message=RESULT))
-    await conversation.keep(answered(number=4, is_simulated=True, is_last=True))
+    await conversation.save(asked())
+    await conversation.save(answered(text="", message=CALL))
+    await conversation.save(asked(number=3, role="tool", text="", message=RESULT))
+    await conversation.save(answered(number=4, is_simulated=True, is_last=True))
     return produced(work)
 
 
@@ -213,10 +213,10 @@ async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(ap
 
     async def speak(work: WorkOrder, conversation: Conversation) -> Outcome:
         for piece in ("The answer ", "is", " 42."):
-            conversation.hear(MessageChunk("work", 1, "Analyst", "text", piece, is_simulated=True))
+            conversation.publish_chunk(MessageChunk("work", 1, "Analyst", "text", piece, is_simulated=True))
         await go.wait()
-        await conversation.keep(answered(number=1, text="The answer is 42."))
-        await conversation.keep(answered(number=2, text="Really."))
+        await conversation.save(answered(number=1, text="The answer is 42."))
+        await conversation.save(answered(number=2, text="Really."))
         return produced(work)
 
     with talking(app.cairn, speak):
@@ -263,9 +263,9 @@ async def ended(app: App, run: Json) -> bool | None:
 
 async def test_costs_and_budgets_over_http(app: App) -> None:
     async def spend(work: WorkOrder, conversation: Conversation) -> Outcome:
-        for number in range(len(await conversation.said()) + 1, 4):
-            await conversation.afford()
-            await conversation.keep(answered(number=number))
+        for number in range(len(await conversation.messages()) + 1, 4):
+            await conversation.check_budget()
+            await conversation.save(answered(number=number))
         return produced(work)
 
     with talking(app.cairn, spend):

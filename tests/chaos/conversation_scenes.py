@@ -8,7 +8,7 @@ from typing import Any
 
 from cairn.core.states import ExecutionMode
 from cairn.ports import Outcome, Runner, WorkOrder
-from cairn.runners import registry
+from cairn.runners import RunnerRegistry, registry
 from cairn.services.actors import ADMIN
 from cairn.services.conversations.queries import MessageFilter
 from cairn.services.costs.queries import CostQuery
@@ -27,14 +27,14 @@ class Talker:
         self._own = own
         self._bill = bill
 
-    async def carry_out(self, work: WorkOrder) -> Outcome:
+    async def run(self, work: WorkOrder) -> Outcome:
         if work.checkpoint.key != "talk":
-            return await self._own.carry_out(work)
+            return await self._own.run(work)
         assert work.conversation is not None
-        for number in range(len(await work.conversation.said()) + 1, ANSWERS + 1):
-            await work.conversation.afford()
+        for number in range(len(await work.conversation.messages()) + 1, ANSWERS + 1):
+            await work.conversation.check_budget()
             self._ask(number)
-            await work.conversation.keep(answered(number=number, is_last=number == ANSWERS))
+            await work.conversation.save(answered(number=number, is_last=number == ANSWERS))
         return produced(work)
 
     def _ask(self, number: int) -> None:
@@ -44,10 +44,11 @@ class Talker:
             os.fsync(file.fileno())
 
 
-def make_runners(folder: Path, *args: Any, **options: Any) -> dict[ExecutionMode, Runner]:
+def make_runners(folder: Path, *args: Any, **options: Any) -> RunnerRegistry:
     """Those of the app, with a talker before its functions: there before the first is taken up again."""
     made = registry.make_runners(*args, **options)
-    return {**made, ExecutionMode.FUNCTION: Talker(made[ExecutionMode.FUNCTION], folder / PROVIDER)}
+    made[ExecutionMode.FUNCTION] = Talker(made[ExecutionMode.FUNCTION], folder / PROVIDER)
+    return made
 
 
 async def before_the_talk(app: App) -> Ids:

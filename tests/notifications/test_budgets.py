@@ -15,8 +15,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 async def spend(work: WorkOrder, conversation: Conversation) -> Outcome:
     for number in range(1, 7):
-        await conversation.afford()
-        await conversation.keep(answered(number=number))
+        await conversation.check_budget()
+        await conversation.save(answered(number=number))
     return produced(work)
 
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
+from cairn.core.states import ExecutionMode
 from cairn.documents import decode_json, encode_json
 from cairn.ports import Errored, Outcome, Produced, ProducedFile, Runner, StoredFile, WorkOrder
 from cairn.ports.conversation import ConversationMessage, MessageChunk
@@ -22,7 +23,7 @@ from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.limits import RunnerLimits
-from cairn.runners.validating import ValidatingRunner
+from cairn.runners.registry import RunnerRegistry
 from tests.runners.work_orders import Told, checkpoint, work
 
 Json = dict[str, Any]
@@ -121,7 +122,7 @@ class FakeModels:
         self,
         name: str | None = None,
         settings: Mapping[str, Any] | None = None,
-        occasion: ModelCallContext | None = None,
+        call_context: ModelCallContext | None = None,
     ) -> ChosenModel:
         named = name or self.default
         self.chosen.append((named, dict(settings or {})))
@@ -189,21 +190,21 @@ class Kept:
         self.affordable = 1_000_000
         self.most: int | None = None  # messages that are kept before the process dies
 
-    async def said(self) -> Sequence[ConversationMessage]:
+    async def messages(self) -> Sequence[ConversationMessage]:
         # As a store gives it back.
         return [replace(one, message=decode_json(encode_json(one.message))) for one in self.all]
 
-    async def keep(self, *said: ConversationMessage) -> None:
-        if self.most is not None and len(self.all) + len(said) > self.most:
+    async def save(self, *messages: ConversationMessage) -> None:
+        if self.most is not None and len(self.all) + len(messages) > self.most:
             raise asyncio.CancelledError
         there = {(one.turn, one.number) for one in self.all}
-        assert not there & {(one.turn, one.number) for one in said}, said
-        self.all.extend(said)
+        assert not there & {(one.turn, one.number) for one in messages}, messages
+        self.all.extend(messages)
 
-    def hear(self, heard: MessageChunk) -> None:
-        self.heard.append(heard)
+    def publish_chunk(self, chunk: MessageChunk) -> None:
+        self.heard.append(chunk)
 
-    async def afford(self) -> None:
+    async def check_budget(self) -> None:
         from cairn.ports.conversation import BudgetExhausted
 
         if self.affordable == 0:
@@ -231,7 +232,7 @@ class Agents:
     def runner(self) -> Runner:
         """As the registry makes it."""
         office = AgentResources(self.models, self.limits, self.rules, **self.office)
-        return ValidatingRunner(AgentRunner(office), office)
+        return RunnerRegistry({ExecutionMode.AGENTIC: AgentRunner(office)}, office)
 
     def work(self, *outputs: Any, agent: Json | None = None, config: Json | None = None, **more: Any) -> WorkOrder:
         """A dispatch of an agentic checkpoint; the same folder each time."""
@@ -245,7 +246,7 @@ class Agents:
         return replace(made, conversation=self.kept, calls=calls)
 
     async def run(self, *outputs: Any, **more: Any) -> Outcome:
-        return await self.runner.carry_out(self.work(*outputs, **more))
+        return await self.runner.run(self.work(*outputs, **more))
 
     async def texts(self, *outputs: Any, **more: Any) -> dict[str, str]:
         """The artifacts that come out, by file name."""

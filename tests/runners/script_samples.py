@@ -75,7 +75,7 @@ class Bench:
         return replace(made, execution_id=named, scripts=files, calls=calls)
 
     async def run(self, source: str, **more: Any) -> Outcome:
-        return await self.runner.carry_out(self.work(source, **more))
+        return await self.runner.run(self.work(source, **more))
 
     async def value(self, body: str, **more: Any) -> Any:
         """What a function with this body returns."""

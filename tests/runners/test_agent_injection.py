@@ -11,12 +11,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from cairn.core.states import ExecutionMode
 from cairn.ports import ArtifactSource, Produced, ResolvedInputs
 from cairn.runners.agents.policy import AgentPolicy, McpServer
 from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.result_judge import SYSTEM as JUDGE
 from cairn.runners.agents.runner import AgentRunner
-from cairn.runners.validating import ValidatingRunner
+from cairn.runners.registry import RunnerRegistry
 from tests.adapters.models.fake_provider import Asked, FakeProvider
 from tests.adapters.models.replies import Says, Use
 from tests.adapters.models.requests import CHAT, CLAUDE, opened
@@ -85,8 +86,8 @@ async def attacked(provider: FakeProvider, folder: Path, format: str) -> list[As
     bench = Agents(folder, FakeModels.saying())
     async with opened(provider) as models:
         office = AgentResources(models, bench.limits, bench.rules)
-        work = bench.work("report.md", config=config, given=given, found=found)
-        outcome = await ValidatingRunner(AgentRunner(office), office).carry_out(work)
+        work = bench.work("report.md", config=config, given=given, resolved=found)
+        outcome = await RunnerRegistry({ExecutionMode.AGENTIC: AgentRunner(office)}, office).run(work)
     assert isinstance(outcome, Produced), outcome
     return provider.asked
 

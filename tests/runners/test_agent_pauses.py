@@ -43,10 +43,10 @@ class Dispatches:
         self.calls: tuple[RecordedCall, ...] = ()
 
     async def dispatch(self) -> Outcome:
-        more: Json = {"found": FOUND, "calls": self.calls, **self.more}
+        more: Json = {"resolved": FOUND, "calls": self.calls, **self.more}
         work = self.bench.work("report.md", agent=TOOLS, **more)
         self.bench.kept = Kept(self.bench.kept.all)
-        return await self.bench.runner.carry_out(self.prepared(work))
+        return await self.bench.runner.run(self.prepared(work))
 
     def prepared(self, work: WorkOrder) -> WorkOrder:
         return replace(work, conversation=self.bench.kept)
@@ -99,7 +99,7 @@ async def test_work_is_sent_back_and_what_it_has_become_is_told(tmp_path: Path) 
     assert isinstance(outcome, NeedsRework)
     assert (outcome.key, outcome.prompt, outcome.reason) == ("goals", "Count again.", "Two is wrong.")
     dispatches.answer(outcome.call, status="completed", reason="", execution_id="e", artifacts=[])
-    dispatches.more["found"] = ResolvedInputs(
+    dispatches.more["resolved"] = ResolvedInputs(
         completed={"goals": ArtifactSource("Goals", 0, 1, (stored("goals", "json", '{"n": 3}'),))}
     )
     assert isinstance(await dispatches.dispatch(), Produced)
@@ -173,10 +173,10 @@ async def test_what_can_be_proposed_is_offered_with_what_people_have_corrected(t
     )
 
     def prepared(work: WorkOrder) -> WorkOrder:
-        def objection(proposed: ProposesAction) -> str | None:
+        def check_proposal(proposed: ProposesAction) -> str | None:
             return f"{proposed.operation_type} does not fit: /subject is missing."
 
-        return replace(work, conversation=dispatches.bench.kept, operations=(mail,), objection=objection)
+        return replace(work, conversation=dispatches.bench.kept, action_offers=(mail,), check_proposal=check_proposal)
 
     dispatches.prepared = prepared
     await dispatches.dispatch()
@@ -193,7 +193,7 @@ async def test_what_can_be_proposed_is_offered_with_what_people_have_corrected(t
 
 
 async def test_nobody_is_asked_in_a_test_run_and_nothing_sent_back_where_nothing_is(tmp_path: Path) -> None:
-    dispatches = Dispatches(tmp_path, "Ok.", "Ok.", "Ok.", found=ResolvedInputs())
+    dispatches = Dispatches(tmp_path, "Ok.", "Ok.", "Ok.", resolved=ResolvedInputs())
     dispatches.prepared = lambda work: replace(work, conversation=dispatches.bench.kept, is_test=True)
     await dispatches.dispatch()
     tools = dispatches.bench.models.asked[0].tools

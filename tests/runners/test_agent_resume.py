@@ -19,18 +19,18 @@ async def replay_every_prefix(
 ) -> tuple[Outcome, list[Asked]]:
     """What comes of it whole, and each time the same from any place where it may be broken off."""
     whole = Agents(folder / "whole", FakeModels(mind))
-    outcome = await whole.runner.carry_out(make(whole))
+    outcome = await whole.runner.run(make(whole))
     said = whole.kept.all
     for count in range(len(said) + 1):
         bench = Agents(folder / f"after-{count}", FakeModels(mind))
         bench.kept.most = count
         if count < len(said):
             with pytest.raises(asyncio.CancelledError):
-                await bench.runner.carry_out(make(bench))
+                await bench.runner.run(make(bench))
         else:
-            await bench.runner.carry_out(make(bench))
+            await bench.runner.run(make(bench))
         again = Agents(bench.folder, FakeModels(mind), kept=Kept(bench.kept.all))
-        assert kind_of(await again.runner.carry_out(make(again))) == kind_of(outcome), count
+        assert kind_of(await again.runner.run(make(again))) == kind_of(outcome), count
         answered = sum(one.role == "assistant" for one in bench.kept.all)
         assert len(again.models.asked) == len(whole.models.asked) - answered, count
         assert sorted((one.turn, one.number, one.role, one.is_last) for one in again.kept.all) == sorted(

@@ -38,7 +38,7 @@ async def test_a_text_is_the_answer_and_the_conversation_is_kept_whole(tmp_path:
     assert answer.tokens is not None
     assert answer.cost is not None
     assert answer.tokens.output > 0
-    assert "".join(one.piece for one in bench.kept.heard) == "# Report\n\nAll is well."
+    assert "".join(one.text for one in bench.kept.heard) == "# Report\n\nAll is well."
     assert {(one.turn, one.number, one.speaker, one.kind) for one in bench.kept.heard} == {
         ("work", 3, "Writer", "text")
     }
@@ -170,7 +170,7 @@ async def test_what_waited_for_approval_is_called_by_its_own_name_again(tmp_path
     from cairn.runners import artifact_id
 
     (staging / f"report_{artifact_id(work.checkpoint, artifact.name)[:8]}.md").write_text("# One\n")
-    outcome = await bench.runner.carry_out(work)
+    outcome = await bench.runner.run(work)
     assert isinstance(outcome, Produced)
     assert texts(outcome.artifacts) == {"report.md": "# Two\n"}
 
@@ -212,8 +212,8 @@ async def test_the_prompt_has_everything_in_its_place(tmp_path: Path) -> None:
             "include_checkpoint_outputs": [{"checkpoint_id": "goals"}],
         },
     }
-    work = bench.work("report.md", agent={"task_prompt": "Write it down."}, given=given, found=found)
-    await bench.runner.carry_out(work)
+    work = bench.work("report.md", agent={"task_prompt": "Write it down."}, given=given, resolved=found)
+    await bench.runner.run(work)
     (asked,) = bench.models.asked
     assert asked.system.startswith("The house's words.\n\nYou write.\n\n=== EXAMPLES ===\n\n")
     assert read_markdown(asked.system)[1] == ['{\n  "a": 1\n}', '{\n  "b": 2\n}']
@@ -260,7 +260,7 @@ async def test_a_fence_around_a_whole_file_is_no_part_of_it(tmp_path: Path, form
 async def test_context_over_the_limit_fails_before_the_call_and_says_what_is_long(tmp_path: Path) -> None:
     bench = agents(tmp_path)
     found = ResolvedInputs(input={"text": "x" * 300_000})
-    kind, told, is_final = faulted(await bench.runner.carry_out(bench.work("report.md", found=found)))
+    kind, told, is_final = faulted(await bench.runner.run(bench.work("report.md", resolved=found)))
     assert (kind, is_final, bench.models.asked) == ("context_too_long", True, [])
     assert "- INPUT: 300," in told
 

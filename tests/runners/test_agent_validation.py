@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cairn.core.states import ExecutionMode
 from cairn.ports import ArtifactSource, InvalidResult, Produced, ResolvedInputs, ValidationFinding, ValidationVerdict
 from cairn.ports.conversation import Purpose
 from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.result_judge import SYSTEM as JUDGE
 from cairn.runners.agents.summaries import SYSTEM as SUMMARISER
-from cairn.runners.validating import ValidatingRunner
+from cairn.runners.registry import RunnerRegistry
 from tests.mentions import mentions
 from tests.runners.agent_samples import Agents, Asked, FakeModels, Kept, Reply, faulted, hands_over, texts
 from tests.runners.test_agent_resume import replay_every_prefix
@@ -133,10 +134,10 @@ async def test_functions_are_judged_too_and_another_result_is_judged_anew() -> N
         return next(values)
 
     models, kept = FakeModels(lambda _: passes()), Kept()
-    runner = ValidatingRunner(runner_of(count), AgentResources(models))
+    runner = RunnerRegistry({ExecutionMode.FUNCTION: runner_of(count)}, AgentResources(models))
     definition = function_checkpoint("count.json", **validated("llm_custom"))
     for _ in range(3):  # as after a worker has died: it is called again
-        outcome = await runner.carry_out(replace(work(definition), conversation=kept))
+        outcome = await runner.run(replace(work(definition), conversation=kept))
         assert isinstance(outcome, Produced)
     assert len(models.asked) == 2
     assert kept.turns == ["judge/1", "judge/2"]
@@ -183,8 +184,8 @@ async def test_what_is_long_is_summed_up_once_and_told_as_a_summary(tmp_path: Pa
         return "It wants much." if asked.system.startswith(SUMMARISER) else "Done."
 
     bench = Agents(tmp_path, FakeModels(mind))
-    job = bench.work("text.md", given=READS, found=FOUND)
-    assert isinstance(await bench.runner.carry_out(job), Produced)
+    job = bench.work("text.md", given=READS, resolved=FOUND)
+    assert isinstance(await bench.runner.run(job), Produced)
     summing, working = bench.models.asked
     assert summing.prompt.splitlines()[0] == mentions("spec.md", "300")
     assert read_markdown(summing.prompt)[1][0].startswith("# Spec\nRequirement.")
@@ -196,7 +197,7 @@ async def test_what_is_long_is_summed_up_once_and_told_as_a_summary(tmp_path: Pa
     assert {one.purpose for one in bench.kept.all[:3]} == {Purpose.SUMMARY}
     known = replace(FOUND, summaries={LONG.checksum: {"fake:default": "Known.", "fake:other": "Another's."}})
     again = Agents(tmp_path, FakeModels(mind))
-    await again.runner.carry_out(again.work("text.md", given=READS, found=known))
+    await again.runner.run(again.work("text.md", given=READS, resolved=known))
     (working,) = again.models.asked
     assert "Known." in working.prompt
 
@@ -207,6 +208,6 @@ async def test_a_very_long_text_is_summed_up_in_pieces(tmp_path: Path) -> None:
         completed={"spec": ArtifactSource("Spec", 0, 1, (huge,)), "goals": ArtifactSource("Goals", 1, 1)}
     )
     bench = Agents(tmp_path, FakeModels(lambda asked: f"Part {asked.number}."))
-    await bench.runner.carry_out(bench.work("text.md", given=READS, found=found))
+    await bench.runner.run(bench.work("text.md", given=READS, resolved=found))
     assert len(bench.models.asked) == 4
     assert "Part 1.\n\nPart 2.\n\nPart 3." in bench.models.asked[-1].prompt

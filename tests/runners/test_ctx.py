@@ -23,7 +23,7 @@ async def seen(look: Callable[[Ctx], Any], **given: Any) -> Any:
     async def f(ctx: Ctx) -> None:
         found.append(look(ctx))
 
-    assert await runner_of(f).carry_out(work(function_checkpoint(), **given)) == Produced(())
+    assert await runner_of(f).run(work(function_checkpoint(), **given)) == Produced(())
     return found[0]
 
 
@@ -32,7 +32,7 @@ async def staged(*outputs: str, **contents: Any) -> Any:
         for name, content in contents.items():
             ctx.stage(name.replace("__", "."), content)
 
-    return await runner_of(f).carry_out(work(function_checkpoint(*outputs)))
+    return await runner_of(f).run(work(function_checkpoint(*outputs)))
 
 
 def unfit(*findings: str) -> Failure:
@@ -129,9 +129,7 @@ async def test_staging_again_replaces_the_artifact() -> None:
         ctx.stage("a.json", "{")
         ctx.stage("a", [1])
 
-    assert await runner_of(f).carry_out(work(function_checkpoint("a.json"))) == Produced(
-        (ProducedFile("a", "json", b"[1]"),)
-    )
+    assert await runner_of(f).run(work(function_checkpoint("a.json"))) == Produced((ProducedFile("a", "json", b"[1]"),))
 
 
 async def test_a_staged_value_is_copied() -> None:
@@ -140,9 +138,7 @@ async def test_a_staged_value_is_copied() -> None:
         ctx.stage("a", value)
         value.append(2)
 
-    assert await runner_of(f).carry_out(work(function_checkpoint("a.json"))) == Produced(
-        (ProducedFile("a", "json", b"[1]"),)
-    )
+    assert await runner_of(f).run(work(function_checkpoint("a.json"))) == Produced((ProducedFile("a", "json", b"[1]"),))
 
 
 async def test_all_mismatches_are_reported_at_once() -> None:
@@ -179,7 +175,7 @@ async def test_log_lines_carry_level_and_details() -> None:
         ctx.log("odd", level="error", thing={1})
 
     told = Told()
-    await runner_of(f).carry_out(work(function_checkpoint(), told=told))
+    await runner_of(f).run(work(function_checkpoint(), told=told))
     assert told.lines == [
         ("info", "plain", None),
         ("warning", "careful", {"place": "x", "count": 3}),
@@ -191,7 +187,7 @@ async def test_a_level_that_there_is_not_is_refused() -> None:
     async def f(ctx: Ctx) -> None:
         ctx.log("x", "loud")  # pyright: ignore[reportArgumentType]
 
-    outcome = await runner_of(f).carry_out(work(function_checkpoint()))
+    outcome = await runner_of(f).run(work(function_checkpoint()))
     assert isinstance(outcome, Errored)
     assert outcome.error.message == mentions("info, warning, error", "'loud'")
 
@@ -203,7 +199,7 @@ async def test_progress_stays_between_0_and_1() -> None:
         ctx.progress(1, "done")
 
     told = Told()
-    await runner_of(f).carry_out(work(function_checkpoint(), told=told))
+    await runner_of(f).run(work(function_checkpoint(), told=told))
     assert told.progress == [
         (0.0, None),
         (0.25, None),

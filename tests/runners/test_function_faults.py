@@ -33,7 +33,7 @@ async def test_an_exception_is_a_fault_with_the_lines_of_the_users_own_code() ->
     async def f(ctx: Ctx) -> Any:
         return parse("{")
 
-    outcome = await runner_of(f).carry_out(work(function_checkpoint()))
+    outcome = await runner_of(f).run(work(function_checkpoint()))
     assert isinstance(outcome, Errored)
     assert (outcome.error.type, outcome.error.message) == (
         "JSONDecodeError",
@@ -56,7 +56,7 @@ async def test_the_same_holds_in_a_thread_and_for_causes() -> None:
         except ValueError as error:
             raise RuntimeError("cannot go on") from error
 
-    outcome = await runner_of(f).carry_out(work(function_checkpoint()))
+    outcome = await runner_of(f).run(work(function_checkpoint()))
     assert isinstance(outcome, Errored)
     assert (outcome.error.type, outcome.error.message) == ("RuntimeError", "cannot go on")
     files = [line for line in outcome.error.trace.splitlines() if line.startswith("  File")]
@@ -99,7 +99,7 @@ async def several(ctx: Ctx) -> Any:
     ],
 )
 async def test_whatever_is_raised_only_the_execution_fails(function: Any, type: str, message: str) -> None:
-    outcome = await runner_of(function).carry_out(work(function_checkpoint()))
+    outcome = await runner_of(function).run(work(function_checkpoint()))
     assert isinstance(outcome, Errored)
     assert (outcome.error.type, outcome.error.message) == (type, message)
 
@@ -107,7 +107,7 @@ async def test_whatever_is_raised_only_the_execution_fails(function: Any, type: 
 async def test_wrong_parameters_are_a_fault_that_names_them() -> None:
     async def f(ctx: Ctx) -> Any: ...
 
-    outcome = await runner_of(f).carry_out(work(function_checkpoint(parameters={"limit": 1})))
+    outcome = await runner_of(f).run(work(function_checkpoint(parameters={"limit": 1})))
     assert isinstance(outcome, Errored)
     assert outcome.error.type == "TypeError"
     assert outcome.error.message.endswith("f() got an unexpected keyword argument 'limit'")
@@ -116,11 +116,11 @@ async def test_wrong_parameters_are_a_fault_that_names_them() -> None:
 async def test_an_unknown_function_is_named_with_those_that_are_near() -> None:
     registry = FunctionRegistry()
     definition = function_checkpoint()
-    outcome = await FunctionRunner(registry).carry_out(work(definition))
+    outcome = await FunctionRunner(registry).run(work(definition))
     assert outcome == Errored(Failure("unknown_function", mentions("'f'")))
     registry.register("ff", nothing)
     registry.register("reports.count", nothing)
-    outcome = await FunctionRunner(registry).carry_out(work(definition))
+    outcome = await FunctionRunner(registry).run(work(definition))
     assert outcome == Errored(Failure("unknown_function", mentions("'f'", "ff")))
 
 
@@ -137,7 +137,7 @@ async def test_a_cancelled_coroutine_ends_at_once() -> None:
         finally:
             ended.append("cleaned up")
 
-    task = asyncio.create_task(runner_of(f).carry_out(work(function_checkpoint())))
+    task = asyncio.create_task(runner_of(f).run(work(function_checkpoint())))
     await started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -160,7 +160,7 @@ async def test_a_cancelled_thread_is_dropped_and_its_next_ctx_call_raises() -> N
         return "late"
 
     told = Told()
-    task = asyncio.create_task(runner_of(f).carry_out(work(function_checkpoint(), told=told)))
+    task = asyncio.create_task(runner_of(f).run(work(function_checkpoint(), told=told)))
     await asyncio.to_thread(started.wait, 10)
     before = time.monotonic()
     task.cancel()
@@ -177,6 +177,6 @@ def test_an_interrupt_of_the_whole_process_goes_through() -> None:
     async def f(ctx: Ctx) -> None:
         raise KeyboardInterrupt
 
-    carried_out = runner_of(f).carry_out(work(function_checkpoint()))
+    carried_out = runner_of(f).run(work(function_checkpoint()))
     with pytest.raises(KeyboardInterrupt):
         carried_out.send(None)

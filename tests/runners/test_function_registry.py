@@ -61,6 +61,6 @@ def test_a_name_that_no_definition_can_hold_is_refused(name: str) -> None:
 
 async def test_the_default_registry_serves_a_runner_without_one() -> None:
     default_registry.register("f", returns("default"), replace=True)
-    assert await FunctionRunner().carry_out(work(function_checkpoint())) == Produced(
+    assert await FunctionRunner().run(work(function_checkpoint())) == Produced(
         (ProducedFile("output", "json", b'"default"'),)
     )

@@ -32,22 +32,22 @@ def produced(value: bytes, name: str = "output", format: str = "json") -> Produc
 
 
 async def test_the_return_value_becomes_the_single_declared_json_artifact() -> None:
-    outcome = await runner_of(returns({"n": 1})).carry_out(work(function_checkpoint("report.json")))
+    outcome = await runner_of(returns({"n": 1})).run(work(function_checkpoint("report.json")))
     assert outcome == produced(b'{"n":1}', "report")
 
 
 async def test_without_a_declared_artifact_a_return_value_is_kept_as_output() -> None:
-    outcome = await runner_of(returns([1, "ä", None])).carry_out(work(function_checkpoint()))
+    outcome = await runner_of(returns([1, "ä", None])).run(work(function_checkpoint()))
     assert outcome == produced('[1,"ä",null]'.encode())
 
 
 async def test_returning_nothing_is_valid_without_declared_artifacts() -> None:
-    assert await runner_of(returns(None)).carry_out(work(function_checkpoint())) == Produced(())
+    assert await runner_of(returns(None)).run(work(function_checkpoint())) == Produced(())
 
 
 @pytest.mark.parametrize("value", [0, False, "", [], {}, 2**80, 1.5, "text"])
 async def test_values_survive_exactly(value: Any) -> None:
-    outcome = await runner_of(returns(value)).carry_out(work(function_checkpoint()))
+    outcome = await runner_of(returns(value)).run(work(function_checkpoint()))
     assert outcome == produced(json.dumps(value, separators=(",", ":")).encode())
 
 
@@ -57,7 +57,7 @@ async def test_a_return_value_beside_files_of_other_formats_is_kept(name: str, k
         ctx.stage(f"{name}.md", "# R")
         return {"words": (1, 2)}
 
-    outcome = await runner_of(f).carry_out(work(function_checkpoint(f"{name}.md")))
+    outcome = await runner_of(f).run(work(function_checkpoint(f"{name}.md")))
     assert outcome == Produced((ProducedFile(name, "md", b"# R"), ProducedFile(kept, "json", b'{"words":[1,2]}')))
 
 
@@ -67,14 +67,14 @@ async def test_staged_artifacts_count_and_an_unused_return_value_is_logged() -> 
         return {"returned": True}
 
     told = Told()
-    outcome = await runner_of(f).carry_out(work(function_checkpoint("report.json"), told=told))
+    outcome = await runner_of(f).run(work(function_checkpoint("report.json"), told=told))
     assert outcome == produced(b'{"staged":true}', "report")
     assert told.lines == [("warning", mentions("report.json"), None)]
 
 
 async def test_with_several_json_artifacts_a_return_value_is_none_of_them() -> None:
     told = Told()
-    outcome = await runner_of(returns({})).carry_out(work(function_checkpoint("a.json", "b.json"), told=told))
+    outcome = await runner_of(returns({})).run(work(function_checkpoint("a.json", "b.json"), told=told))
     missing = listing(mentions("- a.json: "), mentions("- b.json: "))
     assert outcome == InvalidResult((), Failure("invalid_output", missing))
     assert told.lines == [("warning", mentions("a.json, b.json"), None)]
@@ -91,7 +91,7 @@ async def test_with_several_json_artifacts_a_return_value_is_none_of_them() -> N
     ],
 )
 async def test_a_value_that_is_not_json_is_reported_with_its_path(value: Any, finding: str) -> None:
-    outcome = await runner_of(returns(value)).carry_out(work(function_checkpoint()))
+    outcome = await runner_of(returns(value)).run(work(function_checkpoint()))
     assert outcome == InvalidResult((), Failure("invalid_output", listing(finding)))
 
 
@@ -100,7 +100,7 @@ async def test_a_return_value_that_joins_the_context_must_be_json() -> None:
         ctx.stage("report", "# R")
         return {"a": {1, 2}}
 
-    outcome = await runner_of(f).carry_out(work(function_checkpoint("report.md")))
+    outcome = await runner_of(f).run(work(function_checkpoint("report.md")))
     message = listing(mentions("- output.json#/a: ", "set"))
     assert outcome == InvalidResult((ProducedFile("report", "md", b"# R"),), Failure("invalid_output", message))
 
@@ -115,7 +115,7 @@ async def test_parameters_are_passed_by_name_and_the_definition_stays_unchanged(
 
     definition = function_checkpoint(parameters={"names": ["a"], "limit": 5})
     for _ in range(2):
-        assert await runner_of(f).carry_out(work(definition)) == produced(b'{"names":["a","more"],"limit":5}')
+        assert await runner_of(f).run(work(definition)) == produced(b'{"names":["a","more"],"limit":5}')
 
 
 async def test_a_plain_function_runs_in_a_thread_and_its_words_come_in_order() -> None:
@@ -126,7 +126,7 @@ async def test_a_plain_function_runs_in_a_thread_and_its_words_come_in_order() -
         return threading.current_thread() is threading.main_thread()
 
     told = Told()
-    assert await runner_of(f).carry_out(work(function_checkpoint(), told=told)) == produced(b"false")
+    assert await runner_of(f).run(work(function_checkpoint(), told=told)) == produced(b"false")
     assert told.lines == [("warning", "first", {"size": 3}), ("info", "second", None)]
     assert told.progress == [(0.5, "half")]
 
@@ -135,7 +135,7 @@ async def test_a_coroutine_function_runs_on_the_event_loop() -> None:
     async def f(ctx: Ctx) -> Any:
         return threading.current_thread() is threading.main_thread()
 
-    assert await runner_of(f).carry_out(work(function_checkpoint())) == produced(b"true")
+    assert await runner_of(f).run(work(function_checkpoint())) == produced(b"true")
 
 
 async def test_every_kind_of_coroutine_function_is_awaited() -> None:
@@ -152,7 +152,7 @@ async def test_every_kind_of_coroutine_function_is_awaited() -> None:
 
     told = Told()
     for called, value in ((functools.partial(f, n=1), b"1"), (Callable(), b"2"), (around, b"3")):
-        assert await runner_of(called).carry_out(work(function_checkpoint(), told=told)) == produced(value)
+        assert await runner_of(called).run(work(function_checkpoint(), told=told)) == produced(value)
     assert told.lines == [("info", "here", None)] * 3
 
 
@@ -165,6 +165,6 @@ async def test_carrying_out_a_coroutine_that_does_nothing_takes_at_most_60_micro
     for _ in range(30):
         before = time.thread_time()
         for _ in range(100):
-            await runner.carry_out(given)
+            await runner.run(given)
         rounds.append((time.thread_time() - before) / 100)
     assert min(rounds) < 60e-6

@@ -31,7 +31,7 @@ def form(*outputs: Value, fields: list[Value] = FIELDS, **given: Any) -> Checkpo
 
 
 async def test_a_form_saved_as_json_holds_the_fields() -> None:
-    outcome = await HumanRunner().carry_out(work(form("goals.json"), answer=ANSWER))
+    outcome = await HumanRunner().run(work(form("goals.json"), answer=ANSWER))
     assert isinstance(outcome, Produced)
     (saved,) = outcome.artifacts
     assert isinstance(saved, ProducedFile)
@@ -42,7 +42,7 @@ async def test_a_form_saved_as_json_holds_the_fields() -> None:
 async def test_a_form_saved_as_markdown_is_a_readable_document() -> None:
     answer = {**ANSWER, "plan": "upload-1"}
     files = {"upload-1": upload("plan v2.pdf", b"%PDF")}
-    outcome = await HumanRunner().carry_out(work(form("goals.md"), answer=answer, files=files))
+    outcome = await HumanRunner().run(work(form("goals.md"), answer=answer, files=files))
     text = """\
 # Business goals
 
@@ -78,7 +78,7 @@ File: plan v2.pdf
 
 async def test_unanswered_fields_are_shown_in_the_document() -> None:
     fields: list[Value] = [{"name": "a", "required": False}, {"name": "b\nc", "type": "boolean"}]
-    outcome = await HumanRunner().carry_out(work(form("d.md", fields=fields), answer={"b\nc": True}))
+    outcome = await HumanRunner().run(work(form("d.md", fields=fields), answer={"b\nc": True}))
     assert isinstance(outcome, Produced)
     (document,) = outcome.artifacts
     assert isinstance(document, ProducedFile)
@@ -91,22 +91,22 @@ async def test_a_saved_form_is_expected_even_without_a_declared_output() -> None
     config: Value = {"instructions": "Go.", "save_as_artifact": True, "artifact_name": "a"}
     execution: Value = {"mode": "human_only", "human_only_config": config}
     definition = CheckpointDefinition.parse({"key": "k", "checkpoint_name": "K", "execution": execution})
-    assert await HumanRunner().carry_out(work(definition, answer={})) == Produced((ProducedFile("a", "json", b"{}"),))
+    assert await HumanRunner().run(work(definition, answer={})) == Produced((ProducedFile("a", "json", b"{}"),))
 
 
 async def test_a_form_that_is_not_saved_is_kept_as_metadata() -> None:
-    assert await HumanRunner().carry_out(work(form(), answer=ANSWER)) == Produced((), ANSWER)
+    assert await HumanRunner().run(work(form(), answer=ANSWER)) == Produced((), ANSWER)
 
 
 async def test_a_form_without_fields_is_answered_by_submitting_it() -> None:
-    assert await HumanRunner().carry_out(work(form(fields=[]), answer={})) == Produced((), {})
+    assert await HumanRunner().run(work(form(fields=[]), answer={})) == Produced((), {})
 
 
 async def test_an_uploaded_file_becomes_an_artifact_without_being_read_again() -> None:
     plan = UploadedFile("Plan.Final.PDF", "sum", 4, unreadable)
     given = work(form(), answer={**ANSWER, "plan": "upload-1"}, files={"upload-1": plan})
     artifact = StoredFile("plan", "pdf", "sum", 4, unreadable)
-    assert await HumanRunner().carry_out(given) == Produced((artifact,), {**ANSWER, "plan": "Plan.Final.PDF"})
+    assert await HumanRunner().run(given) == Produced((artifact,), {**ANSWER, "plan": "Plan.Final.PDF"})
 
 
 async def test_file_and_field_names_cannot_be_paths() -> None:
@@ -124,7 +124,7 @@ async def test_file_and_field_names_cannot_be_paths() -> None:
         "3": upload("README", b"3"),
         "4": upload("a.x/y; rm", b"4"),
     }
-    outcome = await HumanRunner().carry_out(work(definition, answer=answer, files=files))
+    outcome = await HumanRunner().run(work(definition, answer=answer, files=files))
     assert isinstance(outcome, Produced)
     assert [(one.name, one.format) for one in outcome.artifacts] == [
         ("goals", "json"),
@@ -139,7 +139,7 @@ async def test_file_and_field_names_cannot_be_paths() -> None:
 async def test_a_file_over_the_limit_is_refused() -> None:
     files, told = {"1": upload("a.bin", b"12345")}, Told()
     runner = HumanRunner(RunnerLimits(max_file_bytes=4, max_payload_bytes=120))
-    outcome = await runner.carry_out(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
+    outcome = await runner.run(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
     assert isinstance(outcome, InvalidResult)
     assert outcome.error.message == listing(mentions("- plan.bin: ", "5 bytes", "4 bytes"))
 
@@ -147,17 +147,17 @@ async def test_a_file_over_the_limit_is_refused() -> None:
 async def test_large_form_answers_give_a_warning() -> None:
     files, told = {"1": upload("a.bin", b"12345")}, Told()
     runner = HumanRunner(RunnerLimits(max_payload_bytes=130))
-    await runner.carry_out(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
+    await runner.run(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
     assert [level for level, _, _ in told.lines] == ["warning"]
 
 
 async def test_an_upload_that_is_gone_is_a_fault_that_names_the_field() -> None:
-    outcome = await HumanRunner().carry_out(work(form(), answer={**ANSWER, "plan": "gone"}))
+    outcome = await HumanRunner().run(work(form(), answer={**ANSWER, "plan": "gone"}))
     assert outcome == Errored(Failure("no_upload", mentions("The plan")))
 
 
 async def test_without_an_answer_there_is_nothing_to_make() -> None:
-    assert await HumanRunner().carry_out(work(form())) == Errored(Failure("no_answer", mentions()))
+    assert await HumanRunner().run(work(form())) == Errored(Failure("no_answer", mentions()))
 
 
 def test_other_checkpoints_read_the_file_name_not_the_upload_id() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cairn.core.execution import Failure
 from cairn.core.states import ExecutionMode
 from cairn.ports import Errored, Produced
-from cairn.runners import Ctx, FunctionRegistry, carry_out, make_runners
+from cairn.runners import Ctx, FunctionRegistry, RunnerRegistry, make_runners
 from tests.mentions import mentions
 from tests.runners.work_orders import checkpoint, function_checkpoint, work
 
@@ -18,13 +18,13 @@ async def test_work_goes_to_the_runner_of_its_mode() -> None:
 
     runners = make_runners(functions=functions)
     assert set(runners) == {ExecutionMode.FUNCTION, ExecutionMode.HUMAN_ONLY}
-    assert await carry_out(runners, work(function_checkpoint())) == Produced(())
-    assert await carry_out(runners, work(checkpoint(form=["a"]), answer={"a": "x"})) == Produced((), {"a": "x"})
+    assert await runners.run(work(function_checkpoint())) == Produced(())
+    assert await runners.run(work(checkpoint(form=["a"]), answer={"a": "x"})) == Produced((), {"a": "x"})
 
 
 async def test_a_mode_without_a_runner_is_named() -> None:
     definition = checkpoint(prompt="Do it.")
     told = mentions("agentic", "function, human_only")
-    assert await carry_out(make_runners(), work(definition)) == Errored(Failure("no_runner", told))
+    assert await make_runners().run(work(definition)) == Errored(Failure("no_runner", told))
     told = mentions("agentic")
-    assert await carry_out({}, work(definition)) == Errored(Failure("no_runner", told))
+    assert await RunnerRegistry({}).run(work(definition)) == Errored(Failure("no_runner", told))

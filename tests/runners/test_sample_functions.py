@@ -29,7 +29,7 @@ async def call(name: str, inputs: Value, **parameters: Value) -> Any:
         "mode": "function",
         "function_config": {"function": f"samples.{name}", "parameters": parameters},
     }
-    outcome = await RUNNER.carry_out(work(checkpoint(execution=execution), input=inputs))
+    outcome = await RUNNER.run(work(checkpoint(execution=execution), input=inputs))
     assert isinstance(outcome, Produced), outcome
     (made,) = outcome.artifacts
     assert isinstance(made, ProducedFile)
@@ -146,7 +146,7 @@ async def test_wrong_inputs_are_told(name: str, inputs: Value, parameters: Any, 
         "mode": "function",
         "function_config": {"function": f"samples.{name}", "parameters": parameters},
     }
-    outcome = await RUNNER.carry_out(work(checkpoint(execution=execution), input=inputs))
+    outcome = await RUNNER.run(work(checkpoint(execution=execution), input=inputs))
     assert isinstance(outcome, Errored)
     assert outcome.error.type == type
     assert outcome.error.message == message
@@ -198,7 +198,7 @@ async def run_template(text: str) -> str:
     outcome = None
     for definition in pipeline.checkpoints:
         mapped = map_input(definition, run_context({"text": text}, values))
-        outcome = await RUNNER.carry_out(work(definition, input=mapped))
+        outcome = await RUNNER.run(work(definition, input=mapped))
         assert isinstance(outcome, Produced), outcome
         values[definition.key] = read_value(definition, outcome.artifacts, outcome.output)
     assert outcome is not None

@@ -61,7 +61,7 @@ told = ctx.rework
 return [told.prompt, told.reason, told.requested_by, told.artifacts["notes"]] if told else None
 """
     work = replace(bench.work(function(body)), rework=rework)
-    outcome = await bench.runner.carry_out(work)
+    outcome = await bench.runner.run(work)
     assert outcome == Produced((ProducedFile("out", "json", b'["mend it","it fails","test","case 3"]'),))
 
 

@@ -66,7 +66,7 @@ def work(
     feedback: tuple[str, ...] = (),
     workspace: Path = Path("workspace"),
     rework: ReworkBrief | None = None,
-    found: ResolvedInputs | None = None,
+    resolved: ResolvedInputs | None = None,
 ) -> WorkOrder:
     told = told or Told()
     return WorkOrder(
@@ -78,7 +78,10 @@ def work(
         revision=len(feedback),
         checkpoint=definition,
         material=Reads(
-            input, previous, references or {}, resolved_inputs=found or ResolvedInputs(input=input, feedback=feedback)
+            input,
+            previous,
+            references or {},
+            resolved_inputs=resolved or ResolvedInputs(input=input, feedback=feedback),
         ),
         answer=answer,
         files=files or {},

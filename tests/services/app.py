@@ -116,9 +116,9 @@ class Minds:
         self,
         name: str | None = None,
         settings: Mapping[str, Any] | None = None,
-        occasion: ModelCallContext | None = None,
+        call_context: ModelCallContext | None = None,
     ) -> ChosenModel:
-        return self._own.choose(name, settings, occasion)
+        return self._own.choose(name, settings, call_context)
 
     def explain(self, error: BaseException, model: str) -> ModelError | None:
         return self._own.explain(error, model)

@@ -49,8 +49,8 @@ def produced(work: WorkOrder, data: bytes = DONE) -> Produced:
 
 async def one_turn(work: WorkOrder, conversation: Conversation) -> Outcome:
     """A question and its answer."""
-    await conversation.keep(asked())
-    await conversation.keep(answered(is_last=True))
+    await conversation.save(asked())
+    await conversation.save(answered(is_last=True))
     return produced(work)
 
 
@@ -73,9 +73,9 @@ def talking(cairn: AppServices, script: Script = one_turn) -> Generator[None]:
     modes, own = cairn.runs._modes, dict(runners)  # pyright: ignore[reportPrivateUsage]
 
     class Talker:
-        async def carry_out(self, work: WorkOrder) -> Outcome:
+        async def run(self, work: WorkOrder) -> Outcome:
             if not work.checkpoint.key.startswith("talk"):
-                return await own[work.checkpoint.execution.mode].carry_out(work)
+                return await own[work.checkpoint.execution.mode].run(work)
             assert work.conversation is not None
             return await script(work, work.conversation)
 

@@ -26,12 +26,12 @@ class Asking:
         artifacts = tuple(ProducedFile(name, "json", encode_json(value)) for name, value in made.items())
         self.wants.setdefault(asker, []).append(NeedsRework(key, prompt, reason, artifacts))
 
-    async def carry_out(self, work: WorkOrder) -> Outcome:
+    async def run(self, work: WorkOrder) -> Outcome:
         wanted = self.wants.get(work.checkpoint.key)
         if wanted:
             _ = work.material.input  # it has looked at what there is
             return wanted.pop(0)
-        return await self.inner.carry_out(work)
+        return await self.inner.run(work)
 
 
 @contextmanager

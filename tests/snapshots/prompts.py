@@ -57,7 +57,7 @@ async def _context(folder: Path) -> list[Asked]:
     for layout in ("markdown", "xml", "json"):
         given = {**READS, "instructions": {**READS["instructions"], "injection_format": {"content_format": layout}}}
         agent = {"task_prompt": "The task of the agent."}
-        asked += await _asked(folder, "Done.", "report.md", agent=agent, given=given, found=FOUND)
+        asked += await _asked(folder, "Done.", "report.md", agent=agent, given=given, resolved=FOUND)
     return asked
 
 
@@ -81,15 +81,15 @@ async def _tools(folder: Path) -> list[Asked]:
         Uses("list_files", {}, "6"),
         Uses("write_file", {"path": "report.md", "content": "# Report"}, "7"),
     ]
-    files = await _asked(folder, uses, "Done.", "report.md", agent={"tools": ["file_operations"]}, found=FOUND)
+    files = await _asked(folder, uses, "Done.", "report.md", agent={"tools": ["file_operations"]}, resolved=FOUND)
     question = Uses("ask_human", {"question": "Which colour?"}, "1")
-    return files + await _asked(folder, question, "report.md", agent={"tools": ALL_TOOLS}, found=FOUND)
+    return files + await _asked(folder, question, "report.md", agent={"tools": ALL_TOOLS}, resolved=FOUND)
 
 
 async def _rework(folder: Path) -> list[Asked]:
     """Work that was sent back."""
     found = replace(FOUND, rework=ReworkBrief("tester", "Correct the count.", "Two is wrong."))
-    return await _asked(folder, "Done.", "report.md", found=found)
+    return await _asked(folder, "Done.", "report.md", resolved=found)
 
 
 def _discussion(mode: str) -> Callable[[Path], Awaitable[list[Asked]]]:
@@ -127,7 +127,7 @@ async def _summary(folder: Path) -> list[Asked]:
     """A long document that is summarised before it is read."""
     reads = {"inputs": {"include_checkpoint_outputs": [{"checkpoint_id": "spec", "use_summarization": True}]}}
     found = ResolvedInputs(completed={"spec": ArtifactSource("Spec", 0, 1, (LONG,))})
-    return await _asked(folder, *["It wants much."] * 2, "Done.", "text.md", given=reads, found=found)
+    return await _asked(folder, *["It wants much."] * 2, "Done.", "text.md", given=reads, resolved=found)
 
 
 SITUATIONS: dict[str, Callable[[Path], Awaitable[list[Asked]]]] = {

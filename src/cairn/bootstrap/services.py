@@ -15,12 +15,11 @@ from cairn.bootstrap import adapters
 from cairn.bootstrap.identity import Accounts, open_accounts
 from cairn.bootstrap.notifications import Notifications, open_telling
 from cairn.config import Settings
-from cairn.core.states import ExecutionMode
 from cairn.definitions import DefinitionLimits
 from cairn.files import Tree
-from cairn.ports import Clock, HttpClient, JobEngine, Mailer, Runner, Sandbox, SandboxLevel
+from cairn.ports import Clock, HttpClient, JobEngine, Mailer, Sandbox, SandboxLevel
 from cairn.ports.models import ModelCatalogue
-from cairn.runners import FunctionRegistry, RunnerLimits, function, make_runners
+from cairn.runners import FunctionRegistry, RunnerLimits, RunnerRegistry, function, make_runners
 from cairn.services.actions.execution import ActionExecutor
 from cairn.services.actions.modifications import ActionModifications
 from cairn.services.actions.queries import CorrectionQueries
@@ -100,7 +99,7 @@ class AppServices:
     jobs: JobEngine
     hub: EventBus
     engine: Engine
-    runners: dict[ExecutionMode, Runner]
+    runners: RunnerRegistry
     sandbox: Sandbox
     models: ModelCatalogue
     known_models: ModelService

@@ -1,4 +1,4 @@
-"""What is said in an execution: kept message by message, so that nothing is asked, or paid for, twice."""
+"""The conversation of an execution with models. Each message is saved, so that no answer is paid for twice."""
 
 from __future__ import annotations
 
@@ -13,78 +13,78 @@ from cairn.ports.models import TokenUsage
 
 
 class Purpose(StrEnum):
-    """What a model was asked for."""
+    """What a model is called for."""
 
-    WORK = "work"  # a turn of an agent's
-    DESIGN = "design"  # which agents are to work (meta_agent)
-    JUDGE = "judge"  # whether the result is what was wanted
-    SUMMARY = "summary"  # of what would be too long
-    QUESTIONS = "questions"  # a script's parameters, asked for in words
+    WORK = "work"  # a turn of an agent
+    DESIGN = "design"  # choosing the team (meta_agent)
+    JUDGE = "judge"  # judging a result
+    SUMMARY = "summary"  # summarizing a long input
+    QUESTIONS = "questions"  # asking a person for a script's parameters
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationMessage:
-    """One message: what a model was given, or what it answered."""
+    """One message to or from a model."""
 
-    turn: str  # the same after a restart, such as `work`, `council/2/architect`, `judge/1`
+    turn: str  # stable across restarts, such as `work`, `council/2/architect`, `judge/1`
     number: int  # in its turn, from 1
-    speaker: str  # the agent's name; for what it was given, who gave it
+    speaker: str  # the agent that answered, or the sender of a request
     role: str  # system, user, assistant or tool
     purpose: Purpose
-    message: Any  # JSON, as the agent library writes it down, whole: a turn is taken up again from these
+    message: Any  # the complete message as JSON of the agent library; turns resume from these
     text: str  # as people read it
     at: datetime
-    seconds: float = 0.0  # that the answer took
-    model: str | None = None  # of an answer: which one gave it
+    seconds: float = 0.0  # how long the answer took
+    model: str | None = None  # the model that answered
     is_simulated: bool = False
     tokens: TokenUsage | None = None  # of an answer
-    cost: Decimal | None = None  # of an answer, in US dollars; None: not known
-    is_last: bool = False  # the turn is over with it
+    cost: Decimal | None = None  # of an answer, in US dollars; None: unknown
+    is_last: bool = False  # completes the turn
 
 
 @dataclass(frozen=True, slots=True)
 class MessageChunk:
-    """A piece of a message on its way: shown, not kept."""
+    """A piece of a message that is being streamed. It is shown but not saved."""
 
     turn: str
     number: int
     speaker: str
     kind: str  # text, thinking or tool_call
-    piece: str
+    text: str
     is_simulated: bool = False
-    anew: bool = False  # the message begins again: what was heard of it before does not count
+    restarts: bool = False  # the message starts over; earlier chunks of it are void
 
 
 class BudgetExhausted(Exception):
-    """The budget of the run, or of its pipeline, allows no further call."""
+    """The budget of the run or its pipeline allows no further model call."""
 
 
 class ConversationClosed(Exception):
-    """The execution was stopped, or another dispatch carries it on: nothing that is said here counts any more."""
+    """The execution was stopped or dispatched again. Messages of this dispatch no longer count."""
 
 
 class Conversation(Protocol):
-    """Of one execution, as far as it still counts.
+    """The messages of one execution.
 
-    A revision, another attempt of a person's and one after a failed validation begin a new one; an attempt after a
-    fault goes on with it. Its values of secrets are masked when they are kept. It is used on the event loop.
+    A revision, a manual retry and a retry after failed validation start a new conversation. An automatic retry
+    continues the existing one. Secret values are masked before messages are saved. Used on the event loop.
     """
 
-    async def said(self) -> Sequence[ConversationMessage]:
-        """Everything so far, oldest first, also what was said before a crash."""
+    async def messages(self) -> Sequence[ConversationMessage]:
+        """All messages, oldest first, including those from before a crash."""
         ...
 
-    async def keep(self, *said: ConversationMessage) -> None:
-        """They are stored when this returns, all or none. A message that is there already is not stored twice.
+    async def save(self, *messages: ConversationMessage) -> None:
+        """Save all messages or none. A message that is already stored is not stored twice.
 
-        ConversationOver if it does not count any more; what an answer has cost is counted all the same.
+        Raises ConversationClosed if this dispatch no longer counts. The cost of an answer is recorded even then.
         """
         ...
 
-    def hear(self, heard: MessageChunk) -> None:
-        """For whoever is watching."""
+    def publish_chunk(self, chunk: MessageChunk) -> None:
+        """Show a piece of a streamed message to anyone watching."""
         ...
 
-    async def afford(self) -> None:
-        """Before each call; BudgetSpent if there is nothing left for it: the outcome is then OverBudget."""
+    async def check_budget(self) -> None:
+        """Call before each model call. Raises BudgetExhausted, which ends the dispatch with OverBudget."""
         ...

@@ -82,7 +82,7 @@ class ModelCallContext:
     execution_id: str = ""
     attempt: int = 1
     checkpoint: str = ""  # its key
-    told: Callable[[str], None] = _tell_nobody  # each try that failed, and what is done now; in words, without keys
+    notify: Callable[[str], None] = _tell_nobody  # each try that failed, and what is done now; in words, without keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class ModelCatalogue(Protocol):
         self,
         name: str | None = None,
         settings: Mapping[str, Any] | None = None,
-        occasion: ModelCallContext | None = None,
+        call_context: ModelCallContext | None = None,
     ) -> ChosenModel:
         """The model of this name, or the default one; ModelFault if it cannot be had.
 

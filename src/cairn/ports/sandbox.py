@@ -54,7 +54,7 @@ class ProcessSpec:
     child: Path  # the file that is run
     workspace: Path  # the one folder that it may write
     scripts: Path  # that it may read
-    bounds: ProcessLimits
+    limits: ProcessLimits
 
 
 class Process(Protocol):

@@ -16,7 +16,7 @@ from cairn.runners.prompt_context import (
     referenced,
 )
 from cairn.runners.prompt_layouts import BlockKind, PromptBlock
-from cairn.runners.registry import carry_out, make_runners
+from cairn.runners.registry import RunnerRegistry, make_runners
 
 __all__ = [
     "ArtifactSource",
@@ -34,9 +34,9 @@ __all__ = [
     "PromptBlock",
     "ResolvedInputs",
     "RunnerLimits",
+    "RunnerRegistry",
     "artifact_id",
     "assemble",
-    "carry_out",
     "check_length",
     "function",
     "make_runners",

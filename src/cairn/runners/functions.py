@@ -90,7 +90,7 @@ class FunctionRunner:
         self._registry = registry
         self._limits = limits or RunnerLimits()
 
-    async def carry_out(self, work: WorkOrder) -> Outcome:
+    async def run(self, work: WorkOrder) -> Outcome:
         config = work.checkpoint.execution.function_config
         name = config.function if config is not None else ""
         registered = self._registry.get(name)

@@ -26,7 +26,7 @@ class HumanRunner:
     def __init__(self, limits: RunnerLimits | None = None) -> None:
         self._limits = limits or RunnerLimits()
 
-    async def carry_out(self, work: WorkOrder) -> Outcome:
+    async def run(self, work: WorkOrder) -> Outcome:
         form = work.checkpoint.execution.human_only_config
         if form is None or not isinstance(work.answer, dict):
             return Errored(Failure("no_answer", "Nobody has filled in the form of this checkpoint."))

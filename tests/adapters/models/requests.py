@@ -21,7 +21,7 @@ CLAUDE, GPT, CHAT = "anthropic:claude-sonnet-4-6", "openai:gpt-4o", "openai-chat
 NAMES = (CLAUDE, GPT, CHAT)
 
 
-def nothing_simulated(name: str, settings: Mapping[str, Any], occasion: ModelCallContext) -> Model:
+def nothing_simulated(name: str, settings: Mapping[str, Any], call_context: ModelCallContext) -> Model:
     raise AssertionError("nothing is simulated here")
 
 

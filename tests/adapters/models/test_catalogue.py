@@ -24,7 +24,7 @@ from tests.adapters.models.requests import CHAT, CLAUDE, ENVIRONMENT, GPT, KEY, 
 from tests.mentions import mentions
 
 
-def simulates(name: str, settings: Mapping[str, Any], occasion: ModelCallContext) -> TestModel:
+def simulates(name: str, settings: Mapping[str, Any], call_context: ModelCallContext) -> TestModel:
     return TestModel(custom_output_text="Simulated.")
 
 

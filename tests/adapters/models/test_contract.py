@@ -48,8 +48,8 @@ class Way:
     ) -> ChosenModel:
         """`steps` are for the simulated one, `replies` for the others: the same in both languages."""
         self.provider.will(*replies)
-        occasion = ModelCallContext("one", told=told.append) if told is not None else None
-        return self.models.choose(self.name, {"simulation": list(steps)}, occasion)
+        call_context = ModelCallContext("one", notify=told.append) if told is not None else None
+        return self.models.choose(self.name, {"simulation": list(steps)}, call_context)
 
 
 @pytest.fixture(params=[CLAUDE, GPT, CHAT, SIMULATED])

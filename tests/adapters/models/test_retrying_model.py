@@ -22,16 +22,16 @@ NO = Fails(401)
 
 def listening() -> tuple[list[str], ModelCallContext]:
     told: list[str] = []
-    return told, ModelCallContext(told=told.append)
+    return told, ModelCallContext(notify=told.append)
 
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_three_tries(provider: FakeProvider, name: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, "cairn.adapters.models.retrying_model")
-    told, occasion = listening()
+    told, call_context = listening()
     async with opened(provider) as models:
         provider.will(too_many("0"), OVERLOADED, Says("Seven."))
-        response = await streamed(models.choose(name, occasion=occasion))
+        response = await streamed(models.choose(name, call_context=call_context))
     assert (response.text, (response.metadata or {})[ANSWERED_BY]) == ("Seven.", name)
     assert len(provider.asked) == 3
     assert told == [
@@ -104,7 +104,7 @@ async def test_how_long_is_waited(provider: FakeProvider) -> None:
         waits.append(seconds)
 
     patience = RetryPolicy(tries=4, longest_wait=30, first_wait=1.0, sleep=sleep, chance=lambda: 1.0)
-    _, occasion = listening()
+    _, call_context = listening()
     async with opened(provider) as models:
         choose: Any = models._choose  # pyright: ignore[reportPrivateUsage]
 
@@ -112,7 +112,7 @@ async def test_how_long_is_waited(provider: FakeProvider) -> None:
             provider.replies.clear()
             waits.clear()
             provider.will(*replies)
-            await streamed(choose(CLAUDE, {}, occasion, (), patience))
+            await streamed(choose(CLAUDE, {}, call_context, (), patience))
 
         await ask(too_many("7"), OVERLOADED, OVERLOADED, Says("Yes."))
         assert waits == [7.0, 2.0, 4.0]
@@ -127,10 +127,10 @@ async def test_how_long_is_waited(provider: FakeProvider) -> None:
 
 
 async def test_fallbacks_in_turn(provider: FakeProvider) -> None:
-    told, occasion = listening()
+    told, call_context = listening()
     async with opened(provider, fallbacks=(GPT, CLAUDE, "groq:llama", CHAT), tries=1) as models:
         provider.will(OVERLOADED, NO, Says("From the third."))
-        response = await streamed(models.choose(CLAUDE, occasion=occasion))
+        response = await streamed(models.choose(CLAUDE, call_context=call_context))
     assert [one.path for one in provider.asked] == ["/v1/messages", "/v1/responses", "/v1/chat/completions"]
     assert (response.text, (response.metadata or {})[ANSWERED_BY]) == ("From the third.", CHAT)
     assert told == [

@@ -113,11 +113,11 @@ def talk(
     name: str = "simulated:default",
     schema: Any = None,
     steps: Sequence[Json] = (),
-    occasion: ModelCallContext | None = None,
+    call_context: ModelCallContext | None = None,
     simulated: SimulatedModelFactory | None = None,
     system: str = SYSTEM,
 ) -> Talk:
-    model = (simulated or SimulatedModelFactory())(name, {"simulation": steps}, occasion or ModelCallContext())
+    model = (simulated or SimulatedModelFactory())(name, {"simulation": steps}, call_context or ModelCallContext())
     return Talk(model, system, tools, schema)
 
 

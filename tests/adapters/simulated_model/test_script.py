@@ -23,7 +23,7 @@ def models(simulated: SimulatedModelFactory | None = None, **more: Any) -> Pydan
     return PydanticAiModels(ModelPolicy(**given), no_secret, {}, simulated or SimulatedModelFactory())
 
 
-def occasion(**more: Any) -> ModelCallContext:
+def call_context(**more: Any) -> ModelCallContext:
     return ModelCallContext("one", **more)
 
 
@@ -42,7 +42,7 @@ async def test_it_fails_in_a_chosen_way(kind: Kind) -> None:
         for ask in (streamed, whole):
             told.clear()
             with pytest.raises(ModelError) as raised:
-                await ask(models().choose(name, settings, ModelCallContext(told=told.append)))
+                await ask(models().choose(name, settings, ModelCallContext(notify=told.append)))
             assert raised.value.kind is kind
             assert str(raised.value).startswith(f"{name}: ")
             assert len(told) == (2 if raised.value.is_transient else 0)
@@ -61,8 +61,8 @@ async def test_on_a_chosen_attempt_of_an_execution() -> None:
     adapter = models(tries=1)
     for attempt in (1, 2):
         with pytest.raises(ModelError):
-            await streamed(adapter.choose(None, steps, occasion(attempt=attempt)))
-    assert (await streamed(adapter.choose(None, steps, occasion(attempt=3)))).text == "There."
+            await streamed(adapter.choose(None, steps, call_context(attempt=attempt)))
+    assert (await streamed(adapter.choose(None, steps, call_context(attempt=3)))).text == "There."
 
 
 async def test_on_a_chosen_call() -> None:
@@ -71,7 +71,7 @@ async def test_on_a_chosen_call() -> None:
     adapter = models()
     for execution in ("one", "two"):
         told: list[str] = []
-        chosen = adapter.choose(None, steps, ModelCallContext(execution_id=execution, told=told.append))
+        chosen = adapter.choose(None, steps, ModelCallContext(execution_id=execution, notify=told.append))
         response = await streamed(chosen)
         assert (response.text, len(told)) == ("There.", 1)
         assert (response.metadata or {})[ANSWERED_BY] == "simulated:default"
@@ -83,10 +83,10 @@ async def test_after_some_characters() -> None:
     told: list[str] = []
     steps = scripted({"call": 1, "fail": "network", "after": 20})
     events: list[Any] = []
-    response = await streamed(models().choose(None, steps, ModelCallContext("one", told=told.append)), events)
+    response = await streamed(models().choose(None, steps, ModelCallContext("one", notify=told.append)), events)
     assert (len(told), response.state) == (1, "complete")
     with pytest.raises(ModelError) as raised:
-        await streamed(models(tries=1).choose(None, scripted({"fail": "network", "after": 5}), occasion()))
+        await streamed(models(tries=1).choose(None, scripted({"fail": "network", "after": 5}), call_context()))
     assert raised.value.kind is Kind.NETWORK
 
 
@@ -96,12 +96,12 @@ async def test_by_words_of_the_prompt_and_by_checkpoint() -> None:
         {"checkpoint": "other", "say": "not here"},
         {"when": "invoice EXPORT", "checkpoint": "draft", "say": "Yes."},
     ]
-    assert (await talk(steps=steps, occasion=ModelCallContext(checkpoint="draft")).say(INPUT + TASK)).text == "Yes."
+    assert (await talk(steps=steps, call_context=ModelCallContext(checkpoint="draft")).say(INPUT + TASK)).text == "Yes."
     everywhere = SimulatedModelFactory(steps=lambda: steps)
     assert (
-        await talk(simulated=everywhere, occasion=ModelCallContext(checkpoint="draft")).say(INPUT + TASK)
+        await talk(simulated=everywhere, call_context=ModelCallContext(checkpoint="draft")).say(INPUT + TASK)
     ).text == "Yes."
-    own = talk(simulated=everywhere, steps=[{"say": "Mine first."}], occasion=ModelCallContext(checkpoint="draft"))
+    own = talk(simulated=everywhere, steps=[{"say": "Mine first."}], call_context=ModelCallContext(checkpoint="draft"))
     assert (await own.say(INPUT + TASK)).text == "Mine first."
     assert "invoice" in ((await talk(simulated=everywhere).say(INPUT + TASK)).text or "")
 

@@ -72,10 +72,10 @@ async def test_stored_messages_are_read_back_complete(app: App) -> None:
     heard: list[Sequence[ConversationMessage]] = []
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
-        assert await conversation.said() == []
+        assert await conversation.messages() == []
         for one in (first, tool, tool, result, last, last):
-            await conversation.keep(one)
-        heard.append(await conversation.said())
+            await conversation.save(one)
+        heard.append(await conversation.messages())
         return produced(work)
 
     with talking(app.cairn, script):
@@ -124,9 +124,9 @@ async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(ap
     outcomes: list[str] = ["fault", "unfit", "fault", "done", "give up", "done", "done"]
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
-        said = await conversation.said()
+        said = await conversation.messages()
         found.append((outcomes[0], len(said)))
-        await conversation.keep(answered(number=len(said) + 1))
+        await conversation.save(answered(number=len(said) + 1))
         match outcomes.pop(0):
             case "unfit":
                 return InvalidResult(produced(work).artifacts, Failure("invalid", "no"))
@@ -181,11 +181,11 @@ async def test_what_comes_late_does_not_count_but_is_paid_for(app: App) -> None:
     with talking(app.cairn, script):
         run = await app.start(await app.pipeline(step("talk")))
         await app.until(lambda: held or None)
-        await held[0].keep(answered(number=1))
+        await held[0].save(answered(number=1))
         await app.cairn.runs.cancel(run, actor=ADMIN)
     for _ in range(2):
         with pytest.raises(ConversationClosed):
-            await held[0].keep(answered(number=2))
+            await held[0].save(answered(number=2))
     assert [number for _, _, number in scopes(app, run)] == [1]
     assert [row.number for row in calls(app, run)] == [1, 2]
 
@@ -195,8 +195,8 @@ async def test_secrets_are_not_stored_in_messages(app: App) -> None:
     said = answered(text="It is wide-open-sesame", message={"wide-open-sesame": ["x wide-open-sesame y"]})
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
-        await conversation.keep(said)
-        (kept,) = await conversation.said()
+        await conversation.save(said)
+        (kept,) = await conversation.messages()
         assert (kept.text, kept.message) == (f"It is {MASKED}", {MASKED: [f"x {MASKED} y"]})
         return produced(work)
 
@@ -209,9 +209,9 @@ async def test_work_continues_after_a_spent_budget_is_raised(app: App) -> None:
     dispatches: list[int] = []
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
-        dispatches.append(len(await conversation.said()))
+        dispatches.append(len(await conversation.messages()))
         if len(dispatches) == 1:
-            await conversation.keep(asked())
+            await conversation.save(asked())
             return OverBudget("The run's budget of 1 call is spent.")
         return produced(work)
 

@@ -21,7 +21,7 @@ def nothing(_: str) -> int:
 
 
 def heard(piece: str, number: int = 1, **more: Any) -> MessageChunk:
-    given: dict[str, Any] = {"kind": "text", "piece": piece, **more}
+    given: dict[str, Any] = {"kind": "text", "text": piece, **more}
     return MessageChunk("work", number, "Analyst", **given)
 
 
@@ -55,7 +55,7 @@ async def test_each_listener_is_told_what_it_has_not_seen() -> None:
         await hints.wait(1)
         assert early.take(air.now("run")) == [first.model_copy(update={"offset": 8, "text": ", three"})]
         assert late.take(air.now("run")) == [first.model_copy(update={"text": "One, two, three"}), thinking]
-        air.hear("run", "e", "a1.r0.v0", heard("Zero", anew=True))
+        air.hear("run", "e", "a1.r0.v0", heard("Zero", restarts=True))
         await hints.wait(1)
         anew = first.model_copy(update={"text": "Zero", "is_simulated": False})
         assert early.take(air.now("run")) == late.take(air.now("run")) == [anew]

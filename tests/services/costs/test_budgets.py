@@ -40,11 +40,11 @@ def script(calls: int, **said: Any) -> Any:
     """So many calls of one cent and ten tokens each, of which those that were made before are not made again."""
 
     async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
-        done = len(await conversation.said())
+        done = len(await conversation.messages())
         for number in range(done + 1, calls + 1):
-            await conversation.afford()
+            await conversation.check_budget()
             given: dict[str, Any] = {"tokens": TokenUsage(8, 2), "cost": CENT, "at": datetime.now(UTC), **said}
-            await conversation.keep(answered(number=number, **given))
+            await conversation.save(answered(number=number, **given))
         return produced(work)
 
     return talk
@@ -126,9 +126,9 @@ async def test_a_budget_that_comes_later_holds_from_the_next_call_on(app: App, h
 
     async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(1, 9):
-            await conversation.afford()
+            await conversation.check_budget()
             given: dict[str, Any] = {"tokens": TokenUsage(8, 2), "cost": CENT, "at": datetime.now(UTC)}
-            await conversation.keep(answered(number=number, **given))
+            await conversation.save(answered(number=number, **given))
             if number == 3:
                 said.set()
                 await asyncio.wait_for(heard.wait(), PATIENCE)
@@ -184,7 +184,7 @@ async def test_cost_sums_equal_the_calls(app: App) -> None:
     async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(1, 7):
             at = AT.replace(day=number)
-            await conversation.keep(answered(number=number, at=at, **next(kinds)))
+            await conversation.save(answered(number=number, at=at, **next(kinds)))
         return produced(work)
 
     with talking(app.cairn, talk):

@@ -38,7 +38,7 @@ SAYS_END = frozenset({"anthropic", "openai", "openai-responses", "azure-response
 
 
 class SimulatedModels(Protocol):
-    def __call__(self, name: str, settings: Mapping[str, Any], occasion: ModelCallContext) -> Model: ...
+    def __call__(self, name: str, settings: Mapping[str, Any], call_context: ModelCallContext) -> Model: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class PydanticAiModels:
         self,
         name: str | None = None,
         settings: Mapping[str, Any] | None = None,
-        occasion: ModelCallContext | None = None,
+        call_context: ModelCallContext | None = None,
     ) -> ChosenModel:
         from cairn.adapters.models.retrying_model import RetryPolicy
 
@@ -119,43 +119,43 @@ class PydanticAiModels:
         if not name and not self._rules.default:
             fallbacks = (*fallbacks, SUCCESSOR)
         patience = RetryPolicy(self._rules.tries, self._rules.longest_wait, self._rules.first_wait)
-        return self._choose(name, given, occasion or ModelCallContext(), fallbacks, patience)
+        return self._choose(name, given, call_context or ModelCallContext(), fallbacks, patience)
 
     def _choose(
         self,
         name: str | None,
         given: Mapping[str, Any],
-        occasion: ModelCallContext,
+        call_context: ModelCallContext,
         fallbacks: Sequence[str],
         patience: Any,
     ) -> ChosenModel:
         from cairn.adapters.models.retrying_model import RetryingModel
 
         wanted = full_name(name) if name else self.default
-        candidates = [self._candidate(wanted, given, occasion)]
+        candidates = [self._candidate(wanted, given, call_context)]
         if not is_simulated(wanted):  # nothing simulated stands in for what is not, nor the other way round
             others = dict.fromkeys(full_name(other) for other in fallbacks)
             candidates += [
                 candidate
                 for other in others
                 if other != wanted and not is_simulated(other)
-                if (candidate := self._fallback(other, given, occasion)) is not None
+                if (candidate := self._fallback(other, given, call_context)) is not None
             ]
-        model = RetryingModel(candidates, patience, self.explain, occasion.told)
+        model = RetryingModel(candidates, patience, self.explain, call_context.notify)
         return ChosenModel(wanted, model, given, is_simulated(wanted))
 
-    def _fallback(self, name: str, given: Mapping[str, Any], occasion: ModelCallContext) -> CandidateModel | None:
+    def _fallback(self, name: str, given: Mapping[str, Any], call_context: ModelCallContext) -> CandidateModel | None:
         try:
-            return self._candidate(name, given, occasion)
+            return self._candidate(name, given, call_context)
         except ModelError as fault:
-            occasion.told(f"{fault} It is no fallback as it is.")
+            call_context.notify(f"{fault} It is no fallback as it is.")
             return None
 
-    def _candidate(self, name: str, given: Mapping[str, Any], occasion: ModelCallContext) -> CandidateModel:
+    def _candidate(self, name: str, given: Mapping[str, Any], call_context: ModelCallContext) -> CandidateModel:
         from cairn.adapters.models.retrying_model import CandidateModel
 
         if is_simulated(name):
-            return CandidateModel(name, self._simulates(name, given, occasion))
+            return CandidateModel(name, self._simulates(name, given, call_context))
         provider, _, model = name.partition(":")
         way = self._providers.way(provider)
         with self._making:  # several threads may want the same one
@@ -230,7 +230,7 @@ class PydanticAiModels:
         """This very model, once: whoever tries it wants to know how it does."""
         from cairn.adapters.models.retrying_model import RetryPolicy
 
-        return self._choose(name, {"max_tokens": SHORT}, ModelCallContext(told=told), (), RetryPolicy(tries=1))
+        return self._choose(name, {"max_tokens": SHORT}, ModelCallContext(notify=told), (), RetryPolicy(tries=1))
 
     async def _ask(self, chosen: ChosenModel) -> ModelTest:
         from pydantic_ai.direct import model_request_stream

@@ -92,7 +92,7 @@ class BubblewrapSandbox:
         if job.python not in self._prefixes:
             self._prefixes[job.python] = await asyncio.to_thread(_interpreter_prefixes, job.python)
         child_setup = {
-            "limits": limits(job.bounds),
+            "limits": limits(job.limits),
             "user": user,
             "watches": False,
             "workspace": WORKSPACE,
@@ -105,7 +105,7 @@ class BubblewrapSandbox:
                 lambda socket_fd: [
                     self._program,
                     *options,
-                    *self._base_arguments(job.python, network=job.bounds.network),
+                    *self._base_arguments(job.python, network=job.limits.network),
                     *self._bind_arguments(job),
                     *("--setenv", leftover_processes.MARK, mark, "--info-fd", str(info_write)),
                     *(job.python, "-I", f"{CHILD}/{job.child.parent.name}/{job.child.name}"),

@@ -38,7 +38,7 @@ class PlainSandbox:
         user = script_user(self._data_folder, job.name) if _can_switch_user(job) else None
         if user is not None:
             make_private(job.workspace, user)
-        rlimits = limits(job.bounds)
+        rlimits = limits(job.limits)
         if user is None:
             rlimits["NPROC"] += _count_threads(os.getuid())  # the limit counts all threads of the user
         setup = {

@@ -28,12 +28,12 @@ class SimulatedModelFactory:
         self._steps = steps
         self._counts = Counts()
 
-    def __call__(self, name: str, settings: Mapping[str, Any], occasion: ModelCallContext) -> Model:
+    def __call__(self, name: str, settings: Mapping[str, Any], call_context: ModelCallContext) -> Model:
         from cairn.adapters.simulated_model.model import SimulatedModel
 
         model = name.partition(":")[2]
         own: Given = settings.get("simulation", ())
-        script = SimulationScript([*own, *self._steps(), *_of_name(model)], occasion, self._counts)
+        script = SimulationScript([*own, *self._steps(), *_of_name(model)], call_context, self._counts)
         return SimulatedModel(model, script.step, self._pace)
 
 

@@ -47,11 +47,11 @@ class ScriptStep:
             arguments=given.get("arguments", {}),
         )
 
-    def is_meant(self, occasion: ModelCallContext, text: str, used: Iterable[str]) -> bool:
+    def is_meant(self, call_context: ModelCallContext, text: str, used: Iterable[str]) -> bool:
         """All but the count of calls. A tool is used once in a conversation."""
         return (
-            self.checkpoint in (None, occasion.checkpoint)
-            and (not self.attempts or occasion.attempt in self.attempts)
+            self.checkpoint in (None, call_context.checkpoint)
+            and (not self.attempts or call_context.attempt in self.attempts)
             and self.when.lower() in text.lower()
             and (self.use is None or self.use not in used)
         )
@@ -82,16 +82,16 @@ class Counts:
 @dataclass(frozen=True)
 class SimulationScript:
     steps: Sequence[Mapping[str, Any]]
-    occasion: ModelCallContext
+    call_context: ModelCallContext
     counts: Counts
 
     def step(self, text: str, used: Sequence[str]) -> ScriptStep | None:
         """The first that fits this call."""
         for given in self.steps:
             step = ScriptStep.of(given)
-            if not step.is_meant(self.occasion, text, used):
+            if not step.is_meant(self.call_context, text, used):
                 continue
-            key = (self.occasion.execution_id, self.occasion.attempt, canonical(cast("Any", dict(given))))
+            key = (self.call_context.execution_id, self.call_context.attempt, canonical(cast("Any", dict(given))))
             if not step.calls or self.counts.next(key) in step.calls:
                 return step
         return None

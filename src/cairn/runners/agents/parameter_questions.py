@@ -72,10 +72,10 @@ async def _hold(
     config: ScriptConfig, work: WorkOrder, office: AgentResources, answered: Sequence[RecordedCall], number: int
 ) -> AgentAnswer:
     minutes = await Transcript.open(work.conversation or InMemoryConversation(), office.models)
-    occasion = ModelCallContext(
+    call_context = ModelCallContext(
         work.execution_id, work.attempt, work.checkpoint.key, lambda words: work.log("warning", words, None)
     )
-    chosen = await asyncio.to_thread(office.models.choose, None, None, occasion)
+    chosen = await asyncio.to_thread(office.models.choose, None, None, call_context)
     turn = Turn(
         name=f"questions/{number}",
         speaker="Questions",

@@ -79,7 +79,7 @@ VERDICT = AnswerSchema(
 )
 
 
-async def judged(work: WorkOrder, outcome: Produced | InvalidResult, office: AgentResources) -> Outcome:
+async def judge_result(work: WorkOrder, outcome: Produced | InvalidResult, office: AgentResources) -> Outcome:
     """The outcome as it is after those have looked at it who are asked to."""
     try:
         judging = ResultJudge(
@@ -133,10 +133,10 @@ class ResultJudge:
     async def _judge(self, by: str, asked: str, artifacts: Sequence[ProducedFile | StoredFile]) -> ValidationVerdict:
         work, office = self._work, self._office
         config = work.checkpoint.execution.agent_config or AgentConfig()
-        occasion = ModelCallContext(
+        call_context = ModelCallContext(
             work.execution_id, work.attempt, work.checkpoint.key, lambda words: work.log("warning", words, None)
         )
-        chosen = await asyncio.to_thread(office.models.choose, config.model, config.model_settings, occasion)
+        chosen = await asyncio.to_thread(office.models.choose, config.model, config.model_settings, call_context)
         files = await asyncio.to_thread(lambda: [_shown(one) for one in artifacts])
         prompt = "\n\n".join([*self._task(), f"=== THE RESULT ===\n{chr(10).join(files) or 'Nothing.'}", asked])
         told = AssembledContext(SYSTEM, prompt, (), f"{SYSTEM}\n\n{prompt}")

@@ -18,14 +18,14 @@ class AgentRunner:
     def __init__(self, office: AgentResources) -> None:
         self._office = office
 
-    async def carry_out(self, work: WorkOrder) -> Outcome:
-        await get_ready()
-        from cairn.runners.agents.session import carry_out
+    async def run(self, work: WorkOrder) -> Outcome:
+        await import_agents()
+        from cairn.runners.agents.session import run_session
 
-        return await carry_out(work, self._office)
+        return await run_session(work, self._office)
 
 
-async def get_ready() -> None:
+async def import_agents() -> None:
     """The agent library takes a second to import, which nobody else has to wait for."""
     if WORKING not in sys.modules:
         await asyncio.to_thread(importlib.import_module, WORKING)

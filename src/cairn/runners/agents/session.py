@@ -39,14 +39,14 @@ from cairn.runners.result_checks import judge
 from cairn.runners.staging import Staging
 
 
-async def carry_out(work: WorkOrder, office: AgentResources) -> Outcome:
+async def run_session(work: WorkOrder, office: AgentResources) -> Outcome:
     if unknown := [agent.library_agent for agent in agents_of(work.checkpoint) if agent.library_agent]:
         told = f"The agent library has no agent {unknown[0]!r}: save it, or have the checkpoint name another."
         return Errored(Failure("unknown_agent", told, is_final=True))
     try:
         working = await AgentSession.begin(work, office)
         try:
-            return await working.carry_out()
+            return await working.run()
         except TurnPaused as pauses:
             return outcome_of(pauses.waiting, work, await working.staged())
         finally:
@@ -95,7 +95,7 @@ class AgentSession:
             await work.material.save_summary(checksum, chosen.name, summary or await sum_up(self.floor, chosen, one))
         self.found = await asyncio.to_thread(lambda: work.material.resolved_inputs)
 
-    async def carry_out(self) -> Outcome:
+    async def run(self) -> Outcome:
         await self.sum_up()
         match self.config.creation_mode:
             case CreationMode.SINGLE:
@@ -148,12 +148,12 @@ class AgentSession:
 
     async def choose(self, agent: Agent | None = None) -> ChosenModel:
         work = self.work
-        occasion = ModelCallContext(
+        call_context = ModelCallContext(
             work.execution_id, work.attempt, work.checkpoint.key, lambda words: work.log("warning", words, None)
         )
         name = (agent.model if agent is not None else None) or self.config.model
         settings = {**self.config.model_settings, **(agent.model_settings if agent is not None else {})}
-        return await asyncio.to_thread(self.office.models.choose, name, settings, occasion)
+        return await asyncio.to_thread(self.office.models.choose, name, settings, call_context)
 
     def result_of(self, agent: Agent) -> Result:
         return result_of(self.work.checkpoint, writes=FILES in tools_of(self.config, agent))

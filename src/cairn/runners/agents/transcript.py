@@ -77,7 +77,7 @@ class Transcript:
 
     @classmethod
     async def open(cls, conversation: Conversation, models: ModelCatalogue) -> Transcript:
-        return cls(conversation, models, await conversation.said())
+        return cls(conversation, models, await conversation.messages())
 
     def has(self, turn: str) -> bool:
         return turn in self._turns
@@ -147,23 +147,23 @@ class Transcript:
         await self._keep(history, (said, response))
 
     async def _keep(self, history: TurnHistory, *kept: tuple[ConversationMessage, ModelMessage]) -> None:
-        await self._conversation.keep(*(said for said, _ in kept))
+        await self._conversation.save(*(said for said, _ in kept))
         for said, message in kept:
             self._turns.setdefault(said.turn, []).append(said)
             history.messages.append(message)
             history.number = said.number
             history.is_over = said.is_last
 
-    def hear(self, history: TurnHistory, kind: str, piece: str, *, anew: bool = False) -> None:
+    def publish_chunk(self, history: TurnHistory, kind: str, piece: str, *, anew: bool = False) -> None:
         """A piece of the answer that is on its way; `anew`: it begins once more."""
         author = history.author
         simulated = author.chosen.is_simulated
-        self._conversation.hear(
+        self._conversation.publish_chunk(
             MessageChunk(author.turn, history.number + 1, author.speaker, kind, piece, simulated, anew)
         )
 
-    async def afford(self) -> None:
-        await self._conversation.afford()
+    async def check_budget(self) -> None:
+        await self._conversation.check_budget()
 
 
 def merged(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
@@ -225,14 +225,14 @@ class InMemoryConversation:
     def __init__(self) -> None:
         self.all: list[ConversationMessage] = []
 
-    async def said(self) -> Sequence[ConversationMessage]:
+    async def messages(self) -> Sequence[ConversationMessage]:
         return tuple(self.all)
 
-    async def keep(self, *said: ConversationMessage) -> None:
-        self.all.extend(said)
+    async def save(self, *messages: ConversationMessage) -> None:
+        self.all.extend(messages)
 
-    def hear(self, heard: MessageChunk) -> None:
+    def publish_chunk(self, chunk: MessageChunk) -> None:
         pass
 
-    async def afford(self) -> None:
+    async def check_budget(self) -> None:
         pass

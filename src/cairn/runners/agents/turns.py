@@ -118,7 +118,7 @@ class TurnLoop:
 
     # ---- asking the model ----------------------------------------------------------------------------------
     async def _ask(self, turn: Turn, history: TurnHistory) -> ModelResponse:
-        await self.minutes.afford()
+        await self.minutes.check_budget()
         since = monotonic()
         response = await self._request(turn, history)
         response.conversation_id = history.conversation_id
@@ -174,7 +174,7 @@ class TurnLoop:
             case _:
                 return
         if piece or anew:
-            self.minutes.hear(history, kind, piece or "", anew=anew)
+            self.minutes.publish_chunk(history, kind, piece or "", anew=anew)
 
     def _check_whole(self, turn: Turn, response: ModelResponse) -> None:
         model = turn.chosen.name

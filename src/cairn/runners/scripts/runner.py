@@ -30,7 +30,7 @@ from cairn.ports import (
     WorkOrder,
 )
 from cairn.runners.agents.resources import AgentResources
-from cairn.runners.agents.runner import get_ready
+from cairn.runners.agents.runner import import_agents
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.processes.child import main as calling  # imported here, it is compiled for every process that starts
 from cairn.runners.processes.connection import ProtocolError, ScriptConnection
@@ -63,7 +63,7 @@ class ScriptRunner:
         self._limits = limits or RunnerLimits()
         self._office = office
 
-    async def carry_out(self, work: WorkOrder) -> Outcome:
+    async def run(self, work: WorkOrder) -> Outcome:
         config = work.checkpoint.execution.script_config
         if config is None:
             return Errored(Failure("script_missing", "The checkpoint names no script."))
@@ -73,7 +73,7 @@ class ScriptRunner:
         asked = [call for call in work.calls if call.kind == QUESTION]
         own = (call for call in work.calls if call.kind != QUESTION)
         work = replace(work, calls=tuple(replace(call, number=number) for number, call in enumerate(own, 1)))
-        return _numbered(await self._run(config, work, answers), len(asked))
+        return _numbered(await self._run_script(config, work, answers), len(asked))
 
     async def _answers(self, config: ScriptConfig, work: WorkOrder) -> dict[str, Any] | NeedsInput:
         """What people have entered, or what they are asked: by a model, or by a plain form."""
@@ -82,12 +82,12 @@ class ScriptRunner:
             return cast("dict[str, Any]", work.answer)
         if self._office is None or (self._office.models.default.startswith(SIMULATED) and not has_rounds):
             return NeedsInput(WaitingOn.SCRIPT_INPUT, form_question(config))
-        await get_ready()
+        await import_agents()
         from cairn.runners.agents.parameter_questions import parameters_or_question
 
         return await parameters_or_question(config, work, self._office)
 
-    async def _run(self, config: ScriptConfig, work: WorkOrder, answers: Mapping[str, Any]) -> Outcome:
+    async def _run_script(self, config: ScriptConfig, work: WorkOrder, answers: Mapping[str, Any]) -> Outcome:
         reached = await asyncio.to_thread(self._sandbox.probe)
         script = find_script(config, work)
         fault = script if isinstance(script, Failure) else self._objection(config, reached)
@@ -102,7 +102,7 @@ class ScriptRunner:
             child=CHILD,
             workspace=work.workspace,
             scripts=await asyncio.to_thread(furnish, config, work),
-            bounds=self._rules.bounds_for(config),
+            limits=self._rules.bounds_for(config),
         )
         _announce(work, reached, job)
         async with started(self._sandbox, job) as process:
@@ -175,7 +175,7 @@ async def _drain(process: Process, printed: Sequence[asyncio.Future[None]]) -> N
 
 
 def _announce(work: WorkOrder, reached: SandboxStatus, job: ProcessSpec) -> None:
-    network = "with the network" if job.bounds.network or reached.level is SandboxLevel.PROCESS else "without network"
+    network = "with the network" if job.limits.network or reached.level is SandboxLevel.PROCESS else "without network"
     work.log("info", f"Sandbox: {reached.level.value}, {network}.", {"sandbox": reached.level.value})
     if work.on_sandboxed is not None:
         work.on_sandboxed(reached)

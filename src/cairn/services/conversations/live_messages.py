@@ -73,11 +73,11 @@ class LiveMessages:
         key = LiveMessageKey(execution_id, heard.turn, heard.number, KINDS.get(heard.kind, "text"))
         messages = self._coming.setdefault(run_id, {})
         coming = messages.get(key)
-        if coming is None or heard.anew:
+        if coming is None or heard.restarts:
             coming = messages[key] = LiveMessage(key, scope, heard.speaker, heard.is_simulated)
-        if coming.length < LONGEST and heard.piece:
-            coming.fresh.append(heard.piece)
-            coming.length += len(heard.piece)
+        if coming.length < LONGEST and heard.text:
+            coming.fresh.append(heard.text)
+            coming.length += len(heard.text)
             self._fresh[key] = run_id, coming
             if self._timer is None:
                 self._timer = asyncio.get_running_loop().call_later(BATCH_SECONDS, self._due)

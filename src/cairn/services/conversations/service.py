@@ -70,17 +70,17 @@ class _ExecutionConversation:
     _all: Conversations
     _place: MessagePlace
 
-    async def said(self) -> Sequence[ConversationMessage]:
+    async def messages(self) -> Sequence[ConversationMessage]:
         place = self._place
         rows = await retry_transient(
             lambda: self._all.database.aread(lambda c: messages.said(c, place.execution_id, place.scope))
         )
         return [_said(row) for row in rows]
 
-    async def keep(self, *said: ConversationMessage) -> None:
+    async def save(self, *batch: ConversationMessage) -> None:
         place, shared = self._place, self._all
         now = shared.engine.clock.now()
-        rows = [({**_message_values(one, shared.hide), "kept_at": now}, _call_values(one)) for one in said]
+        rows = [({**_message_values(one, shared.hide), "kept_at": now}, _call_values(one)) for one in batch]
 
         def store(connection: Connection) -> bool:
             stands = [messages.keep(connection, place, message, call) for message, call in rows]
@@ -90,16 +90,16 @@ class _ExecutionConversation:
             counts = await retry_transient(lambda: shared.database.transact(store))
         except IntegrityError:  # the run is gone
             counts = False
-        for one in said:
+        for one in batch:
             shared.on_air.whole(place.run_id, place.execution_id, one.turn, one.number)
         if not counts:
             raise ConversationClosed(OVER)
         shared.hub.publish_transient(ChangeHint(place.pipeline_id, place.run_id, SAID))
 
-    def hear(self, heard: MessageChunk) -> None:
-        self._all.on_air.hear(self._place.run_id, self._place.execution_id, self._place.scope, heard)
+    def publish_chunk(self, chunk: MessageChunk) -> None:
+        self._all.on_air.hear(self._place.run_id, self._place.execution_id, self._place.scope, chunk)
 
-    async def afford(self) -> None:
+    async def check_budget(self) -> None:
         """What others have under way is not known: it may go a little beyond the budget."""
         engine, run_id = self._all.engine, self._place.run_id
         budgets, cache = self._all.budgets, self._all.budgets.cache

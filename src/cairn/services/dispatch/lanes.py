@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -13,14 +13,12 @@ from cairn.core.commands import ExecutionInterrupted, Report
 from cairn.core.effects import StopExecution
 from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution, Failure
-from cairn.core.states import ExecutionMode
 from cairn.ports import (
     BudgetExhausted,
     Errored,
     OverBudget,
-    Runner,
 )
-from cairn.runners import CannotStart, carry_out
+from cairn.runners import CannotStart, RunnerRegistry
 from cairn.services.actions.execution import ActionExecutor
 from cairn.services.dispatch.reports import DispatchResult, ReportBuilder, save_failed
 from cairn.services.dispatch.runner_slots import RunnerSlots
@@ -52,7 +50,7 @@ class Lanes:
         engine: Engine,
         briefing: WorkOrders,
         reports: ReportBuilder,
-        runners: Mapping[ExecutionMode, Runner],
+        runners: RunnerRegistry,
         carrying: ActionExecutor,
         places: RunnerSlots,
     ) -> None:
@@ -173,7 +171,7 @@ class Lanes:
                 if doubt is not None:
                     return DispatchResult(doubt)
                 work = await retry_transient(lambda: self._briefing.build(loaded, e))
-                outcome = await carry_out(self._runners, work)
+                outcome = await self._runners.run(work)
                 return DispatchResult(outcome, await retry_transient(lambda: self._briefing.recorded_inputs(work)))
         except CannotStart as error:
             return DispatchResult(Errored(error.fault))

@@ -84,7 +84,7 @@ class CodeTool:
             child=CHILD,
             workspace=self._work.workspace,
             scripts=nothing,
-            bounds=replace(self._rules.code_bounds, network=False),
+            limits=replace(self._rules.code_bounds, network=False),
         )
         try:
             async with self._places, started(self._sandbox, job) as process:
