@@ -45,7 +45,7 @@ class Kept:
 async def dispatch(bench: Bench, kept: Kept, body: str, calls: tuple[RecordedCall, ...], **more: Any) -> Any:
     outputs = more.pop("outputs", ["out.json", "notes.md"])
     work = bench.work(function(body), name="asker", calls=calls, outputs=outputs, **more)
-    return await bench.runner.run(replace(work, contents=kept.contents.__getitem__))
+    return await bench.runner.run(replace(work, read_content=kept.contents.__getitem__))
 
 
 async def test_each_call_sees_what_it_saw_and_then_what_is_new(bench: Bench) -> None:
