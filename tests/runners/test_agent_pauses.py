@@ -53,7 +53,7 @@ class Dispatches:
 
     def answer(self, call: RecordedCall | None, **answer: Any) -> None:
         assert call is not None
-        self.calls = (*(one for one in self.calls if one.number != call.number), replace(call, answer=answer or None))
+        self.calls = (*(one for one in self.calls if one.number != call.number), replace(call, result=answer or None))
 
 
 async def test_an_action_is_proposed_with_what_is_staged_and_its_decision_comes_back(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ async def test_in_a_discussion_whoever_waits_holds_up_only_the_next_step(tmp_pat
     assert isinstance(outcome, NeedsInput)
     assert outcome.call is not None
     assert sorted(bench.kept.turns) == ["parallel/analyst", "parallel/architect"]
-    call = replace(outcome.call, answer={"answer": "Two", "by": "x"})
+    call = replace(outcome.call, result={"answer": "Two", "by": "x"})
     again = Agents(tmp_path, FakeModels(mind), kept=Kept(bench.kept.all))
     assert await again.texts("plan.md", config=config, calls=(call,)) == {"plan.md": "Said."}
     assert len(again.models.asked) == 2
@@ -237,6 +237,6 @@ async def test_a_result_that_comes_with_a_wait_is_not_taken(tmp_path: Path) -> N
     outcome = await bench.run(*given, agent={"tools": ["ask_human"]})
     assert isinstance(outcome, NeedsInput)
     assert outcome.call is not None
-    call = replace(outcome.call, answer={"answer": "No", "by": "x"})
+    call = replace(outcome.call, result={"answer": "No", "by": "x"})
     again = Agents(tmp_path, FakeModels(lambda asked: replies[asked.answers]), kept=Kept(bench.kept.all))
     assert await again.texts(*given, agent={"tools": ["ask_human"]}, calls=(call,)) == {"n.json": '{"n":2}'}

@@ -39,7 +39,7 @@ class Kept:
         checksum = sha256(outcome.inputs_content).hexdigest()
         assert outcome.call.inputs_checksum == checksum
         self.contents[checksum] = outcome.inputs_content
-        return replace(outcome.call, answer=answer)
+        return replace(outcome.call, result=answer)
 
 
 async def dispatch(bench: Bench, kept: Kept, body: str, calls: tuple[RecordedCall, ...], **more: Any) -> Any:
