@@ -20,7 +20,7 @@ from tests.mentions import mentions
 from tests.notifications.receivers import Receivers, checked
 from tests.services.app import step
 
-LOG = (t.delivery_tries, t.deliveries, t.notices)
+LOG = (t.delivery_attempts, t.deliveries, t.notification_outbox)
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
@@ -165,7 +165,7 @@ async def test_nothing_leaves_that_did_not_commit(receivers: Receivers) -> None:
             await receivers.app.cairn.approvals.decide(approval.approval_id, "reject", feedback="no", actor=ADMIN)
     finally:
         database.fault = fault
-    count = sa.select(sa.func.count()).select_from(t.notices).where(t.notices.c.run_id == run)
+    count = sa.select(sa.func.count()).select_from(t.notification_outbox).where(t.notification_outbox.c.run_id == run)
     assert database.read(lambda c: c.execute(count).scalar_one()) == 1
     assert len(receivers.got("ops")) == 1
     receivers.app.cairn.engine.forget(run)
@@ -207,7 +207,7 @@ def _id(receivers: Receivers, name: str) -> str:
 async def until_over(receivers: Receivers, delivery_id: str) -> None:
     """Until nobody looks any more whether something of this notice is to be sent: its job may come late."""
     cairn, d = receivers.app.cairn, t.deliveries.c
-    notice = cairn.database.read(lambda c: c.scalar(sa.select(d.notice_id).where(d.delivery_id == delivery_id)))
+    notice = cairn.database.read(lambda c: c.scalar(sa.select(d.notification_id).where(d.delivery_id == delivery_id)))
     job = f"notice:{notice}"
     await receivers.app.until(lambda: job in cairn.database.read(lambda c: cairn.jobs.over(c, (job,))))
 

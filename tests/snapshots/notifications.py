@@ -103,5 +103,5 @@ def _composed(kind: NotificationKind, execution: Execution | None = SECOND, **mo
     places = {"ticket": SimpleNamespace(name="Read ticket"), "refund": SimpleNamespace(name="Refund")}
     loaded: Any = SimpleNamespace(facts=facts, run=run, places=places)
     detail = {"rule": RULE, "reason": "The run has used 9 calls of its budget of 10 calls."}
-    row: Any = SimpleNamespace(detail=detail, actor="mira", noted_at=NOW)
+    row: Any = SimpleNamespace(detail=detail, actor="mira", created_at=NOW)
     return composer.compose(NotificationSubject(kind, row, loaded, execution, **more), lambda text: text)

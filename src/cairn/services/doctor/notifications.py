@@ -21,7 +21,8 @@ def deliveries(database: Database, now: datetime) -> list[HealthCheck]:
         in_use = sa.select(sa.func.count()).select_from(t.channels).where(t.channels.c.is_enabled == sa.true())
         lost = (
             sa.select(D.channel, sa.func.count())
-            .where(D.made_at > now - LATELY, D.status.in_([DeliveryStatus.FAILED.value, DeliveryStatus.UNKNOWN.value]))
+            .where(D.created_at > now - LATELY)
+            .where(D.status.in_([DeliveryStatus.FAILED.value, DeliveryStatus.UNKNOWN.value]))
             .group_by(D.channel)
             .order_by(D.channel)
         )

@@ -43,18 +43,18 @@ class ChannelTests:
     def _begin(self, connection: Connection, channel_id: str, actor: Actor, recipient: str | None) -> OutgoingDelivery:
         now, channel = self._clock.now(), read(find(connection, channel_id))
         told = trial(channel.name, actor.name)
-        notice_id = str(uuid4())
+        notification_id = str(uuid4())
         values = {
-            "notice_id": notice_id,
+            "notification_id": notification_id,
             "kind": NotificationKind.TEST.value,
             "actor": actor.name,
             "detail": {},
-            "noted_at": now,
+            "created_at": now,
             "content": content.write(told),
         }
-        connection.execute(sa.insert(t.notices).values(values))
+        connection.execute(sa.insert(t.notification_outbox).values(values))
         to = deliveries.direct(channel, _recipient(channel, actor, recipient))
-        delivery_id = deliveries.make(connection, notice_id, to, now) or ""
+        delivery_id = deliveries.make(connection, notification_id, to, now) or ""
         deliveries.begin_try(connection, deliveries.find(connection, delivery_id), now)
         return OutgoingDelivery(delivery_id, channel, to.recipient, told)
 

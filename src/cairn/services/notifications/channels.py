@@ -69,8 +69,8 @@ class ChannelService:
             made_key = random.token_urlsafe(32)
         defaults = {
             "is_enabled": True,
-            "shows_details": True,
-            "kinds": list(DEFAULT_KINDS),
+            "include_details": True,
+            "notification_kinds": list(DEFAULT_KINDS),
             "pipelines": [],
             "recipients": [],
             "fallback": None,
@@ -200,8 +200,8 @@ def _values(wanted: ChannelSpec) -> dict[str, Any]:
     given: dict[str, Any] = {
         "name": wanted.name,
         "is_enabled": wanted.is_enabled,
-        "shows_details": wanted.shows_details,
-        "kinds": [k.value for k in wanted.kinds] if wanted.kinds is not None else None,
+        "include_details": wanted.shows_details,
+        "notification_kinds": [k.value for k in wanted.kinds] if wanted.kinds is not None else None,
         "pipelines": list(wanted.pipelines) if wanted.pipelines is not None else None,
         "recipients": list(wanted.recipients) if wanted.recipients is not None else None,
     }

@@ -127,7 +127,7 @@ class _ContentBuilder:
             yield from self._approval_facts(subject)
         if subject.kind in (NotificationKind.EXECUTION_FAILED, NotificationKind.RUN_FAILED):
             yield from self._failure_facts(subject)
-        yield ContentFact("Time", _moment(subject.row.noted_at))
+        yield ContentFact("Time", _moment(subject.row.created_at))
 
     def _approval_facts(self, subject: NotificationSubject) -> Iterable[ContentFact]:
         a = subject.approval

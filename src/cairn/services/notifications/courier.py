@@ -82,8 +82,8 @@ class Courier:
 
     def wake(self, notices: Iterable[str]) -> None:
         """After the commit: their jobs come a moment later, and join."""
-        for notice_id in notices:
-            self._task(notice_id)
+        for notification_id in notices:
+            self._task(notification_id)
 
     async def deliver(self, notice: str) -> None:
         """The job of a notice; it is over when each of its deliveries is."""
@@ -91,12 +91,12 @@ class Courier:
         if self._stopping.is_set():
             raise asyncio.CancelledError  # the job stays for the next start
 
-    def _task(self, notice_id: str) -> asyncio.Task[None]:
-        task = self._tasks.get(notice_id)
+    def _task(self, notification_id: str) -> asyncio.Task[None]:
+        task = self._tasks.get(notification_id)
         if task is None:
-            task = asyncio.get_running_loop().create_task(self._run(notice_id))
-            self._tasks[notice_id] = task
-            task.add_done_callback(lambda _: self._tasks.pop(notice_id, None))
+            task = asyncio.get_running_loop().create_task(self._run(notification_id))
+            self._tasks[notification_id] = task
+            task.add_done_callback(lambda _: self._tasks.pop(notification_id, None))
         return task
 
     async def stop(self) -> None:
@@ -110,35 +110,37 @@ class Courier:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     # ---- one notice ------------------------------------------------------------------------------------
-    async def _run(self, notice_id: str) -> None:
+    async def _run(self, notification_id: str) -> None:
         try:
-            await retry_transient(lambda: self._database.transact(lambda c: self._spread(c, notice_id)))
+            await retry_transient(lambda: self._database.transact(lambda c: self._spread(c, notification_id)))
             while not self._stopping.is_set():
                 now = self._clock.now()
-                rows = await retry_transient(lambda: self._database.aread(lambda c: deliveries.open_of(c, notice_id)))
+                rows = await retry_transient(
+                    lambda: self._database.aread(lambda c: deliveries.open_of(c, notification_id))
+                )
                 due = [row for row in rows if row.due_at <= now]
                 if not due:
                     return
                 await asyncio.gather(*(self._carry(row.delivery_id) for row in due))
         except Exception:
-            log.exception("notice %s could not be delivered", notice_id)
+            log.exception("notice %s could not be delivered", notification_id)
 
-    def _spread(self, connection: Connection, notice_id: str) -> None:
+    def _spread(self, connection: Connection, notification_id: str) -> None:
         """Who is told what, once."""
-        n = t.notices.c
-        row = connection.execute(sa.select(t.notices).where(n.notice_id == notice_id)).one_or_none()
+        own = t.notification_outbox.c.notification_id == notification_id
+        row = connection.execute(sa.select(t.notification_outbox).where(own)).one_or_none()
         if row is None or row.content is not None:
             return
         now = self._clock.now()
         subject = subjects.read(connection, row, self._load, now)
         told = content.write(compose(subject, self._secrets.mask))
-        connection.execute(sa.update(t.notices).where(n.notice_id == notice_id).values(content=told))
+        connection.execute(sa.update(t.notification_outbox).where(own).values(content=told))
         for to in self._routing.route(connection, subject, now):
-            made = deliveries.make(connection, notice_id, to, now)
+            made = deliveries.make(connection, notification_id, to, now)
             if made is not None and to.problem:
                 self._fall_back(connection, row, made, to)
             if to.due_at is not None:
-                self._jobs.enqueue_notice(connection, notice_id, (to.due_at - now).total_seconds())
+                self._jobs.enqueue_notice(connection, notification_id, (to.due_at - now).total_seconds())
 
     def _fall_back(self, connection: Connection, notice: Row, delivery_id: str, to: DeliveryTarget) -> None:
         """To the channel that stands in for it; one that stands in has no other."""
@@ -150,7 +152,7 @@ class Courier:
             return
         subject = subjects.read(connection, notice, self._load, now)
         for next_to in self._routing.address(connection, subject, [other], now):
-            deliveries.make(connection, notice.notice_id, next_to, now, fallback_of=delivery_id)
+            deliveries.make(connection, notice.notification_id, next_to, now, fallback_of=delivery_id)
 
     # ---- one delivery ----------------------------------------------------------------------------------
     async def _carry(self, delivery_id: str) -> None:
@@ -181,7 +183,7 @@ class Courier:
         if row.status not in deliveries.OPEN:
             return None
         now = self._clock.now()
-        notice = connection.execute(sa.select(t.notices).where(t.notices.c.notice_id == row.notice_id)).one()
+        notice = deliveries.notification_of(connection, row)
         channel = deliveries.channel_of(connection, row)
         if channel is None or not channel.is_enabled:
             deliveries.close(connection, delivery_id, DeliveryStatus.SKIPPED, "The channel is not in use now.", now)
@@ -189,8 +191,8 @@ class Courier:
         if notice.kind in ASKING and deliveries.is_decided(connection, notice.approval_id):
             deliveries.close(connection, delivery_id, DeliveryStatus.SKIPPED, "It has been decided meanwhile.", now)
             return None
-        if row.tries > len(self.waits):  # the process died in the last one
-            deliveries.end_try(connection, delivery_id, row.tries, DeliveryOutcome.UNKNOWN, CUT_OFF, now)
+        if row.attempt_count > len(self.waits):  # the process died in the last one
+            deliveries.end_try(connection, delivery_id, row.attempt_count, DeliveryOutcome.UNKNOWN, CUT_OFF, now)
             self._give_up(connection, row, DeliveryStatus.UNKNOWN, CUT_OFF)
             return None
         number = deliveries.begin_try(connection, row, now)
@@ -225,13 +227,13 @@ class Courier:
         if ended.lasting or number > len(self.waits):
             self._give_up(connection, row, DeliveryStatus.UNKNOWN if is_unknown else DeliveryStatus.FAILED, ended.told)
             return None
-        values: dict[str, Any] = {"status": DeliveryStatus.WAITING.value, "told": ended.told}
-        deliveries.update(connection, delivery_id, **values, may_be_repeated=row.may_be_repeated or is_unknown)
+        values: dict[str, Any] = {"status": DeliveryStatus.WAITING.value, "response": ended.told}
+        deliveries.update(connection, delivery_id, **values, possible_duplicate=row.possible_duplicate or is_unknown)
         return max(self.waits[number - 1], ended.wait)
 
     def _give_up(self, connection: Connection, row: Row, status: DeliveryStatus, told: str) -> None:
         deliveries.close(connection, row.delivery_id, status, told, self._clock.now())
         channel = deliveries.channel_of(connection, row)
         if row.fallback_of is None and channel is not None:
-            notice = connection.execute(sa.select(t.notices).where(t.notices.c.notice_id == row.notice_id)).one()
+            notice = deliveries.notification_of(connection, row)
             self._fall_back(connection, notice, row.delivery_id, deliveries.direct(read(channel)))

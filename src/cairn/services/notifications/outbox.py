@@ -21,7 +21,7 @@ CLOSED = frozenset({NotificationKind.APPROVAL_REJECTED.value, NotificationKind.A
 FAILED = NotificationKind.EXECUTION_FAILED.value
 
 _ANY = PreparedQuery(sa.select(t.channels.c.channel_id).where(t.channels.c.is_enabled == sa.true()).limit(1))
-_INSERT = insert_into(t.notices)
+_INSERT = insert_into(t.notification_outbox)
 
 
 class NotificationOutbox:
@@ -36,9 +36,9 @@ class NotificationOutbox:
         return tuple(self._write(connection, commit.before, event, commit.context) for event in worth_telling(told))
 
     def _write(self, connection: Connection, before: LoadedRun, event: Event, given: CommandContext) -> str:
-        notice_id = str(uuid4())
+        notification_id = str(uuid4())
         values = {
-            "notice_id": notice_id,
+            "notification_id": notification_id,
             "kind": event.type.value,
             "pipeline_id": before.facts.pipeline_id,
             "run_id": before.facts.run_id,
@@ -46,12 +46,12 @@ class NotificationOutbox:
             "approval_id": event.approval,
             "actor": given.by,
             "detail": {name: value for name, value in event.detail.items() if name != "stack_trace"},
-            "noted_at": given.at,
+            "created_at": given.at,
             "content": None,
         }
         _INSERT.run(connection, values)
-        self._jobs.enqueue_notice(connection, notice_id)
-        return notice_id
+        self._jobs.enqueue_notice(connection, notification_id)
+        return notification_id
 
 
 def worth_telling(events: Iterable[Event]) -> list[Event]:

@@ -15,7 +15,7 @@ from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.tables.notifications import NotificationKind
 
-P = t.notice_preferences
+P = t.notification_preferences
 
 
 class NotificationPreferences:
@@ -35,8 +35,8 @@ class NotificationPreferences:
             _check(quiet)
         values: dict[str, Any] = {
             "channels": list(channels) if channels is not None else None,
-            "kinds": [kind.value for kind in kinds] if kinds is not None else None,
-            "quiet": dict(quiet) if quiet is not None else None,
+            "notification_kinds": [kind.value for kind in kinds] if kinds is not None else None,
+            "quiet_hours": dict(quiet) if quiet is not None else None,
         }
         now = self._clock.now()
         await self._database.transact(lambda c: _write(c, user, values, now))

@@ -25,11 +25,11 @@ from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
-C, N, D, T = t.channels.c, t.notices.c, t.deliveries.c, t.delivery_tries.c
+C, N, D, T = t.channels.c, t.notification_outbox.c, t.deliveries.c, t.delivery_attempts.c
 _DELIVERIES: Query = sa.select(
     t.deliveries, N.kind, N.pipeline_id, N.run_id, N.execution_id, N.approval_id, N.content
-).join_from(t.deliveries, t.notices, N.notice_id == D.notice_id)
-_NEWEST = SortOrder((D.made_at, D.delivery_id), newest_first=True)
+).join_from(t.deliveries, t.notification_outbox, N.notification_id == D.notification_id)
+_NEWEST = SortOrder((D.created_at, D.delivery_id), newest_first=True)
 
 
 def list_channels(connection: Connection, limit: int, cursor: str | None) -> ChannelPage:
@@ -47,8 +47,8 @@ def _channel(row: Row) -> Channel:
         name=row.name,
         kind=ChannelKind(row.kind),
         is_enabled=row.is_enabled,
-        shows_details=row.shows_details,
-        kinds=[NotificationKind(kind) for kind in row.kinds],
+        shows_details=row.include_details,
+        kinds=[NotificationKind(kind) for kind in row.notification_kinds],
         pipelines=row.pipelines,
         recipients=row.recipients,
         host=row.host,
@@ -80,14 +80,14 @@ def get_delivery(connection: Connection, delivery_id: str) -> DeliveryDetail:
     row = connection.execute(_DELIVERIES.where(D.delivery_id == delivery_id)).one_or_none()
     if row is None:
         raise NotFound("delivery", delivery_id)
-    tries = connection.execute(sa.select(t.delivery_tries).where(T.delivery_id == delivery_id).order_by(T.number))
+    tries = connection.execute(sa.select(t.delivery_attempts).where(T.delivery_id == delivery_id).order_by(T.number))
     history = [
         DeliveryAttempt(
             number=one.number,
-            began_at=one.began_at,
+            began_at=one.started_at,
             ended_at=one.ended_at,
             outcome=DeliveryOutcome(one.outcome) if one.outcome is not None else None,
-            told=one.told,
+            told=one.response,
         )
         for one in tries
     ]
@@ -95,21 +95,42 @@ def get_delivery(connection: Connection, delivery_id: str) -> DeliveryDetail:
 
 
 def _delivery(row: Row) -> dict[str, Any]:
-    names = [name for name in Delivery.model_fields if name not in ("kind", "status")]
-    plain = {name: getattr(row, name) for name in names}
-    return {**plain, "kind": NotificationKind(row.kind), "status": DeliveryStatus(row.status)}
+    return {
+        "delivery_id": row.delivery_id,
+        "notice_id": row.notification_id,
+        "kind": NotificationKind(row.kind),
+        "channel_id": row.channel_id,
+        "channel": row.channel,
+        "channel_kind": row.channel_kind,
+        "recipient": row.recipient,
+        "status": DeliveryStatus(row.status),
+        "tries": row.attempt_count,
+        "may_be_repeated": row.possible_duplicate,
+        "told": row.response,
+        "fallback_of": row.fallback_of,
+        "pipeline_id": row.pipeline_id,
+        "run_id": row.run_id,
+        "execution_id": row.execution_id,
+        "approval_id": row.approval_id,
+        "made_at": row.created_at,
+        "due_at": row.due_at,
+        "ended_at": row.ended_at,
+    }
 
 
 def get_preferences(connection: Connection, user: str) -> Preferences:
-    p = t.notice_preferences
+    p = t.notification_preferences
     row = connection.execute(sa.select(p).where(p.c.user == user)).one_or_none()
     personal = sa.select(C.name, C.kind).where(C.kind == ChannelKind.EMAIL.value, C.is_enabled == sa.true())
     channels = connection.execute(personal.order_by(C.name))
+    kinds = None
+    if row is not None and row.notification_kinds is not None:
+        kinds = [NotificationKind(kind) for kind in row.notification_kinds]
     return Preferences(
         user=user,
         channels=row.channels if row is not None else None,
-        kinds=[NotificationKind(kind) for kind in row.kinds] if row is not None and row.kinds is not None else None,
-        quiet=QuietHours(**row.quiet) if row is not None and row.quiet else None,
+        kinds=kinds,
+        quiet=QuietHours(**row.quiet_hours) if row is not None and row.quiet_hours else None,
         available=[AvailableChannel(name=one.name, kind=ChannelKind(one.kind)) for one in channels],
     )
 

@@ -99,10 +99,11 @@ ALL = RecipientPreference()
 
 
 def preferences(connection: Connection, users: Iterable[str]) -> dict[str, RecipientPreference]:
-    p = t.notice_preferences
+    p = t.notification_preferences
     rows = connection.execute(sa.select(p).where(p.c.user.in_(list(users))))
     return {
-        row.user: RecipientPreference(_set(row.channels), _set(row.kinds), QuietPeriod.of(row.quiet)) for row in rows
+        row.user: RecipientPreference(_set(row.channels), _set(row.notification_kinds), QuietPeriod.of(row.quiet_hours))
+        for row in rows
     }
 
 

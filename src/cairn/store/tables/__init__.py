@@ -10,7 +10,13 @@ from cairn.store.tables.identity import delegations, group_members, groups, invi
 from cairn.store.tables.library import library_agents
 from cairn.store.tables.lineage import artifact_consumption, job_dependencies
 from cairn.store.tables.metadata import metadata
-from cairn.store.tables.notifications import channels, deliveries, delivery_tries, notice_preferences, notices
+from cairn.store.tables.notifications import (
+    channels,
+    deliveries,
+    delivery_attempts,
+    notification_outbox,
+    notification_preferences,
+)
 from cairn.store.tables.rollbacks import archived_items, rollback_events
 from cairn.store.tables.rules import audit_reviews, emergency_stops, rule_heads, rule_versions
 from cairn.store.tables.runs import approval_decisions, approvals, checkpoint_executions, pipeline_runs
@@ -44,7 +50,7 @@ __all__ = [
     "definition_scripts",
     "delegations",
     "deliveries",
-    "delivery_tries",
+    "delivery_attempts",
     "emergency_stops",
     "events",
     "execution_calls",
@@ -59,8 +65,8 @@ __all__ = [
     "messages",
     "metadata",
     "model_calls",
-    "notice_preferences",
-    "notices",
+    "notification_outbox",
+    "notification_preferences",
     "pipeline_runs",
     "pipelines",
     "rollback_events",

@@ -56,8 +56,8 @@ channels = sa.Table(
     text("name"),
     text("kind"),
     flag("is_enabled"),
-    flag("shows_details"),  # false: what it is about stays inside, only a link leaves
-    json("kinds"),  # of notices that go there without a rule that names it
+    flag("include_details"),  # false: what it is about stays inside, only a link leaves
+    json("notification_kinds"),  # of notices that go there without a rule that names it
     json("pipelines"),  # ids; none: all
     json("recipients"),  # of an e-mail channel, where nobody else is named
     text("host"),  # that its address leads to; the address itself is a secret
@@ -70,10 +70,11 @@ channels = sa.Table(
     one_of("kind", ChannelKind),
 )
 
-notices = sa.Table(
-    "notices",
+# Not `notifications`: the job engine has a table of that name in the same SQLite file.
+notification_outbox = sa.Table(
+    "notification_outbox",
     metadata,
-    text("notice_id", primary_key=True),
+    text("notification_id", primary_key=True),
     text("kind"),
     text("pipeline_id", null=True),
     text("run_id", null=True),
@@ -81,53 +82,53 @@ notices = sa.Table(
     text("approval_id", null=True),
     text("actor"),  # whose command it was
     json("detail"),  # of the event
-    moment("noted_at"),
+    moment("created_at"),
     json("content", null=True),  # what is told; null until it is known who is told
     one_of("kind", NotificationKind),
-    index("ix_notices_noted", "noted_at"),
+    index("ix_notification_outbox_created", "created_at"),
 )
 
 deliveries = sa.Table(
     "deliveries",
     metadata,
     text("delivery_id", primary_key=True),
-    text("notice_id", refers("notices.notice_id")),
+    text("notification_id", refers("notification_outbox.notification_id")),
     text("channel_id", null=True),  # null: the rule names a channel that is not there
     text("channel"),  # its name at that time
     text("channel_kind"),
     text("recipient"),  # of a mail; otherwise empty
     text("status"),
-    whole("tries"),
-    flag("may_be_repeated"),  # a try that nobody knows the end of came before another
-    text("told"),  # what the last try was answered, or why there is none
+    whole("attempt_count"),
+    flag("possible_duplicate"),  # a try that nobody knows the end of came before another
+    text("response"),  # what the last try was answered, or why there is none
     text("fallback_of", refers("deliveries.delivery_id"), null=True),
-    moment("made_at"),
+    moment("created_at"),
     moment("due_at"),
     moment("ended_at", null=True),
-    sa.UniqueConstraint("notice_id", "channel", "recipient"),
+    sa.UniqueConstraint("notification_id", "channel", "recipient"),
     one_of("status", DeliveryStatus),
-    index("ix_deliveries_made", "made_at", "delivery_id"),
-    index("ix_deliveries_open", "notice_id", where="status IN ('waiting', 'sending')"),
+    index("ix_deliveries_created", "created_at", "delivery_id"),
+    index("ix_deliveries_open", "notification_id", where="status IN ('waiting', 'sending')"),
 )
 
-delivery_tries = sa.Table(
-    "delivery_tries",
+delivery_attempts = sa.Table(
+    "delivery_attempts",
     metadata,
     text("delivery_id", refers("deliveries.delivery_id"), primary_key=True),
     whole("number", primary_key=True, autoincrement=False),  # from 1
-    moment("began_at"),
+    moment("started_at"),
     moment("ended_at", null=True),
     text("outcome", null=True),  # null: under way, or cut off by the end of the process
-    text("told"),
+    text("response"),
     one_of("outcome", DeliveryOutcome),
 )
 
-notice_preferences = sa.Table(
-    "notice_preferences",
+notification_preferences = sa.Table(
+    "notification_preferences",
     metadata,
     text("user", primary_key=True),
     json("channels", null=True),  # names or kinds of channels that may reach this person; null: all
-    json("kinds", null=True),  # of notices that this person wants; null: all
-    json("quiet", null=True),  # the hours in which nothing is sent: from, until, time_zone
+    json("notification_kinds", null=True),  # of notices that this person wants; null: all
+    json("quiet_hours", null=True),  # the hours in which nothing is sent: from, until, time_zone
     moment("updated_at"),
 )

@@ -117,8 +117,8 @@ CREATE TABLE channels (
   name TEXT NOT NULL,
   kind TEXT NOT NULL,
   is_enabled BOOLEAN NOT NULL,
-  shows_details BOOLEAN NOT NULL,
-  kinds TEXT NOT NULL,
+  include_details BOOLEAN NOT NULL,
+  notification_kinds TEXT NOT NULL,
   pipelines TEXT NOT NULL,
   recipients TEXT NOT NULL,
   host TEXT NOT NULL,
@@ -132,8 +132,8 @@ CREATE TABLE channels (
   CONSTRAINT ck_channels_kind_known CHECK (kind IN ('teams', 'slack', 'email', 'webhook', 'apprise'))
 );
 
-CREATE TABLE notices (
-  notice_id TEXT NOT NULL,
+CREATE TABLE notification_outbox (
+  notification_id TEXT NOT NULL,
   kind TEXT NOT NULL,
   pipeline_id TEXT,
   run_id TEXT,
@@ -141,21 +141,21 @@ CREATE TABLE notices (
   approval_id TEXT,
   actor TEXT NOT NULL,
   detail TEXT NOT NULL,
-  noted_at TEXT NOT NULL,
+  created_at TEXT NOT NULL,
   content TEXT,
-  CONSTRAINT pk_notices PRIMARY KEY (notice_id),
-  CONSTRAINT ck_notices_kind_known CHECK (kind IN ('approval_requested', 'approval_reminder_due', 'approval_escalated', 'approval_assigned', 'approval_rejected', 'approval_timeout', 'approval_auto_approved', 'execution_failed', 'run_failed', 'budget_warning', 'budget_exhausted', 'run_completed', 'test'))
+  CONSTRAINT pk_notification_outbox PRIMARY KEY (notification_id),
+  CONSTRAINT ck_notification_outbox_kind_known CHECK (kind IN ('approval_requested', 'approval_reminder_due', 'approval_escalated', 'approval_assigned', 'approval_rejected', 'approval_timeout', 'approval_auto_approved', 'execution_failed', 'run_failed', 'budget_warning', 'budget_exhausted', 'run_completed', 'test'))
 );
 
-CREATE INDEX ix_notices_noted ON notices (noted_at);
+CREATE INDEX ix_notification_outbox_created ON notification_outbox (created_at);
 
-CREATE TABLE notice_preferences (
+CREATE TABLE notification_preferences (
   user TEXT NOT NULL,
   channels TEXT,
-  kinds TEXT,
-  quiet TEXT,
+  notification_kinds TEXT,
+  quiet_hours TEXT,
   updated_at TEXT NOT NULL,
-  CONSTRAINT pk_notice_preferences PRIMARY KEY (user)
+  CONSTRAINT pk_notification_preferences PRIMARY KEY (user)
 );
 
 CREATE TABLE rule_versions (
@@ -246,11 +246,11 @@ CREATE TABLE model_calls (
   CONSTRAINT fk_model_calls_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id)
 );
 
+CREATE INDEX ix_model_calls_of_run ON model_calls (run_id);
+
 CREATE INDEX ix_model_calls_of_day ON model_calls (day);
 
 CREATE INDEX ix_model_calls_of_pipeline ON model_calls (pipeline_id, day);
-
-CREATE INDEX ix_model_calls_of_run ON model_calls (run_id);
 
 CREATE TABLE definition_revisions (
   pipeline_id TEXT NOT NULL,
@@ -342,37 +342,37 @@ CREATE TABLE delegations (
   CONSTRAINT fk_delegations_to_user FOREIGN KEY(to_user) REFERENCES users (name)
 );
 
-CREATE INDEX ix_delegations_created ON delegations (created_at, delegation_id);
+CREATE INDEX ix_delegations_from ON delegations (from_user);
 
 CREATE INDEX ix_delegations_to ON delegations (to_user);
 
-CREATE INDEX ix_delegations_from ON delegations (from_user);
+CREATE INDEX ix_delegations_created ON delegations (created_at, delegation_id);
 
 CREATE TABLE deliveries (
   delivery_id TEXT NOT NULL,
-  notice_id TEXT NOT NULL,
+  notification_id TEXT NOT NULL,
   channel_id TEXT,
   channel TEXT NOT NULL,
   channel_kind TEXT NOT NULL,
   recipient TEXT NOT NULL,
   status TEXT NOT NULL,
-  tries INTEGER NOT NULL,
-  may_be_repeated BOOLEAN NOT NULL,
-  told TEXT NOT NULL,
+  attempt_count INTEGER NOT NULL,
+  possible_duplicate BOOLEAN NOT NULL,
+  response TEXT NOT NULL,
   fallback_of TEXT,
-  made_at TEXT NOT NULL,
+  created_at TEXT NOT NULL,
   due_at TEXT NOT NULL,
   ended_at TEXT,
   CONSTRAINT pk_deliveries PRIMARY KEY (delivery_id),
-  CONSTRAINT uq_deliveries_notice_id UNIQUE (notice_id, channel, recipient),
+  CONSTRAINT uq_deliveries_notification_id UNIQUE (notification_id, channel, recipient),
   CONSTRAINT ck_deliveries_status_known CHECK (status IN ('waiting', 'sending', 'sent', 'unknown', 'failed', 'skipped')),
-  CONSTRAINT fk_deliveries_notice_id FOREIGN KEY(notice_id) REFERENCES notices (notice_id),
+  CONSTRAINT fk_deliveries_notification_id FOREIGN KEY(notification_id) REFERENCES notification_outbox (notification_id),
   CONSTRAINT fk_deliveries_fallback_of FOREIGN KEY(fallback_of) REFERENCES deliveries (delivery_id)
 );
 
-CREATE INDEX ix_deliveries_made ON deliveries (made_at, delivery_id);
+CREATE INDEX ix_deliveries_created ON deliveries (created_at, delivery_id);
 
-CREATE INDEX ix_deliveries_open ON deliveries (notice_id) WHERE status IN ('waiting', 'sending');
+CREATE INDEX ix_deliveries_open ON deliveries (notification_id) WHERE status IN ('waiting', 'sending');
 
 CREATE TABLE pipeline_runs (
   run_id TEXT NOT NULL,
@@ -422,15 +422,15 @@ CREATE TABLE pipeline_runs (
   CONSTRAINT fk_pipeline_runs_input_checksum FOREIGN KEY(input_checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_pipeline_runs_open ON pipeline_runs (status) WHERE status IN ('not_started', 'in_progress', 'paused');
-
 CREATE INDEX ix_pipeline_runs_of_pipeline ON pipeline_runs (pipeline_id, created_at, run_id);
 
 CREATE INDEX ix_pipeline_runs_created ON pipeline_runs (created_at, run_id);
 
-CREATE INDEX ix_pipeline_runs_input ON pipeline_runs (input_checksum) WHERE input_checksum IS NOT NULL;
-
 CREATE INDEX ix_pipeline_runs_active ON pipeline_runs (active_since) WHERE active_since IS NOT NULL;
+
+CREATE INDEX ix_pipeline_runs_open ON pipeline_runs (status) WHERE status IN ('not_started', 'in_progress', 'paused');
+
+CREATE INDEX ix_pipeline_runs_input ON pipeline_runs (input_checksum) WHERE input_checksum IS NOT NULL;
 
 CREATE TABLE definition_scripts (
   pipeline_id TEXT NOT NULL,
@@ -488,16 +488,16 @@ CREATE INDEX ix_sessions_of_user ON sessions (user_name);
 
 CREATE INDEX ix_sessions_created ON sessions (created_at, session_id);
 
-CREATE TABLE delivery_tries (
+CREATE TABLE delivery_attempts (
   delivery_id TEXT NOT NULL,
   number INTEGER NOT NULL,
-  began_at TEXT NOT NULL,
+  started_at TEXT NOT NULL,
   ended_at TEXT,
   outcome TEXT,
-  told TEXT NOT NULL,
-  CONSTRAINT pk_delivery_tries PRIMARY KEY (delivery_id, number),
-  CONSTRAINT ck_delivery_tries_outcome_known CHECK (outcome IN ('sent', 'not_sent', 'unknown')),
-  CONSTRAINT fk_delivery_tries_delivery_id FOREIGN KEY(delivery_id) REFERENCES deliveries (delivery_id)
+  response TEXT NOT NULL,
+  CONSTRAINT pk_delivery_attempts PRIMARY KEY (delivery_id, number),
+  CONSTRAINT ck_delivery_attempts_outcome_known CHECK (outcome IN ('sent', 'not_sent', 'unknown')),
+  CONSTRAINT fk_delivery_attempts_delivery_id FOREIGN KEY(delivery_id) REFERENCES deliveries (delivery_id)
 );
 
 CREATE TABLE rollback_events (
@@ -526,11 +526,11 @@ CREATE TABLE rollback_events (
   CONSTRAINT fk_rollback_events_target_run_id FOREIGN KEY(target_run_id) REFERENCES pipeline_runs (run_id)
 );
 
-CREATE INDEX ix_rollback_events_created ON rollback_events (created_at, rollback_id);
+CREATE INDEX ix_rollback_events_of_pipeline ON rollback_events (pipeline_id, created_at, rollback_id);
 
 CREATE INDEX ix_rollback_events_of_source ON rollback_events (source_run_id);
 
-CREATE INDEX ix_rollback_events_of_pipeline ON rollback_events (pipeline_id, created_at, rollback_id);
+CREATE INDEX ix_rollback_events_created ON rollback_events (created_at, rollback_id);
 
 CREATE TABLE checkpoint_executions (
   execution_id TEXT NOT NULL,
@@ -598,11 +598,11 @@ CREATE TABLE checkpoint_executions (
   CONSTRAINT fk_checkpoint_executions_context_checksum FOREIGN KEY(context_checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_checkpoint_executions_parent ON checkpoint_executions (parent_execution_id) WHERE parent_execution_id IS NOT NULL;
-
 CREATE INDEX ix_checkpoint_executions_answer ON checkpoint_executions (answer_checksum) WHERE answer_checksum IS NOT NULL;
 
 CREATE INDEX ix_checkpoint_executions_context ON checkpoint_executions (context_checksum) WHERE context_checksum IS NOT NULL;
+
+CREATE INDEX ix_checkpoint_executions_parent ON checkpoint_executions (parent_execution_id) WHERE parent_execution_id IS NOT NULL;
 
 CREATE TABLE artifacts (
   artifact_record_id TEXT NOT NULL,
@@ -629,13 +629,13 @@ CREATE TABLE artifacts (
   CONSTRAINT fk_artifacts_checksum FOREIGN KEY(checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_artifacts_content ON artifacts (checksum);
-
 CREATE INDEX ix_artifacts_of_execution ON artifacts (execution_id);
 
 CREATE INDEX ix_artifacts_of_pipeline ON artifacts (pipeline_id, created_at, artifact_record_id);
 
 CREATE INDEX ix_artifacts_of_run ON artifacts (run_id, created_at, artifact_record_id);
+
+CREATE INDEX ix_artifacts_content ON artifacts (checksum);
 
 CREATE TABLE uploads (
   upload_id TEXT NOT NULL,
@@ -768,6 +768,18 @@ CREATE TABLE approvals (
   CONSTRAINT fk_approvals_reused_from FOREIGN KEY(reused_from) REFERENCES approvals (approval_id)
 );
 
+CREATE INDEX ix_approvals_of_execution ON approvals (execution_id);
+
+CREATE INDEX ix_approvals_by_risk ON approvals (risk_order, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_by_priority ON approvals (priority, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_by_operation ON approvals (operation_type, requested_at) WHERE operation_type IS NOT NULL;
+
+CREATE INDEX ix_approvals_by_rule ON approvals (rule_scope, rule, requested_at) WHERE rule IS NOT NULL;
+
+CREATE INDEX ix_approvals_requested ON approvals (requested_at, approval_id);
+
 CREATE INDEX ix_approvals_pending ON approvals (requested_at, approval_id) WHERE status = 'pending';
 
 CREATE INDEX ix_approvals_sampled ON approvals (requested_at, approval_id) WHERE audit;
@@ -775,18 +787,6 @@ CREATE INDEX ix_approvals_sampled ON approvals (requested_at, approval_id) WHERE
 CREATE INDEX ix_approvals_due ON approvals (expires_at, requested_at, approval_id) WHERE status = 'pending';
 
 CREATE INDEX ix_approvals_waiting ON approvals (pipeline_id, run_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_requested ON approvals (requested_at, approval_id);
-
-CREATE INDEX ix_approvals_by_risk ON approvals (risk_order, requested_at, approval_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_by_priority ON approvals (priority, requested_at, approval_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_of_execution ON approvals (execution_id);
-
-CREATE INDEX ix_approvals_by_operation ON approvals (operation_type, requested_at) WHERE operation_type IS NOT NULL;
-
-CREATE INDEX ix_approvals_by_rule ON approvals (rule_scope, rule, requested_at) WHERE rule IS NOT NULL;
 
 CREATE TABLE execution_calls (
   execution_id TEXT NOT NULL,
