@@ -36,7 +36,7 @@ class Worker:
     async def start(self) -> None:
         folder_repair, retention, system_log = self._cairn.folder_repair, self._cairn.retention, self._cairn.system_log
         await self._end_leftovers()
-        await self._cairn.rules.file.follow()  # what was written while nobody looked holds from the first step on
+        await self._cairn.rules.file.sync()  # what was written while nobody looked holds from the first step on
         lanes, timers, courier = self._cairn.lanes, self._cairn.timers, self._cairn.telling.courier
         for part in (lanes, timers, courier):
             part.start()
@@ -46,7 +46,7 @@ class Worker:
         for seconds, act in (
             (FILED_SECONDS, folder_repair.save_synced_revisions),
             (FILED_SECONDS, system_log.follow),
-            (WATCH_SECONDS, self._cairn.rules.file.follow),
+            (WATCH_SECONDS, self._cairn.rules.file.sync),
             (MEND_SECONDS, folder_repair.repair_failed),
             (ADOPT_SECONDS, self._cairn.orphans.resume_orphans),
             (ADOPT_SECONDS, system_log.note),

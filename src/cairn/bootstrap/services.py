@@ -78,7 +78,7 @@ from cairn.services.rollbacks.service import RollbackService
 from cairn.services.rules.active_rules import ActiveRules
 from cairn.services.rules.backtests import Backtests
 from cairn.services.rules.queries.rule_queries import RuleQueries
-from cairn.services.rules.rules_file import NAME as RULES
+from cairn.services.rules.rules_file import FILENAME as RULES_FILE
 from cairn.services.rules.service import RuleService
 from cairn.services.runs.executions import ExecutionService
 from cairn.services.runs.queries.run_queries import ExecutionQueries, RunQueries
@@ -226,7 +226,7 @@ def build(
     log_writer = LogWriter(database, hub, clock, secrets.mask_remembered)
     locks = Locks()
     folder_sync = FolderSync(database, tree, log_writer, locks)
-    rules_in_force = ActiveRules(database, plans, secrets.mask)
+    active_rules = ActiveRules(database, plans, secrets.mask)
     budgets = Budgets(plans, clock, BudgetCache(is_exclusive=database.kind == "sqlite"))
     steps = AfterCommitSteps()
     engine = Engine(
@@ -236,7 +236,7 @@ def build(
         clock,
         locks,
         Participants(
-            rules_in_force,
+            active_rules,
             budgets,
             NotificationOutbox(jobs),
             writes=(FailureRollbackWrite(),),
@@ -281,7 +281,7 @@ def build(
     telling = open_telling(admin_changes, engine, jobs, directory, ways, secrets, settings.base_url)
     # Lanes and timers wake when the files are in place; the engine has the new state of the run before the first step.
     steps.register(budgets.cache, telling.courier, lanes.stopper, folder_sync, lanes, timers, hub)
-    rules = RuleService(database, clock, hub, settings.data_dir.resolve() / RULES, directory.count_deciders)
+    rules = RuleService(database, clock, hub, settings.data_dir.resolve() / RULES_FILE, directory.count_deciders)
     rollbacks, reworks = RollbackService(engine), ReworkService(engine)
     return AppServices(
         settings=settings,
@@ -336,7 +336,7 @@ def build(
         rollbacks=rollbacks,
         reworks=reworks,
         rules=rules,
-        backtests=Backtests(database, plans, rules_in_force),
+        backtests=Backtests(database, plans, active_rules),
         uploads=UploadService(database, clock, max_bytes=settings.max_file_bytes),
         access=access,
         accounts=open_accounts(admin_changes, access, adapters.providers(settings, secrets)),
@@ -360,7 +360,7 @@ def build(
         pipeline_queries=PipelineQueries(database),
         rework_queries=ReworkQueries(engine, reworks),
         rollback_queries=RollbackQueries(engine, rollbacks),
-        rule_queries=RuleQueries(database, rules_in_force, rules.file, clock),
+        rule_queries=RuleQueries(database, active_rules, rules.file, clock),
         run_queries=RunQueries(engine, budgets, clock),
         run_stream=RunStream(database, clock),
     )

@@ -96,7 +96,7 @@ async def test_a_backtest_knows_what_is_in_force_beside_it(app: App) -> None:
     everywhere = await app.cairn.backtests.replay(load(SMALL % "").rulebook, since=None)
     own = [one for one in everywhere.disagreements if one[2].pipeline_id == pipeline]
     assert own == []
-    assert everywhere.rules["Twenty"].asked >= 1
+    assert everywhere.rules["Twenty"].required_approval >= 1
     alone = await backtest(app, SMALL % "", pipeline)  # in place of the pipeline's own
     assert (alone.agreed, alone.disagreed) == (1, 1)
 

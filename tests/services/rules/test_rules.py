@@ -195,19 +195,19 @@ async def test_a_file_that_cannot_be_read_is_told(app: App) -> None:
     path = file_of(app)
     await rule(app, ASK)
     path.write_bytes(b"\xff\xfe")
-    shown = await app.until(lambda: app.cairn.rules.file.faults or None)
+    shown = await app.until(lambda: app.cairn.rules.file.errors or None)
     assert shown[0].message == mentions("0xff")
     path.write_bytes(b"#" * (1024 * 1024 + 1))
-    await app.until(lambda: "1,048,576" in app.cairn.rules.file.faults[0].message)
+    await app.until(lambda: "1,048,576" in app.cairn.rules.file.errors[0].message)
     await rule(app, "")
-    assert (path.read_text(), app.cairn.rules.file.faults) == ("", ())
+    assert (path.read_text(), app.cairn.rules.file.errors) == ("", ())
 
 
 async def test_a_file_that_was_taken_away_is_no_change(app: App) -> None:
     """Rules are taken away by saving none, not by losing a file."""
     await rule(app, ASK)
     file_of(app).unlink()
-    await app.cairn.rules.file.follow()
+    await app.cairn.rules.file.sync()
     assert app.cairn.rule_queries.current(GLOBAL).text == ASK
     assert not file_of(app).exists()
     await rule(app, "")
@@ -222,13 +222,13 @@ async def test_a_file_edited_while_nobody_looked(app: App, tmp_path: Path) -> No
         return RuleService(cairn.database, cairn.clock, cairn.hub, path)
 
     await rule(app, ASK)
-    await start().file.follow()
+    await start().file.sync()
     assert path.read_text() == ASK  # a folder that has no file gets one
     path.write_text(APPROVE)
-    await start().file.follow()
+    await start().file.sync()
     assert cairn.rule_queries.current(GLOBAL).text == APPROVE
     await rule(app, "")  # a server that ended before the file could follow
-    await start().file.follow()
+    await start().file.sync()
     assert path.read_text() == ""
 
 
@@ -238,7 +238,7 @@ async def test_a_link_is_followed(app: App, tmp_path: Path) -> None:
     real.write_text(ASK)
     link.symlink_to(real)
     rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, link)
-    await rules.file.follow()
+    await rules.file.sync()
     assert app.cairn.rule_queries.current(GLOBAL).text == ASK
     await rules.save(GLOBAL, "", actor=ADMIN)
     assert (real.read_text(), link.is_symlink()) == ("", True)

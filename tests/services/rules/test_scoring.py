@@ -1,14 +1,14 @@
-"""Shares with their confidence intervals, against values from the literature."""
+"""Confidence intervals of proportions, against values from the literature."""
 
 from __future__ import annotations
 
 import pytest
 
-from cairn.services.rules.scoring import Proportion, agrees, answer_of
+from cairn.services.rules.scoring import Proportion, agrees, user_decision
 
 
 @pytest.mark.parametrize(
-    ("count", "of", "low", "high"),
+    ("count", "total", "low", "high"),
     [
         # Newcombe 1998, table I, method 3
         (81, 263, 0.2553, 0.3662),
@@ -19,14 +19,14 @@ from cairn.services.rules.scoring import Proportion, agrees, answer_of
         (0, 0, 0.0, 1.0),
     ],
 )
-def test_wilson(count: int, of: int, low: float, high: float) -> None:
-    share = Proportion(count, of)
-    assert tuple(round(bound, 4) for bound in share.bounds) == (low, high)
-    assert share.rate == (count / of if of else None)
+def test_wilson_intervals_match_the_literature(count: int, total: int, low: float, high: float) -> None:
+    proportion = Proportion(count, total)
+    assert tuple(round(bound, 4) for bound in proportion.bounds) == (low, high)
+    assert proportion.rate == (count / total if total else None)
 
 
 @pytest.mark.parametrize(
-    ("status", "is_modified", "answer"),
+    ("status", "is_modified", "decision"),
     [
         ("approved", False, "approved"),
         ("approved", True, "modified"),
@@ -38,7 +38,7 @@ def test_wilson(count: int, of: int, low: float, high: float) -> None:
         ("pending", False, None),
     ],
 )
-def test_what_people_said(status: str, is_modified: bool, answer: str | None) -> None:
-    """Silence is no answer, and a correction is no yes to what was proposed."""
-    assert answer_of(status, is_modified) == answer
-    assert agrees(answer or "") is (answer == "approved")
+def test_the_final_decision_of_users(status: str, is_modified: bool, decision: str | None) -> None:
+    """A timeout is no decision, and approving a modified action is no agreement."""
+    assert user_decision(status, is_modified) == decision
+    assert agrees(decision or "") is (decision == "approved")

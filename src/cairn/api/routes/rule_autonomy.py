@@ -15,7 +15,7 @@ from cairn.api.parameters import ApprovalId, ById, Paging
 from cairn.api.requests.rules import ReviewAuditRequest, SetEmergencyStopRequest
 from cairn.api.routes.rules import RULES_MEDIA, read_rulebook
 from cairn.services.approvals.eligibility import DECIDE
-from cairn.services.rules.backtests import MOST
+from cairn.services.rules.backtests import MAX_DECISIONS
 from cairn.services.rules.views import (
     ApprovalExplanation,
     Audit,
@@ -43,7 +43,9 @@ async def backtest_rules(
     services: Services,
     pipeline_id: ById = None,
     since: Annotated[AwareDatetime | None, Query(description="Decisions that were asked for since then.")] = None,
-    limit: Annotated[int, Query(ge=1, le=MOST, description="How many decisions at most, the newest first.")] = MOST,
+    limit: Annotated[
+        int, Query(ge=1, le=MAX_DECISIONS, description="How many decisions at most, the newest first.")
+    ] = MAX_DECISIONS,
 ) -> Backtest:
     """Replay rules over what people decided: what they would have approved, and where people did not."""
     rulebook = await read_rulebook(request, services)

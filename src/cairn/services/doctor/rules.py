@@ -21,7 +21,7 @@ def rules(database: Database, service: RuleService) -> list[HealthCheck]:
 
 def _file(service: RuleService) -> Iterator[HealthCheck]:
     path = service.file.path
-    for fault in service.file.faults[:1]:
+    for fault in service.file.errors[:1]:
         detail = f"{path.name} is not in force, what was before still is: {fault}"
         yield _warning(detail, f"correct {path}, or save the rules anew")
 
@@ -30,7 +30,7 @@ def _in_force(connection: Connection, service: RuleService) -> Iterator[HealthCh
     """A rule may want people who have gone since it was saved."""
     for head in rule_rows.all_heads(connection):
         try:
-            service.read(connection, rule_rows.text(connection, head.scope, head.revision) or "")
+            service.load(connection, rule_rows.text(connection, head.scope, head.revision) or "")
         except DefinitionError as error:
             whose = "the global rules" if head.scope == GLOBAL else f"the rules of pipeline {head.scope}"
             yield _warning(f"{whose} could not be saved today: {error.findings[0]}", "save them anew")

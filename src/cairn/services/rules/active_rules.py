@@ -1,4 +1,4 @@
-"""The rules that are in force: the newest of each scope as a transaction sees it, compiled once."""
+"""The active rules: the newest revision of each scope as a transaction sees it, compiled once."""
 
 from __future__ import annotations
 
@@ -17,61 +17,62 @@ from cairn.store.rules import ActiveRuleVersion
 
 log = logging.getLogger(__name__)
 
-UNREADABLE = Rulebook(stopped=True)  # people are asked as long as nobody can tell what the rules say
+UNREADABLE = Rulebook(stopped=True)  # users decide everything while rules can't be read
 
 
 class ActiveRules:
     def __init__(self, database: Database, plans: DefinitionCache, mask: Callable[[str], str] = str) -> None:
+        """`mask` removes known secrets from values of conditions."""
         self._database = database
         self._plans = plans
-        self._mask = mask  # takes known secrets out of what is shown of values
+        self._mask = mask
         self._compiled = BoundedCache[tuple[str, int], Rulebook]()
 
-    def judge(self, connection: Connection, loaded: LoadedRun, brought: Iterable[NewArtifact] = (), /) -> Judge:
-        """Judges the questions of one transaction. Nothing is read before the first of them."""
+    def judge(self, connection: Connection, loaded: LoadedRun, artifacts: Iterable[NewArtifact] = (), /) -> Judge:
+        """Answers the questions of one transaction. Rules are read on the first question."""
         heads: list[ActiveRuleVersion] | None = None
 
-        def judged(question: RuleQuestion) -> RuleVerdict:
+        def answer(question: RuleQuestion) -> RuleVerdict:
             nonlocal heads
             if heads is None:
                 heads = self._heads(connection, loaded.facts.pipeline_id)
             stopped = any(head.stopped for head in heads)
-            books = self.books(connection, heads)
+            books = self.rulebooks(connection, heads)
             if not books and not stopped:
                 return NO_VERDICT
-            data = RunFactsReader(connection, self._plans, loaded, question, brought=brought)
-            return self._masked(judge(books, question, data.look, stopped=stopped))
+            facts = RunFactsReader(connection, self._plans, loaded, question, new_artifacts=artifacts)
+            return self._masked(judge(books, question, facts.value_at, stopped=stopped))
 
-        return judged
+        return answer
 
     def _masked(self, verdict: RuleVerdict) -> RuleVerdict:
-        shown = "\n".join(condition.actual for one in verdict.evaluated_rules for condition in one.conditions)
-        if self._mask(shown) == shown:
+        values = "\n".join(condition.actual for rule in verdict.evaluated_rules for condition in rule.conditions)
+        if self._mask(values) == values:
             return verdict
-        considered = tuple(
-            one._replace(conditions=tuple(c._replace(actual=self._mask(c.actual)) for c in one.conditions))
-            for one in verdict.evaluated_rules
+        masked = tuple(
+            rule._replace(conditions=tuple(c._replace(actual=self._mask(c.actual)) for c in rule.conditions))
+            for rule in verdict.evaluated_rules
         )
-        return replace(verdict, evaluated_rules=considered)
+        return replace(verdict, evaluated_rules=masked)
 
     def _heads(self, connection: Connection, pipeline_id: str) -> list[ActiveRuleVersion]:
-        is_reading = connection.engine is self._database.read_engine  # where nothing can be held
-        return rules.heads(connection, pipeline_id, hold=not is_reading)
+        is_read_only = connection.engine is self._database.read_engine  # rows can't be locked there
+        return rules.heads(connection, pipeline_id, hold=not is_read_only)
 
-    def books(self, connection: Connection, heads: Iterable[ActiveRuleVersion]) -> list[ScopedRulebook]:
+    def rulebooks(self, connection: Connection, heads: Iterable[ActiveRuleVersion]) -> list[ScopedRulebook]:
         return [
-            ScopedRulebook(head.scope, head.revision, self.book(connection, head.scope, head.revision))
+            ScopedRulebook(head.scope, head.revision, self.rulebook(connection, head.scope, head.revision))
             for head in heads
             if head.revision > 0
         ]
 
-    def book(self, connection: Connection, scope: str, revision: int) -> Rulebook:
-        """The rules of a scope as they were at a revision, which never changes."""
+    def rulebook(self, connection: Connection, scope: str, revision: int) -> Rulebook:
+        """The compiled rules of a revision, which never changes."""
         return self._compiled.get((scope, revision), lambda: self._compile(connection, scope, revision))
 
     def _compile(self, connection: Connection, scope: str, revision: int) -> Rulebook:
         try:
             return load(rules.text(connection, scope, revision) or "").rulebook
         except DefinitionError as error:
-            log.error("revision %d of the %s rules cannot be read: %s", revision, scope, error)  # noqa: TRY400
+            log.error("Can't read revision %d of the %s rules: %s", revision, scope, error)  # noqa: TRY400
             return UNREADABLE

@@ -1,4 +1,4 @@
-"""How well a rule agrees with people: shares with what can be said of them from so few cases."""
+"""How often a rule agrees with users, as proportions with confidence bounds."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from math import sqrt
 
 from cairn.core.states import ApprovalStatus
 
-Z = 1.959964  # of the normal distribution: 95 percent lie within
+Z = 1.959964  # of the normal distribution, for 95 % confidence
 
 APPROVED, MODIFIED, REVISED, REJECTED = "approved", "modified", "revision_requested", "rejected"
 
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """So many of so many, and between which bounds the true share lies with 95 % confidence (Wilson)."""
+    """A count out of a total, with the bounds of the true rate at 95 % confidence (Wilson)."""
 
     count: int = 0
-    of: int = 0
+    total: int = 0
 
     @property
     def rate(self) -> float | None:
-        return self.count / self.of if self.of else None
+        return self.count / self.total if self.total else None
 
     @property
     def bounds(self) -> tuple[float, float]:
-        if self.of == 0:
+        if self.total == 0:
             return 0.0, 1.0
-        share, n = self.count / self.of, self.of
-        middle = share + Z * Z / (2 * n)
-        reach = Z * sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
-        total = 1 + Z * Z / n
-        low = 0.0 if self.count == 0 else (middle - reach) / total
-        high = 1.0 if self.count == self.of else (middle + reach) / total
+        rate, n = self.count / self.total, self.total
+        center = rate + Z * Z / (2 * n)
+        margin = Z * sqrt(rate * (1 - rate) / n + Z * Z / (4 * n * n))
+        scale = 1 + Z * Z / n
+        low = 0.0 if self.count == 0 else (center - margin) / scale
+        high = 1.0 if self.count == self.total else (center + margin) / scale
         return low, high
 
 
-def answer_of(status: str, is_modified: bool) -> str | None:
-    """What people said in the end; None if they did not decide: silence is no answer."""
+def user_decision(status: str, is_modified: bool) -> str | None:
+    """The final decision of users. None if they didn't decide, for example because of a timeout."""
     match status:
         case ApprovalStatus.APPROVED:
             return MODIFIED if is_modified else APPROVED
@@ -49,6 +49,6 @@ def answer_of(status: str, is_modified: bool) -> str | None:
             return None
 
 
-def agrees(answer: str) -> bool:
-    """Whether an approval without people would have come to the same. A correction is no yes to what was proposed."""
-    return answer == APPROVED
+def agrees(decision: str) -> bool:
+    """Whether an automatic approval would have had the same result. Approving a modified action is no agreement."""
+    return decision == APPROVED

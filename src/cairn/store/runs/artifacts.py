@@ -50,6 +50,19 @@ def find_artifacts(
     return [found[one] for one in record_ids]
 
 
+def find_artifacts_at(connection: sa.Connection, execution_id: str, at: datetime) -> list[ArtifactRef]:
+    """The artifacts that an execution had at a time in the past."""
+    a = artifacts.c
+    rows = connection.execute(
+        sa.select(a.artifact_record_id, a.artifact_name, a.format, a.checksum, a.size_bytes).where(
+            a.execution_id == execution_id,
+            a.created_at <= at,
+            sa.or_(a.superseded_at.is_(None), a.superseded_at > at),
+        )
+    )
+    return [ArtifactRef(*row) for row in rows]
+
+
 @dataclass(frozen=True, slots=True)
 class ArtifactFile:
     """A stored artifact and where its file is."""

@@ -17,6 +17,8 @@ from cairn.services.rules import scoring
 from cairn.services.rules.views import Audit, AuditPage, AuditReview, Autonomy, Proportion, RuleAutonomy
 from cairn.store import Connection
 from cairn.store import tables as t
+from cairn.store.decisions import DECIDED_BY_USER, modified_approvals
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 A, D, V, E, R, P = (
@@ -29,7 +31,6 @@ A, D, V, E, R, P = (
 )
 _NEWEST = SortOrder((A.requested_at, A.approval_id), newest_first=True)
 _AUTO = ApprovalStatus.AUTO_APPROVED.value
-_BY_PEOPLE = (ApprovalStatus.APPROVED.value, ApprovalStatus.REJECTED.value, ApprovalStatus.REVISION_REQUESTED.value)
 SCORED = 20_000  # decisions of people that shadows are scored by
 
 Key = tuple[str, str]  # scope and rule
@@ -55,7 +56,7 @@ def read_autonomy(connection: Connection, books: Iterable[ScopedRulebook], since
         _rule(book, rule, names.get(book.scope), given, shadow, asked) for book in books for rule in book.rulebook.rules
     ]
     counts = _counts(connection, since)
-    return Autonomy(since=since, decided=counts.of, automatic=share(counts), rules=rules)
+    return Autonomy(since=since, decided=counts.total, automatic=share(counts), rules=rules)
 
 
 def _rule(
@@ -96,14 +97,14 @@ def mode(rule: Rule) -> Literal["disabled", "shadow", "asks", "rollout", "full"]
     return "full" if rule.rollout >= 100 else "rollout"
 
 
-def share(of: scoring.Proportion) -> Proportion:
-    low, high = of.bounds
-    return Proportion(count=of.count, of=of.of, rate=of.rate, low=low, high=high)
+def share(proportion: scoring.Proportion) -> Proportion:
+    low, high = proportion.bounds
+    return Proportion(count=proportion.count, of=proportion.total, rate=proportion.rate, low=low, high=high)
 
 
 def _counts(connection: Connection, since: datetime) -> scoring.Proportion:
     query = sa.select(A.status, sa.func.count()).where(
-        A.requested_at >= since, A.status.in_((*_BY_PEOPLE, _AUTO)), A.reused_from.is_(None)
+        A.requested_at >= since, A.status.in_((*DECIDED_BY_USER, _AUTO)), A.reused_from.is_(None)
     )
     found = {row[0]: int(row[1]) for row in connection.execute(query.group_by(A.status))}
     return scoring.Proportion(found.get(_AUTO, 0), sum(found.values()))
@@ -132,10 +133,10 @@ def _shadow(connection: Connection, since: datetime) -> dict[Key, Counter[bool]]
         .limit(SCORED)
     )
     rows = connection.execute(query).all()
-    modified = _modified(connection, since)
+    modified = modified_approvals(connection, since)
     found: dict[Key, Counter[bool]] = defaultdict(Counter)
     for row in rows:
-        answer = scoring.answer_of(row.status, row.approval_id in modified)
+        answer = scoring.user_decision(row.status, row.approval_id in modified)
         for one in row.evaluated_rules:
             if answer is not None and one["outcome"] == "shadow: approves":
                 found[one["scope"], one["rule"]][scoring.agrees(answer)] += 1
@@ -144,27 +145,18 @@ def _shadow(connection: Connection, since: datetime) -> dict[Key, Counter[bool]]
 
 def _asked(connection: Connection, since: datetime) -> dict[Key, Counter[str]]:
     """What people answered to what a rule put to them."""
-    modified = _modified(connection, since)
+    modified = modified_approvals(connection, since)
     query = sa.select(A.approval_id, A.rule_scope, A.rule, A.status).where(_by_people(since), A.rule.is_not(None))
     found: dict[Key, Counter[str]] = defaultdict(Counter)
     for row in connection.execute(query.order_by(A.requested_at.desc()).limit(SCORED)):
-        answer = scoring.answer_of(row.status, row.approval_id in modified)
+        answer = scoring.user_decision(row.status, row.approval_id in modified)
         if answer is not None:
             found[row.rule_scope, row.rule][answer] += 1
     return found
 
 
 def _by_people(since: datetime) -> sa.ColumnElement[bool]:
-    return sa.and_(A.requested_at >= since, A.status.in_(_BY_PEOPLE), A.reused_from.is_(None))
-
-
-def _modified(connection: Connection, since: datetime) -> set[str]:
-    query = (
-        sa.select(D.approval_id)
-        .join(t.approvals, A.approval_id == D.approval_id)
-        .where(D.decision == "modify", A.requested_at >= since)
-    )
-    return set(connection.execute(query).scalars())
+    return sa.and_(A.requested_at >= since, A.status.in_(DECIDED_BY_USER), A.reused_from.is_(None))
 
 
 # ---- the sample ------------------------------------------------------------------------------------------
@@ -200,6 +192,21 @@ def list_audits(
         query = query.where(A.pipeline_id == pipeline_id)
     found = page(connection, query, _NEWEST, limit, cursor)
     return AuditPage(items=_audits(found.rows), next_cursor=found.next_cursor)
+
+
+def sampled_approval(connection: Connection, approval_id: str) -> Row:
+    """An approval with its status and execution, to review it."""
+    row = connection.execute(
+        sa.select(
+            *(A[name] for name in ("run_id", "pipeline_id", "status", "audit", "rule")),
+            *(E[name] for name in ("execution_id", "checkpoint_id", "checkpoint_name")),
+        )
+        .join_from(t.approvals, t.checkpoint_executions, E.execution_id == A.execution_id)
+        .where(A.approval_id == approval_id)
+    ).one_or_none()
+    if row is None:
+        raise NotFound("approval", approval_id)
+    return row
 
 
 def get_audit(connection: Connection, approval_id: str) -> Audit:

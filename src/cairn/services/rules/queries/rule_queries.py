@@ -11,7 +11,7 @@ from cairn.core.rules import GLOBAL
 from cairn.definitions import Finding
 from cairn.ports import Clock
 from cairn.services.rules.active_rules import ActiveRules
-from cairn.services.rules.backtests import BacktestOutcome, most_common
+from cairn.services.rules.backtests import BacktestOutcome, most_used
 from cairn.services.rules.queries import autonomy
 from cairn.services.rules.queries import versions as rules
 from cairn.services.rules.rules_file import RulesFileWatcher as Watched
@@ -40,9 +40,9 @@ D = t.approval_decisions.c
 
 
 class RuleQueries:
-    def __init__(self, database: Database, in_force: ActiveRules, file: Watched, clock: Clock) -> None:
+    def __init__(self, database: Database, active_rules: ActiveRules, file: Watched, clock: Clock) -> None:
         self._database = database
-        self._in_force = in_force
+        self._active_rules = active_rules
         self._file = file
         self._clock = clock
 
@@ -50,12 +50,12 @@ class RuleQueries:
         """What is in force for a scope."""
         file = None
         if scope == GLOBAL:
-            faults = [rules.finding(found) for found in self._file.faults]
+            faults = [rules.finding(found) for found in self._file.errors]
             file = RulesFileStatus(path=str(self._file.path), faults=faults)
 
         def read(connection: Connection) -> RuleText:
             revision = rules.head(connection, scope)
-            rulebook = self._in_force.book(connection, scope, revision)
+            rulebook = self._active_rules.rulebook(connection, scope, revision)
             return rules.current(connection, scope, rulebook, tuple(warnings), file)
 
         return self._database.read(read)
@@ -82,7 +82,7 @@ class RuleQueries:
         since = self._clock.now() - timedelta(days=days)
 
         def read(connection: Connection) -> Autonomy:
-            books = self._in_force.books(connection, rule_rows.all_heads(connection))
+            books = self._active_rules.rulebooks(connection, rule_rows.all_heads(connection))
             return autonomy.read_autonomy(connection, books, since)
 
         return self._database.read(read)
@@ -99,25 +99,25 @@ class RuleQueries:
         """What a replay came to, with the words of those who decided otherwise."""
         rows = [row for _, _, row in outcome.disagreements]
         said = self._database.read(lambda c: _last_votes(c, [row.approval_id for row in rows]))
-        agreed, disagreed = outcome.total("agreed"), outcome.total("disagreed")
+        agreed, disagreed = outcome.agreed, outcome.disagreed
         return Backtest(
             decisions=outcome.decisions,
             would_approve=agreed + disagreed,
-            would_ask=outcome.total("asked"),
+            would_ask=outcome.required_approval,
             no_rule=outcome.no_rule,
             agreed=agreed,
             disagreed=disagreed,
-            false_approve=autonomy.share(outcome.false_approve),
+            false_approve=autonomy.share(outcome.false_approvals),
             rules=[
                 RuleScore(
                     rule=rule,
                     approved=tally.agreed + tally.disagreed,
                     agreed=tally.agreed,
                     disagreed=tally.disagreed,
-                    asked=tally.asked,
-                    false_approve=autonomy.share(tally.false_approve),
+                    asked=tally.required_approval,
+                    false_approve=autonomy.share(tally.false_approvals),
                 )
-                for rule, tally in most_common(outcome.rules)
+                for rule, tally in most_used(outcome.rules)
             ],
             disagreements=[
                 _disagreement(rule, answer, row, said.get(row.approval_id))
