@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from cairn.core.conditions import CONFIDENCE, MISSING, Comparison, FieldLookup, OneOf, Operator, Test
+from cairn.core.conditions import CONFIDENCE, MISSING, Comparison, Condition, FieldLookup, OneOf, Operator
 from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion, RuleVerdict
 from cairn.core.rules import GLOBAL, Rule, Rulebook, RuleSection, ScopedRulebook, judge
 from cairn.core.states import ApprovalKind
@@ -46,12 +46,12 @@ ALWAYS = OneOf("kind", tuple(kind.value for kind in ApprovalKind))
 NEVER = OneOf("operation_type", ("nothing",))
 
 
-def asks(name: str, *tests: Test, section: RuleSection = RuleSection.CHECKPOINTS, **more: Any) -> Rule:
-    return Rule(name, section, False, tests or (ALWAYS,), **more)
+def asks(name: str, *conditions: Condition, section: RuleSection = RuleSection.CHECKPOINTS, **more: Any) -> Rule:
+    return Rule(name, section, False, conditions or (ALWAYS,), **more)
 
 
-def approves(name: str, *tests: Test, section: RuleSection = RuleSection.CHECKPOINTS, **more: Any) -> Rule:
-    return Rule(name, section, True, tests or (ALWAYS,), **more)
+def approves(name: str, *conditions: Condition, section: RuleSection = RuleSection.CHECKPOINTS, **more: Any) -> Rule:
+    return Rule(name, section, True, conditions or (ALWAYS,), **more)
 
 
 def book(*rules: Rule, scope: str = GLOBAL, revision: int = 1, **more: Any) -> ScopedRulebook:

@@ -18,7 +18,7 @@ from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ApprovalKind, ApprovalStatus
 from tests.core.harness import Harness, asking, plan_of
 
-ASKING = {key: CheckpointPolicy(ask_completion=True) for key in "abc"}
+ASKING = {key: CheckpointPolicy(requires_completion_approval=True) for key in "abc"}
 
 
 def completed() -> Harness:

@@ -57,7 +57,7 @@ def test_a_run_resumes_only_with_budget_left() -> None:
     reach(harness)
     refused = harness.refuses(ResumeRun())
     assert refused.message.startswith(SPENT)
-    assert refused.possible == (mentions(), "cancel")
+    assert refused.suggestions == (mentions(), "cancel")
     harness.send(SetBudget(Budget(max_cost_usd=Decimal("2.5"))))
     assert harness.run.status is RunStatus.PAUSED
     harness.left = ""

@@ -11,13 +11,13 @@ from cairn.core.conditions import (
     MISSING,
     AnyOf,
     Comparison,
+    Condition,
     ConditionFacts,
     FieldLookup,
     OneOf,
     Operator,
-    Test,
-    holds,
-    shown,
+    display,
+    matches,
 )
 from cairn.core.rule_verdict import ConditionResult, RiskLevel, RuleQuestion
 from cairn.core.states import ApprovalKind
@@ -25,8 +25,8 @@ from tests.core.rule_builders import action, compared, field, question, sure
 from tests.mentions import mentions
 
 
-def looked(test: Test, of: RuleQuestion, data: Mapping[str, Any] | None = None) -> ConditionResult:
-    return test.look(ConditionFacts(of, lambda path: (data or {}).get(path, MISSING)), is_cautious=True)
+def evaluate(condition: Condition, of: RuleQuestion, data: Mapping[str, Any] | None = None) -> ConditionResult:
+    return condition.evaluate(ConditionFacts(of, lambda path: (data or {}).get(path, MISSING)), is_cautious=True)
 
 
 REFUND = question(proposed=action("refund", RiskLevel.MEDIUM, 0.87, amount=99.99, order={"items": [{"id": 7}]}))
@@ -34,7 +34,7 @@ PLAIN = question(ApprovalKind.COMPLETION)
 
 
 @pytest.mark.parametrize(
-    ("test", "of", "told"),
+    ("condition", "of", "expected"),
     [
         (OneOf("kind", ("start", "action")), REFUND, ConditionResult("kind", "start or action", "action", True)),
         (OneOf("kind", ("start",)), REFUND, ConditionResult("kind", "start", "action", False)),
@@ -63,8 +63,8 @@ PLAIN = question(ApprovalKind.COMPLETION)
         (compared("amount.cents", "==", 7), REFUND, ConditionResult("amount.cents", "== 7", "missing", False)),
     ],
 )
-def test_each_kind_of_trigger(test: Test, of: RuleQuestion, told: ConditionResult) -> None:
-    assert looked(test, of) == told
+def test_each_kind_of_trigger(condition: Condition, of: RuleQuestion, expected: ConditionResult) -> None:
+    assert evaluate(condition, of) == expected
 
 
 WANTED: list[tuple[Any, str, Any, bool, bool]] = [
@@ -105,8 +105,8 @@ WANTED: list[tuple[Any, str, Any, bool, bool]] = [
 @pytest.mark.parametrize(("value", "operator", "wanted", "approving", "asking"), WANTED)
 def test_operators(value: Any, operator: str, wanted: Any, approving: bool, asking: bool) -> None:
     """In doubt a rule that asks holds, and one that approves does not."""
-    assert holds(value, Operator(operator), wanted, False) is approving
-    assert holds(value, Operator(operator), wanted, True) is asking
+    assert matches(value, Operator(operator), wanted, False) is approving
+    assert matches(value, Operator(operator), wanted, True) is asking
 
 
 def test_every_operator_is_in_the_table() -> None:
@@ -115,11 +115,11 @@ def test_every_operator_is_in_the_table() -> None:
 
 def test_a_list_means_any_of() -> None:
     test = AnyOf((compared("amount", ">", 1000), compared("region", "==", "EU")))
-    told = looked(test, REFUND, {"region": "EU"})
+    told = evaluate(test, REFUND, {"region": "EU"})
     assert told == ConditionResult(
         "amount, region", "amount > 1000 or region == EU", "amount is 99.99, region is EU", True
     )
-    assert not looked(test, REFUND).matched
+    assert not evaluate(test, REFUND).matched
 
 
 def test_the_parameters_of_the_action_are_looked_at_first() -> None:
@@ -131,8 +131,8 @@ def test_the_parameters_of_the_action_are_looked_at_first() -> None:
 
 @pytest.mark.parametrize("path", ["password", "mail.api_key", "headers.Authorization", "access-token"])
 def test_secrets_are_not_shown(path: str) -> None:
-    assert looked(compared(path, "!=", "x"), PLAIN, {path: "geheim"}) == ConditionResult(path, "!= x", "hidden", True)
-    assert looked(compared(path, "!=", "x"), PLAIN).actual == "missing"
+    assert evaluate(compared(path, "!=", "x"), PLAIN, {path: "geheim"}) == ConditionResult(path, "!= x", "hidden", True)
+    assert evaluate(compared(path, "!=", "x"), PLAIN).actual == "missing"
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_secrets_are_not_shown(path: str) -> None:
     ],
 )
 def test_values_in_a_few_words(value: Any, text: str) -> None:
-    assert shown(value) == text
+    assert display(value) == text
 
 
 def test_comparisons_read_as_they_are_written() -> None:
-    assert compared("country", "not_in", ("DE", 7)).wanted == "not_in [DE, 7]"
+    assert compared("country", "not_in", ("DE", 7)).expected == "not_in [DE, 7]"

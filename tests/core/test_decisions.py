@@ -23,7 +23,7 @@ from tests.mentions import mentions
 
 
 def asked_completion() -> Harness:
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_completion_approval=True)}))
     harness.finish("a")
     return harness
 
@@ -97,7 +97,9 @@ def test_revising_a_result_keeps_the_execution_and_counts() -> None:
 
 
 def test_revising_a_result_past_the_limit_follows_on_failure() -> None:
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True, max_revisions=1)}))
+    harness = Harness(
+        plan_of("a", policies={"a": CheckpointPolicy(requires_completion_approval=True, max_revisions=1)})
+    )
     harness.finish("a")
     harness.answer("a", "revise")
     harness.finish("a")
@@ -108,7 +110,7 @@ def test_revising_a_result_past_the_limit_follows_on_failure() -> None:
 
 
 def test_rejecting_a_result_fails_execution_and_run_and_skips_on_failure() -> None:
-    policy = CheckpointPolicy(ask_completion=True, on_failure=OnFailure.ROLLBACK_CHECKPOINT)
+    policy = CheckpointPolicy(requires_completion_approval=True, on_failure=OnFailure.ROLLBACK_CHECKPOINT)
     harness = Harness(plan_of("a", policies={"a": policy}))
     harness.finish("a")
     harness.answer("a", "reject", feedback="wrong customer")
@@ -170,7 +172,7 @@ def test_validation_accept_completes() -> None:
 
 
 def test_validation_accept_still_asks_for_the_completion() -> None:
-    harness = asked_validation(CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN, ask_completion=True))
+    harness = asked_validation(CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN, requires_completion_approval=True))
     harness.answer("a", "accept")
     assert harness.states == {"a": "AWAITING_COMPLETION_APPROVAL"}
 
@@ -220,7 +222,7 @@ def test_retrying_after_an_escalation_asks_a_form_again() -> None:
 
 
 def test_accepting_after_an_escalation_completes_and_replaces_the_approval() -> None:
-    harness = asked_escalation(policy=CheckpointPolicy(ask_completion=True))
+    harness = asked_escalation(policy=CheckpointPolicy(requires_completion_approval=True))
     assert harness.last.effects == (StageArtifacts(harness.e("a").id),)
     harness.answer("a", "accept")
     assert (harness.states, harness.run.status) == ({"a": "COMPLETED"}, RunStatus.COMPLETED)
@@ -230,7 +232,7 @@ def test_accepting_without_a_result_is_refused() -> None:
     harness = asked_escalation(digest=None)
     assert harness.last.effects == ()
     refused = harness.refuses(Decide(harness.asked("a").id, "accept"))
-    assert (refused.message, refused.possible) == (mentions(), ("retry", "restart", "fail"))
+    assert (refused.message, refused.suggestions) == (mentions(), ("retry", "restart", "fail"))
 
 
 def test_restarting_after_an_escalation_begins_the_next_pass() -> None:
@@ -278,7 +280,7 @@ def test_a_declined_form_follows_on_failure_and_a_retry_asks_again() -> None:
 
 def test_a_revised_form_is_filled_in_again() -> None:
     harness = Harness(
-        plan_of("a", policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, ask_completion=True)})
+        plan_of("a", policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, requires_completion_approval=True)})
     )
     harness.answer("a", "answer", answer="first")
     harness.finish("a")

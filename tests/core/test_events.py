@@ -36,7 +36,7 @@ def told(harness: Harness) -> list[tuple[Any, ...]]:
 
 
 def test_a_run_from_start_to_approval() -> None:
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_completion_approval=True)}))
     assert told(harness) == [
         (T.RUN_STARTED, None, False, None, {"from": "not_started", "to": "in_progress"}),
         (T.EXECUTION_CREATED, "a", False, None, {"checkpoint": "a", "position": 0}),
@@ -118,7 +118,7 @@ def test_a_cancelled_run() -> None:
 
 
 def test_a_refused_start() -> None:
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_start_approval=True)}))
     assert told(harness)[2] == (T.EXECUTION_AWAITING_START_APPROVAL, "a", False, None, {"checkpoint": "a"})
     harness.answer("a", "refuse", feedback="too early")
     decided = {"kind": "start", "decision": "refuse", "digest": "", "feedback": "too early"}

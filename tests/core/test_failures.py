@@ -125,7 +125,7 @@ def test_only_errors_are_retried_automatically() -> None:
 
 
 def test_a_revision_renews_the_budgets() -> None:
-    policy = CheckpointPolicy(ask_completion=True, max_auto_retries=1, max_validation_retries=1)
+    policy = CheckpointPolicy(requires_completion_approval=True, max_auto_retries=1, max_validation_retries=1)
     harness = Harness(plan_of("a", policies={"a": policy}, max_interruptions=1))
     harness.fail("a")
     harness.due("a")

@@ -118,7 +118,7 @@ def test_effects_come_as_stop_files_dispatch_timers() -> None:
 
 # ---- workspaces ----------------------------------------------------------------------------------------
 def test_a_workspace_is_dropped_when_an_execution_after_its_stage_starts() -> None:
-    harness = Harness(plan_of(("a", "b"), "c", policies={"c": CheckpointPolicy(ask_start=True)}))
+    harness = Harness(plan_of(("a", "b"), "c", policies={"c": CheckpointPolicy(requires_start_approval=True)}))
     harness.finish("a")
     assert harness.did(DeleteWorkspaces) == []
     harness.finish("b")
@@ -145,7 +145,7 @@ def test_the_last_workspace_is_dropped_when_the_run_ends() -> None:
 
 
 def test_the_workspace_of_an_execution_that_never_started_is_removed() -> None:
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_start_approval=True)}))
     harness.send(CancelRun())
     assert harness.last.effects == (DeleteWorkspaces((harness.e("a").id,)),)
 
@@ -162,7 +162,9 @@ def test_a_retried_execution_has_an_empty_workspace_that_is_dropped_like_any_oth
 
 
 def test_a_result_is_staged_only_if_there_is_one() -> None:
-    harness = Harness(plan_of(("a", "b"), policies=dict.fromkeys("ab", CheckpointPolicy(ask_completion=True))))
+    harness = Harness(
+        plan_of(("a", "b"), policies=dict.fromkeys("ab", CheckpointPolicy(requires_completion_approval=True)))
+    )
     harness.send(ExecutionFinished(harness.e("a").id, 1, "x", (RESULT,)), "worker")
     assert harness.did(StageArtifacts) == [StageArtifacts(harness.e("a").id)]
     harness.send(ExecutionFinished(harness.e("b").id, 1, "x"), "worker")

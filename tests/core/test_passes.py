@@ -128,7 +128,7 @@ def test_a_manual_restart_beyond_the_limit_is_counted() -> None:
 
 
 def test_escalate_asks_before_completion_and_the_answer_replaces_its_approval() -> None:
-    policies = {"d": CheckpointPolicy(ask_completion=True)}
+    policies = {"d": CheckpointPolicy(requires_completion_approval=True)}
     harness = deciding(policies=policies)
     harness.finish("d", pass_decision=PassDecision.ESCALATE)
     assert (harness.e("d").waiting_on, harness.e("d").pass_decision) == (WaitingOn.ESCALATION, PassDecision.ESCALATE)
@@ -182,7 +182,7 @@ def test_a_first_pass_cannot_be_accepted_as_complete() -> None:
     harness = deciding(require_second_pass=True)
     harness.finish("d", pass_decision=PassDecision.ESCALATE)
     refused = harness.refuses(Decide(harness.asked("d").id, "accept"))
-    assert refused.possible == ("retry", "restart", "fail")
+    assert refused.suggestions == ("retry", "restart", "fail")
     harness.answer("d", "restart")
     assert harness.run.pass_number == 2
 
@@ -196,7 +196,7 @@ def test_accepting_an_invalid_decision_does_not_skip_the_second_pass() -> None:
 
 
 def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
-    harness = deciding(policies={"d": CheckpointPolicy(ask_completion=True)})
+    harness = deciding(policies={"d": CheckpointPolicy(requires_completion_approval=True)})
     harness.finish("d", pass_decision=PassDecision.RESTART)
     assert (harness.run.pass_number, harness.detail(EventType.EXECUTION_AWAITING_COMPLETION_APPROVAL)["decision"]) == (
         1,
@@ -207,7 +207,7 @@ def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
 
 
 def test_a_revision_of_a_decision_forgets_the_first_one() -> None:
-    harness = deciding(policies={"d": CheckpointPolicy(ask_completion=True)})
+    harness = deciding(policies={"d": CheckpointPolicy(requires_completion_approval=True)})
     harness.finish("d", pass_decision=PassDecision.RESTART)
     harness.send(PauseRun())
     harness.answer("d", "revise")
@@ -220,7 +220,7 @@ def test_a_revision_of_a_decision_forgets_the_first_one() -> None:
 
 
 def test_a_decision_that_is_being_reworked_does_not_restart() -> None:
-    harness = deciding(policies={"d": CheckpointPolicy(ask_completion=True)})
+    harness = deciding(policies={"d": CheckpointPolicy(requires_completion_approval=True)})
     harness.finish("d", pass_decision=PassDecision.RESTART)
     harness.send(PauseRun())
     harness.answer("d", "approve")
@@ -260,9 +260,9 @@ def test_a_repeated_restart_of_the_same_pass_counts_once() -> None:
 
 def test_a_run_that_was_not_started_or_was_cancelled_cannot_be_restarted() -> None:
     harness = Harness(plan_of("a"), started=False)
-    assert harness.refuses(RestartRun(1)).possible == ("start", "cancel")
+    assert harness.refuses(RestartRun(1)).suggestions == ("start", "cancel")
     harness.send(CancelRun())
-    assert harness.refuses(RestartRun(1)).possible == ("roll back",)
+    assert harness.refuses(RestartRun(1)).suggestions == ("roll back",)
 
 
 def test_the_first_checkpoint_of_a_pass_starts_without_auto_advance() -> None:

@@ -55,7 +55,7 @@ def test_a_pause_waits_for_current_work_and_starts_nothing() -> None:
     harness = Harness(plan_of("a", "b"))
     harness.send(PauseRun())
     assert (harness.run.status, harness.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
-    assert harness.refuses(PauseRun()).possible == ("resume", "cancel")
+    assert harness.refuses(PauseRun()).suggestions == ("resume", "cancel")
     harness.finish("a")
     assert (harness.run.status, harness.states) == (RunStatus.PAUSED, {"a": "COMPLETED"})
     harness.send(ResumeRun())
@@ -99,7 +99,7 @@ def test_a_required_second_pass_does_not_begin_while_a_pause_is_requested() -> N
 
 
 def test_while_paused_an_approval_completes_and_the_next_execution_waits() -> None:
-    harness = paused(CheckpointPolicy(ask_completion=True))
+    harness = paused(CheckpointPolicy(requires_completion_approval=True))
     harness.answer("a", "approve")
     assert (harness.run.status, harness.states) == (RunStatus.PAUSED, {"a": "COMPLETED"})
     assert harness.last.effects == (PromoteArtifacts(harness.e("a").id),)
@@ -108,7 +108,7 @@ def test_while_paused_an_approval_completes_and_the_next_execution_waits() -> No
 
 
 def test_a_paused_run_never_completes() -> None:
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_completion_approval=True)}))
     harness.finish("a")
     harness.send(PauseRun())
     harness.answer("a", "approve")
@@ -131,7 +131,7 @@ def test_while_paused_a_form_is_stored_and_nothing_is_dispatched() -> None:
     [("approve", ExecutionState.COMPLETED), ("revise", ExecutionState.READY), ("reject", ExecutionState.FAILED)],
 )
 def test_while_paused_every_decision_takes_effect(decision: str, state: ExecutionState) -> None:
-    harness = paused(CheckpointPolicy(ask_completion=True))
+    harness = paused(CheckpointPolicy(requires_completion_approval=True))
     harness.answer("a", decision)
     assert harness.e("a").state is state
     assert harness.did(Dispatch) == []
@@ -139,7 +139,7 @@ def test_while_paused_every_decision_takes_effect(decision: str, state: Executio
 
 
 def test_while_paused_a_start_is_approved_and_waits_for_resume() -> None:
-    harness = paused(CheckpointPolicy(ask_start=True))
+    harness = paused(CheckpointPolicy(requires_start_approval=True))
     harness.answer("a", "approve")
     assert harness.states == {"a": "READY"}
     harness.send(ResumeRun())
@@ -204,7 +204,7 @@ def test_nothing_can_be_started_manually_while_paused_or_pausing() -> None:
     harness.finish("b")
     refused = harness.refuses(start)
     assert refused.message == mentions("paused")
-    assert "resume" in refused.possible
+    assert "resume" in refused.suggestions
 
 
 def test_a_manual_retry_ends_a_pause() -> None:
@@ -237,7 +237,7 @@ def test_cancel_stops_everything() -> None:
     assert harness.last.effects == (StopExecution(a, 1), MoveToErrored(a), MoveToErrored(b))
     assert harness.run.completed_at == harness.at
     for command in (CancelRun(), PauseRun(), ResumeRun(), RestartRun(1), StartRun()):
-        assert harness.refuses(command).possible == ("roll back",)
+        assert harness.refuses(command).suggestions == ("roll back",)
 
 
 def test_a_run_that_never_started_can_be_cancelled_and_reopened() -> None:
@@ -253,7 +253,7 @@ def test_a_run_that_never_started_can_be_cancelled_and_reopened() -> None:
 
 
 def test_failing_or_cancelling_a_paused_run_is_not_resuming_it() -> None:
-    harness = paused(CheckpointPolicy(ask_completion=True))
+    harness = paused(CheckpointPolicy(requires_completion_approval=True))
     harness.send(CancelRun())
     assert (harness.run.last_resumed_at, harness.run.paused_at) == (None, None)
 
@@ -265,7 +265,7 @@ def test_a_cancelled_run_with_a_failed_execution_can_be_rolled_back_but_not_retr
     failed = harness.e("b")
     harness.send(CancelRun())
     for command in (RetryExecution(failed.id, 1), CancelExecution(failed.id), ResumeRun()):
-        assert harness.refuses(command, CommandRefused).possible == ("roll back",)
+        assert harness.refuses(command, CommandRefused).suggestions == ("roll back",)
     harness.send(RollBack("r", 0))
     assert (harness.run.status, harness.states) == (RunStatus.IN_PROGRESS, {"a": "COMPLETED", "b": "WORKING"})
     assert harness.run.executions[failed.id].archived_by == "r"

@@ -12,7 +12,7 @@ from tests.mentions import mentions
 
 
 def asked_completion() -> Harness:
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_completion_approval=True)}))
     harness.finish("a")
     return harness
 
@@ -30,7 +30,7 @@ def test_a_decision_of_another_approval_kind_is_refused() -> None:
     harness = asked_completion()
     refused = harness.refuses(Decide(harness.asked("a").id, "accept"))
     assert refused.message == mentions("'accept'", "completion")
-    assert refused.possible == ("approve", "revise", "reject")
+    assert refused.suggestions == ("approve", "revise", "reject")
 
 
 def test_a_decision_on_other_content_is_stale() -> None:

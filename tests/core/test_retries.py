@@ -58,7 +58,9 @@ def test_a_manual_retry_keeps_the_id_and_resets_everything_else() -> None:
 
 
 def test_a_retry_forgets_what_the_failed_attempt_did() -> None:
-    policy = CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, ask_completion=True, max_validation_retries=1)
+    policy = CheckpointPolicy(
+        mode=ExecutionMode.HUMAN_ONLY, requires_completion_approval=True, max_validation_retries=1
+    )
     harness = Harness(plan_of("a", decides=("a",), policies={"a": policy}))
     harness.answer("a", "answer", answer="entered")
     harness.send(ExecutionInterrupted(harness.e("a").id, 1), "worker")
@@ -116,7 +118,7 @@ def test_resume_with_a_failed_execution_is_refused_with_alternatives() -> None:
     assert harness.run.status is RunStatus.PAUSED
     refused = harness.refuses(ResumeRun())
     assert refused.message == mentions("a")
-    assert refused.possible == (mentions("retry"), mentions("cancel"), mentions(), "cancel")
+    assert refused.suggestions == (mentions("retry"), mentions("cancel"), mentions(), "cancel")
 
 
 def test_a_retry_of_an_unapproved_start_asks_again() -> None:
@@ -129,7 +131,7 @@ def test_a_retry_of_an_unapproved_start_asks_again() -> None:
 
 
 def test_a_retry_of_an_approved_start_does_not_ask_again() -> None:
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_start_approval=True)}))
     harness.answer("a", "approve")
     harness.fail("a")
     harness.send(RetryExecution(harness.e("a").id, 1))
@@ -153,7 +155,7 @@ def test_cancelling_one_execution_stops_it_and_leaves_its_checkpoint_pending() -
     assert harness.e("a").manual_start
     assert harness.last.effects == (StopExecution(e.id, 1), MoveToErrored(e.id), CreateWorkspace(harness.e("a").id))
     harness.refuses(CancelExecution(e.id))
-    assert harness.refuses(CancelExecution(harness.e("a").id)).possible == ("start",)
+    assert harness.refuses(CancelExecution(harness.e("a").id)).suggestions == ("start",)
 
 
 def test_a_run_with_only_failed_executions_left_is_paused() -> None:

@@ -33,7 +33,9 @@ def wanted(key: str = "a", policies: dict[str, CheckpointPolicy] | None = None) 
 
 def looked_at() -> Harness:
     """`b` is up for approval."""
-    harness = Harness(plan_of("a", "b", policies={"b": CheckpointPolicy(ask_completion=True, timeout=60.0)}))
+    harness = Harness(
+        plan_of("a", "b", policies={"b": CheckpointPolicy(requires_completion_approval=True, timeout=60.0)})
+    )
     harness.finish("a", "a1")
     harness.finish("b", "b1", after=50)
     return harness
@@ -239,7 +241,9 @@ def test_a_user_sends_work_back_for_an_execution_waiting_for_approval() -> None:
 
 def test_a_form_waiting_for_approval_is_filled_in_again_after_a_rework() -> None:
     harness = Harness(
-        plan_of("a", "b", policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, ask_completion=True)})
+        plan_of(
+            "a", "b", policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, requires_completion_approval=True)}
+        )
     )
     harness.finish("a")
     harness.answer("b", "answer")

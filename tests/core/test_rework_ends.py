@@ -88,7 +88,7 @@ def test_a_cancelled_rework_resumes_its_requester_even_before_its_start() -> Non
 
 
 def test_a_rework_refused_at_its_start_is_cancelled_and_reported_to_the_requester() -> None:
-    harness = Harness(plan_of("a", "b", policies={"a": CheckpointPolicy(ask_start=True)}))
+    harness = Harness(plan_of("a", "b", policies={"a": CheckpointPolicy(requires_start_approval=True)}))
     harness.answer("a", "approve")
     harness.finish("a")
     harness.send(ReworkRequested(harness.e("b").id, 1, "a"), "worker")
@@ -131,8 +131,10 @@ def test_rolling_back_a_rework_resumes_its_requester() -> None:
 
 
 def test_a_rework_is_approved_like_any_other() -> None:
-    harness = wanted(policies={"a": CheckpointPolicy(ask_completion=False)})
-    harness.run = harness.run.with_executions(harness.e("a").replace(policy=CheckpointPolicy(ask_completion=True)))
+    harness = wanted(policies={"a": CheckpointPolicy(requires_completion_approval=False)})
+    harness.run = harness.run.with_executions(
+        harness.e("a").replace(policy=CheckpointPolicy(requires_completion_approval=True))
+    )
     e = harness.e("a")
     harness.send(ExecutionFinished(e.id, 1, "a2", (RESULT,)), "worker")
     assert (harness.states["a"], harness.e("b").waiting_on) == ("AWAITING_COMPLETION_APPROVAL", WaitingOn.REWORK)

@@ -92,7 +92,7 @@ def test_a_rollback_target_must_be_completed() -> None:
     harness.finish("a")
     refused = harness.refuses(RollBack("r", 1))
     assert refused.message == mentions("1")
-    assert refused.possible == (mentions("-1"), mentions("0"))
+    assert refused.suggestions == (mentions("-1"), mentions("0"))
     harness.refuses(RollBack("r", -2))
 
 
@@ -157,11 +157,13 @@ def test_a_rollback_with_nothing_to_archive_is_refused() -> None:
     refused = harness.refuses(RollBack("r", 1))
     assert refused.message == mentions()
     harness = Harness(plan_of("a"), started=False)
-    assert harness.refuses(RollBack("r", -1)).possible == ("start", "cancel")
+    assert harness.refuses(RollBack("r", -1)).suggestions == ("start", "cancel")
 
 
 def test_a_cancelled_run_is_reopened_by_a_rollback_to_its_end() -> None:
-    harness = Harness(plan_of("a", "b", policies={"b": CheckpointPolicy(ask_start=True)}, auto_advance=False))
+    harness = Harness(
+        plan_of("a", "b", policies={"b": CheckpointPolicy(requires_start_approval=True)}, auto_advance=False)
+    )
     harness.finish("a")
     harness.send(PauseRun())
     harness.send(CancelRun())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cairn.core.business_hours import BusinessHours, HourRange
 from cairn.core.rule_verdict import NO_VERDICT, ApprovalTerms, ConditionResult, EvaluatedRule, RiskLevel, RuleVerdict
-from cairn.core.rules import GLOBAL, Rule, RuleSection, ScopedRulebook, share
+from cairn.core.rules import GLOBAL, Rule, RuleSection, ScopedRulebook, sample
 from cairn.core.states import ApprovalKind, OnExpiry
 from tests.core.rule_builders import (
     ALWAYS,
@@ -235,9 +235,9 @@ def test_the_sample_is_independent_of_the_rollout() -> None:
 
 
 def test_shares_are_always_the_same_and_differ_by_rule_and_scope() -> None:
-    assert share("a", GLOBAL, "x") == share("a", GLOBAL, "x")
-    assert len({share("a", GLOBAL, "x"), share("b", GLOBAL, "x"), share("a", PIPELINE, "x")}) == 3
-    assert [round(part, 3) for part in share("rule", GLOBAL, "approval")] == [31.887, 60.1]
+    assert sample("a", GLOBAL, "x") == sample("a", GLOBAL, "x")
+    assert len({sample("a", GLOBAL, "x"), sample("b", GLOBAL, "x"), sample("a", PIPELINE, "x")}) == 3
+    assert [round(part, 3) for part in sample("rule", GLOBAL, "approval")] == [31.887, 60.1]
 
 
 # ---- by chance -------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def test_a_rule_asks_where_the_setting_is_off() -> None:
 
 
 def test_a_rule_approves_where_the_setting_asks_and_gives_its_reason() -> None:
-    policy = CheckpointPolicy(ask_start=True, ask_completion=True)
+    policy = CheckpointPolicy(requires_start_approval=True, requires_completion_approval=True)
     harness = Harness(plan_of("a", policies={"a": policy}, auto_advance=False), judge=saying(APPROVES))
     assert harness.states == {"a": "WORKING"}  # the approval is the start
     harness.finish("a")
@@ -100,7 +100,9 @@ def test_an_approving_rule_does_not_replace_a_manual_start() -> None:
 
 def test_the_question_names_the_approval_that_is_made_of_it() -> None:
     seen: list[RuleQuestion] = []
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}), judge=saying(RuleVerdict(), seen))
+    harness = Harness(
+        plan_of("a", policies={"a": CheckpointPolicy(requires_start_approval=True)}), judge=saying(RuleVerdict(), seen)
+    )
     approval = harness.asked("a")
     assert seen == [RuleQuestion(ApprovalKind.START, approval.id, harness.e("a").id, "a", harness.at)]
 
@@ -206,9 +208,9 @@ def test_a_retry_clears_an_unknown_action_outcome() -> None:
 
 
 # ---- who may decide ----------------------------------------------------------------------------------
-def answer_as(harness: Harness, by: str, *, counts_as: frozenset[str] | None, starter: str = "ann") -> None:
+def answer_as(harness: Harness, by: str, *, identities: frozenset[str] | None, starter: str = "ann") -> None:
     command = Decide(harness.asked("a").id, "approve")
-    given = CommandContext(BEGIN, by, UUID(int=99), harness.judge, starter, counts_as)
+    given = CommandContext(BEGIN, by, UUID(int=99), harness.judge, starter, identities)
     harness.run = decide(harness.run, command, given).run
 
 
@@ -219,24 +221,24 @@ def held(**terms: object) -> Harness:
 def test_only_assigned_users_can_decide() -> None:
     harness = held(approvers=("Finance", "lead@example.com"))
     with pytest.raises(NotAllowed) as refused:
-        answer_as(harness, "bob", counts_as=frozenset({"bob", "approver"}))
+        answer_as(harness, "bob", identities=frozenset({"bob", "approver"}))
     assert refused.value.message == mentions("Finance, lead@example.com")
-    answer_as(harness, "bob", counts_as=frozenset({"bob", "finance"}))
+    answer_as(harness, "bob", identities=frozenset({"bob", "finance"}))
     assert harness.states == {"a": "WORKING"}
 
 
 def test_an_admin_can_always_decide() -> None:
     harness = held(approvers=("finance",))
-    answer_as(harness, "root", counts_as=None)
+    answer_as(harness, "root", identities=None)
     assert harness.states == {"a": "WORKING"}
 
 
 def test_a_rule_can_exclude_who_started_the_run_from_deciding() -> None:
     harness = held(not_by_starter=True)
     with pytest.raises(NotAllowed) as refused:
-        answer_as(harness, "ann", counts_as=None)
+        answer_as(harness, "ann", identities=None)
     assert refused.value.message == mentions()
-    answer_as(harness, "bob", counts_as=frozenset())
+    answer_as(harness, "bob", identities=frozenset())
     assert harness.states == {"a": "WORKING"}
 
 
@@ -252,7 +254,7 @@ def test_an_approval_is_reassigned() -> None:
         "reason": "a contract",
     }
     with pytest.raises(NotAllowed):
-        answer_as(harness, "bob", counts_as=frozenset({"finance"}))
+        answer_as(harness, "bob", identities=frozenset({"finance"}))
     assert harness.refuses(AssignApproval(approval, ())).message == mentions()
     harness.answer("a", "approve")
     assert harness.refuses(AssignApproval(approval, ("x",))).message == mentions("approved", "ann")

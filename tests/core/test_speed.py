@@ -56,7 +56,7 @@ def test_settle_and_readiness(shape: str) -> None:
 
 
 def test_decisions_among_many_approvals() -> None:
-    policies = dict.fromkeys(KEYS, CheckpointPolicy(ask_start=True, ask_completion=True))
+    policies = dict.fromkeys(KEYS, CheckpointPolicy(requires_start_approval=True, requires_completion_approval=True))
     harness = Harness(plan_of(*KEYS, policies=policies))
     taken: list[float] = []
     for key in KEYS:

@@ -15,7 +15,7 @@ from tests.core.harness import BEGIN, RESULT, Harness, plan_of
 def test_a_new_run_waits_to_be_started() -> None:
     harness = Harness(plan_of("a"), started=False)
     assert (harness.run.status, harness.run.started_at) == (RunStatus.NOT_STARTED, None)
-    assert harness.refuses(PauseRun()).possible == ("start", "cancel")
+    assert harness.refuses(PauseRun()).suggestions == ("start", "cancel")
     harness.send(StartRun())
     assert (harness.run.status, harness.run.started_at) == (RunStatus.IN_PROGRESS, harness.at)
     harness.refuses(StartRun())
@@ -81,7 +81,9 @@ def test_the_run_completes_with_its_last_checkpoint() -> None:
 
 def test_a_start_that_needs_approval_asks_at_once() -> None:
     harness = Harness(
-        plan_of("a", policies={"a": CheckpointPolicy(ask_start=True, digest="definition")}, auto_advance=False)
+        plan_of(
+            "a", policies={"a": CheckpointPolicy(requires_start_approval=True, digest="definition")}, auto_advance=False
+        )
     )
     assert harness.states == {"a": "AWAITING_START_APPROVAL"}
     assert harness.asked("a").digest == "definition"
@@ -93,7 +95,7 @@ def test_a_start_that_needs_approval_asks_at_once() -> None:
 
 
 def test_a_refused_start_returns_to_pending_and_can_be_requested_again() -> None:
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}))
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_start_approval=True)}))
     harness.answer("a", "refuse", feedback="not now")
     assert harness.states == {"a": "PENDING"}
     assert harness.told == ["approval_rejected", "execution_start_rejected"]
@@ -142,7 +144,9 @@ def test_a_human_checkpoint_waits_for_its_form_and_then_goes_to_a_runner() -> No
 
 
 def test_the_dispatch_number_only_grows() -> None:
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True, max_auto_retries=1)}))
+    harness = Harness(
+        plan_of("a", policies={"a": CheckpointPolicy(requires_completion_approval=True, max_auto_retries=1)})
+    )
     numbers = [harness.e("a").dispatch]
     harness.fail("a")
     harness.due("a")

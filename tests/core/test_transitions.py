@@ -14,7 +14,7 @@ from cairn.core.draft import Draft
 from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
 from cairn.core.run import Rollback, Run
-from cairn.core.states import LIVE, OPEN, SHOWN, ApprovalKind, ExecutionState, ExecutionStatus, RunStatus
+from cairn.core.states import LIVE, OPEN, STATUS_OF, ApprovalKind, ExecutionState, ExecutionStatus, RunStatus
 from cairn.core.transitions import ExecutionTransition, RunTransition
 from tests.core.harness import BEGIN, plan_of
 from tests.core.spec_tables import EXECUTION_MAY_BECOME, RUN_MAY_BECOME
@@ -117,7 +117,7 @@ def test_every_cell_of_the_runs_table(status: RunStatus, verb: RunTransition) ->
     if legal is None:
         with pytest.raises(CommandRefused) as refused:
             draft.move_run(verb)
-        assert refused.value.possible == transitions.possible_for(status)
+        assert refused.value.suggestions == transitions.available_transitions(status)
         assert draft.run == Run("run", plan_of("a"), status)
         assert (draft.events, draft.effects) == ([], [])
     else:
@@ -177,12 +177,12 @@ def test_the_executions_table_shows_what_the_specification_says() -> None:
     """'execution is / may become': ready, working and waiting are shown as in_progress."""
     shown: dict[ExecutionStatus, set[ExecutionStatus]] = {status: set() for status in ExecutionStatus}
     for state, row in transitions.EXECUTION.items():
-        shown[SHOWN[state]] |= {SHOWN[to] for to in row.values()}
+        shown[STATUS_OF[state]] |= {STATUS_OF[to] for to in row.values()}
     assert shown == EXECUTION_MAY_BECOME
 
 
 def test_what_is_shown_of_a_state() -> None:
-    assert {state.name: SHOWN[state].value for state in ExecutionState} == {
+    assert {state.name: STATUS_OF[state].value for state in ExecutionState} == {
         "PENDING": "pending",
         "AWAITING_START_APPROVAL": "waiting_approval_to_start",
         "READY": "in_progress",
@@ -198,7 +198,7 @@ def test_what_is_shown_of_a_state() -> None:
 
 
 def test_what_people_may_ask_of_a_run_is_named_when_something_else_is_refused() -> None:
-    assert {status.value: transitions.possible_for(status) for status in RunStatus} == {
+    assert {status.value: transitions.available_transitions(status) for status in RunStatus} == {
         "not_started": ("start", "cancel"),
         "in_progress": ("pause", "cancel", "retry", "roll back", "restart"),
         "paused": ("resume", "cancel", "retry", "roll back", "restart"),

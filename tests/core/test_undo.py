@@ -88,7 +88,7 @@ def test_a_rollback_of_another_pass_cannot_be_undone() -> None:
 def test_later_rollbacks_by_people_are_undone_first() -> None:
     harness = rolled_back()
     harness.send(RollBack("s", -1))
-    assert harness.refuses(UndoRollback("r")).possible == (mentions(),)
+    assert harness.refuses(UndoRollback("r")).suggestions == (mentions(),)
     harness.send(UndoRollback("s"))
     harness.send(UndoRollback("r"))
     assert harness.run.status is RunStatus.COMPLETED
@@ -150,7 +150,7 @@ def test_undoing_an_automatic_rollback_restores_the_failed_execution() -> None:
     redo, (rollback,) = harness.e("b"), harness.run.rollbacks
     assert rollback == Rollback(
         rollback.id,
-        rollback.made_at,
+        rollback.created_count,
         1,
         RunStatus.IN_PROGRESS,
         0,
@@ -215,7 +215,9 @@ def test_an_undo_cancels_newer_reworks_and_informs_their_requester() -> None:
 def test_a_requester_held_by_a_restored_pause_is_recorded() -> None:
     """Whether the run goes on is known only when its status is back: no state changes without a line of the trail."""
     form = CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, on_failure=OnFailure.ROLLBACK_CHECKPOINT)
-    harness = Harness(plan_of("a", ("b", "c"), policies={"b": CheckpointPolicy(ask_completion=True), "c": form}))
+    harness = Harness(
+        plan_of("a", ("b", "c"), policies={"b": CheckpointPolicy(requires_completion_approval=True), "c": form})
+    )
     harness.finish("a")
     harness.finish("b")
     harness.send(PauseRun())

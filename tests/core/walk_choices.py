@@ -117,8 +117,8 @@ def book(pick: Callable[[Sequence[Any]], Any], plan: Plan) -> dict[tuple[str, Ap
 def policy(pick: Callable[[Sequence[Any]], Any]) -> CheckpointPolicy:
     return CheckpointPolicy(
         mode=pick([ExecutionMode.AGENTIC, ExecutionMode.SCRIPT, ExecutionMode.HUMAN_ONLY]),
-        ask_start=pick([False, False, False, True]),
-        ask_completion=pick([False, False, True]),
+        requires_start_approval=pick([False, False, False, True]),
+        requires_completion_approval=pick([False, False, True]),
         max_auto_retries=pick([0, 1, 2]),
         on_failure=pick(list(OnFailure)),
         timeout=pick([None, 60.0]),

@@ -43,7 +43,7 @@ from cairn.core.execution import Execution, ExecutionIndex
 from cairn.core.run import Run
 from cairn.core.settle import settle
 from cairn.core.states import (
-    AGREED,
+    APPROVED_STATUSES,
     CLOSED,
     LIVE,
     OPEN,
@@ -302,7 +302,11 @@ def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
     assert e.has_workspace
     if e.state is not ExecutionState.PENDING:
         assert all(run.latest(key) for key in run.plan.prerequisites[e.key]), ("its turn had not come", e)
-        assert e.start_approved or e.state is ExecutionState.AWAITING_START_APPROVAL or not e.policy.ask_start, (
+        assert (
+            e.start_approved
+            or e.state is ExecutionState.AWAITING_START_APPROVAL
+            or not e.policy.requires_start_approval
+        ), (
             "never allowed",
             e,
         )
@@ -312,7 +316,7 @@ def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
             assert asked == [ApprovalKind.START]
         case ExecutionState.AWAITING_COMPLETION_APPROVAL:
             assert asked == [ApprovalKind.COMPLETION]
-            assert e.policy.ask_completion or run.pending_of(e.id)[0].rule
+            assert e.policy.requires_completion_approval or run.pending_of(e.id)[0].rule
         case ExecutionState.WAITING if kind := PERSON_WAITS.get(e.waiting_on or WaitingOn.REWORK):
             assert asked == [kind]
         case _:
@@ -340,6 +344,6 @@ def _check_approval(ledger: Ledger, run: Run, a: Approval) -> None:
     if a.status is ApprovalStatus.PENDING:
         assert len(a.approved_by) < a.required_approvals
         assert a.expires_at is None or ApprovalExpired(a.id, a.period) in ledger.timers
-    if a.status in AGREED and a.votes[-1].decision in APPROVING_DECISIONS:
+    if a.status in APPROVED_STATUSES and a.votes[-1].decision in APPROVING_DECISIONS:
         assert len(a.approved_by) >= a.required_approvals
         assert a.digest == a.votes[-1].digest

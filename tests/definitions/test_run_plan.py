@@ -58,8 +58,8 @@ def test_the_policies() -> None:
         "sell": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, digest=digests["sell"]),
         "decide": CheckpointPolicy(
             mode=ExecutionMode.SCRIPT,
-            ask_start=True,
-            ask_completion=True,
+            requires_start_approval=True,
+            requires_completion_approval=True,
             max_auto_retries=2,
             retry_delay=7.0,
             on_failure=OnFailure.FAIL_RUN,
@@ -100,7 +100,7 @@ def test_the_graph_is_fixed_at_the_start_and_the_rest_is_the_newest() -> None:
         policies={"build" if key == "make" else key: policy for key, policy in compile_policies(new).items()},
         revision=7,
     )
-    assert compile_plan(old, new).policy("build").ask_start
+    assert compile_plan(old, new).policy("build").requires_start_approval
 
 
 def test_settings_of_the_pipeline() -> None:

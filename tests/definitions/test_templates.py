@@ -62,7 +62,7 @@ def test_text_report_measures_side_by_side_and_fills_its_input() -> None:
         "write_report": ("write_report",),
     }
     assert [policy.mode for policy in plan.policies.values()] == [ExecutionMode.FUNCTION] * 4
-    assert plan.policy("write_report").ask_completion
+    assert plan.policy("write_report").requires_completion_approval
     assert definition.input_schema is not None
     filled = fill_defaults(definition.input_schema, {})
     assert check_value(definition.input_schema, filled) == []

@@ -12,7 +12,13 @@ from tests.store.samples import SamplePlans, begin_story, make_document
 
 
 def test_decisions_appear_as_interactions(database: Database) -> None:
-    plans = SamplePlans({"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, ask_start=True, ask_completion=True)})
+    plans = SamplePlans(
+        {
+            "a": CheckpointPolicy(
+                mode=ExecutionMode.HUMAN_ONLY, requires_start_approval=True, requires_completion_approval=True
+            )
+        }
+    )
     story = begin_story(database, make_document("a"), plans)
     story.send(StartRun())
 

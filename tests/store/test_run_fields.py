@@ -103,7 +103,7 @@ def test_every_field_of_a_run_is_kept(database: Database) -> None:
     )
     rollback = Rollback(
         id="r",
-        made_at=1,
+        created_count=1,
         pass_number=2,
         status_before=RunStatus.FAILED,
         target=3,

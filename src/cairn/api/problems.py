@@ -146,7 +146,7 @@ def _from_service(error: errors.ServiceError) -> Response:
 
 def _from_refusal(error: CommandRefused) -> Response:
     kind = "forbidden" if isinstance(error, NotAllowed) else "conflict"
-    return to_response(problem_of(kind, error.message, suggestions=error.possible))
+    return to_response(problem_of(kind, error.message, suggestions=error.suggestions))
 
 
 def _from_document(error: DocumentError) -> Response:

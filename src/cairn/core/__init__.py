@@ -1,1 +1,4 @@
-"""The pure heart of Cairn: what a run is, and what each command does to it. Standard library only."""
+"""The run aggregate and its commands, as pure functions on frozen values. Imports the standard library only.
+
+In this package `d` is the draft of a decision, `e` an execution, `a` an approval and `c` a command.
+"""

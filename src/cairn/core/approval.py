@@ -1,4 +1,4 @@
-"""A question put to people, and their answers."""
+"""A question for people, and their votes."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from cairn.core.frozen import Replaceable
 from cairn.core.rule_verdict import ApprovalTerms, EvaluatedRule, RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus
 
-APPROVING_DECISIONS = frozenset({"approve", "modify", "accept"})  # decisions that several people may have to give
+APPROVING_DECISIONS = frozenset({"approve", "modify", "accept"})  # several people may have to make them
 
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One person's (or rule's) answer to an approval."""
+    """The decision of one person or rule on an approval."""
 
     by: str
     at: datetime
     decision: str
     feedback: str = ""
-    digest: str = ""  # what it was bound to
-    answer: str | None = None  # checksum of what was filled in or modified
+    digest: str = ""  # of the content that was decided on
+    answer: str | None = None  # checksum of the form answers or the modified parameters
 
 
 @dataclass(frozen=True)
@@ -29,39 +29,39 @@ class Approval(Replaceable):
     id: str
     execution: str
     kind: ApprovalKind
-    digest: str  # of what is shown
+    digest: str  # of the content to decide on
     requested_at: datetime
     status: ApprovalStatus = ApprovalStatus.PENDING
     terms: ApprovalTerms = field(default_factory=ApprovalTerms)
-    assigned_to: tuple[str, ...] = ()  # who may decide now; none: whoever may decide at all
+    assigned_to: tuple[str, ...] = ()  # who may decide now; empty: all approvers
     votes: tuple[Vote, ...] = ()
     period: int = 1
-    reminded_period: int = 0  # the period in which people were reminded last
-    escalated: bool = False  # others have been brought in
+    reminded_period: int = 0  # the last period with a reminder
+    escalated: bool = False  # `terms.escalate_to` may decide too
     expires_at: datetime | None = None
     closed_at: datetime | None = None
     reason: str = ""
-    attempt: int = 1  # of its execution, when it was asked
-    reused_from: str | None = None  # the approval of equal content that it repeats
-    rule: str = ""  # the one that asks, or has approved
+    attempt: int = 1  # of the execution, when approval was requested
+    reused_from: str | None = None  # the earlier approval of equal content
+    rule: str = ""  # the rule that requires approval or has approved
     scope: str = ""  # of that rule: global, or the pipeline's id
     rules_revision: int = 0
     priority: int = 100
-    audit: bool = False  # people look at this automatic approval afterwards
-    operation_type: str | None = None  # of a proposed action, and so are the next two
+    audit: bool = False  # people review this automatic approval afterwards
+    operation_type: str | None = None  # of the proposed action, like `risk` and `confidence`
     risk: RiskLevel | None = None
     confidence: float | None = None
-    evaluated_rules: tuple[EvaluatedRule, ...] = field(default=(), compare=False)  # written once, when it is asked
+    evaluated_rules: tuple[EvaluatedRule, ...] = field(default=(), compare=False)  # saved once, with the request
 
     @property
     def required_approvals(self) -> int:
-        """How many different people have to agree."""
+        """How many different people have to approve."""
         return 1 if self.kind in (ApprovalKind.INPUT, ApprovalKind.ESCALATION) else self.terms.required_approvals
 
     @property
     def counted_votes(self) -> tuple[Vote, ...]:
-        """The votes that count: a modification restarts the count."""
-        last = max((n for n, vote in enumerate(self.votes) if vote.decision == "modify"), default=0)
+        """The votes since the last modification, which restarts the count."""
+        last = max((index for index, vote in enumerate(self.votes) if vote.decision == "modify"), default=0)
         return self.votes[last:]
 
     @property

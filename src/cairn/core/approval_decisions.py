@@ -71,7 +71,7 @@ def _check_may(d: Draft, a: Approval) -> None:
     if a.terms.not_by_starter and given.by == given.starter:
         raise NotAllowed("You have started this run: somebody else has to decide.")
     asked_of = {name.casefold() for name in a.assigned_to}
-    if asked_of and given.counts_as is not None and asked_of.isdisjoint(given.counts_as):
+    if asked_of and given.identities is not None and asked_of.isdisjoint(given.identities):
         raise NotAllowed(f"This is put to {', '.join(a.assigned_to)}: one of them has to decide.", ("hand it over",))
 
 

@@ -11,9 +11,9 @@ from cairn.core.events import EventType
 from cairn.core.execution import Execution
 from cairn.core.rule_verdict import RuleVerdict
 from cairn.core.run import Run
-from cairn.core.states import AGREED, ApprovalKind, ApprovalStatus
+from cairn.core.states import APPROVED_STATUSES, ApprovalKind, ApprovalStatus
 
-DECIDED = AGREED | {ApprovalStatus.REJECTED, ApprovalStatus.REVISION_REQUESTED}
+DECIDED = APPROVED_STATUSES | {ApprovalStatus.REJECTED, ApprovalStatus.REVISION_REQUESTED}
 
 
 def reuse(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> bool:
@@ -40,7 +40,7 @@ def approved_before(run: Run, e: Execution, kind: ApprovalKind, digest: str, ver
         return None
     alike = [a for a in decided(run, e) if a.kind is kind and a.digest == digest]
     # What counts is what was said last, on the terms that it would be asked on now.
-    if not alike or alike[-1].status not in AGREED or _terms(alike[-1]) != _terms(verdict):
+    if not alike or alike[-1].status not in APPROVED_STATUSES or _terms(alike[-1]) != _terms(verdict):
         return None
     if kind is ApprovalKind.ACTION:
         # Proposed once more in one attempt it is a second action: each attempt may do it as often as an earlier one.

@@ -1,4 +1,4 @@
-"""What a run may use of models before it pauses."""
+"""How much a run may use of models before it pauses."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits on one run; None is none."""
+    """Limits on one run. None means no limit."""
 
     max_cost_usd: Decimal | None = None
-    max_tokens: int | None = None  # in and out
+    max_tokens: int | None = None  # input and output
     max_calls: int | None = None
 
     def with_defaults(self, other: Budget) -> Budget:
-        """This one where it says something, else the other."""
+        """This budget, with the limits of `other` where it has none."""
         return Budget(
             other.max_cost_usd if self.max_cost_usd is None else self.max_cost_usd,
             other.max_tokens if self.max_tokens is None else self.max_tokens,
@@ -25,10 +25,10 @@ class Budget:
 
     @property
     def as_dict(self) -> dict[str, Any]:
-        """As events and rows tell it: amounts of money as texts, which keep every digit."""
+        """For events and rows. Amounts of money are strings, which keep every digit."""
         cost = None if self.max_cost_usd is None else str(self.max_cost_usd)
-        given = {"max_cost_usd": cost, "max_tokens": self.max_tokens, "max_calls": self.max_calls}
-        return {name: value for name, value in given.items() if value is not None}
+        limits = {"max_cost_usd": cost, "max_tokens": self.max_tokens, "max_calls": self.max_calls}
+        return {name: value for name, value in limits.items() if value is not None}
 
 
 UNLIMITED = Budget()

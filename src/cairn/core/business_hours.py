@@ -1,4 +1,4 @@
-"""Business hours: by the clock on the wall of one time zone."""
+"""Business hours, in the local time of one time zone."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-SATURDAY = 5  # of the days that count from Monday, 0
+SATURDAY = 5  # datetime.weekday(): Monday is 0
 
 
 @dataclass(frozen=True, slots=True)
 class HourRange:
-    """A part of a day, in minutes since midnight; the end is no longer in it."""
+    """Part of a day, in minutes since midnight. The end is excluded."""
 
-    begin: int
+    start: int
     end: int
 
     def __str__(self) -> str:
-        return "-".join(f"{minutes // 60:02}:{minutes % 60:02}" for minutes in (self.begin, self.end))
+        return "-".join(f"{minutes // 60:02}:{minutes % 60:02}" for minutes in (self.start, self.end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class BusinessHours:
     weekend: HourRange | None = None
 
     def includes(self, at: datetime) -> bool:
-        """Whether it is open then. Where the clock is put forward or back, what it shows counts."""
+        """Whether `at` is within business hours. Local time counts, also when the clocks change."""
         local = at.astimezone(ZoneInfo(self.zone))
-        span = self.weekend if local.weekday() >= SATURDAY else self.weekdays
-        return span is not None and span.begin <= local.hour * 60 + local.minute < span.end
+        hours = self.weekend if local.weekday() >= SATURDAY else self.weekdays
+        return hours is not None and hours.start <= local.hour * 60 + local.minute < hours.end

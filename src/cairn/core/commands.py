@@ -1,4 +1,4 @@
-"""What people, rules, runners and timers may ask of a run. All frozen."""
+"""The commands that users, rules, runners and timers send to a run. All are frozen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cairn.core.states import PassDecision, WaitingOn
 
 @dataclass(frozen=True, slots=True)
 class ArtifactRef:
-    """An artifact as events name it."""
+    """An artifact in the metadata of events."""
 
     id: str
     name: str
@@ -34,24 +34,24 @@ def no_artifacts(_: Sequence[str]) -> Sequence[ArtifactRef]:
 
 @dataclass(frozen=True)
 class CommandContext(Replaceable):
-    """What comes with every command: when, who, the id that ids of new things are made from.
+    """Who sent a command and when, its id, and what its transaction knows: rules, budget and artifacts.
 
-    `judge` and `artifacts` answer as the transaction of the command sees things.
+    New ids are derived from the id of the command.
     """
 
     at: datetime
     by: str
     command_id: UUID
-    judge: Judge = field(default=no_rules, compare=False)  # the rules in force
+    judge: Judge = field(default=no_rules, compare=False)  # evaluates the active rules
     starter: str = ""  # who started the run
-    counts_as: frozenset[str] | None = None  # names that this person answers to; None: every one
-    over_budget: str = ""  # why no model may be asked now; empty: the budget allows it
+    identities: frozenset[str] | None = None  # users, roles and groups that the sender may decide as; None: all
+    over_budget: str = ""  # why the budget allows no model call now; empty if it does
     artifacts: ArtifactLookup = field(default=no_artifacts, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactOutput:
-    """An artifact that a runner has produced; its content is in the store already or comes in the same transaction."""
+    """An artifact that a runner has produced. Its content is stored already, or saved in the same transaction."""
 
     id: str
     name: str
@@ -59,42 +59,42 @@ class ArtifactOutput:
     size: int
 
 
-# ---- people, the run -----------------------------------------------------------------
+# Commands of users for a run.
 
 
 @dataclass(frozen=True, slots=True)
 class StartRun:
-    """Begin: the first checkpoints start by themselves."""
+    """Start the run. The first checkpoints start on their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class PauseRun:
-    """Ask for a pause; it holds when no runner works."""
+    """Request a pause. The run pauses once no runner is working."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeRun:
-    """Go on, or withdraw a pause that does not hold yet."""
+    """Resume the run, or cancel a pause request."""
 
 
 @dataclass(frozen=True, slots=True)
 class CancelRun:
-    """Stop and cancel everything that is open."""
+    """Stop and cancel all open executions."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestartRun:
-    """Begin the next pass."""
+    """Start the next pass."""
 
-    pass_number: int  # the pass it leaves
+    pass_number: int  # the pass to leave
 
 
 @dataclass(frozen=True, slots=True)
 class RollBack:
-    """Archive what stands above the target."""
+    """Archive the executions after the target."""
 
     rollback: str
-    target: int  # position of the last checkpoint that stays; -1 takes all
+    target: int  # position of the last checkpoint to keep; -1 archives all
     with_runs: bool = False  # part of a rollback that archives later runs
     reason: str = ""
 
@@ -108,26 +108,26 @@ class ArchiveRun:
 
 @dataclass(frozen=True, slots=True)
 class UndoRollback:
-    """Put back what a rollback took from this run."""
+    """Restore what a rollback archived of this run."""
 
     rollback: str
 
 
 @dataclass(frozen=True, slots=True)
 class SetBudget:
-    """Bound what the run may use from now on; what is left out is as the definition says."""
+    """Set the budget of the run. Other limits come from the definition."""
 
     budget: Budget
 
 
 @dataclass(frozen=True, slots=True)
 class WarnBudget:
-    """Most of the budget is used: people are told, once."""
+    """Notify people, once, that most of the budget is used."""
 
     reason: str
 
 
-# ---- people, one execution -----------------------------------------------------------
+# Commands of users for an execution.
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,48 +138,48 @@ class StartExecution:
 @dataclass(frozen=True, slots=True)
 class RetryExecution:
     execution: str
-    attempt: int  # the failed attempt that was looked at
+    attempt: int  # the failed attempt to retry
 
 
 @dataclass(frozen=True, slots=True)
 class CancelExecution:
-    """Cancel an open one, or dismiss a failed one."""
+    """Cancel an open execution, or dismiss a failed one."""
 
     execution: str
 
 
 @dataclass(frozen=True, slots=True)
 class RequestRework:
-    """A person sends a completed checkpoint back, for an execution that was looked at or for nobody."""
+    """A user sends a completed checkpoint back, on behalf of a requesting execution or of none."""
 
     key: str
     requester: str | None = None
     reason: str = ""
-    prompt: str = ""  # what is to be done now
+    prompt: str = ""  # what to do now
 
 
 @dataclass(frozen=True, slots=True)
 class Decide:
-    """Answer an approval; rules use it too (`by` is then `rule:…`)."""
+    """Decide on an approval. Rules send it too, with `rule:…` as the sender."""
 
     approval: str
-    decision: str  # see moves.DECISIONS
-    digest: str | None = None  # of what was shown; None binds to what is current
+    decision: str  # see transitions.DECISIONS
+    digest: str | None = None  # of the content that was shown; None: the current content
     feedback: str = ""
-    answer: str | None = None  # checksum of what was filled in, or of the modified parameters
+    answer: str | None = None  # checksum of the form answers or the modified parameters
     modified_digest: str | None = None  # digest of the modified parameters
 
 
 @dataclass(frozen=True, slots=True)
 class AssignApproval:
-    """Let others decide an approval."""
+    """Assign an approval to other people."""
 
     approval: str
     assigned_to: tuple[str, ...]
     reason: str = ""
 
 
-# ---- runners; each ends its dispatch -------------------------------------------------
+# Reports of runners. Each ends its dispatch.
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class InputRequested:
     execution: str
     dispatch: int
     waiting_on: WaitingOn  # script_input or question
-    digest: str = ""  # of what is asked
+    digest: str = ""  # of the question
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,14 +223,14 @@ class ActionProposed:
     dispatch: int
     digest: str  # of the action
     action: ProposedAction
-    reasons: str = ""  # why it is as risky as it is
-    result_digest: str | None = None  # digest of what it has made so far
+    reasons: str = ""  # for the risk level
+    result_digest: str | None = None  # of the result so far
     outputs: tuple[ArtifactOutput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcomeUnknown:
-    """An approved action was begun, and nobody knows whether it was carried out."""
+    """An approved action was started, and its outcome is unknown."""
 
     execution: str
     dispatch: int
@@ -239,13 +239,13 @@ class ActionOutcomeUnknown:
 
 @dataclass(frozen=True, slots=True)
 class ReworkRequested:
-    """The work of an earlier checkpoint has to be done again first; it sees what the asker has made so far."""
+    """An earlier checkpoint has to be done again first. It sees the requester's result so far."""
 
     execution: str
     dispatch: int
     key: str
     reason: str = ""
-    prompt: str = ""  # what is to be done now
+    prompt: str = ""  # what to do now
     digest: str | None = None
     outputs: tuple[ArtifactOutput, ...] = ()
 
@@ -261,7 +261,7 @@ class ExecutionBlocked:
 
 @dataclass(frozen=True, slots=True)
 class IterationLimitReached:
-    """A limit on iterations or recoveries is reached: people are asked."""
+    """A limit on iterations or recoveries is reached: people decide how to continue."""
 
     execution: str
     dispatch: int
@@ -271,22 +271,22 @@ class IterationLimitReached:
 
 @dataclass(frozen=True, slots=True)
 class BudgetReached:
-    """The budget allows no further call of a model: the run pauses, and goes on with a higher one."""
+    """The budget allows no further model call: the run pauses until the budget is raised."""
 
     execution: str
     dispatch: int
-    reason: str  # which budget, and how much of it
+    reason: str  # which budget, and how much of it is used
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionInterrupted:
-    """The worker died, or its job was taken over."""
+    """The worker stopped, or another one took over its job."""
 
     execution: str
     dispatch: int
 
 
-# ---- timers; sent by SendLater, fenced, never cancelled ------------------------------
+# Commands of timers, sent by ScheduleTimer. Timers are never cancelled: a late one is stale.
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +309,7 @@ class ApprovalExpired:
 
 @dataclass(frozen=True, slots=True)
 class EscalationDue:
-    """Others are brought in."""
+    """Let the people of `escalate_to` decide too."""
 
     approval: str
 

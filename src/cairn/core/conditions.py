@@ -1,4 +1,4 @@
-"""What a rule looks at in a question, and whether it holds, in words for people."""
+"""The conditions of a rule: which field they check, whether they match, and how people see the result."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias, cast
 
 from cairn.core.rule_verdict import ConditionResult, RuleQuestion
 
-LONGEST = 200  # characters of what is shown of a value
-MANY = 20  # items of a list that are shown one by one
+MAX_LENGTH = 200  # characters of a displayed value
+MAX_ITEMS = 20  # of a list that is displayed item by item
 
 
 class Operator(StrEnum):
@@ -29,63 +29,63 @@ class Operator(StrEnum):
 
 
 class MissingValue(Enum):
-    """Stands where there is no value: null is one."""
+    """The type of MISSING, which differs from null."""
 
     MISSING = "missing"
 
 
 MISSING: Final = MissingValue.MISSING
-Look: TypeAlias = Callable[[str], Any]  # the value at a path, or MISSING
+FieldReader: TypeAlias = Callable[[str], Any]  # returns the value at a path, or MISSING
 
 _SECRET = re.compile(r"passw|secret|token|credential|authorization|(api|private|access)[_-]?key", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class FieldLookup:
-    """A place in the action's parameters or in the run's data."""
+    """A path into the action's parameters or the run's data."""
 
-    path: str  # as it is written
+    path: str  # as written in the rule
     steps: tuple[str | int, ...]
 
 
-CONFIDENCE = FieldLookup("confidence", ())  # how sure the proposer is: no place in the data
+CONFIDENCE = FieldLookup("confidence", ())  # of the proposer: not part of the data
 
 
 class ConditionFacts:
-    """What can be seen of one question; each field is looked up once."""
+    """The values that conditions check for one question. Each field is read once."""
 
-    def __init__(self, question: RuleQuestion, look: Look) -> None:
+    def __init__(self, question: RuleQuestion, read_field: FieldReader) -> None:
         action = question.action
-        self.words = {
+        self.attributes = {
             "kind": question.kind.value,
             "risk_level": action.risk.value if action else None,
             "operation_type": action.operation_type if action else None,
         }
         self._parameters: Mapping[str, Any] = action.parameters if action else {}
-        self._look = look
+        self._read_field = read_field
         confidence = action.confidence if action else None
-        self._confidence = _seen(MISSING if confidence is None else confidence)
+        self._confidence = _with_text(MISSING if confidence is None else confidence)
         self._known: dict[str, tuple[Any, str]] = {}
 
     def value(self, field: FieldLookup) -> tuple[Any, str]:
-        """Among the action's parameters, else in the run's data; and what is shown of it."""
+        """The field's value and its text. The action's parameters come before the run's data."""
         if field is CONFIDENCE:
             return self._confidence
         known = self._known.get(field.path)
         if known is None:
-            value = follow(field.steps, self._parameters)
+            value = resolve_path(field.steps, self._parameters)
             if value is MISSING:
-                value = self._look(field.path)
+                value = self._read_field(field.path)
             is_secret = value is not MISSING and any(isinstance(s, str) and _SECRET.search(s) for s in field.steps)
-            known = self._known[field.path] = (value, "hidden") if is_secret else _seen(value)
+            known = self._known[field.path] = (value, "hidden") if is_secret else _with_text(value)
         return known
 
 
-def _seen(value: Any) -> tuple[Any, str]:
-    return value, shown(value)
+def _with_text(value: Any) -> tuple[Any, str]:
+    return value, display(value)
 
 
-def follow(steps: Sequence[str | int], value: Any) -> Any:
+def resolve_path(steps: Sequence[str | int], value: Any) -> Any:
     for step in steps:
         match value, step:
             case Mapping(), str() if step in value:
@@ -98,7 +98,7 @@ def follow(steps: Sequence[str | int], value: Any) -> Any:
 
 
 def _position(step: str | int) -> int | None:
-    """In a list; `items.0.id` is as good as `items[0].id`."""
+    """The index in a list: `items.0.id` means the same as `items[0].id`."""
     if isinstance(step, int):
         return step
     return int(step) if step.isdecimal() and len(step) < 10 else None
@@ -106,76 +106,81 @@ def _position(step: str | int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """A word of the question (its kind, the action's risk, what the action does) is one of several."""
+    """An attribute of the question (its kind, the action's risk level or operation type) is one of several values."""
 
-    about: str
-    words: tuple[str, ...]
+    attribute: str
+    values: tuple[str, ...]
 
-    def look(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:  # noqa: ARG002 - of a word there is no doubt
-        word = facts.words[self.about]
-        return ConditionResult(self.about, cut(" or ".join(self.words)), word or "none", word in self.words)
+    def evaluate(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:  # noqa: ARG002 - an attribute is always known
+        value = facts.attributes[self.attribute]
+        return ConditionResult(
+            self.attribute, truncate(" or ".join(self.values)), value or "none", value in self.values
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A field is compared with a value."""
+    """Compares a field with a value."""
 
     field: FieldLookup
     operator: Operator
-    value: Any  # several, as a tuple, for `in` and `not_in`
-    wanted: str = dataclasses.field(init=False, compare=False)  # in words, made once
+    value: Any  # a tuple for `in` and `not_in`
+    expected: str = dataclasses.field(init=False, compare=False)  # the text for people, built once
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "wanted", cut(f"{self.operator.value} {shown(self.value)}"))
+        object.__setattr__(self, "expected", truncate(f"{self.operator.value} {display(self.value)}"))
 
-    def look(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:
-        value, seen = facts.value(self.field)
-        return ConditionResult(self.field.path, self.wanted, seen, holds(value, self.operator, self.value, is_cautious))
+    def evaluate(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:
+        value, actual = facts.value(self.field)
+        is_match = matches(value, self.operator, self.value, is_cautious)
+        return ConditionResult(self.field.path, self.expected, actual, is_match)
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """One of several comparisons holds."""
+    """At least one of several comparisons matches."""
 
     comparisons: tuple[Comparison, ...]
 
-    def look(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:
-        found = {one: one.look(facts, is_cautious) for one in self.comparisons}
-        wanted = " or ".join(f"{one.field.path} {one.wanted}" for one in found)
-        seen = {told.field: told.actual for told in found.values()}
-        actual = ", ".join(f"{path} is {value}" for path, value in seen.items())
-        return ConditionResult(
-            cut(", ".join(seen)), cut(wanted), cut(actual), any(told.matched for told in found.values())
-        )
+    def evaluate(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:
+        results = {comparison: comparison.evaluate(facts, is_cautious) for comparison in self.comparisons}
+        expected = " or ".join(f"{comparison.field.path} {comparison.expected}" for comparison in results)
+        values = {result.field: result.actual for result in results.values()}
+        actual = ", ".join(f"{path} is {value}" for path, value in values.items())
+        is_match = any(result.matched for result in results.values())
+        return ConditionResult(truncate(", ".join(values)), truncate(expected), truncate(actual), is_match)
 
 
-Test: TypeAlias = OneOf | Comparison | AnyOf
+Condition: TypeAlias = OneOf | Comparison | AnyOf
 
 
-def holds(value: Any, operator: Operator, wanted: Any, is_cautious: bool) -> bool:
-    """Whether it holds. Where that cannot be told it does for the cautious only: a rule that asks, asks in doubt."""
+def matches(value: Any, operator: Operator, expected: Any, is_cautious: bool) -> bool:
+    """Compare the value. Where it is missing or of another type, only a cautious comparison matches.
+
+    Rules that require approval compare cautiously: when in doubt, people are asked.
+    """
     if value is MISSING:
         return is_cautious and operator in _NEGATIVE
     if operator in _ORDERS:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return _ORDERS[operator](value, wanted)
+            return _ORDERS[operator](value, expected)
         return is_cautious and value is not None
-    return _LIKENESS[operator](value, wanted, is_cautious)
+    return _EQUALITIES[operator](value, expected, is_cautious)
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """As JSON means it: true is not 1, and 1 is 1.0."""
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
+def is_same(left: Any, right: Any) -> bool:
+    """Equal as JSON values: true is not 1, and 1 is 1.0."""
+    return isinstance(left, bool) == isinstance(right, bool) and left == right
 
 
-def _contains(value: Any, wanted: Any, is_cautious: bool) -> bool:
+def _contains(value: Any, expected: Any, is_cautious: bool) -> bool:
     match value:
         case str():
-            return isinstance(wanted, str) and wanted in value
+            return isinstance(expected, str) and expected in value
         case list() | tuple():
-            return any(is_same(one, wanted) for one in cast("Sequence[Any]", value))
+            return any(is_same(item, expected) for item in cast("Sequence[Any]", value))
         case Mapping():
-            return isinstance(wanted, str) and wanted in value
+            return isinstance(expected, str) and expected in value
         case _:
             return is_cautious and value is not None
 
@@ -187,17 +192,17 @@ _ORDERS: Mapping[Operator, Callable[[Any, Any], bool]] = {
     Operator.LESS: lt,
     Operator.AT_MOST: le,
 }
-_LIKENESS: Mapping[Operator, Callable[[Any, Any, bool], bool]] = {
-    Operator.EQUAL: lambda value, wanted, _: is_same(value, wanted),
-    Operator.NOT_EQUAL: lambda value, wanted, _: not is_same(value, wanted),
-    Operator.IN: lambda value, wanted, _: any(is_same(value, one) for one in wanted),
-    Operator.NOT_IN: lambda value, wanted, _: not any(is_same(value, one) for one in wanted),
+_EQUALITIES: Mapping[Operator, Callable[[Any, Any, bool], bool]] = {
+    Operator.EQUAL: lambda value, expected, _: is_same(value, expected),
+    Operator.NOT_EQUAL: lambda value, expected, _: not is_same(value, expected),
+    Operator.IN: lambda value, expected, _: any(is_same(value, item) for item in expected),
+    Operator.NOT_IN: lambda value, expected, _: not any(is_same(value, item) for item in expected),
     Operator.CONTAINS: _contains,
 }
 
 
-def shown(value: Any) -> str:
-    """A value in a few words."""
+def display(value: Any) -> str:
+    """A short text for a value."""
     match value:
         case MissingValue():
             return "missing"
@@ -206,21 +211,21 @@ def shown(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return cut(value)
+            return truncate(value)
         case list() | tuple():
             items = cast("Sequence[Any]", value)
-            if len(items) > MANY:
+            if len(items) > MAX_ITEMS:
                 return f"a list of {len(items)}"
-            return cut("[" + ", ".join(shown(one) if _is_plain(one) else "…" for one in items) + "]")
+            return truncate("[" + ", ".join(display(item) if _is_scalar(item) else "…" for item in items) + "]")
         case Mapping():
             return f"an object of {len(cast('Mapping[str, Any]', value))}"
         case _:
-            return cut(str(value))
+            return truncate(str(value))
 
 
-def _is_plain(value: Any) -> bool:
+def _is_scalar(value: Any) -> bool:
     return not isinstance(value, list | tuple | Mapping)
 
 
-def cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def truncate(text: str) -> str:
+    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"

@@ -1,4 +1,4 @@
-"""The one door: a command comes in; the new run, its events and its effects go out."""
+"""Entry point of the core: decide what a command does to a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cairn.core.events import Event
 from cairn.core.run import Run
 from cairn.core.settle import settle
 
-# Files stand between, in the order in which they were decided.
+# File effects come between (1), in the order in which they were added.
 ORDER: dict[type[Effect], int] = {StopExecution: 0, Dispatch: 2, ScheduleTimer: 3}
 
 
@@ -25,9 +25,9 @@ class Decision:
 
 
 def decide(run: Run, command: Command, context: CommandContext) -> Decision:
-    """What the command does. Refused or stale, it raises and nothing has changed."""
+    """The run after the command, with its events and effects. Raises CommandRefused if the command is not possible."""
     if run.archived_by is not None and not isinstance(command, UndoRollback | ArchiveRun):
-        raise StaleCommand("The run is archived by a rollback; undo that first.", ("undo the rollback",))
+        raise StaleCommand("A rollback archived this run. Undo the rollback first.", ("undo the rollback",))
     d = Draft(run, context)
     if isinstance(command, Report):
         reports.apply(d, command)

@@ -50,7 +50,7 @@ class Draft:
         if to is None:
             raise CommandRefused(
                 f"The run is {before.value}: it is not possible to {verb.value} it now.",
-                transitions.possible_for(before),
+                transitions.available_transitions(before),
             )
         if self.run.pause_requested and verb not in transitions.KEEPS_PAUSE:
             self.run = self.run.replace(pause_requested=False)

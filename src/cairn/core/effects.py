@@ -1,4 +1,4 @@
-"""What has to happen outside after the commit, in this order: stop, files, dispatch, timers. Idempotent by id."""
+"""What happens outside after the commit, in this order: stop, files, dispatch, timers. Effects can be repeated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cairn.core.commands import Timer
 
 @dataclass(frozen=True, slots=True)
 class StopExecution:
-    """Kill the runner and its processes; file effects of the same decision wait for it."""
+    """Stop the runner and its processes. File effects of the same decision wait for it."""
 
     execution: str
     dispatch: int
@@ -22,14 +22,14 @@ class CreateWorkspace:
 
 @dataclass(frozen=True, slots=True)
 class StageArtifacts:
-    """What was produced lies ready to be looked at."""
+    """Make produced artifacts visible before they are final."""
 
     execution: str
 
 
 @dataclass(frozen=True, slots=True)
 class PromoteArtifacts:
-    """Staged artifacts take their permanent names."""
+    """Move staged artifacts to their permanent paths."""
 
     execution: str
 
@@ -69,9 +69,9 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleTimer:
-    """A timer: this very command, later."""
+    """Send a command later."""
 
-    after: float
+    after: float  # seconds
     command: Timer
 
 

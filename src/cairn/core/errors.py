@@ -1,24 +1,24 @@
-"""Why a command is not carried out. Nothing has changed when one of these is raised."""
+"""Reasons why a command is refused. A refused command changes nothing."""
 
 from __future__ import annotations
 
 
 class CommandRefused(Exception):
-    """The command is not possible now. `possible` says what is."""
+    """The command is not possible now. `suggestions` says what is."""
 
-    def __init__(self, message: str, possible: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str, suggestions: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.message = message
-        self.possible = possible
+        self.suggestions = suggestions
 
 
 class NotAllowed(CommandRefused):
-    """Somebody else has to do it."""
+    """The actor may not do this."""
 
 
 class StaleCommand(CommandRefused):
-    """It comes from a dispatch, timer, pass or content that is no longer current: workers and timers drop it."""
+    """The dispatch, timer, pass or content of the command is no longer current. Workers and timers drop it."""
 
 
 class AlreadyApplied(CommandRefused):
-    """The very same command has been carried out before: the answer is the state it led to."""
+    """The same command has already been applied: the current state is its result."""

@@ -1,4 +1,4 @@
-"""One instance of a checkpoint in a run, and how those of a pass stand."""
+"""One instance of a checkpoint in a run, and an index of the executions of a pass."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from typing import NamedTuple
 
 from cairn.core.frozen import Replaceable
 from cairn.core.plan import CheckpointPolicy
-from cairn.core.states import OPEN, SHOWN, ExecutionState, ExecutionStatus, PassDecision, WaitingOn
+from cairn.core.states import OPEN, STATUS_OF, ExecutionState, ExecutionStatus, PassDecision, WaitingOn
 
-LONGEST_TRACE = 8_000  # characters of it in an event
+MAX_TRACE_LENGTH = 8_000  # characters, in an event
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong, in words for people."""
+    """An error, as text for people."""
 
     type: str
     message: str
     trace: str = ""
-    is_final: bool = field(default=False, compare=False)  # the same again would fail again: it is not retried
+    is_final: bool = field(default=False, compare=False)  # a retry would fail again
 
     @property
     def event_fields(self) -> dict[str, str]:
-        """As events tell it: of a long trace the end, which says what happened."""
-        told = {"error_type": self.type, "error": self.message}
-        return told | {"stack_trace": self.trace[-LONGEST_TRACE:]} if self.trace else told
+        """For events. A long trace is cut at the start: its end says what happened."""
+        fields = {"error_type": self.type, "error": self.message}
+        return fields | {"stack_trace": self.trace[-MAX_TRACE_LENGTH:]} if self.trace else fields
 
 
 @dataclass(frozen=True, slots=True)
 class Rework:
     """Why the work of a checkpoint was sent back, and by whom."""
 
-    requested_by: str  # the key of the checkpoint that asked, or the person
-    prompt: str = ""  # what is to be done now
+    requested_by: str  # the key of a checkpoint, or a user
+    prompt: str = ""  # what to do now
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingRework:
-    """A rework that an execution asked for beyond the limit: people grant it or not."""
+    """A rework request beyond the limit: people decide whether to allow it."""
 
     key: str
     prompt: str = ""
@@ -54,29 +54,29 @@ class Execution(Replaceable):
     key: str
     position: int
     pass_number: int
-    ordinal: int  # its number among all that the run has made: orders executions of one run
+    ordinal: int  # orders the executions of a run by creation
     policy: CheckpointPolicy = field(default_factory=CheckpointPolicy)
-    definition: int = 1  # revision of the definition that it is carried out by
+    definition: int = 1  # revision of the definition that it uses
     state: ExecutionState = ExecutionState.PENDING
     waiting_on: WaitingOn | None = None
-    dispatch: int = 0  # never reset; names the runner that may report
+    dispatch: int = 0  # never reset; only the runner with the current number may report
     attempt: int = 1
     revision: int = 0
-    retries_used: int = 0  # automatic ones, since a person last intervened
+    retries_used: int = 0  # automatic retries since the last intervention of a person
     validations_used: int = 0
     interruptions: int = 0  # in this attempt
     start_approved: bool = False
     answered: bool = False  # the form of this revision has been filled in
-    answer: str | None = None  # checksum of the last answer that was given
-    manual_start: bool = False  # waits for a person, whatever auto_advance says
-    requires_new_approval: bool = False  # earlier approvals of equal content do not count
-    digest: str | None = None  # of what it has produced
-    outputs: tuple[str, ...] = ()  # artifact records that stand for it, staged or promoted
-    pass_decision: PassDecision | None = None  # of a deciding checkpoint, or of the people who were asked
+    answer: str | None = None  # checksum of the last answer
+    manual_start: bool = False  # waits for a person even with auto_advance
+    requires_new_approval: bool = False  # earlier approvals of equal content don't count
+    digest: str | None = None  # of the result
+    outputs: tuple[str, ...] = ()  # its current artifact records, staged or promoted
+    pass_decision: PassDecision | None = None  # of a deciding checkpoint, or of people after an escalation
     rework: Rework | None = None
     parent_execution: str | None = None  # parent_execution_id
     pending_rework: PendingRework | None = None
-    action_outcome_unknown: bool = False  # whether an action of its own was carried out is not known
+    action_outcome_unknown: bool = False  # an approved action may or may not have been executed
     archived_by: str | None = None  # rollback id
     has_workspace: bool = True
     errors: int = 0
@@ -85,13 +85,13 @@ class Execution(Replaceable):
     started_at: datetime | None = None
     completed_at: datetime | None = None
     failed_at: datetime | None = None
-    due_at: datetime | None = None  # when a delay that it waits for is over
+    due_at: datetime | None = None  # when the delay that it waits for ends
     active_since: datetime | None = None
-    active_seconds: float = 0.0  # seconds with a runner, in this attempt
+    active_seconds: float = 0.0  # with a runner at work, in this attempt
 
     @property
     def status(self) -> ExecutionStatus:
-        return SHOWN[self.state]
+        return STATUS_OF[self.state]
 
     @property
     def is_rework(self) -> bool:
@@ -103,21 +103,21 @@ class Execution(Replaceable):
 
 
 def attempt_key_of(attempt: int, retries_used: int, validations_used: int, revision: int) -> str:
-    """What is said in one scope belongs together, and counts until the next one begins.
+    """Messages with the same attempt key belong to one conversation.
 
-    A person's try, a revision and another try after a failed validation begin anew; the next attempt after a fault
-    goes on, so that nothing is paid for twice.
+    A manual retry, a revision and a retry after a failed validation start a new conversation. An automatic retry after
+    an error continues it, so that no model call is paid for twice.
     """
     return f"a{attempt - retries_used - validations_used}.r{revision}.v{validations_used}"
 
 
 class ExecutionIndex(NamedTuple):
-    """The executions of one pass that are not archived, in the order they were made, by what one asks of them."""
+    """The executions of one pass that are not archived, in the order of creation."""
 
     current: dict[str, Execution]
     open: dict[str, Execution]
     failed: dict[str, Execution]
-    done: dict[str, Execution]  # by key: the completed execution whose artifacts stand for it
+    done: dict[str, Execution]  # by key: the completed execution whose artifacts are current
 
     @classmethod
     def of(cls, executions: Iterable[Execution], pass_number: int) -> ExecutionIndex:
@@ -130,10 +130,10 @@ class ExecutionIndex(NamedTuple):
         )
 
     def with_execution(self, e: Execution) -> ExecutionIndex:
-        """With one that is made, goes on or ends, where looking at all of them again would take longer."""
+        """The index with one new or changed execution, without a scan of all executions where possible."""
         before = self.current.get(e.id)
-        goes_on = before is None or before.state in OPEN or before.state is e.state
-        if not goes_on or e.archived_by is not None or e.state is ExecutionState.FAILED:
+        is_simple = before is None or before.state in OPEN or before.state is e.state
+        if not is_simple or e.archived_by is not None or e.state is ExecutionState.FAILED:
             return ExecutionIndex.of((self.current | {e.id: e}).values(), e.pass_number)
         still_open, done = self.open, self.done
         if e.state in OPEN:

@@ -1,4 +1,4 @@
-"""Ids that follow from what they name."""
+"""Deterministic ids."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ _VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 
 
 def id_of(namespace: UUID, name: str) -> str:
-    """`str(uuid5(namespace, name))` (RFC 9562), in a third of its time: every command makes a handful."""
+    """The same as `str(uuid5(namespace, name))` (RFC 9562) in a third of the time: each command creates several ids."""
     digest = sha1(namespace.bytes + name.encode(), usedforsecurity=False).hexdigest()
     return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{_VARIANTS[digest[16]]}{digest[17:20]}-{digest[20:32]}"

@@ -48,7 +48,9 @@ def _within_limits(d: Draft, ruling: PassDecision) -> tuple[PassDecision, str]:
 def to_completion(d: Draft, e: Execution) -> None:
     """Complete it, or ask first where that is wanted and has not been answered for the same content."""
     digest = e.digest or ""
-    verdict = approval_requests.required_verdict(d, e, ApprovalKind.COMPLETION, digest, flag=e.policy.ask_completion)
+    verdict = approval_requests.required_verdict(
+        d, e, ApprovalKind.COMPLETION, digest, flag=e.policy.requires_completion_approval
+    )
     if verdict is None:
         complete(d, e)
     else:

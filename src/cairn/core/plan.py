@@ -1,4 +1,4 @@
-"""What a run is to carry out: its graph of checkpoints and how each is done."""
+"""The checkpoints of a run: their graph and their policies."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cairn.core.states import ExecutionMode, OnBlocker, OnFailure, OnInvalid
 
 @dataclass(frozen=True, slots=True)
 class CheckpointPolicy:
-    """How one checkpoint is carried out: what an edit of the definition may change while a run goes on."""
+    """How a checkpoint is executed. An edit of the definition may change it during a run."""
 
     mode: ExecutionMode = ExecutionMode.AGENTIC
-    ask_start: bool = False
-    ask_completion: bool = False
+    requires_start_approval: bool = False
+    requires_completion_approval: bool = False
     max_auto_retries: int = 0
     retry_delay: float = 5.0
     on_failure: OnFailure = OnFailure.PAUSE_PIPELINE
@@ -24,12 +24,12 @@ class CheckpointPolicy:
     max_revisions: int = 3
     on_invalid: OnInvalid = OnInvalid.RETRY
     max_validation_retries: int = 2
-    digest: str = ""  # of the checkpoint's definition: what a person sees who lets it start or fills it in
+    digest: str = ""  # of the checkpoint's definition, which people see when they approve the start or fill in the form
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A place in the graph that a run started with."""
+    """A node of the graph that the run started with."""
 
     key: str
     position: int
@@ -42,11 +42,11 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Plan:
-    """The graph a run started with, and the newest policies for what is made from now on."""
+    """The graph that a run started with, and the newest policies, for executions created from now on."""
 
     checkpoints: tuple[Checkpoint, ...]
     policies: Mapping[str, CheckpointPolicy] = field(default_factory=dict[str, CheckpointPolicy])
-    revision: int = 1  # of the definition that the policies are from
+    revision: int = 1  # of the definition that the policies come from
     auto_advance: bool = False
     run_timeout: float | None = None
     require_second_pass: bool = False
@@ -80,7 +80,7 @@ class Plan:
 
     @cached_property
     def predecessors(self) -> dict[str, tuple[str, ...]]:
-        """For each key, those that it directly follows: its needs, or the stage before its own."""
+        """For each key, the keys it directly depends on: its needs, or the stage before its own."""
         found: dict[str, tuple[str, ...]] = {}
         before: tuple[str, ...] = ()
         for keys in self.stages.values():
@@ -90,7 +90,7 @@ class Plan:
 
     @cached_property
     def prerequisites(self) -> dict[str, frozenset[str]]:
-        """For each key, the keys that must be complete before it starts."""
+        """For each key, all keys that must be complete before it starts."""
         found: dict[str, frozenset[str]] = {}
         before: set[str] = set()
         for keys in self.stages.values():

@@ -140,7 +140,7 @@ def check_undo(run: Run, rollback: str) -> tuple[Rollback, ...]:
 
 
 def newer(run: Run, record: Rollback) -> tuple[Execution, ...]:
-    return tuple(e for e in run.current if e.ordinal > record.made_at)
+    return tuple(e for e in run.current if e.ordinal > record.created_count)
 
 
 def undo(d: Draft, rollback: str) -> None:

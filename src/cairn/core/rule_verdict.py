@@ -1,4 +1,4 @@
-"""What is asked of the rules before people are asked, and what they answer."""
+"""What rules are asked before an approval is requested, and their verdict."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RiskLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProposedAction:
-    """What somebody proposes to do outside."""
+    """An action that an agent or a script proposes."""
 
     operation_type: str
     parameters: Mapping[str, Any]
@@ -33,7 +33,7 @@ class ProposedAction:
 
 
 class RuleQuestion(NamedTuple):
-    """An approval that is about to be asked."""
+    """An approval that may be required."""
 
     kind: ApprovalKind
     approval: str
@@ -45,21 +45,21 @@ class RuleQuestion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalTerms:
-    """Under which people are asked."""
+    """Who has to approve, how many people, and by when."""
 
     required_approvals: int = 1
-    approvers: tuple[str, ...] = ()  # persons, addresses, roles, groups; none: whoever may decide
+    approvers: tuple[str, ...] = ()  # user names, email addresses, roles or groups; empty: all approvers
     not_by_starter: bool = False
-    timeout: float | None = None  # seconds to decide
+    timeout: float | None = None  # seconds
     on_expiry: OnExpiry = OnExpiry.FAIL
-    escalate_after: float | None = None  # seconds until others are brought in
+    escalate_after: float | None = None  # seconds
     escalate_to: tuple[str, ...] = ()
-    channels: tuple[str, ...] = ()  # where people are told
-    recipients: tuple[str, ...] = ()  # who is told; none: those who may decide
+    channels: tuple[str, ...] = ()  # for notifications
+    recipients: tuple[str, ...] = ()  # of notifications; empty: those who may decide
 
 
 class ConditionResult(NamedTuple):
-    """One condition of a rule, in words for people."""
+    """The result of one condition, as text for people."""
 
     field: str
     expected: str
@@ -68,7 +68,7 @@ class ConditionResult(NamedTuple):
 
 
 class EvaluatedRule(NamedTuple):
-    """A rule that was looked at, and what came of it."""
+    """A rule that was evaluated, and its outcome."""
 
     rule: str
     scope: str  # global, or the pipeline's id
@@ -80,18 +80,18 @@ class EvaluatedRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RuleVerdict:
-    """What the rules say; nothing, where none matches."""
+    """The decision of the rules. The defaults mean that no rule matches."""
 
-    requires_approval: bool | None = None  # people are asked; or the rule approves; or no rule matches
+    requires_approval: bool | None = None  # False: the rule approves; None: no rule matches
     rule: str = ""
     scope: str = ""
-    revision: int = 0  # of the rules of that scope
+    revision: int = 0  # of the scope's rules
     priority: int = 100
     terms: ApprovalTerms = field(default_factory=ApprovalTerms)
     evaluated_rules: tuple[EvaluatedRule, ...] = ()
-    audit: bool = False  # people look at this automatic approval afterwards
-    notify: bool = False  # people are told of this automatic approval
-    stopped: bool = False  # nothing is approved without people
+    audit: bool = False  # people review this automatic approval afterwards
+    notify: bool = False  # people are notified of this automatic approval
+    stopped: bool = False  # emergency stop: nothing is approved automatically
 
 
 Judge = Callable[[RuleQuestion], RuleVerdict]

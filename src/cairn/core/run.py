@@ -1,4 +1,4 @@
-"""The run aggregate: frozen values, and the questions one may ask them."""
+"""The run aggregate, as a frozen value."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from cairn.core.states import (
 
 @dataclass(frozen=True, slots=True)
 class Rollback:
-    """What one rollback did to this run."""
+    """What a rollback changed in this run."""
 
     id: str
-    made_at: int  # how many things the run had made
+    created_count: int  # of the run, before the rollback: what was created later is newer
     pass_number: int
     status_before: RunStatus
-    target: int | None  # position; None when the whole run went
+    target: int | None  # position; None if the whole run was archived
     archived: tuple[str, ...] = ()
-    stopped: tuple[str, ...] = ()  # those that were open: they come back cancelled
+    stopped: tuple[str, ...] = ()  # executions that were open: an undo restores them as cancelled
     triggered_by: RollbackTrigger = RollbackTrigger.USER_REQUEST
     undone: bool = False
-    completed_before: datetime | None = None  # when the run had ended, if it had
+    completed_before: datetime | None = None  # when the run had ended, if it had ended
 
 
 @dataclass(frozen=True)
@@ -45,22 +45,22 @@ class Run(Replaceable):
     pass_number: int = 1
     restart_count: int = 0
     pause_requested: bool = False
-    executions: Mapping[str, Execution] = field(default_factory=dict[str, Execution])  # in the order they were made
-    approvals: Mapping[str, Approval] = field(default_factory=dict[str, Approval])  # in the order they were asked
+    executions: Mapping[str, Execution] = field(default_factory=dict[str, Execution])  # in the order of creation
+    approvals: Mapping[str, Approval] = field(default_factory=dict[str, Approval])  # in the order of request
     rollbacks: tuple[Rollback, ...] = ()
     reworks: int = 0
-    created_count: int = 0  # how many things it has made
+    created_count: int = 0  # executions, approvals and rollbacks created so far
     archived_by: str | None = None  # rollback id
-    timer_generation: int = 0  # counts the times that work began after none was done
+    timer_generation: int = 0  # incremented whenever the run becomes active
     active_since: datetime | None = None
-    active_seconds: float = 0.0  # seconds with a runner at work
+    active_seconds: float = 0.0  # with a runner at work
     started_at: datetime | None = None
-    completed_at: datetime | None = None  # when it ended, well or not
+    completed_at: datetime | None = None  # when it ended, whatever the outcome
     paused_at: datetime | None = None
     last_resumed_at: datetime | None = None
-    budget: Budget = UNLIMITED  # its own; where that says nothing the definition's holds
-    over_budget: str = ""  # why it pauses or is paused, if the budget is the reason
-    budget_warned: bool = False  # most of the budget is used, and people were told
+    budget: Budget = UNLIMITED  # of this run; other limits come from the definition
+    over_budget: str = ""  # why it pauses, if the budget is the reason
+    budget_warned: bool = False  # people were notified that most of the budget is used
 
     def replace(self, **changes: Any) -> Self:
         run = super().replace(**changes)
@@ -70,15 +70,15 @@ class Run(Replaceable):
             run.__dict__.pop("pending", None)
         return run
 
-    def with_executions(self, *made: Execution) -> Run:
-        """The run with executions made or changed."""
-        run = self.replace(executions={**self.executions, **{e.id: e for e in made}})
-        if len(made) == 1 and (made[0].id in self.index.current or made[0].id not in self.executions):
-            run.__dict__["index"] = self.index.with_execution(made[0])
+    def with_executions(self, *changed: Execution) -> Run:
+        """The run with new or changed executions."""
+        run = self.replace(executions={**self.executions, **{e.id: e for e in changed}})
+        if len(changed) == 1 and (changed[0].id in self.index.current or changed[0].id not in self.executions):
+            run.__dict__["index"] = self.index.with_execution(changed[0])
         return run
 
     def with_approval(self, a: Approval) -> Run:
-        """The run with one approval asked or changed."""
+        """The run with a new or changed approval."""
         return self.replace(approvals={**self.approvals, a.id: a})
 
     @cached_property
@@ -87,7 +87,7 @@ class Run(Replaceable):
 
     @property
     def current(self) -> tuple[Execution, ...]:
-        """Executions of this pass that are not archived, in the order they were made."""
+        """Executions of this pass that are not archived, in the order of creation."""
         return tuple(self.index.current.values())
 
     @property
@@ -104,18 +104,17 @@ class Run(Replaceable):
 
     @property
     def can_dispatch(self) -> bool:
-        """May anything be started or dispatched?"""
+        """Whether executions may start or be dispatched."""
         return self.status is RunStatus.IN_PROGRESS and not self.pause_requested
 
     def latest(self, key: str) -> Execution | None:
-        """The completed execution whose artifacts stand for `key` in this pass."""
+        """The completed execution of this pass whose artifacts are current for `key`."""
         return self.index.done.get(key)
 
     @property
     def active_keys(self) -> set[str]:
-        """Keys that something is under way for, or has failed."""
-        standing = self.index
-        return {e.key for e in standing.open.values()} | {e.key for e in standing.failed.values()}
+        """Keys with an open or failed execution."""
+        return {e.key for e in self.index.open.values()} | {e.key for e in self.index.failed.values()}
 
     @property
     def complete(self) -> frozenset[str]:
@@ -130,6 +129,6 @@ class Run(Replaceable):
         return tuple(a for a in self.pending if a.execution == execution)
 
     def rework_depth(self, execution: Execution) -> int:
-        """How many reworks deep an execution stands."""
-        asker = self.executions.get(execution.parent_execution) if execution.parent_execution else None
-        return int(execution.is_rework) + (self.rework_depth(asker) if asker else 0)
+        """How many nested reworks led to this execution."""
+        requester = self.executions.get(execution.parent_execution) if execution.parent_execution else None
+        return int(execution.is_rework) + (self.rework_depth(requester) if requester else 0)

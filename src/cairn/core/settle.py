@@ -96,7 +96,7 @@ def is_first(run: Run) -> bool:
 
 def begin(d: Draft, e: Execution, by_itself: bool) -> None:
     """Its turn has come: ask, start, or wait for somebody to start it. An approval is the start."""
-    flag, digest = e.policy.ask_start, e.policy.digest
+    flag, digest = e.policy.requires_start_approval, e.policy.digest
     verdict = (
         None if e.start_approved else approval_requests.required_verdict(d, e, ApprovalKind.START, digest, flag=flag)
     )
@@ -188,6 +188,6 @@ def _lowest(run: Run, rollback: Rollback) -> int | None:
 
 def _completed_since(run: Run, rollback: Rollback, key: str) -> bool:
     return any(
-        e.key == key and e.ordinal > rollback.made_at and e.state is ExecutionState.COMPLETED
+        e.key == key and e.ordinal > rollback.created_count and e.state is ExecutionState.COMPLETED
         for e in run.executions.values()
     )

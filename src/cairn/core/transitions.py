@@ -1,4 +1,4 @@
-"""Every legal move, as tables. Nothing else sets a status."""
+"""Every legal transition, as tables. Nothing else sets a status."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ class RunTransition(StrEnum):
     COMPLETE = "complete"
     FAIL = "fail"
     CANCEL = "cancel"
-    RETRY = "retry"  # a failed execution is tried again
+    RETRY = "retry"  # a failed execution is retried
     ROLL_BACK = "roll back"  # to an earlier checkpoint
-    RESTART = "restart"  # with the next pass
+    RESTART = "restart"  # start the next pass
     REWORK = "rework"  # a completed checkpoint is done again
-    DISMISS = "dismiss"  # an execution is cancelled by hand
+    DISMISS = "dismiss"  # a user cancels an execution
 
 
 class ExecutionTransition(StrEnum):
-    REQUEST_START_APPROVAL = "request_start_approval"  # somebody has to allow it
-    REJECT_START = "reject_start"  # the start
-    MAKE_READY = "make_ready"  # to a runner, or to a person's form, as soon as the run goes on
-    DISPATCH = "dispatch"  # a runner takes it
-    WAIT = "wait"  # for what `waiting_on` says
-    REQUEST_COMPLETION_APPROVAL = "request_completion_approval"  # somebody has to approve the result
+    REQUEST_START_APPROVAL = "request_start_approval"
+    REJECT_START = "reject_start"
+    MAKE_READY = "make_ready"  # for a runner or a person's form, unless the run is paused
+    DISPATCH = "dispatch"  # hand it to a runner
+    WAIT = "wait"  # `waiting_on` says why
+    REQUEST_COMPLETION_APPROVAL = "request_completion_approval"
     COMPLETE = "complete"
     FAIL = "fail"
     CANCEL = "cancel"
@@ -106,13 +106,13 @@ EXECUTION: dict[ExecutionState, dict[ExecutionTransition, ExecutionState]] = {
     S.CANCELLED: {},
 }
 
-# Undoing a rollback puts back the status from before it. A pause is asked for again: something may be at work.
+# An undo restores the status from before the rollback. A pause is requested again: a runner may be working.
 RESTORED: dict[RunStatus, RunStatus] = {status: status for status in RunStatus} | {R.PAUSED: R.IN_PROGRESS}
 
-# Where a pause that has been asked for stays so; every other move of the run ends it.
+# These transitions keep a requested pause; every other transition of the run ends it.
 KEEPS_PAUSE: frozenset[RunTransition] = frozenset({RV.REWORK, RV.DISMISS})
 
-# What may be answered, by kind, and what the approval becomes.
+# The available decisions by kind, and the resulting status.
 DECISIONS: dict[ApprovalKind, dict[str, ApprovalStatus]] = {
     K.START: {"approve": A.APPROVED, "refuse": A.REJECTED},
     K.COMPLETION: {"approve": A.APPROVED, "revise": A.REVISION_REQUESTED, "reject": A.REJECTED},
@@ -122,7 +122,7 @@ DECISIONS: dict[ApprovalKind, dict[str, ApprovalStatus]] = {
     K.INPUT: {"answer": A.APPROVED, "decline": A.REJECTED},
 }
 
-# The event that tells of a move. A run that merely goes on where it was writes none.
+# The event of each transition. A run that keeps its status records none.
 RUN_EVENTS: dict[RunTransition, EventType] = {
     RV.START: EventType.RUN_STARTED,
     RV.PAUSE: EventType.RUN_PAUSED,
@@ -142,11 +142,11 @@ EXECUTION_EVENTS: dict[ExecutionTransition, EventType] = {
     V.CANCEL: EventType.EXECUTION_CANCELLED,
 }
 
-# What a person may ask of a run, for the answer to one who asked for something else.
-BY_PEOPLE: frozenset[RunTransition] = frozenset(
+# The transitions that users can request: suggestions when another one is refused.
+USER_TRANSITIONS: frozenset[RunTransition] = frozenset(
     {RV.START, RV.PAUSE, RV.RESUME, RV.CANCEL, RV.RETRY, RV.ROLL_BACK, RV.RESTART}
 )
 
 
-def possible_for(status: RunStatus) -> tuple[str, ...]:
-    return tuple(verb.value for verb in RUN[status] if verb in BY_PEOPLE)
+def available_transitions(status: RunStatus) -> tuple[str, ...]:
+    return tuple(transition.value for transition in RUN[status] if transition in USER_TRANSITIONS)

@@ -34,7 +34,7 @@ from cairn.core.execution import Rework
 from cairn.core.reports import current
 from cairn.core.settle import begin, start_pass
 from cairn.core.states import CLOSED, LIVE, ExecutionState, RunStatus, WaitingOn
-from cairn.core.transitions import ExecutionTransition, RunTransition, possible_for
+from cairn.core.transitions import ExecutionTransition, RunTransition, available_transitions
 
 
 def command_run(d: Draft, command: RunCommand) -> None:
@@ -86,7 +86,9 @@ def command_execution(d: Draft, command: ExecutionCommand) -> None:
 def _pause(d: Draft) -> None:
     status = d.run.status
     if status is not RunStatus.IN_PROGRESS:
-        raise CommandRefused(f"The run is {status.value}: it is not possible to pause it now.", possible_for(status))
+        raise CommandRefused(
+            f"The run is {status.value}: it is not possible to pause it now.", available_transitions(status)
+        )
     if d.run.pause_requested:
         raise CommandRefused(
             "A pause has been asked for; it holds when the current work is done.", ("resume", "cancel")
@@ -117,7 +119,9 @@ def _resume(d: Draft) -> None:
 def _set_budget(d: Draft, budget: Budget) -> None:
     status, before = d.run.status, d.run.budget
     if status in CLOSED:
-        raise CommandRefused(f"The run is {status.value}: it has nothing to use a budget for.", possible_for(status))
+        raise CommandRefused(
+            f"The run is {status.value}: it has nothing to use a budget for.", available_transitions(status)
+        )
     if budget == before:
         raise AlreadyApplied("The run has this budget already.")
     d.run = d.run.replace(budget=budget, budget_warned=False)
@@ -149,7 +153,9 @@ def _start(d: Draft, c: StartExecution) -> None:
     if d.run.pause_requested:
         raise CommandRefused("A pause has been asked for: nothing starts now.", ("resume", "cancel"))
     if not d.run.can_dispatch:
-        raise CommandRefused(f"The run is {d.run.status.value}: nothing starts now.", possible_for(d.run.status))
+        raise CommandRefused(
+            f"The run is {d.run.status.value}: nothing starts now.", available_transitions(d.run.status)
+        )
     begin(d, e, by_itself=True)
 
 

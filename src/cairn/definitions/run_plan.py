@@ -57,8 +57,8 @@ def _policy(checkpoint: CheckpointDefinition) -> CheckpointPolicy:
     content = {key: value for key, value in checkpoint.document.items() if key not in _TIMES}
     return CheckpointPolicy(
         mode=execution.mode,
-        ask_start=people.requires_approval_to_start,
-        ask_completion=people.requires_approval_to_complete,
+        requires_start_approval=people.requires_approval_to_start,
+        requires_completion_approval=people.requires_approval_to_complete,
         max_auto_retries=execution.retry_config.max_auto_retries,
         retry_delay=float(execution.retry_config.retry_delay_seconds),
         on_failure=execution.retry_config.on_failure,

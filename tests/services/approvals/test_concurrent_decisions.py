@@ -96,7 +96,7 @@ async def test_the_doors_of_executions_and_approvals_are_the_same(app: App) -> N
         await app.cairn.approvals.decide_pending(
             execution, "approve", kinds=frozenset({ApprovalKind.COMPLETION}), actor=ADMIN
         )
-    assert refused.value.possible == ("approve-start", "reject")
+    assert refused.value.suggestions == ("approve-start", "reject")
     await app.cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
     await app.cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)

@@ -97,7 +97,7 @@ async def test_words_are_wanted_where_they_matter(app: App) -> None:
         assert [path for path, _ in wrong.value.errors] == [place]
     with pytest.raises(CommandRefused, match=r"accept.*completion") as refused:
         await app.decide(run, "goals", "accept")
-    assert refused.value.possible == ("approve", "revise", "reject")
+    assert refused.value.suggestions == ("approve", "revise", "reject")
 
 
 async def test_a_decision_on_what_has_changed_since_is_stale(app: App) -> None:

@@ -105,7 +105,7 @@ async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(
     ):
         with pytest.raises(CommandRefused, match=r"\b2\b") as refused:
             await command
-        assert refused.value.possible == (mentions(), mentions("force"))
+        assert refused.value.suggestions == (mentions(), mentions("force"))
     assert app.cairn.pipeline_queries.get_pipeline(pipeline).revision == 1
     await app.cairn.pipelines.reorder(pipeline, ["design", "goals"], force=True, actor=ADMIN)
     assert (app.run(run).status, app.run(not_started).status) == ("cancelled", "cancelled")
@@ -221,7 +221,7 @@ async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(a
     ):
         with pytest.raises(CommandRefused) as refused:
             await command
-        assert refused.value.possible == (mentions("restore"),)
+        assert refused.value.suggestions == (mentions("restore"),)
     await app.cairn.pipelines.restore(pipeline, actor=ADMIN)
     assert app.disk(pipeline) == before
     with pytest.raises(CommandRefused):

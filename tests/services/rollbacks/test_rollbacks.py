@@ -105,7 +105,7 @@ async def test_the_target_is_a_completed_checkpoint_of_this_run(app: App) -> Non
     await app.until_execution(run, "design", "in_progress")
     with pytest.raises(CommandRefused, match=r"\b1\b") as refused:
         await app.roll_back(run, 1)
-    assert refused.value.possible == (mentions("-1"), mentions("0"))
+    assert refused.value.suggestions == (mentions("-1"), mentions("0"))
     not_started = await app.start(pipeline, start=False)
     with pytest.raises(CommandRefused):
         await app.roll_back(not_started, -1)

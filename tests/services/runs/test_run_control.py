@@ -103,7 +103,7 @@ async def test_cancelling_a_run_stops_everything_that_is_open(app: App) -> None:
     assert json.loads(app.disk(pipeline)["runs/v1/run_info.json"])["status"] == "cancelled"
     with pytest.raises(CommandRefused, match="cancelled") as refused:
         await app.cairn.runs.resume(run, actor=ADMIN)
-    assert refused.value.possible == ("roll back",)
+    assert refused.value.suggestions == ("roll back",)
 
 
 async def test_a_cancelled_run_goes_on_by_a_rollback(app: App) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from zoneinfo import available_timezones
 
-from cairn.core.rules import DEFAULT_PERIOD
+from cairn.core.rules import DEFAULT_TIMEOUT
 from cairn.definitions.findings import Finding, warning
 from cairn.definitions.frozen_model import Document
 from cairn.definitions.input_paths import PathError, parse_path
@@ -75,7 +75,7 @@ def _listed(path: str, rule: Document, *way: str) -> list[tuple[str, Value]]:
 
 
 def _check_action(path: str, action: Document) -> Iterator[Finding]:
-    period = action.get("timeout_seconds", DEFAULT_PERIOD)
+    period = action.get("timeout_seconds", DEFAULT_TIMEOUT)
     escalation = section(action, "escalation")
     counts = bool(escalation) and escalation.get("enabled", True) is True
     after = escalation.get("after_seconds")

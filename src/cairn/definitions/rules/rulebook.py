@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from cairn.core.business_hours import BusinessHours, HourRange
-from cairn.core.conditions import CONFIDENCE, AnyOf, Comparison, FieldLookup, OneOf, Operator, Test
+from cairn.core.conditions import CONFIDENCE, AnyOf, Comparison, Condition, FieldLookup, OneOf, Operator
 from cairn.core.rule_verdict import ApprovalTerms
-from cairn.core.rules import DEFAULT_PERIOD, Rule, Rulebook, RuleSection
+from cairn.core.rules import DEFAULT_TIMEOUT, Rule, Rulebook, RuleSection
 from cairn.core.states import OnExpiry
 from cairn.definitions.frozen_model import Document
 from cairn.definitions.input_paths import parse_path
@@ -44,7 +44,7 @@ def _rule(rule: RulePart, section: RuleSection, trigger: RulePart, *, is_on: boo
         name=rule["name"],
         section=section,
         approves=action.get("auto_approve", False),
-        tests=tuple(_tests(trigger)),
+        conditions=tuple(_conditions(trigger)),
         enabled=is_on and rule.get("enabled", True),
         shadow=rule.get("shadow", False),
         priority=int(rule.get("priority", 100)),
@@ -65,7 +65,7 @@ def _terms(action: RulePart) -> ApprovalTerms:
         required_approvals=int(action.get("require_approval_count", 1)),
         approvers=as_tuple(action.get("approvers")),
         not_by_starter=action.get("not_by_starter", False),
-        timeout=float(action.get("timeout_seconds", DEFAULT_PERIOD)),
+        timeout=float(action.get("timeout_seconds", DEFAULT_TIMEOUT)),
         on_expiry=OnExpiry(action.get("on_timeout", "fail")),
         escalate_after=float(escalation["after_seconds"]) if escalates else None,
         escalate_to=as_tuple(escalation.get("escalate_to")) if escalates else (),
@@ -74,7 +74,7 @@ def _terms(action: RulePart) -> ApprovalTerms:
     )
 
 
-def _tests(trigger: RulePart) -> Iterator[Test]:
+def _conditions(trigger: RulePart) -> Iterator[Condition]:
     for key, wanted in trigger.items():
         match key:
             case "kind" | "risk_level" | "operation_type":

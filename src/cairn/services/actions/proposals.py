@@ -8,7 +8,7 @@ from typing import Any
 
 from cairn.core.execution import Failure
 from cairn.core.rule_verdict import ProposedAction, RiskLevel
-from cairn.core.states import AGREED
+from cairn.core.states import APPROVED_STATUSES
 from cairn.definitions import PipelineDefinition
 from cairn.documents import digest, encode_json
 from cairn.ports import ProposesAction
@@ -97,7 +97,11 @@ def _risk_reasons(action: ActionType, proposed_risk: RiskLevel | None) -> list[s
 
 def decision_for_proposer(connection: Connection, row: Any) -> dict[str, Any] | None:
     """What `propose_action` returns, from a row of `actions` joined with its approval. None while it is undecided."""
-    if row.status not in {status.value for status in AGREED} or row.outcome in ("proposed", "begun", "unknown"):
+    if row.status not in {status.value for status in APPROVED_STATUSES} or row.outcome in (
+        "proposed",
+        "begun",
+        "unknown",
+    ):
         return None
     parameters = approved_parameters(connection, row.approval_id, row.parameters)
     return {

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.core.execution import Execution
-from cairn.core.states import AGREED, ApprovalKind
+from cairn.core.states import APPROVED_STATUSES, ApprovalKind
 from cairn.documents import decode_json, digest
 from cairn.ports import Clock
 from cairn.services.actions.views import (
@@ -71,7 +71,7 @@ def open_actions(connection: Connection, e: Execution) -> list[Row]:
             A.execution_id == e.id,
             A.revision_iteration == e.revision,
             A.outcome.in_(("proposed", "begun", "unknown")),
-            P.status.in_([status.value for status in AGREED]),
+            P.status.in_([status.value for status in APPROVED_STATUSES]),
         )
         .order_by(A.proposed_at, P.ordinal)
     )
@@ -170,7 +170,7 @@ def modification_rates(connection: Connection, now: datetime) -> ModificationRat
         )
         .where(
             a.operation_type.is_not(None),
-            a.status.in_([status.value for status in AGREED]),
+            a.status.in_([status.value for status in APPROVED_STATUSES]),
             a.status != "auto_approved",
             a.reused_from.is_(None),
         )

@@ -107,5 +107,5 @@ class ApprovalService:
 
     def _context(self, actor: Actor, command_id: UUID | None) -> CommandContext:
         """Includes the names that the actor can be assigned by. Admins can decide everything."""
-        counts_as = None if actor.is_admin else actor.all_names
-        return replace(self._engine.context(actor.name, command_id), counts_as=counts_as)
+        identities = None if actor.is_admin else actor.all_names
+        return replace(self._engine.context(actor.name, command_id), identities=identities)

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from cairn.core.conditions import MISSING, follow
+from cairn.core.conditions import MISSING, resolve_path
 from cairn.core.execution import Execution
 from cairn.core.rule_verdict import RuleQuestion
 from cairn.core.states import ApprovalKind, ExecutionMode
@@ -54,15 +54,15 @@ class RunFactsReader:
         except PathError:
             return MISSING
         if parsed.root == INPUT:
-            return follow(parsed.steps, self._input)
+            return resolve_path(parsed.steps, self._input)
         if parsed.root in self._loaded.run.plan.by_key:
-            return follow(parsed.steps, self._output(parsed.root))
+            return resolve_path(parsed.steps, self._output(parsed.root))
         if parsed.root in self._metadata:
-            return follow(parsed.steps, self._metadata[parsed.root])
+            return resolve_path(parsed.steps, self._metadata[parsed.root])
         steps, value = (parsed.root, *parsed.steps), MISSING
         if self._question.kind is ApprovalKind.COMPLETION:
-            value = follow(steps, self._output(self._question.checkpoint))
-        return follow(steps, self._input) if value is MISSING else value
+            value = resolve_path(steps, self._output(self._question.checkpoint))
+        return resolve_path(steps, self._input) if value is MISSING else value
 
     @cached_property
     def _input(self) -> Any:

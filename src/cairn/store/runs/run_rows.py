@@ -13,7 +13,7 @@ from cairn.core.budget import UNLIMITED, Budget
 from cairn.core.execution import Execution, Failure, PendingRework, Rework
 from cairn.core.plan import CheckpointPolicy, Plan
 from cairn.core.run import Rollback, Run
-from cairn.core.states import SHOWN, ExecutionState, PassDecision, RollbackTrigger, RunStatus, WaitingOn
+from cairn.core.states import STATUS_OF, ExecutionState, PassDecision, RollbackTrigger, RunStatus, WaitingOn
 from cairn.store.column_types import as_text
 from cairn.store.errors import NotFound
 from cairn.store.tables import checkpoint_executions
@@ -86,7 +86,7 @@ def budget_from(value: Values | None) -> Budget:
 def rollback_value(rollback: Rollback) -> Values:
     return {
         "id": rollback.id,
-        "made_at": rollback.made_at,
+        "created_count": rollback.created_count,
         "pass_number": rollback.pass_number,
         "status_before": rollback.status_before.value,
         "target": rollback.target,
@@ -101,7 +101,7 @@ def rollback_value(rollback: Rollback) -> Values:
 def rollback_from(value: Values) -> Rollback:
     return Rollback(
         id=value["id"],
-        made_at=value["made_at"],
+        created_count=value["created_count"],
         pass_number=value["pass_number"],
         status_before=RunStatus(value["status_before"]),
         target=value["target"],
@@ -121,7 +121,7 @@ def execution_values(e: Execution) -> Values:
         "pass_number": e.pass_number,
         "ordinal": e.ordinal,
         "definition_revision": e.definition,
-        "status": str(SHOWN[e.state]),
+        "status": str(STATUS_OF[e.state]),
         "state": str(e.state),
         "waiting_on": e.waiting_on.value if e.waiting_on else None,
         "dispatch_number": e.dispatch,

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from cairn.core.approval import Approval
 from cairn.core.rule_verdict import RiskLevel
-from cairn.core.states import AGREED, ExecutionStatus
+from cairn.core.states import APPROVED_STATUSES, ExecutionStatus
 from cairn.services.actions.catalogue import action_type
 from cairn.services.actions.queries import approved_parameters
 from cairn.services.actions.views import ProposedAction
@@ -81,7 +81,7 @@ def _action(
         operation_type=row.operation_type,
         parameters=row.parameters,
         current_parameters=current,
-        approved_parameters=current if a.status in AGREED else None,
+        approved_parameters=current if a.status in APPROVED_STATUSES else None,
         parameters_schema=schema,
         reasoning=row.reasoning,
         confidence=row.confidence,

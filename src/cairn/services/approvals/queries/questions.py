@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
-from cairn.core.states import AGREED, ApprovalKind, ApprovalStatus
+from cairn.core.states import APPROVED_STATUSES, ApprovalKind, ApprovalStatus
 from cairn.definitions import InputField
 from cairn.definitions.enums import FieldType
 from cairn.documents import decode_json
@@ -67,7 +67,7 @@ def find_answer(connection: Connection, execution_id: str, asked_at: datetime) -
         return None
     if row.status == ApprovalStatus.REJECTED.value:
         return {"declined": True, "reason": row.feedback, "by": row.by}
-    if row.status not in {status.value for status in AGREED} or row.answer_checksum is None:
+    if row.status not in {status.value for status in APPROVED_STATUSES} or row.answer_checksum is None:
         return None
     fields = cast("dict[str, Any]", decode_json(blobs.read(connection, row.answer_checksum)))
     return {"answer": fields.get(ANSWER), "fields": fields, "by": row.by}
