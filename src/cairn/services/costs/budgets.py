@@ -8,8 +8,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
-import sqlalchemy as sa
-
 from cairn.core.budget import UNLIMITED, Budget
 from cairn.core.states import CLOSED
 from cairn.definitions.model import BudgetLimits
@@ -17,17 +15,14 @@ from cairn.ports import Clock
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.plans import DefinitionCache
 from cairn.store import Connection, model_usage
-from cairn.store import tables as t
-from cairn.store.column_types import Text
+from cairn.store.budgets import read_run_budget
 from cairn.store.model_usage import ModelUsage
 from cairn.store.plans import newest_revision
-from cairn.store.prepared_statements import PreparedQuery
 from cairn.store.runs.run_rows import Row, budget_from
 
-WARNING_FRACTION = Decimal("0.8")  # of a limit: people are warned when this much is used
+WARNING_FRACTION = Decimal("0.8")  # of a limit: a warning is sent when this much is used
 Period = Literal["run", "month"]
 Limit = Literal["max_cost_usd", "max_tokens", "max_calls"]
-R, P = t.pipeline_runs.c, t.pipelines.c
 _SUBJECTS = {"run": "The run", "month": "This month the pipeline"}
 _UNITS = {"max_tokens": "token", "max_calls": "call"}
 
@@ -74,7 +69,7 @@ class BudgetUsage:
     definition_limits: Budget  # of the definition, for each run
     monthly_limits: Budget  # of the definition, for all runs of a month
     status: tuple[BudgetStatus, ...]
-    is_warned: bool  # people have been warned that the budget is nearly exhausted
+    is_warned: bool  # a warning that the budget is nearly exhausted has been sent
 
     @property
     def exhausted(self) -> BudgetStatus | None:
@@ -83,21 +78,6 @@ class BudgetUsage:
     @property
     def nearly_exhausted(self) -> BudgetStatus | None:
         return next((limit for limit in self.status if limit.is_nearly_exhausted), None)
-
-
-_RUN_BUDGET = PreparedQuery(
-    sa.select(
-        R.run_id,
-        R.pipeline_id,
-        R.budget,
-        R.budget_warned,
-        R.pipeline_definition_version,
-        P.revision,
-        P.pipeline_definition_version.label("newest_version"),
-    )
-    .join_from(t.pipeline_runs, t.pipelines, P.pipeline_id == R.pipeline_id)
-    .where(R.run_id == sa.bindparam("run_id", type_=Text()))
-)
 
 
 class BudgetCache:
@@ -142,7 +122,7 @@ class Budgets:
         self.cache = cache
 
     def of_run(self, connection: Connection, run_id: str) -> BudgetUsage:
-        (row,) = _RUN_BUDGET.all(connection, {"run_id": run_id})
+        row = read_run_budget(connection, run_id)
         run_limits, definition_limits = budget_from(row.budget), self._definition_limits(connection, row)
         monthly_limits = self._monthly_limits(connection, row.pipeline_id, row.revision)
         status: list[BudgetStatus] = []
