@@ -153,7 +153,7 @@ def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> Generator[list[
 
 def finished(top: Path) -> dict[str, str]:
     """The picture without what a repair sweeps away."""
-    return {path: at for path, at in picture(top).items() if layout.UNFINISHED not in path}
+    return {path: at for path, at in picture(top).items() if layout.TEMPORARY_PREFIX not in path}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -190,7 +190,7 @@ def test_a_promotion_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         tree.create_pipeline(PIPELINE)
         with killed_after(step, monkeypatch), suppress(Killed):
             tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one"), SECOND])
-        seen.add(tuple(sorted(path for path in files(tree.root / PIPELINE) if layout.UNFINISHED not in path)))
+        seen.add(tuple(sorted(path for path in files(tree.root / PIPELINE) if layout.TEMPORARY_PREFIX not in path)))
     assert seen == {(), (OUTPUT, SECOND.path)}
 
 

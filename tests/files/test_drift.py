@@ -73,7 +73,7 @@ def test_a_changed_file_is_kept_before_it_is_regenerated(
     (home / OUTPUT).write_text(content)
     found = tree.scan(PIPELINE, expected)
     assert found == drift(expected, changed=[OUTPUT])
-    assert tree.repair(found, AT) == RepairResult(written=(OUTPUT,), kept=((OUTPUT, f"{ASIDE}/{OUTPUT}"),))
+    assert tree.repair(found, AT) == RepairResult(written=(OUTPUT,), moved_aside=((OUTPUT, f"{ASIDE}/{OUTPUT}"),))
     assert files(home) == before | {f"{ASIDE}/{OUTPUT}": content}
     assert tree.scan(PIPELINE, expected).is_clean
 
@@ -88,7 +88,7 @@ def test_extra_files_and_folders_are_moved_aside(tree: Tree, home: Path, expecte
     extra = (".pipeline_system/definitions/link", f"{FOLDER}/outputs/notes.txt", "runs/v1/empty", "runs/v7")
     found = tree.scan(PIPELINE, expected)
     assert found == drift(expected, extra=extra)
-    assert tree.repair(found, AT) == RepairResult(kept=tuple((path, f"{ASIDE}/{path}") for path in extra))
+    assert tree.repair(found, AT) == RepairResult(moved_aside=tuple((path, f"{ASIDE}/{path}") for path in extra))
     after = picture(home)
     assert {path: after[path] for path in before} == before
     assert files(home / ASIDE) == {
@@ -187,7 +187,7 @@ def test_changes_after_the_database_was_read_are_ignored(tree: Tree, home: Path)
         late,
         changed=(OUTPUT,),
         extra=(f".temp/exec_{EXECUTION}",),
-        left=("runs/v1/.cairn-new-0123",),
+        leftovers=("runs/v1/.cairn-new-0123",),
     )
 
 
@@ -196,10 +196,10 @@ def test_half_made_files_are_removed(tree: Tree, home: Path, expected: ExpectedT
     (home / "runs/v1/.cairn-new-0123").mkdir()
     (home / "runs/v1/.cairn-new-0123/file").write_text("ha")
     (home / FOLDER / "outputs/.cairn-new-4567").write_text("half")
-    left = ("runs/v1/.cairn-new-0123", f"{FOLDER}/outputs/.cairn-new-4567")
+    leftovers = ("runs/v1/.cairn-new-0123", f"{FOLDER}/outputs/.cairn-new-4567")
     found = tree.scan(PIPELINE, expected)
-    assert found == drift(expected, left=left)
-    assert tree.repair(found, AT) == RepairResult(removed=left)
+    assert found == drift(expected, leftovers=leftovers)
+    assert tree.repair(found, AT) == RepairResult(removed=leftovers)
     assert picture(home) == before
 
 
@@ -214,7 +214,7 @@ def test_workspaces_follow_the_database(tree: Tree, home: Path) -> None:
     assert found == drift(
         expected,
         extra=[".temp/exec_unknown", ".temp/mine.txt"],
-        left=[".temp/exec_left"],
+        leftovers=[".temp/exec_left"],
         missing_workspaces=[opened],
     )
     tree.repair(found, AT)
@@ -231,7 +231,7 @@ def test_a_file_in_the_place_of_a_workspace_is_replaced(tree: Tree, home: Path) 
     assert found == drift(
         expected,
         extra=[f".temp/exec_{EXECUTION}"],
-        left=[".temp/.cairn-new-0123"],
+        leftovers=[".temp/.cairn-new-0123"],
         missing_workspaces=[EXECUTION],
     )
     tree.repair(found, AT)
@@ -253,7 +253,7 @@ def test_names_of_any_bytes_are_moved_and_can_be_printed(tree: Tree, home: Path,
     name = os.fsdecode(b"caf\xe9.txt")
     (home / "runs/v1" / name).write_text("mine")
     report = tree.repair(tree.scan(PIPELINE, expected), AT)
-    assert report.kept == (("runs/v1/caf\\xe9.txt", f"{ASIDE}/runs/v1/caf\\xe9.txt"),)
+    assert report.moved_aside == (("runs/v1/caf\\xe9.txt", f"{ASIDE}/runs/v1/caf\\xe9.txt"),)
     assert (home / ASIDE / "runs/v1" / name).read_text() == "mine"
 
 

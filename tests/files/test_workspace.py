@@ -10,7 +10,7 @@ import pytest
 
 from cairn.files import Tree, Truncated
 from cairn.files.content import FileContent
-from cairn.files.workspace import is_whole
+from cairn.files.workspace import is_complete
 from tests.files.disk import AT, EXECUTION, PIPELINE, STAGED, STAMP, artifact, files, picture, unread
 
 EMPTY = {f"exec_{EXECUTION}": "/", f"exec_{EXECUTION}/workspace": "/", f"exec_{EXECUTION}/artifacts_staging": "/"}
@@ -153,8 +153,8 @@ def test_a_workspace_that_goes_while_one_looks_is_not_whole(tree: Tree, home: Pa
     tree.create_workspace(PIPELINE, EXECUTION)
     temp = os.open(home / ".temp", os.O_RDONLY)
     try:
-        assert is_whole(temp, f"exec_{EXECUTION}")
+        assert is_complete(temp, f"exec_{EXECUTION}")
         tree.delete_workspace(PIPELINE, EXECUTION)
-        assert not is_whole(temp, f"exec_{EXECUTION}")
+        assert not is_complete(temp, f"exec_{EXECUTION}")
     finally:
         os.close(temp)

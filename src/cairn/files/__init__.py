@@ -1,8 +1,17 @@
-"""The folder tree that people see: layout, workspaces, promotion, archives, drift."""
+"""The folder tree: layout, workspaces, promotion, archives, drift."""
 
 from cairn.files.content import FileContent, FileMove
 from cairn.files.drift import Drift, ExpectedTree, Workspaces
-from cairn.files.errors import DiskFull, FilesError, NotWritable, Obstructed, OtherDisk, Truncated, UnsafePath, shown
+from cairn.files.errors import (
+    DiskFull,
+    FilesError,
+    NotWritable,
+    Obstructed,
+    OtherDisk,
+    Truncated,
+    UnsafePath,
+    printable,
+)
 from cairn.files.repair import RepairResult
 from cairn.files.tree import Tree
 
@@ -21,5 +30,5 @@ __all__ = [
     "Truncated",
     "UnsafePath",
     "Workspaces",
-    "shown",
+    "printable",
 ]

@@ -1,4 +1,4 @@
-"""What the file operations are told: contents, and where they go."""
+"""Arguments of file operations: contents and moves."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """A file as the database knows it. `path` is relative to the pipeline's folder."""
+    """A file according to the database. `path` is relative to the pipeline's folder."""
 
     path: str
     checksum: str
     size: int
     read: Callable[[], bytes | Iterator[bytes]]
-    staged_as: str | None = None  # its name in artifacts_staging, if it may lie there
+    staged_as: str | None = None  # its name in artifacts_staging, if it may be there
 
     @classmethod
     def of(cls, path: str, data: bytes, staged_as: str | None = None) -> FileContent:
-        """A file whose content is at hand."""
+        """A file whose content is in memory."""
         return cls(path, hashlib.sha256(data).hexdigest(), len(data), lambda: data, staged_as)
 
 
 @dataclass(frozen=True, slots=True)
 class FileMove:
-    """A file or folder that changes its place. Both paths are relative to the pipeline's folder."""
+    """Move a file or folder. Both paths are relative to the pipeline's folder."""
 
     original: str
     archived: str
-    content: FileContent | None = None  # of a file: written at the new place if neither place has it
+    content: FileContent | None = None  # of a file: written to the new path if it is at neither path

@@ -1,4 +1,4 @@
-"""What the disk has otherwise than the database, found and put right. Nothing of a user's is deleted."""
+"""Find where a pipeline's folder differs from the database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cairn.files.pipeline_folder import PipelineFolder
 
 @dataclass(frozen=True, slots=True)
 class Workspaces:
-    """The executions whose workspaces should be there, and all that the database knows of."""
+    """Executions whose workspaces should exist, and all executions in the database."""
 
     open: Collection[str]
     known: Container[str]
@@ -24,32 +24,32 @@ class Workspaces:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedTree:
-    """What the database says should stand in a pipeline's folder."""
+    """What a pipeline's folder should contain according to the database."""
 
     files: Mapping[str, FileContent]
-    folders: Collection[str] = ()  # that should be there even if they are empty
-    latest: str | None = None  # the run's folder that `runs/latest` leads to; looked at with the whole of `runs`
-    workspaces: Workspaces | None = None  # None: they are not looked at
-    as_of: datetime | None = None  # when the database was read: what has changed on disk since is not judged
+    folders: Collection[str] = ()  # expected even if they are empty
+    latest: str | None = None  # target of `runs/latest`; compared only if all of `runs` is scanned
+    workspaces: Workspaces | None = None  # None: not compared
+    as_of: datetime | None = None  # when the database was read; later changes on disk are ignored
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How a pipeline's folder differs. Paths are as on disk; print them with `shown`."""
+    """How a pipeline's folder differs. Paths are as on disk: print them with `printable`."""
 
     pipeline_id: str
     expected: ExpectedTree
     missing: tuple[str, ...] = ()  # files
     missing_folders: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()  # files, links and whole folders that the database does not know
+    extra: tuple[str, ...] = ()  # files, links and whole folders that are not in the database
     wrong_latest: bool = False
     missing_workspaces: tuple[str, ...] = ()  # of these executions
-    left: tuple[str, ...] = ()  # Cairn's own leavings: half-made files, workspaces that are no longer needed
+    leftovers: tuple[str, ...] = ()  # Cairn's own: temporary files, workspaces that are no longer needed
 
     @property
     def is_clean(self) -> bool:
-        found = (self.missing, self.missing_folders, self.changed, self.extra, self.missing_workspaces, self.left)
+        found = (self.missing, self.missing_folders, self.changed, self.extra, self.missing_workspaces, self.leftovers)
         return not (self.wrong_latest or any(found))
 
 
@@ -62,85 +62,85 @@ class _Walk:
     seen: set[str] = field(default_factory=set[str])
     changed: list[str] = field(default_factory=list[str])
     extra: list[str] = field(default_factory=list[str])
-    left: list[str] = field(default_factory=list[str])
+    leftovers: list[str] = field(default_factory=list[str])
 
-    def note(self, found: list[str], entry: os.DirEntry[str], place: str) -> None:
+    def add(self, paths: list[str], entry: os.DirEntry[str], path: str) -> None:
         as_of = self.expected.as_of
         try:
             if as_of is None or entry.stat(follow_symlinks=False).st_ctime <= as_of.timestamp():
-                found.append(place)
+                paths.append(path)
         except FileNotFoundError:
-            return  # gone since it was listed
+            return  # deleted since it was listed
 
 
-def scan(room: PipelineFolder, expected: ExpectedTree, under: Sequence[str]) -> Drift:
-    """Compare what lies under these folders with what should; contents by size, then by checksum."""
+def scan(pipeline: PipelineFolder, expected: ExpectedTree, under: Sequence[str]) -> Drift:
+    """Compare these folders with what is expected; contents by size, then by checksum."""
     files = {path: file for path, file in expected.files.items() if _is_under(path, under)}
-    wanted = [path for path in (*layout.SKELETON, *expected.folders) if _is_under(path, under)]
-    for path in (*files, *wanted):
-        layout.parts(path)
-    walk = _Walk(expected, under, files, _with_parents(files, wanted, under))
+    expected_paths = [path for path in (*layout.SKELETON, *expected.folders) if _is_under(path, under)]
+    for path in (*files, *expected_paths):
+        layout.split_path(path)
+    walk = _Walk(expected, under, files, _with_parents(files, expected_paths, under))
     absent: tuple[str, ...] = ()
     try:
-        folder = room.open()
+        folder = pipeline.open()
     except FileNotFoundError:
         absent = tuple(expected.workspaces.open) if expected.workspaces is not None else ()
     else:
         with folder as top:
-            _look(walk, top, "")
+            _scan_folder(walk, top, "")
             if expected.workspaces is not None:
-                absent = _look_at_workspaces(walk, top, expected.workspaces)
+                absent = _scan_workspaces(walk, top, expected.workspaces)
     return Drift(
-        room.pipeline_id,
+        pipeline.pipeline_id,
         expected,
         missing=tuple(path for path in files if path not in walk.seen),
-        missing_folders=tuple(path for path in wanted if path not in walk.seen),
+        missing_folders=tuple(path for path in expected_paths if path not in walk.seen),
         changed=tuple(sorted(walk.changed)),
         extra=tuple(sorted(walk.extra)),
-        wrong_latest=layout.RUNS in under and _latest(room) != expected.latest,
+        wrong_latest=layout.RUNS in under and _latest(pipeline) != expected.latest,
         missing_workspaces=absent,
-        left=tuple(sorted(walk.left)),
+        leftovers=tuple(sorted(walk.leftovers)),
     )
 
 
-def _look(walk: _Walk, fd: int, path: str) -> None:
-    """Compare one folder. Where only some folders below are looked at, the rest is passed over."""
+def _scan_folder(walk: _Walk, fd: int, path: str) -> None:
+    """Compare one folder. Outside of the scanned folders only their parents are entered."""
     inside = _is_under(path, walk.under)
     with os.scandir(fd) as entries:
         for entry in entries:
-            place = f"{path}/{entry.name}" if path else entry.name
+            inner = f"{path}/{entry.name}" if path else entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not inside and place not in walk.folders:
+            if not inside and inner not in walk.folders:
                 continue
-            if entry.name.startswith(layout.UNFINISHED):
-                walk.note(walk.left, entry, place)
-            elif is_folder and place in walk.folders:
-                _look_inside(walk, fd, entry.name, place)
-            elif place in walk.files and entry.is_file(follow_symlinks=False):
-                walk.seen.add(place)
-                file = walk.files[place]
-                if not folders.holds(fd, entry.name, file.size, file.checksum):
-                    walk.note(walk.changed, entry, place)
-            elif place != layout.LATEST or not entry.is_symlink():
-                walk.note(walk.extra, entry, place)
+            if entry.name.startswith(layout.TEMPORARY_PREFIX):
+                walk.add(walk.leftovers, entry, inner)
+            elif is_folder and inner in walk.folders:
+                _scan_inner(walk, fd, entry.name, inner)
+            elif inner in walk.files and entry.is_file(follow_symlinks=False):
+                walk.seen.add(inner)
+                file = walk.files[inner]
+                if not folders.has_content(fd, entry.name, file.size, file.checksum):
+                    walk.add(walk.changed, entry, inner)
+            elif inner != layout.LATEST or not entry.is_symlink():
+                walk.add(walk.extra, entry, inner)
 
 
-def _look_inside(walk: _Walk, fd: int, name: str, place: str) -> None:
+def _scan_inner(walk: _Walk, fd: int, name: str, path: str) -> None:
     try:
-        inner = folders.open_inside(fd, name)
+        folder = folders.open_inside(fd, name)
     except FileNotFoundError:
-        return  # gone since it was listed
-    walk.seen.add(place)
+        return  # deleted since it was listed
+    walk.seen.add(path)
     try:
-        _look(walk, inner, place)
+        _scan_folder(walk, folder, path)
     finally:
-        os.close(inner)
+        os.close(folder)
 
 
-def _look_at_workspaces(walk: _Walk, top: int, workspaces: Workspaces) -> tuple[str, ...]:
-    """Sort what lies in `.temp`; the answer is whose workspaces are missing."""
-    if (kind := folders.kind(top, layout.TEMP)) != stat.S_IFDIR:
-        walk.extra.extend([] if kind is None else [layout.TEMP])
+def _scan_workspaces(walk: _Walk, top: int, workspaces: Workspaces) -> tuple[str, ...]:
+    """Compare `.temp`; return the executions whose workspaces are missing."""
+    if (file_type := folders.file_type(top, layout.TEMP)) != stat.S_IFDIR:
+        walk.extra.extend([] if file_type is None else [layout.TEMP])
         return tuple(workspaces.open)
     found: set[str] = set()
     temp = folders.open_inside(top, layout.TEMP)
@@ -148,35 +148,35 @@ def _look_at_workspaces(walk: _Walk, top: int, workspaces: Workspaces) -> tuple[
         with os.scandir(temp) as entries:
             for entry in entries:
                 execution = entry.name.removeprefix("exec_")
-                place = f"{layout.TEMP}/{entry.name}"
-                if entry.name.startswith(layout.UNFINISHED):
-                    walk.note(walk.left, entry, place)
+                path = f"{layout.TEMP}/{entry.name}"
+                if entry.name.startswith(layout.TEMPORARY_PREFIX):
+                    walk.add(walk.leftovers, entry, path)
                 elif execution == entry.name or execution not in workspaces.known:
-                    walk.note(walk.extra, entry, place)
+                    walk.add(walk.extra, entry, path)
                 elif execution not in workspaces.open:
-                    walk.note(walk.left, entry, place)
+                    walk.add(walk.leftovers, entry, path)
                 elif not entry.is_dir(follow_symlinks=False):
-                    walk.note(walk.extra, entry, place)
-                elif workspace.is_whole(temp, entry.name):
+                    walk.add(walk.extra, entry, path)
+                elif workspace.is_complete(temp, entry.name):
                     found.add(execution)
     finally:
         os.close(temp)
     return tuple(execution for execution in workspaces.open if execution not in found)
 
 
-def _latest(room: PipelineFolder) -> str | None:
+def _latest(pipeline: PipelineFolder) -> str | None:
     try:
-        with room.open(layout.RUNS) as runs:
+        with pipeline.open(layout.RUNS) as runs:
             target = folders.link_target(runs, layout.LATEST.rpartition("/")[2])
     except OSError:
         return None
     return None if target is None else f"{layout.RUNS}/{target}"
 
 
-def _with_parents(files: Iterable[str], wanted: Iterable[str], under: Iterable[str]) -> set[str]:
-    """All folders that belong there: those asked for, and those on the way to a file."""
+def _with_parents(files: Iterable[str], expected_paths: Iterable[str], under: Iterable[str]) -> set[str]:
+    """All expected folders, with the parents of folders and files."""
     found: set[str] = set()
-    paths = [*wanted, *under, *(path.rpartition("/")[0] for path in files)]
+    paths = [*expected_paths, *under, *(path.rpartition("/")[0] for path in files)]
     for path in paths:
         folder = path
         while folder and folder not in found:

@@ -1,4 +1,4 @@
-"""Why something could not be put on disk, in words that help. The database has it all the same."""
+"""Why a file operation failed, and what to do. The database has the content all the same."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 class UnsafePath(ValueError):
-    """A path or id that would lead out of its room."""
+    """A path or id that leaves its folder."""
 
 
 class FilesError(OSError):
-    """A file operation failed; repeated later it picks up where it stopped."""
+    """A file operation failed. Repeating it continues where it stopped."""
 
     def __init__(self, number: int, message: str, path: str) -> None:
         super().__init__(number, message, path)
@@ -24,48 +24,53 @@ class FilesError(OSError):
 
 
 class Obstructed(FilesError):
-    """A link or a file stands where a folder of Cairn's belongs, or the other way round."""
+    """A link or file is where Cairn needs a folder, or a folder where it needs a file."""
 
 
 class NotWritable(FilesError):
-    """The operating system forbids it."""
+    """The operating system denies access."""
 
 
 class DiskFull(FilesError):
-    """There is no room for the file."""
+    """No space is left for the file."""
 
 
 class OtherDisk(FilesError):
-    """The parts of one pipeline's folder lie on different file systems."""
+    """A pipeline's folder is spread over several file systems."""
 
 
 class Truncated(FilesError):
-    """The content that came is not as long as the store says."""
+    """The content is shorter or longer than the store says."""
 
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
-_IN_THE_WAY = {errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENOTEMPTY, errno.EEXIST}
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_PERMISSION = {errno.EACCES, errno.EPERM, errno.EROFS}
+_OBSTRUCTED = {errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENOTEMPTY, errno.EEXIST}
 
 
 def explain(error: OSError, path: Path) -> FilesError:
-    """The same fault with its place and what to do about it."""
+    """The same error with the path and a hint."""
     if isinstance(error, FilesError):
         return error
     number = error.errno or errno.EIO
     name = error.filename2 or error.filename
-    place = shown(f"{path} ({name})" if isinstance(name, str) else str(path))
-    if number in _FULL:
-        return DiskFull(number, f"no room to write in {place}: free some space, then run `cairn doctor`", place)
-    if number in _FORBIDDEN:
-        return NotWritable(number, f"no permission for {place}: let the user that runs Cairn read and write it", place)
-    if number in _IN_THE_WAY:
-        return Obstructed(number, f"something else stands in the way in {place}: move it, or run `cairn doctor`", place)
-    if number == errno.EXDEV:
-        return OtherDisk(number, f"{place} is spread over several file systems: bring it together on one", place)
-    return FilesError(number, f"{os.strerror(number)}: {place}", place)
+    location = printable(f"{path} ({name})" if isinstance(name, str) else str(path))
+    error_type, message = FilesError, f"{os.strerror(number)}: {location}"
+    if number in _NO_SPACE:
+        error_type = DiskFull
+        message = f"No space left on the disk of {location}. Free some space, then run `cairn doctor --repair`."
+    elif number in _NO_PERMISSION:
+        error_type = NotWritable
+        message = f"No permission for {location}. Allow the user that runs Cairn to read and write it."
+    elif number in _OBSTRUCTED:
+        error_type = Obstructed
+        message = f"Something else is in the way in {location}. Move it, or run `cairn doctor --repair`."
+    elif number == errno.EXDEV:
+        error_type = OtherDisk
+        message = f"{location} is spread over several file systems. Move it to one file system."
+    return error_type(number, message, location)
 
 
-def shown(path: str) -> str:
-    """A path that can be printed and stored, whatever bytes it has on disk."""
+def printable(path: str) -> str:
+    """A path that can be printed and stored, whatever its bytes on disk are."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""Names of folders and files in a pipeline's folder. Pure: paths are relative to the pipeline's folder."""
+"""Names of folders and files in a pipeline's folder. Paths are relative to it; nothing here touches the disk."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ FAILED_ARTIFACTS = "failed_artifacts"
 # Folders of every pipeline, parents first.
 SKELETON = (SYSTEM, DEFINITIONS, CHECKPOINTS, LOGS, RUNS, TEMP, ARCHIVED, ERRORED)
 
-# Names that begin so are Cairn's own, half made; whatever bears one may be removed.
-UNFINISHED = ".cairn-new-"
+# Names of Cairn's own temporary files and folders. After a crash they can be deleted.
+TEMPORARY_PREFIX = ".cairn-new-"
 
 SLUG_LENGTH = 60
-NAME_BYTES = 180  # leaves room in the 255 bytes of a file name for id, version and format
+NAME_BYTES = 180  # of the 255 bytes of a file name; id, version and format need the rest
 FORMAT_BYTES = 20
 NUMBERED_BYTES = 240
 
@@ -48,17 +48,17 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def slug(name: str) -> str:
-    """Letters and digits of any script; everything between them becomes one `_`."""
+    """Lower case; each sequence of anything but letters and digits becomes one `_`."""
     lowered = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
     return _NOT_ALNUM.sub("_", lowered).strip("_")[:SLUG_LENGTH].strip("_") or "checkpoint"
 
 
-@lru_cache(maxsize=1024)  # every artifact asks, and few names are new
+@lru_cache(maxsize=1024)  # called for every artifact, mostly with the same names
 def file_name(name: str) -> str:
-    """The name of an artifact as far as every file system takes it."""
+    """An artifact's name without characters that some file system refuses."""
     normal = unicodedata.normalize("NFC", name)
     safe = "".join("_" if c in _RESERVED or unicodedata.category(c) in _INVISIBLE else c for c in normal)
-    return _cut(safe.strip(" ."), NAME_BYTES).strip(" .") or "artifact"
+    return _truncate(safe.strip(" ."), NAME_BYTES).strip(" .") or "artifact"
 
 
 def run_name(run_version: int | None, run_id: str) -> str:
@@ -75,12 +75,12 @@ def checkpoint_folder(position: int, name: str) -> str:
 
 
 def pass_folder(run_folder: str, pass_number: int) -> str:
-    """Where an earlier pass of a run lies."""
+    """The folder of an earlier pass of a run."""
     return f"{run_folder}/passes/{pass_number}"
 
 
 def superseded_folder(checkpoint_folder: str, execution_id: str) -> str:
-    """Where the files of a replaced execution lie."""
+    """The folder of an execution that another one replaced."""
     return f"{checkpoint_folder}/superseded/{execution_id}"
 
 
@@ -115,7 +115,7 @@ def archived_run(run_version: int | None, run_id: str) -> str:
 
 
 def archived_execution(run_version: int | None, run_id: str, position: int, superseded: str | None = None) -> str:
-    """Relative to the rollback's folder; `superseded` names an execution that does not stand at its position."""
+    """Relative to the rollback's folder. `superseded` is the id of an execution that another one replaced."""
     folder = f"archived_data/{run_name(run_version, run_id)}_checkpoint_{position}"
     return folder if superseded is None else superseded_folder(folder, superseded)
 
@@ -134,26 +134,26 @@ def deleted_pipeline(pipeline_id: str, at: datetime) -> str:
 
 
 def stamp(at: datetime) -> str:
-    """A time as it stands in names."""
+    """A time as part of a name."""
     return at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
 
 
 def numbered(name: str, number: int) -> str:
-    """Another name for what would otherwise collide."""
+    """A name that doesn't collide with earlier ones."""
     return f"{os.fsdecode(os.fsencode(name)[:NUMBERED_BYTES])}~{number}" if number else name
 
 
-def parts(path: str) -> list[str]:
-    """The steps of a relative path; one that leads elsewhere is refused."""
+def split_path(path: str) -> list[str]:
+    """The components of a relative path. Raise UnsafePath if it leaves its folder."""
     steps = path.split("/")
     for step in steps:
         if step in {"", ".", ".."} or "\0" in step:
-            raise UnsafePath(f"{path!r} does not stay in its folder")
+            raise UnsafePath(f"{path!r} leaves its folder")
     return steps
 
 
 def checked_id(id: str) -> str:
-    """An id that is one plain name: no path, nothing hidden."""
+    """Raise UnsafePath unless the id is a single, visible name."""
     if not id or id[0] == "." or "/" in id or "\0" in id:
         raise UnsafePath(f"{id!r} is not an id")
     return id
@@ -166,8 +166,8 @@ def _short(id: str) -> str:
 
 @lru_cache(maxsize=64)
 def _extension(format: str) -> str:
-    return _cut(file_name(format.replace(" ", "_")), FORMAT_BYTES)
+    return _truncate(file_name(format.replace(" ", "_")), FORMAT_BYTES)
 
 
-def _cut(text: str, size: int) -> str:
+def _truncate(text: str, size: int) -> str:
     return text.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")

@@ -1,4 +1,4 @@
-"""Log files that people read: appended to, and rotated when they are large."""
+"""Append to log files and rotate them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from cairn.files import layout, safe_folder
 from cairn.files.pipeline_folder import PipelineFolder
 
 
-def append(room: PipelineFolder, name: str, data: bytes, *, max_bytes: int, backups: int) -> bool:
-    """False: the pipeline has no folder now. A pipeline's folder is not made for its log."""
+def append(pipeline: PipelineFolder, name: str, data: bytes, *, max_bytes: int, backups: int) -> bool:
+    """Return False if the pipeline has no folder: a log alone doesn't create one."""
     try:
-        logs = _open(room)
+        logs = _open(pipeline)
     except FileNotFoundError:
         return False
     try:
@@ -27,23 +27,23 @@ def append(room: PipelineFolder, name: str, data: bytes, *, max_bytes: int, back
     return True
 
 
-def _open(room: PipelineFolder) -> int:
-    """The folder of logs, step by step from the pipeline's own."""
-    with room.open() as top:
+def _open(pipeline: PipelineFolder) -> int:
+    """Open the log folder without following links."""
+    with pipeline.open() as top:
         outer = os.dup(top)
-    for step in layout.parts(layout.LOGS):
+    for step in layout.split_path(layout.LOGS):
         try:
-            inner = safe_folder.open_inside(outer, step, make=True)
+            inner = safe_folder.open_inside(outer, step, create=True)
         finally:
             os.close(outer)
         outer = inner
     return outer
 
 
-def tail(room: PipelineFolder, name: str, size: int) -> bytes:
-    """The last so many bytes, or what there is."""
+def tail(pipeline: PipelineFolder, name: str, size: int) -> bytes:
+    """The last `size` bytes, or the whole file."""
     try:
-        folder = room.open(*layout.parts(layout.LOGS))
+        folder = pipeline.open(*layout.split_path(layout.LOGS))
     except FileNotFoundError:
         return b""
     with folder as logs:
@@ -57,7 +57,7 @@ def tail(room: PipelineFolder, name: str, size: int) -> bytes:
 
 
 def _rotate(logs: int, name: str, backups: int) -> None:
-    """`system.log` becomes `system.log.1`, that `.2`, and so on; the last one goes."""
+    """`system.log` becomes `system.log.1`, that `.2`, and so on; the last one is deleted."""
     numbered = [name, *(f"{name}.{number}" for number in range(1, backups + 1))]
     with contextlib.suppress(FileNotFoundError):
         os.unlink(numbered[-1], dir_fd=logs)

@@ -1,4 +1,4 @@
-"""One pipeline's folder, and moving things inside it without losing any."""
+"""One pipeline's folder: write and move files in it without losing any."""
 
 from __future__ import annotations
 
@@ -18,77 +18,81 @@ class PipelineFolder(NamedTuple):
     pipeline_id: str
     now: Callable[[], datetime]
 
-    def open(self, *steps: str, make: bool = False) -> safe_folder.SafeFolder:
-        return safe_folder.SafeFolder(self.root, self.pipeline_id, *steps, make=make)
+    def open(self, *steps: str, create: bool = False) -> safe_folder.SafeFolder:
+        return safe_folder.SafeFolder(self.root, self.pipeline_id, *steps, create=create)
 
-    def parent(self, path: str, *, make: bool = False) -> tuple[safe_folder.SafeFolder, str]:
+    def parent(self, path: str, *, create: bool = False) -> tuple[safe_folder.SafeFolder, str]:
         """The folder that holds `path`, and its name there."""
-        *steps, name = layout.parts(path)
-        return self.open(*steps, make=make), name
+        *steps, name = layout.split_path(path)
+        return self.open(*steps, create=create), name
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file that Cairn alone keeps."""
-        folder, name = self.parent(path, make=True)
+        """Write a file that belongs to Cairn alone, replacing what is there."""
+        folder, name = self.parent(path, create=True)
         with folder as fd:
             safe_folder.write_file(fd, name, content)
 
-    def restore(
+    def restore_file(
         self, file: FileContent, path: str | None = None, *, at: datetime | None = None, own: Container[str] = ()
     ) -> str | None:
-        """Write a file from the store; something else that stands there is kept aside, unless its content is own."""
+        """Write a file from the store. Other content is set aside first, unless its checksum is in `own`.
+
+        Return where the other content is now, if any."""
         path = file.path if path is None else path
-        folder, name = self.parent(path, make=True)
+        folder, name = self.parent(path, create=True)
         with folder as fd:
-            if safe_folder.holds(fd, name, file.size, file.checksum):
+            if safe_folder.has_content(fd, name, file.size, file.checksum):
                 return None
-            half = safe_folder.write_aside(fd, file.read(), file.size)
+            temporary = safe_folder.write_temporary(fd, file.read(), file.size)
             try:
-                kept = None if safe_folder.digest(fd, name) in own else self.set_aside(path, at)
+                aside = None if safe_folder.digest(fd, name) in own else self.set_aside(path, at)
             except OSError:
-                safe_folder.remove_tree(fd, half)
+                safe_folder.remove_tree(fd, temporary)
                 raise
-            safe_folder.put(fd, half, fd, name)
-        return kept
+            safe_folder.publish(fd, temporary, fd, name)
+        return aside
 
     def set_aside(self, path: str, at: datetime | None = None) -> str | None:
-        """Move what stands at `path` to `.archived/drift_{datetime}/`; the answer is its place there."""
+        """Move what is at `path` to `.archived/drift_{datetime}/`; return its new path."""
         return self.rename(path, f"{layout.drift_folder(at or self.now())}/{path}", numbered=True)
 
     def rename(self, source: str, target: str, *, numbered: bool = False) -> str | None:
-        """Move a file or folder to a free place; None if there is nothing to move, or no free place."""
+        """Move a file or folder; return its new path. None: nothing to move, or the target exists.
+
+        `numbered` adds a number to the name of an existing target instead."""
         try:
             folder, name = self.parent(source)
         except (FileNotFoundError, NotADirectoryError):
             return None
         with folder as outer:
-            if safe_folder.kind(outer, name) is None:
+            if safe_folder.file_type(outer, name) is None:
                 return None
-            goal, wanted = self.parent(target, make=True)
-            with goal as inner:
-                place = wanted
+            target_folder, target_name = self.parent(target, create=True)
+            with target_folder as inner:
+                free_name = target_name
                 number = 0
-                while safe_folder.kind(inner, place) is not None:
+                while safe_folder.file_type(inner, free_name) is not None:
                     if not numbered:
                         return None
                     number += 1
-                    place = layout.numbered(wanted, number)
-                os.rename(name, place, src_dir_fd=outer, dst_dir_fd=inner)
-        return target[: len(target) - len(wanted)] + place
+                    free_name = layout.numbered(target_name, number)
+                os.rename(name, free_name, src_dir_fd=outer, dst_dir_fd=inner)
+        return target[: len(target) - len(target_name)] + free_name
 
     def update_latest_link(self, run_folder: str | None) -> None:
-        """Let `runs/latest` lead to this run, or to none."""
-        *steps, latest = layout.parts(layout.LATEST)
-        target = None if run_folder is None else layout.parts(run_folder)[-1]
-        with self.open(*steps, make=True) as runs:
-            if safe_folder.kind(runs, latest) not in {None, stat.S_IFLNK}:
+        """Link `runs/latest` to this run, or remove the link."""
+        *steps, latest = layout.split_path(layout.LATEST)
+        target = None if run_folder is None else layout.split_path(run_folder)[-1]
+        with self.open(*steps, create=True) as runs:
+            if safe_folder.file_type(runs, latest) not in {None, stat.S_IFLNK}:
                 self.set_aside(layout.LATEST)
             if target is None:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(latest, dir_fd=runs)
             elif safe_folder.link_target(runs, latest) != target:
-                half = safe_folder.unfinished()
-                os.symlink(target, half, dir_fd=runs)
-                safe_folder.put(runs, half, runs, latest)
+                temporary = safe_folder.temporary_name()
+                os.symlink(target, temporary, dir_fd=runs)
+                safe_folder.publish(runs, temporary, runs, latest)
 
     def exists(self, path: str) -> bool:
         try:
@@ -96,43 +100,43 @@ class PipelineFolder(NamedTuple):
         except (FileNotFoundError, NotADirectoryError):
             return False
         with folder as fd:
-            return safe_folder.kind(fd, name) is not None
+            return safe_folder.file_type(fd, name) is not None
 
-    def take(self, move: FileMove) -> None:
-        """Carry a move out, once: what stands at the new place already stays there."""
+    def move(self, move: FileMove) -> None:
+        """Apply a move once: what already exists at the new path stays."""
         if self.exists(move.archived) or self.rename(move.original, move.archived):
             return
         if move.content is not None:
-            self.restore(move.content, move.archived)
+            self.restore_file(move.content, move.archived)
 
-    def bring_back(self, move: FileMove) -> None:
-        """Carry a move out backwards; what has come to stand at the old place since is kept aside."""
+    def move_back(self, move: FileMove) -> None:
+        """Apply a move backwards. What was created at the old path since then is set aside."""
         self.merge(move.archived, move.original)
         if move.content is not None and not self.exists(move.original):
-            self.restore(move.content, move.original)
+            self.restore_file(move.content, move.original)
 
     def merge(self, source: str, target: str) -> None:
-        """Move `source` over `target`: folders grow together, files in the way are kept aside."""
+        """Move `source` over `target`: merge folders, set files in the way aside."""
         if self.rename(source, target) or not self.exists(source):
             return
         if not (self._is_folder(source) and self._is_folder(target)):
             self.set_aside(target)
             self.rename(source, target)
             return
-        with self.open(*layout.parts(source)) as fd:
-            inner = safe_folder.names(fd)
+        with self.open(*layout.split_path(source)) as fd:
+            inner = safe_folder.list_names(fd)
         for name in inner:
             self.merge(f"{source}/{name}", f"{target}/{name}")
-        self.remove_empty(source)
+        self.remove_empty_folders(source)
 
-    def remove_empty(self, path: str) -> None:
-        """Remove a folder and the empty ones inside it; whatever holds a file stays."""
+    def remove_empty_folders(self, path: str) -> None:
+        """Remove a folder and the empty folders inside it. Folders with files stay."""
         if not self._is_folder(path):
             return
-        with self.open(*layout.parts(path)) as fd:
-            inner = safe_folder.names(fd)
+        with self.open(*layout.split_path(path)) as fd:
+            inner = safe_folder.list_names(fd)
         for name in inner:
-            self.remove_empty(f"{path}/{name}")
+            self.remove_empty_folders(f"{path}/{name}")
         folder, name = self.parent(path)
         with folder as fd, contextlib.suppress(OSError):
             os.rmdir(name, dir_fd=fd)
@@ -143,4 +147,4 @@ class PipelineFolder(NamedTuple):
         except (FileNotFoundError, NotADirectoryError):
             return False
         with folder as fd:
-            return safe_folder.kind(fd, name) == stat.S_IFDIR
+            return safe_folder.file_type(fd, name) == stat.S_IFDIR

@@ -1,4 +1,4 @@
-"""What is past its time and goes for good."""
+"""Find and delete expired folders."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from cairn.files import layout, safe_folder
 from cairn.files.errors import UnsafePath
 from cairn.files.pipeline_folder import PipelineFolder
 
-_DISCARDABLE = re.compile(r"(\.archived/|\.errored/|runs/test_)[^/]+")
+_DELETABLE = re.compile(r"(\.archived/|\.errored/|runs/test_)[^/]+")
 _STAMP = re.compile(r"_(\d{8}T\d{6}Z)(~\d+)?$")
 
 
-def expired(room: PipelineFolder, before: datetime, within: str) -> tuple[str, ...]:
-    """What bears an earlier time in its name. What bears none is a user's."""
+def expired(pipeline: PipelineFolder, before: datetime, within: str) -> tuple[str, ...]:
+    """Folders with an earlier time in their name. Those without a time belong to users."""
     try:
-        folder = room.open(*layout.parts(within))
+        folder = pipeline.open(*layout.split_path(within))
     except FileNotFoundError:
         return ()
     with folder as fd:
-        stamps = [(name, _STAMP.search(name)) for name in sorted(safe_folder.names(fd))]
+        stamps = [(name, _STAMP.search(name)) for name in sorted(safe_folder.list_names(fd))]
     limit = layout.stamp(before)
     return tuple(f"{within}/{name}" for name, stamp in stamps if stamp is not None and stamp[1] < limit)
 
 
-def discard(room: PipelineFolder, path: str) -> None:
-    layout.parts(path)
-    if not _DISCARDABLE.fullmatch(path):
-        raise UnsafePath(f"{path!r} is not kept for a time only")
+def delete(pipeline: PipelineFolder, path: str) -> None:
+    layout.split_path(path)
+    if not _DELETABLE.fullmatch(path):
+        raise UnsafePath(f"{path!r} never expires")
     try:
-        folder, name = room.parent(path)
+        folder, name = pipeline.parent(path)
     except FileNotFoundError:
         return
     with folder as fd:

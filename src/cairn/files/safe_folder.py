@@ -1,4 +1,4 @@
-"""Folders opened step by step from the root, so that no link is ever followed, and what is done inside them."""
+"""Open folders step by step from the root, so that no link is ever followed, and work inside them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _BLOCK = 1 << 20
-_NO_ANSWER = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # says nothing about the file
+# Errors that say nothing about the file.
+_OUT_OF_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
 class SafeFolder:
-    """An open folder below the root; `make` makes what is missing on the way. The root itself is trusted."""
+    """An open folder below the root. `create` creates missing folders. The root itself is trusted."""
 
     __slots__ = ("_fd",)
 
-    def __init__(self, root: str, first: str, *steps: str, make: bool = False) -> None:
+    def __init__(self, root: str, first: str, *steps: str, create: bool = False) -> None:
         try:
             fd = _open(f"{root}/{first}", None)
         except FileNotFoundError:
-            if not make:
+            if not create:
                 raise
             Path(root, first).mkdir(parents=True, exist_ok=True)
             fd = _open(f"{root}/{first}", None)
         try:
             for step in steps:
-                fd, outer = open_inside(fd, step, make=make), fd
+                fd, outer = open_inside(fd, step, create=create), fd
                 os.close(outer)
         except BaseException:
             os.close(fd)
@@ -48,12 +49,12 @@ class SafeFolder:
         os.close(self._fd)
 
 
-def open_inside(fd: int, name: str, *, make: bool = False) -> int:
-    """Open the folder `name`; anything but a folder is an error, a link to one too."""
+def open_inside(fd: int, name: str, *, create: bool = False) -> int:
+    """Open the folder `name`. Anything else is an error, even a link to a folder."""
     try:
         return _open(name, fd)
     except FileNotFoundError:
-        if not make:
+        if not create:
             raise
     with contextlib.suppress(FileExistsError):
         os.mkdir(name, dir_fd=fd)
@@ -64,13 +65,13 @@ def _open(name: str, fd: int | None) -> int:
     try:
         return os.open(name, _FOLDER, dir_fd=fd)
     except OSError as error:
-        if error.errno == errno.ELOOP:  # how macOS says that it is a link
+        if error.errno == errno.ELOOP:  # macOS reports a link this way
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name) from error
         raise
 
 
-def kind(fd: int, name: str) -> int | None:
-    """The type bits of what stands there; None if nothing does."""
+def file_type(fd: int, name: str) -> int | None:
+    """The type bits of a file; None if it doesn't exist."""
     try:
         return stat.S_IFMT(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode)
     except FileNotFoundError:
@@ -78,25 +79,25 @@ def kind(fd: int, name: str) -> int | None:
 
 
 def link_target(fd: int, name: str) -> str | None:
-    """Where a link leads; None if there is no link."""
+    """The target of a link; None if there is no link."""
     try:
         return os.readlink(name, dir_fd=fd)
     except OSError:
         return None
 
 
-def names(fd: int) -> list[str]:
-    """What lies in a folder."""
+def list_names(fd: int) -> list[str]:
+    """The names in a folder."""
     return os.listdir(fd)
 
 
-def unfinished() -> str:
-    """A name for something half made."""
-    return f"{layout.UNFINISHED}{os.urandom(8).hex()}"
+def temporary_name() -> str:
+    """A new name for a temporary file or folder."""
+    return f"{layout.TEMPORARY_PREFIX}{os.urandom(8).hex()}"
 
 
 def write_new(fd: int, name: str, content: bytes | Iterator[bytes], size: int | None = None) -> None:
-    """Write a file that is not there yet."""
+    """Write a file that doesn't exist yet."""
     file = os.open(name, _CREATE, 0o666, dir_fd=fd)
     try:
         written = 0
@@ -108,12 +109,12 @@ def write_new(fd: int, name: str, content: bytes | Iterator[bytes], size: int | 
     finally:
         os.close(file)
     if size is not None and written != size:
-        raise errors.Truncated(0, f"{written} bytes came for {errors.shown(name)}, which has {size}", name)
+        raise errors.Truncated(0, f"Expected {size} bytes for {errors.printable(name)}, got {written}.", name)
 
 
-def write_aside(fd: int, content: bytes | Iterator[bytes], size: int | None = None) -> str:
-    """Write a file under an unfinished name, to be renamed into its place."""
-    name = unfinished()
+def write_temporary(fd: int, content: bytes | Iterator[bytes], size: int | None = None) -> str:
+    """Write a file under a temporary name, to be renamed later."""
+    name = temporary_name()
     try:
         write_new(fd, name, content, size)
     except OSError:
@@ -124,36 +125,36 @@ def write_aside(fd: int, content: bytes | Iterator[bytes], size: int | None = No
 
 
 def write_file(fd: int, name: str, content: bytes | Iterator[bytes], size: int | None = None) -> None:
-    """Write a file, or replace it: at any moment the old or the new one stands there."""
-    put(fd, write_aside(fd, content, size), fd, name)
+    """Write or replace a file: at any moment the old or the new one exists."""
+    publish(fd, write_temporary(fd, content, size), fd, name)
 
 
-def put(source: int, half: str, target: int, name: str) -> None:
-    """Give something finished its name."""
+def publish(source: int, temporary: str, target: int, name: str) -> None:
+    """Rename a temporary file or folder to its final name."""
     try:
-        os.rename(half, name, src_dir_fd=source, dst_dir_fd=target)
+        os.rename(temporary, name, src_dir_fd=source, dst_dir_fd=target)
     except OSError:
         with contextlib.suppress(OSError):
-            remove_tree(source, half)
+            remove_tree(source, temporary)
         raise
 
 
-def holds(fd: int, name: str, size: int, checksum: str) -> bool:
-    """Whether a file with this very content stands there."""
+def has_content(fd: int, name: str, size: int, checksum: str) -> bool:
+    """Whether a file with exactly this content exists."""
     return _read(fd, name, size) == checksum
 
 
 def digest(fd: int, name: str) -> str:
-    """The checksum of a file; empty if there is none that can be read."""
+    """The checksum of a file; empty if it can't be read."""
     return _read(fd, name, None)
 
 
 def _read(fd: int, name: str, size: int | None) -> str:
-    """The checksum of a file, unless its size says already that it is another one."""
+    """The checksum of a file; empty if its size already differs from `size`."""
     try:
         file = os.open(name, _READ, dir_fd=fd)
     except OSError as error:
-        if error.errno in _NO_ANSWER:
+        if error.errno in _OUT_OF_RESOURCES:
             raise
         return ""
     try:
@@ -171,38 +172,38 @@ def _read(fd: int, name: str, size: int | None) -> str:
 
 
 def remove_tree(fd: int, name: str) -> None:
-    """Remove a file, link or folder. Folders inside are first brought to its top, so that no depth is too deep."""
+    """Remove a file, link or folder. Inner folders first move to its top level, so that no tree is too deep."""
     try:
         os.unlink(name, dir_fd=fd)
         return
     except FileNotFoundError:
         return
-    except (IsADirectoryError, PermissionError):  # macOS forbids it where Linux says that it is a folder
-        if kind(fd, name) != stat.S_IFDIR:
+    except (IsADirectoryError, PermissionError):  # macOS reports EPERM for a folder, Linux EISDIR
+        if file_type(fd, name) != stat.S_IFDIR:
             raise
     top = _open_for_removal(fd, name)
     try:
         while inner := _remove_files(top):
             for folder in inner:
-                _lift(top, folder)
+                _move_inner_folders_up(top, folder)
                 os.rmdir(folder, dir_fd=top)
     finally:
         os.close(top)
     os.rmdir(name, dir_fd=fd)
 
 
-def _lift(top: int, folder: str) -> None:
+def _move_inner_folders_up(top: int, folder: str) -> None:
     fd = _open_for_removal(top, folder)
     try:
         for inner in _remove_files(fd):
             os.close(_open_for_removal(fd, inner))
-            os.rename(inner, unfinished(), src_dir_fd=fd, dst_dir_fd=top)
+            os.rename(inner, temporary_name(), src_dir_fd=fd, dst_dir_fd=top)
     finally:
         os.close(fd)
 
 
 def _remove_files(fd: int) -> list[str]:
-    """Remove everything but folders, whose names are the answer."""
+    """Remove everything but folders; return their names."""
     inner: list[str] = []
     with os.scandir(fd) as entries:
         for entry in list(entries):
@@ -214,7 +215,7 @@ def _remove_files(fd: int) -> list[str]:
 
 
 def _open_for_removal(fd: int, name: str) -> int:
-    """Open a folder that must become writable before anything can leave it."""
+    """Open a folder, and make it writable: otherwise nothing in it can be removed."""
     try:
         folder = os.open(name, _FOLDER, dir_fd=fd)
     except PermissionError:

@@ -1,4 +1,4 @@
-"""The folder tree that people see, below `{data}/pipelines/`. The database is the truth, the tree follows it."""
+"""The folder tree below `{data}/pipelines/`. The database is the source of truth, the tree a copy for people."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _now() -> datetime:
 
 
 class Tree:
-    """Every operation may be repeated: after a crash it ends in the same state."""
+    """Every operation is repeatable: run again after a crash, it ends in the same state."""
 
     def __init__(self, root: Path, now: Callable[[], datetime] = _now) -> None:
         self.root = root.resolve()
@@ -34,10 +34,10 @@ class Tree:
     # ---- pipelines ---------------------------------------------------------------------------------
 
     def create_pipeline(self, pipeline_id: str) -> Path:
-        """Make the folders that every pipeline has."""
-        with self._enter(pipeline_id) as room:
+        """Create the folders that every pipeline has."""
+        with self._open(pipeline_id) as pipeline:
             for folder in layout.SKELETON:
-                with room.open(*layout.parts(folder), make=True):
+                with pipeline.open(*layout.split_path(folder), create=True):
                     pass
         return self.root / pipeline_id
 
@@ -49,8 +49,8 @@ class Tree:
         scripts: Mapping[str, bytes] = _NO_SCRIPTS,
         former: Container[str] = (),
     ) -> None:
-        """Exactly these definitions lie there afterwards. `former`: checksums of what Cairn wrote there before;
-        anything else that has to give way is kept in `.archived/drift_{datetime}/`."""
+        """Write exactly these definitions. Other content moves to `.archived/drift_{datetime}/`, unless its checksum
+        is in `former`: Cairn wrote that itself."""
         files = [
             FileContent.of(layout.PIPELINE_FILE, pipeline_json),
             *(
@@ -59,56 +59,56 @@ class Tree:
             ),
             *(FileContent.of(f"{layout.SCRIPTS}/{path}", data) for path, data in scripts.items()),
         ]
-        with self._enter(pipeline_id) as room:
+        with self._open(pipeline_id) as pipeline:
             expected = ExpectedTree({file.path: file for file in files}, folders=(layout.CHECKPOINTS,))
-            repair(room, scan(room, expected, (layout.DEFINITIONS,)), self._now(), own=former, strict=True)
+            repair(pipeline, scan(pipeline, expected, (layout.DEFINITIONS,)), self._now(), own=former, strict=True)
 
     def archive_definition_runs(self, pipeline_id: str, definition_version: int, at: datetime) -> str | None:
-        """Move the runs of an earlier definition to the archive; the answer is the folder that `runs` became."""
-        with self._enter(pipeline_id) as room:
-            return archive.archive_definition_runs(room, definition_version, at)
+        """Move the runs of an earlier definition to the archive; return the new path of `runs`."""
+        with self._open(pipeline_id) as pipeline:
+            return archive.archive_definition_runs(pipeline, definition_version, at)
 
     def archive_pipeline(self, pipeline_id: str, at: datetime) -> str:
-        """Move a deleted pipeline's folder to the archive; the answer is its place from the root."""
-        with self._enter(pipeline_id):
+        """Move a deleted pipeline's folder to the archive; return its path from the root."""
+        with self._open(pipeline_id):
             return archive.archive_pipeline(self._root, pipeline_id, at)
 
     def restore_pipeline(self, pipeline_id: str, location: str) -> None:
-        """Bring a deleted pipeline's folder back from there."""
-        with self._enter(pipeline_id) as room:
-            archive.restore_pipeline(room, location)
+        """Move a deleted pipeline's folder back from the archive."""
+        with self._open(pipeline_id) as pipeline:
+            archive.restore_pipeline(pipeline, location)
 
     def expired_folders(self, pipeline_id: str, before: datetime, within: str = layout.ERRORED) -> tuple[str, ...]:
-        """What has lain in `.errored` or `.archived` since before that time, by its name."""
-        with self._enter(pipeline_id) as room:
-            return retention.expired(room, before, within)
+        """Folders in `.errored` or `.archived` with an earlier time in their name."""
+        with self._open(pipeline_id) as pipeline:
+            return retention.expired(pipeline, before, within)
 
     def delete_expired(self, pipeline_id: str, path: str) -> None:
-        """Delete for good what is past its time: an archive, an errored workspace, a test run."""
-        with self._enter(pipeline_id) as room:
-            retention.discard(room, path)
+        """Permanently delete an archive, an errored workspace or a test run."""
+        with self._open(pipeline_id) as pipeline:
+            retention.delete(pipeline, path)
 
     def append_log(self, pipeline_id: str, name: str, data: bytes, *, max_bytes: int, backups: int) -> bool:
-        """Add to a log file, rotated when it is large; False if the pipeline has no folder now."""
-        with self._enter(pipeline_id) as room:
-            return logs.append(room, name, data, max_bytes=max_bytes, backups=backups)
+        """Append to a log file, and rotate it when it is large. False: the pipeline has no folder."""
+        with self._open(pipeline_id) as pipeline:
+            return logs.append(pipeline, name, data, max_bytes=max_bytes, backups=backups)
 
     def read_log_tail(self, pipeline_id: str, name: str, size: int) -> bytes:
-        with self._enter(pipeline_id) as room:
-            return logs.tail(room, name, size)
+        with self._open(pipeline_id) as pipeline:
+            return logs.tail(pipeline, name, size)
 
     # ---- executions --------------------------------------------------------------------------------
 
     def create_workspace(self, pipeline_id: str, execution_id: str) -> Path:
-        """The execution's folder, with `workspace/` and `artifacts_staging/`; what lies there already stays."""
-        with self._enter(pipeline_id) as room:
-            workspace.make(room, checked_id(execution_id))
+        """Create an execution's folder, with `workspace/` and `artifacts_staging/`. Existing contents stay."""
+        with self._open(pipeline_id) as pipeline:
+            workspace.create(pipeline, checked_id(execution_id))
         return Path(f"{self._root}/{pipeline_id}/{layout.workspace_folder(execution_id)}")
 
     def stage(self, pipeline_id: str, execution_id: str, files: Sequence[FileContent]) -> None:
-        """Exactly these files lie in `artifacts_staging/` afterwards, under `staged_as`."""
-        with self._enter(pipeline_id) as room:
-            workspace.stage(room, checked_id(execution_id), files)
+        """Make `artifacts_staging/` contain exactly these files, named `staged_as`."""
+        with self._open(pipeline_id) as pipeline:
+            workspace.stage(pipeline, checked_id(execution_id), files)
 
     def promote(
         self,
@@ -118,82 +118,82 @@ class Tree:
         files: Sequence[FileContent],
         superseded: Sequence[FileMove] = (),
     ) -> None:
-        """These files stand in `{folder}/outputs/` afterwards; those that they replace have moved."""
-        with self._enter(pipeline_id) as room:
-            promotion.promote(room, checked_id(execution_id), folder, files, superseded)
+        """Move these files to `{folder}/outputs/`, and those that they replace away."""
+        with self._open(pipeline_id) as pipeline:
+            promotion.promote(pipeline, checked_id(execution_id), folder, files, superseded)
 
     def move_to_errored(self, pipeline_id: str, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
-        """Move the workspace to `.errored/`, its staged files as `failed_artifacts/`; the answer is its place."""
-        with self._enter(pipeline_id) as room:
-            return workspace.move_to_errored(room, checked_id(execution_id), at, error_info, logs)
+        """Move the workspace to `.errored/`, its staged files to `failed_artifacts/`; return its path."""
+        with self._open(pipeline_id) as pipeline:
+            return workspace.move_to_errored(pipeline, checked_id(execution_id), at, error_info, logs)
 
     def delete_workspace(self, pipeline_id: str, execution_id: str) -> None:
-        with self._enter(pipeline_id) as room:
-            workspace.drop(room, checked_id(execution_id))
+        with self._open(pipeline_id) as pipeline:
+            workspace.delete(pipeline, checked_id(execution_id))
 
     # ---- runs --------------------------------------------------------------------------------------
 
     def write_run_info(self, pipeline_id: str, run_folder: str, content: bytes) -> None:
-        with self._enter(pipeline_id) as room:
-            room.write(f"{run_folder}/{layout.RUN_INFO}", content)
+        with self._open(pipeline_id) as pipeline:
+            pipeline.write(f"{run_folder}/{layout.RUN_INFO}", content)
 
     def update_latest_link(self, pipeline_id: str, run_folder: str | None) -> None:
-        """Let `runs/latest` lead to this run, or to none."""
-        with self._enter(pipeline_id) as room:
-            room.update_latest_link(run_folder)
+        """Link `runs/latest` to this run, or remove the link."""
+        with self._open(pipeline_id) as pipeline:
+            pipeline.update_latest_link(run_folder)
 
     def archive_pass(
         self, pipeline_id: str, run_folder: str, pass_number: int, checkpoint_folders: Sequence[str]
     ) -> None:
-        """The folders of a pass that is over move to `passes/{k}/`."""
-        with self._enter(pipeline_id) as room:
-            archive.archive_pass(room, run_folder, pass_number, checkpoint_folders)
+        """Move the checkpoint folders of an ended pass to `passes/{k}/`."""
+        with self._open(pipeline_id) as pipeline:
+            archive.archive_pass(pipeline, run_folder, pass_number, checkpoint_folders)
 
     def archive_rollback(
         self, pipeline_id: str, rollback_folder: str, metadata: bytes, moves: Sequence[FileMove]
     ) -> None:
-        """Move what a rollback takes away into its folder; what is missing is written there from its content."""
-        with self._enter(pipeline_id) as room:
-            archive.archive(room, rollback_folder, metadata, moves)
+        """Move what a rollback archives into its folder. Missing files are written there from the store."""
+        with self._open(pipeline_id) as pipeline:
+            archive.archive_rollback(pipeline, rollback_folder, metadata, moves)
 
     def restore_rollback(self, pipeline_id: str, rollback_folder: str, moves: Sequence[FileMove]) -> None:
-        """Put back what a rollback took away, by the same moves."""
-        with self._enter(pipeline_id) as room:
-            archive.unarchive(room, rollback_folder, moves)
+        """Move back what a rollback archived."""
+        with self._open(pipeline_id) as pipeline:
+            archive.restore_rollback(pipeline, rollback_folder, moves)
 
     # ---- drift -------------------------------------------------------------------------------------
 
     def scan(
         self, pipeline_id: str, expected: ExpectedTree, *, under: Sequence[str] = (layout.RUNS, layout.DEFINITIONS)
     ) -> Drift:
-        """How the pipeline's folder differs from what the database expects there. Changes nothing."""
-        with self._enter(pipeline_id) as room:
-            return scan(room, expected, under)
+        """How the pipeline's folder differs from what is expected. Changes nothing."""
+        with self._open(pipeline_id) as pipeline:
+            return scan(pipeline, expected, under)
 
     def repair(self, drift: Drift, at: datetime, own: Container[str] = ()) -> RepairResult:
-        """Put a drift right. Nothing may act on these folders meanwhile, unless `as_of` was given to the scan.
+        """Repair a drift. Nothing else may change these folders meanwhile, unless the scan had `as_of`.
 
-        `own` are checksums of contents that Cairn wrote there before: those need not be kept."""
-        with self._enter(drift.pipeline_id) as room:
-            return repair(room, drift, at, own=own)
+        `own` are checksums of contents that Cairn itself wrote before: those are not set aside."""
+        with self._open(drift.pipeline_id) as pipeline:
+            return repair(pipeline, drift, at, own=own)
 
-    def _enter(self, pipeline_id: str) -> _Entry:
-        return _Entry(PipelineFolder(self._root, checked_id(pipeline_id), self._now))
+    def _open(self, pipeline_id: str) -> _ExplainErrors:
+        return _ExplainErrors(PipelineFolder(self._root, checked_id(pipeline_id), self._now))
 
 
-class _Entry:
-    """Gives the room, and explains what goes wrong in it."""
+class _ExplainErrors:
+    """Raise an OSError inside as a FilesError that says what to do."""
 
-    __slots__ = ("_room",)
+    __slots__ = ("_pipeline",)
 
-    def __init__(self, room: PipelineFolder) -> None:
-        self._room = room
+    def __init__(self, pipeline: PipelineFolder) -> None:
+        self._pipeline = pipeline
 
     def __enter__(self) -> PipelineFolder:
-        return self._room
+        return self._pipeline
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, OSError):
-            raise explain(error, Path(self._room.root, self._room.pipeline_id)) from error
+            raise explain(error, Path(self._pipeline.root, self._pipeline.pipeline_id)) from error

@@ -1,4 +1,4 @@
-"""Where an execution works: `.temp/exec_{id}/` with `workspace/` and `artifacts_staging/`."""
+"""The workspace of an execution: `.temp/exec_{id}/` with `workspace/` and `artifacts_staging/`."""
 
 from __future__ import annotations
 
@@ -17,99 +17,98 @@ from cairn.files.pipeline_folder import PipelineFolder
 _INNER = [layout.STAGING, layout.WORKSPACE]
 
 
-def make(room: PipelineFolder, execution_id: str) -> None:
-    """Make the workspace, or what is missing of it: retries keep what lies there."""
+def create(pipeline: PipelineFolder, execution_id: str) -> None:
+    """Create the workspace, or what is missing of it: a retry keeps the existing contents."""
     name = f"exec_{execution_id}"
-    with room.open(layout.TEMP, make=True) as temp:
+    with pipeline.open(layout.TEMP, create=True) as temp:
         os.close(_open(temp, name))
 
 
-def stage(room: PipelineFolder, execution_id: str, files: Sequence[FileContent]) -> None:
-    """Exactly these files lie in `artifacts_staging/` afterwards."""
-    wanted = {layout.checked_id(file.staged_as or file.path.rpartition("/")[2]): file for file in files}
-    with room.open(layout.TEMP, make=True) as temp:
+def stage(pipeline: PipelineFolder, execution_id: str, files: Sequence[FileContent]) -> None:
+    """Make `artifacts_staging/` contain exactly these files."""
+    expected = {layout.checked_id(file.staged_as or file.path.rpartition("/")[2]): file for file in files}
+    with pipeline.open(layout.TEMP, create=True) as temp:
         outer = _open(temp, f"exec_{execution_id}")
         try:
             staging = safe_folder.open_inside(outer, layout.STAGING)
         finally:
             os.close(outer)
     try:
-        for name in safe_folder.names(staging):
-            if name not in wanted:
+        for name in safe_folder.list_names(staging):
+            if name not in expected:
                 safe_folder.remove_tree(staging, name)
-        for name, file in wanted.items():
-            if not safe_folder.holds(staging, name, file.size, file.checksum):
-                _clear(staging, name, stat.S_IFREG)
+        for name, file in expected.items():
+            if not safe_folder.has_content(staging, name, file.size, file.checksum):
+                _remove_unless(staging, name, stat.S_IFREG)
                 safe_folder.write_file(staging, name, file.read(), file.size)
     finally:
         os.close(staging)
 
 
-def drop(room: PipelineFolder, execution_id: str) -> None:
-    """Remove the workspace."""
+def delete(pipeline: PipelineFolder, execution_id: str) -> None:
     name = f"exec_{execution_id}"
     try:
-        folder = room.open(layout.TEMP)
+        folder = pipeline.open(layout.TEMP)
     except FileNotFoundError:
         return
     with folder as temp:
         safe_folder.remove_tree(temp, name)
 
 
-def move_to_errored(room: PipelineFolder, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
-    """Keep a failed execution's workspace, with what is known of the failure."""
+def move_to_errored(pipeline: PipelineFolder, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
+    """Move a failed execution's workspace to `.errored/`, with its error and log."""
     name = f"exec_{execution_id}"
-    wanted = layout.errored_folder(execution_id, at).rpartition("/")[2]
-    with room.open(layout.ERRORED, make=True) as errored, room.open(layout.TEMP, make=True) as temp:
-        goal, is_there = _errored_place(errored, wanted, error_info)
-        if is_there:
-            return f"{layout.ERRORED}/{goal}"
+    folder_name = layout.errored_folder(execution_id, at).rpartition("/")[2]
+    with pipeline.open(layout.ERRORED, create=True) as errored, pipeline.open(layout.TEMP, create=True) as temp:
+        target, is_done = _errored_name(errored, folder_name, error_info)
+        if is_done:
+            return f"{layout.ERRORED}/{target}"
         work = _open(temp, name)
         try:
             for file, content in ((layout.ERROR_INFO, error_info), (layout.ERROR_LOGS, logs)):
-                _clear(work, file, stat.S_IFREG)
+                _remove_unless(work, file, stat.S_IFREG)
                 safe_folder.write_file(work, file, content)
-            if safe_folder.kind(work, layout.FAILED_ARTIFACTS) is None:
+            if safe_folder.file_type(work, layout.FAILED_ARTIFACTS) is None:
                 os.rename(layout.STAGING, layout.FAILED_ARTIFACTS, src_dir_fd=work, dst_dir_fd=work)
             with contextlib.suppress(OSError):
-                os.rmdir(layout.STAGING, dir_fd=work)  # a repeated call has made it anew
+                os.rmdir(layout.STAGING, dir_fd=work)  # empty: a repeated call has created it again
         finally:
             os.close(work)
-        os.rename(name, goal, src_dir_fd=temp, dst_dir_fd=errored)
-    return f"{layout.ERRORED}/{goal}"
+        os.rename(name, target, src_dir_fd=temp, dst_dir_fd=errored)
+    return f"{layout.ERRORED}/{target}"
 
 
-def _errored_place(errored: int, wanted: str, error_info: bytes) -> tuple[str, bool]:
-    """Where a failed workspace goes, and whether it is there already: two failures may fall into one second."""
+def _errored_name(errored: int, folder_name: str, error_info: bytes) -> tuple[str, bool]:
+    """A free name, and whether this failure is already there. Two failures may happen within a second."""
     checksum = hashlib.sha256(error_info).hexdigest()
     for number in itertools.count():
-        goal = layout.numbered(wanted, number)
-        if safe_folder.kind(errored, goal) is None:
-            return goal, False
-        if safe_folder.digest(errored, f"{goal}/{layout.ERROR_INFO}") == checksum:
-            return goal, True
+        name = layout.numbered(folder_name, number)
+        if safe_folder.file_type(errored, name) is None:
+            return name, False
+        if safe_folder.digest(errored, f"{name}/{layout.ERROR_INFO}") == checksum:
+            return name, True
     raise AssertionError
 
 
-def is_whole(temp: int, name: str) -> bool:
-    """Whether both folders of a workspace are there; it may go while one looks."""
+def is_complete(temp: int, name: str) -> bool:
+    """Whether both folders of a workspace exist. It may be deleted meanwhile."""
     try:
         work = safe_folder.open_inside(temp, name)
     except FileNotFoundError:
         return False
     try:
-        return all(safe_folder.kind(work, inner) == stat.S_IFDIR for inner in _INNER)
+        return all(safe_folder.file_type(work, inner) == stat.S_IFDIR for inner in _INNER)
     finally:
         os.close(work)
 
 
 def _open(temp: int, name: str) -> int:
-    """The workspace, whole. What a script has put in the place of its folders goes: nothing else can work there."""
-    _clear(temp, name, stat.S_IFDIR)
-    work = safe_folder.open_inside(temp, name, make=True)
+    """Open the complete workspace. Anything else that a script put in place of its folders is removed."""
+    _remove_unless(temp, name, stat.S_IFDIR)
+    work = safe_folder.open_inside(temp, name, create=True)
     try:
         for inner in _INNER:
-            _clear(work, inner, stat.S_IFDIR)
+            _remove_unless(work, inner, stat.S_IFDIR)
             with contextlib.suppress(FileExistsError):
                 os.mkdir(inner, dir_fd=work)
     except BaseException:
@@ -118,6 +117,6 @@ def _open(temp: int, name: str) -> int:
     return work
 
 
-def _clear(fd: int, name: str, wanted: int) -> None:
-    if safe_folder.kind(fd, name) not in {wanted, None}:
+def _remove_unless(fd: int, name: str, file_type: int) -> None:
+    if safe_folder.file_type(fd, name) not in {file_type, None}:
         safe_folder.remove_tree(fd, name)

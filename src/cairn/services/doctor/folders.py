@@ -6,7 +6,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from cairn.files import Drift, layout, shown
+from cairn.files import Drift, layout, printable
 from cairn.services.doctor.views import HealthCheck
 from cairn.services.folders.folder_repair import FolderRepair
 from cairn.store import Connection, Database
@@ -60,7 +60,7 @@ def _strangers(root: Path, known: frozenset[str]) -> list[str]:
     archive = root / layout.ARCHIVED
     standing = [entry.name for entry in _entries(root) if entry.name not in known and not entry.name.startswith(".")]
     archived = [entry.name for entry in _entries(archive) if entry.name.rpartition("_")[0] not in known]
-    return [shown(name) for name in standing] + [shown(f"{layout.ARCHIVED}/{name}") for name in archived]
+    return [printable(name) for name in standing] + [printable(f"{layout.ARCHIVED}/{name}") for name in archived]
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -68,6 +68,6 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _told(drift: Drift) -> str:
-    kinds = {"missing": drift.missing, "changed": drift.changed, "extra": drift.extra, "left over": drift.left}
-    told = [f"{kind}: {', '.join(map(shown, paths[:SHOWN]))}" for kind, paths in kinds.items() if paths]
+    kinds = {"missing": drift.missing, "changed": drift.changed, "extra": drift.extra, "left over": drift.leftovers}
+    told = [f"{kind}: {', '.join(map(printable, paths[:SHOWN]))}" for kind, paths in kinds.items() if paths]
     return "; ".join(told) or "latest"

@@ -178,7 +178,7 @@ class FolderRepair:
         failed = tuple(f"{path}: {why}" for path, why in done.failed)
         for line in failed:
             log.error("drift of pipeline %s could not be put right: %s", pipeline_id, line)
-        report = RepairReport(at, 1, len(done.written) - behind, len(done.kept), failed)
+        report = RepairReport(at, 1, len(done.written) - behind, len(done.moved_aside), failed)
         if report.repaired or report.moved_aside:
             self._tell(pipeline_id, done, at)
         return report
@@ -204,8 +204,8 @@ class FolderRepair:
         """In the trail of the pipeline: what was written again, and where things of users are now."""
         told = {
             "rewritten": list(done.written[:SHOWN]),
-            "moved_aside": [{"from": was, "to": now} for was, now in done.kept[:SHOWN]],
-            "counts": {"rewritten": len(done.written), "moved_aside": len(done.kept)},
+            "moved_aside": [{"from": was, "to": now} for was, now in done.moved_aside[:SHOWN]],
+            "counts": {"rewritten": len(done.written), "moved_aside": len(done.moved_aside)},
         }
         self._database.transact_now(
             lambda c: chain.append_pipeline_event(c, pipeline_id, "drift_repaired", BY, at, told)
