@@ -12,9 +12,9 @@ from tests.files.disk import AT, PIPELINE
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    made = Tree(tmp_path / "pipelines", lambda: AT)
-    made.create_pipeline(PIPELINE)
-    return made
+    tree = Tree(tmp_path / "pipelines", lambda: AT)
+    tree.create_pipeline(PIPELINE)
+    return tree
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What lies on disk, as one value to compare."""
+"""The content of a folder as one comparable value."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def picture(top: Path) -> dict[str, str]:
     for folder, inner, files in os.walk(top):
         for name in [*inner, *files]:
             path = Path(folder, name)
-            place = path.relative_to(top).as_posix()
+            relative = path.relative_to(top).as_posix()
             if path.is_symlink():
-                found[place] = f"-> {path.readlink()}"
+                found[relative] = f"-> {path.readlink()}"
             else:
-                found[place] = "/" if path.is_dir() else path.read_bytes().decode("utf-8", "replace")
+                found[relative] = "/" if path.is_dir() else path.read_bytes().decode("utf-8", "replace")
     return found
 
 
@@ -47,7 +47,7 @@ def artifact(
 
 
 def unread(file: FileContent) -> FileContent:
-    """The same file, whose content must not be asked for."""
+    """The same file; the test fails if its content is read."""
 
     def read() -> bytes:
         raise AssertionError(f"{file.path} was read")

@@ -43,7 +43,7 @@ def test_a_rolled_back_checkpoint_is_moved_to_the_archive(tree: Tree, home: Path
         assert not (home / "runs/v1/checkpoint_1_step").exists()
 
 
-def test_a_rolled_back_run_is_moved_as_a_whole(tree: Tree, home: Path) -> None:
+def test_a_rolled_back_run_is_moved_completely(tree: Tree, home: Path) -> None:
     promoted(tree, 2, 0, "two")
     tree.write_run_info(PIPELINE, "runs/v2", b'{"v": 2}')
     tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", [FileMove("runs/v2", f"{ARCHIVE}/{layout.archived_run(2, RUN)}")])
@@ -130,7 +130,7 @@ def test_undo_keeps_newer_files_in_the_same_place(tree: Tree, home: Path) -> Non
     }
 
 
-def test_undo_leaves_files_that_users_put_into_the_archive(tree: Tree, home: Path) -> None:
+def test_undo_keeps_files_that_users_put_into_the_archive(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 1, "one")
     tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", moves_of(file, 1, 1))
     (home / DATA / "readme.txt").write_text("mine")
@@ -138,15 +138,15 @@ def test_undo_leaves_files_that_users_put_into_the_archive(tree: Tree, home: Pat
     assert files(home) == {file.path: "one", METADATA: "{}", f"{DATA}/readme.txt": "mine"}
 
 
-@pytest.mark.parametrize("place", ["runs/v1", ".archived", f"{ARCHIVE}/../x", ".errored/x"])
-def test_an_archive_path_must_be_in_the_archive(tree: Tree, place: str) -> None:
+@pytest.mark.parametrize("path", ["runs/v1", ".archived", f"{ARCHIVE}/../x", ".errored/x"])
+def test_an_archive_path_must_be_in_the_archive(tree: Tree, path: str) -> None:
     with pytest.raises(UnsafePath):
-        tree.archive_rollback(PIPELINE, place, b"{}", [])
+        tree.archive_rollback(PIPELINE, path, b"{}", [])
     with pytest.raises(UnsafePath):
-        tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", [FileMove("runs/v1", place)])
+        tree.archive_rollback(PIPELINE, ARCHIVE, b"{}", [FileMove("runs/v1", path)])
 
 
-def test_an_earlier_pass_is_set_aside(tree: Tree, home: Path) -> None:
+def test_an_ended_pass_is_archived(tree: Tree, home: Path) -> None:
     promoted(tree, 1, 0, "first pass")
     tree.write_run_info(PIPELINE, "runs/v1", b"{}")
     folders = ["checkpoint_0_step", "checkpoint_1_never_done"]
@@ -184,33 +184,33 @@ def test_a_definition_without_runs_leaves_no_archive(tree: Tree, home: Path) -> 
 def test_a_deleted_pipeline_is_archived_and_restored(tree: Tree, home: Path) -> None:
     promoted(tree, 1, 0, "one")
     before = picture(home)
-    place = f".archived/{PIPELINE}_{STAMP}"
+    path = f".archived/{PIPELINE}_{STAMP}"
     for _ in range(2):
-        assert tree.archive_pipeline(PIPELINE, AT) == place
+        assert tree.archive_pipeline(PIPELINE, AT) == path
         assert not home.exists()
-        assert picture(tree.root / place) == before
+        assert picture(tree.root / path) == before
     for _ in range(2):
-        tree.restore_pipeline(PIPELINE, place)
+        tree.restore_pipeline(PIPELINE, path)
         assert picture(home) == before
         assert picture(tree.root / ".archived") == {}
 
 
 def test_restoring_a_pipeline_keeps_newer_files(tree: Tree, home: Path) -> None:
     file = promoted(tree, 1, 0, "one")
-    place = tree.archive_pipeline(PIPELINE, AT)
+    path = tree.archive_pipeline(PIPELINE, AT)
     home.mkdir()
     (home / "notes.txt").write_text("mine")
-    tree.restore_pipeline(PIPELINE, place)
+    tree.restore_pipeline(PIPELINE, path)
     assert files(tree.root) == {
         f"{PIPELINE}/{file.path}": "one",
         f"{PIPELINE}/.archived/drift_{STAMP}/notes.txt": "mine",
     }
 
 
-@pytest.mark.parametrize("place", ["..", ".archived/..", ".archived/../x", "elsewhere/x", f".archived/{PIPELINE}/runs"])
-def test_a_pipeline_is_restored_from_the_archive_only(tree: Tree, place: str) -> None:
+@pytest.mark.parametrize("path", ["..", ".archived/..", ".archived/../x", "elsewhere/x", f".archived/{PIPELINE}/runs"])
+def test_a_pipeline_is_restored_from_the_archive_only(tree: Tree, path: str) -> None:
     with pytest.raises(UnsafePath):
-        tree.restore_pipeline(PIPELINE, place)
+        tree.restore_pipeline(PIPELINE, path)
 
 
 def test_expired_archives_are_removed(tree: Tree, home: Path) -> None:
@@ -236,7 +236,7 @@ def test_a_test_run_is_removed_after_its_retention(tree: Tree, home: Path) -> No
 @pytest.mark.parametrize(
     "path", ["runs/v1", "runs", ".temp/x", ".archived", ".archived/a/b", "runs/test_a/b", ".archived/.."]
 )
-def test_only_archives_can_be_discarded(tree: Tree, path: str) -> None:
+def test_only_archives_can_be_deleted(tree: Tree, path: str) -> None:
     with pytest.raises(UnsafePath):
         tree.delete_expired(PIPELINE, path)
 

@@ -1,4 +1,4 @@
-"""An operation killed after any step leaves whole files and can be repeated."""
+"""An operation killed after any step leaves complete files and can be repeated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXPECTED = ExpectedTree(
     latest="runs/v1",
     workspaces=Workspaces(open=[EXECUTION], known={EXECUTION, OLDER}),
 )
-WHOLE = {"one", "two", "# two", "{}", '{"p": 1}', '{"p": 2}', "edited", "log", "-> v1", "-> v2", "x"}
+COMPLETE = {"one", "two", "# two", "{}", '{"p": 1}', '{"p": 2}', "edited", "log", "-> v1", "-> v2", "x"}
 
 Step = Callable[[Tree], object]
 
@@ -54,7 +54,7 @@ def archived(tree: Tree) -> None:
 
 
 def returned(tree: Tree) -> None:
-    """Something stands where an archived checkpoint comes back to."""
+    """Something is at the path that an archived checkpoint returns to."""
     archived(tree)
     tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"two")])
 
@@ -120,12 +120,12 @@ CASES: dict[str, tuple[Step, Step]] = {
 
 
 class Killed(BaseException):
-    """What no handler of the product catches."""
+    """Not caught by any handler of the product."""
 
 
 @contextmanager
 def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> Generator[list[str]]:
-    """Let so many changes of the disk happen, then stop dead. A write stops in its middle."""
+    """Allow this many changes of the disk, then raise. The last write is cut in half."""
     done: list[str] = []
 
     def counted(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -152,12 +152,12 @@ def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> Generator[list[
 
 
 def finished(top: Path) -> dict[str, str]:
-    """The picture without what a repair sweeps away."""
+    """The picture without temporary files, which a repair removes."""
     return {path: at for path, at in picture(top).items() if layout.TEMPORARY_PREFIX not in path}
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_operation_killed_after_any_step_is_finished_by_repeating_it(
+def test_repeating_an_operation_finishes_it_after_a_kill_at_any_step(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, operation = CASES[name]
@@ -168,18 +168,18 @@ def test_an_operation_killed_after_any_step_is_finished_by_repeating_it(
         before(tree)
         return tree
 
-    whole = prepared("whole")
+    uninterrupted = prepared("uninterrupted")
     with killed_after(-1, monkeypatch) as steps:
-        operation(whole)
-    wanted = finished(whole.root)
+        operation(uninterrupted)
+    expected = finished(uninterrupted.root)
     assert steps, "the operation changes something"
     for step in range(1, len(steps) + 1):
         tree = prepared(f"killed-{step}")
         with killed_after(step, monkeypatch), pytest.raises(Killed):
             operation(tree)
-        assert {text for text in finished(tree.root).values() if text != "/"} <= WHOLE
+        assert {text for text in finished(tree.root).values() if text != "/"} <= COMPLETE
         operation(Tree(tree.root, lambda: AT))
-        assert finished(tree.root) == wanted, f"killed after step {step} of {steps}"
+        assert finished(tree.root) == expected, f"killed after step {step} of {steps}"
 
 
 def test_a_promotion_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,20 +225,22 @@ for number in range(100_000):
 
 @pytest.mark.chaos
 @pytest.mark.parametrize("seconds", [0.01, 0.03, 0.06])
-def test_a_killed_process_leaves_whole_files(tmp_path: Path, seconds: float) -> None:
+def test_a_killed_process_leaves_complete_files(tmp_path: Path, seconds: float) -> None:
     with subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
         time.sleep(seconds)
         child.kill()
     data = b"y" * 50_000 + b"end"
-    standing = (tmp_path / "p/runs").glob("v1/checkpoint_*/outputs/a")  # a folder that is being filled has another name
-    found = {path.read_bytes() for path in standing}
+    published = (tmp_path / "p/runs").glob(
+        "v1/checkpoint_*/outputs/a"
+    )  # a folder that is being filled has another name
+    found = {path.read_bytes() for path in published}
     assert found
     assert found <= {data, data[::-1]}
 
 
-def test_two_runs_of_one_pipeline_act_at_once(tree: Tree, home: Path) -> None:
+def test_two_runs_of_one_pipeline_write_at_once(tree: Tree, home: Path) -> None:
     faults: list[BaseException] = []
 
     def run(version: int) -> None:
@@ -253,7 +255,7 @@ def test_two_runs_of_one_pipeline_act_at_once(tree: Tree, home: Path) -> None:
                 tree.write_run_info(PIPELINE, f"runs/v{version}", b"{}")
                 tree.update_latest_link(PIPELINE, f"runs/v{version}")
                 tree.delete_workspace(PIPELINE, execution)
-        except BaseException as fault:  # noqa: BLE001  told to the test below
+        except BaseException as fault:  # noqa: BLE001  checked below
             faults.append(fault)
 
     threads = [threading.Thread(target=run, args=(version,)) for version in range(1, 7)]

@@ -23,7 +23,7 @@ ASIDE = f".archived/drift_{STAMP}"
 
 @pytest.fixture
 def expected(tree: Tree) -> ExpectedTree:
-    """A run with one artifact, as the database and the disk have it."""
+    """A run with one artifact, equal in the database and on disk."""
     contents = [artifact(b"one"), FileContent.of(INFO, b"{}")]
     tree.promote(PIPELINE, EXECUTION, FOLDER, contents[:1])
     tree.write_run_info(PIPELINE, "runs/v1", b"{}")
@@ -54,7 +54,7 @@ def test_missing_files_are_regenerated(tree: Tree, home: Path, expected: Expecte
     assert picture(home) == before
 
 
-def test_a_whole_folder_is_regenerated(tree: Tree, home: Path, expected: ExpectedTree) -> None:
+def test_a_missing_run_folder_is_regenerated(tree: Tree, home: Path, expected: ExpectedTree) -> None:
     before = picture(home)
     home.rename(home.with_name("moved"))
     found = tree.scan(PIPELINE, expected)
@@ -100,13 +100,13 @@ def test_extra_files_and_folders_are_moved_aside(tree: Tree, home: Path, expecte
     assert tree.scan(PIPELINE, expected).is_clean
 
 
-def test_folders_outside_the_cache_are_left_alone(tree: Tree, home: Path, expected: ExpectedTree) -> None:
-    for place in (".archived/mine", ".errored/mine", ".pipeline_system/logs/mine", "mine"):
-        (home / place).write_text("x")
+def test_folders_outside_the_projection_are_not_touched(tree: Tree, home: Path, expected: ExpectedTree) -> None:
+    for path in (".archived/mine", ".errored/mine", ".pipeline_system/logs/mine", "mine"):
+        (home / path).write_text("x")
     assert tree.scan(PIPELINE, expected).is_clean
 
 
-def test_a_file_in_the_place_of_a_folder_is_moved_aside(tree: Tree, home: Path, expected: ExpectedTree) -> None:
+def test_a_file_instead_of_a_folder_is_moved_aside(tree: Tree, home: Path, expected: ExpectedTree) -> None:
     before = files(home)
     (home / FOLDER).rename(home / "moved")
     (home / FOLDER).write_text("not a folder")
@@ -117,7 +117,7 @@ def test_a_file_in_the_place_of_a_folder_is_moved_aside(tree: Tree, home: Path, 
     assert files(home) == before | {f"{ASIDE}/{FOLDER}": "not a folder"}
 
 
-def test_a_folder_in_the_place_of_a_file_is_moved_aside(tree: Tree, home: Path, expected: ExpectedTree) -> None:
+def test_a_folder_instead_of_a_file_is_moved_aside(tree: Tree, home: Path, expected: ExpectedTree) -> None:
     before = files(home)
     (home / INFO).unlink()
     (home / INFO).mkdir()
@@ -128,20 +128,20 @@ def test_a_folder_in_the_place_of_a_file_is_moved_aside(tree: Tree, home: Path, 
     assert files(home) == before | {f"{ASIDE}/{INFO}/x": "mine"}
 
 
-@pytest.mark.parametrize("place", ["runs", "runs/v1", FOLDER, f"{FOLDER}/outputs", OUTPUT])
+@pytest.mark.parametrize("path", ["runs", "runs/v1", FOLDER, f"{FOLDER}/outputs", OUTPUT])
 def test_links_in_the_way_are_moved_and_never_followed(
-    tree: Tree, home: Path, expected: ExpectedTree, tmp_path: Path, place: str
+    tree: Tree, home: Path, expected: ExpectedTree, tmp_path: Path, path: str
 ) -> None:
     outside = tmp_path / "outside"
-    (home / place).rename(outside)
-    (home / place).symlink_to(outside)
+    (home / path).rename(outside)
+    (home / path).symlink_to(outside)
     untouched = picture(tmp_path / "outside") if outside.is_dir() else outside.read_text()
     found = tree.scan(PIPELINE, expected)
-    assert place in found.extra
+    assert path in found.extra
     tree.repair(found, AT)
     assert tree.scan(PIPELINE, expected).is_clean
     assert (home / OUTPUT).resolve() == home / OUTPUT
-    assert (home / ASIDE / place).readlink() == outside
+    assert (home / ASIDE / path).readlink() == outside
     assert (picture(outside) if outside.is_dir() else outside.read_text()) == untouched
 
 
@@ -162,7 +162,7 @@ def test_latest_is_removed_when_no_run_is_left(tree: Tree, home: Path) -> None:
     assert picture(home / "runs") == {}
 
 
-def test_one_run_can_be_looked_at_alone(tree: Tree, home: Path, expected: ExpectedTree) -> None:
+def test_a_single_run_can_be_scanned(tree: Tree, home: Path, expected: ExpectedTree) -> None:
     (home / "runs/v2").mkdir()
     (home / "runs/latest").unlink()
     (home / "runs/v1/extra").write_text("x")
@@ -172,7 +172,7 @@ def test_one_run_can_be_looked_at_alone(tree: Tree, home: Path, expected: Expect
 
 
 def test_changes_after_the_database_was_read_are_ignored(tree: Tree, home: Path) -> None:
-    """A run may go on while its pipeline is scanned."""
+    """A run may continue while its pipeline is scanned."""
     read = datetime.now(UTC) - timedelta(seconds=1)
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     tree.create_workspace(PIPELINE, EXECUTION)
@@ -191,7 +191,7 @@ def test_changes_after_the_database_was_read_are_ignored(tree: Tree, home: Path)
     )
 
 
-def test_half_made_files_are_removed(tree: Tree, home: Path, expected: ExpectedTree) -> None:
+def test_temporary_files_are_removed(tree: Tree, home: Path, expected: ExpectedTree) -> None:
     before = picture(home)
     (home / "runs/v1/.cairn-new-0123").mkdir()
     (home / "runs/v1/.cairn-new-0123/file").write_text("ha")
@@ -204,7 +204,7 @@ def test_half_made_files_are_removed(tree: Tree, home: Path, expected: ExpectedT
 
 
 def test_workspaces_follow_the_database(tree: Tree, home: Path) -> None:
-    """A missing one is made, one that is no longer needed goes, an unknown one is moved aside."""
+    """Missing ones are created, unneeded ones deleted, unknown ones moved aside."""
     opened, left, unknown = "open", "left", "unknown"
     for execution in (left, unknown):
         tree.create_workspace(PIPELINE, execution)
@@ -223,7 +223,7 @@ def test_workspaces_follow_the_database(tree: Tree, home: Path) -> None:
     assert sorted(path.name for path in (home / ASIDE / ".temp").iterdir()) == ["exec_unknown", "mine.txt"]
 
 
-def test_a_file_in_the_place_of_a_workspace_is_replaced(tree: Tree, home: Path) -> None:
+def test_a_file_instead_of_a_workspace_is_replaced(tree: Tree, home: Path) -> None:
     (home / f".temp/exec_{EXECUTION}").write_text("not a folder")
     (home / ".temp/.cairn-new-0123").mkdir()
     expected = ExpectedTree({}, workspaces=Workspaces(open=[EXECUTION], known={EXECUTION}))
@@ -238,7 +238,7 @@ def test_a_file_in_the_place_of_a_workspace_is_replaced(tree: Tree, home: Path) 
     assert tree.scan(PIPELINE, expected).is_clean
 
 
-def test_workspaces_are_created_where_the_folder_is_gone(tree: Tree, home: Path, tmp_path: Path) -> None:
+def test_workspaces_are_created_when_their_folder_is_missing(tree: Tree, home: Path, tmp_path: Path) -> None:
     expected = ExpectedTree({}, workspaces=Workspaces(open=[EXECUTION], known={EXECUTION}))
     (home / ".temp").rmdir()
     (home / ".temp").symlink_to(tmp_path)
@@ -249,7 +249,7 @@ def test_workspaces_are_created_where_the_folder_is_gone(tree: Tree, home: Path,
     assert tree.scan(PIPELINE, expected).is_clean
 
 
-def test_names_of_any_bytes_are_moved_and_can_be_printed(tree: Tree, home: Path, expected: ExpectedTree) -> None:
+def test_names_that_are_not_utf_8_are_moved_and_printable(tree: Tree, home: Path, expected: ExpectedTree) -> None:
     name = os.fsdecode(b"caf\xe9.txt")
     (home / "runs/v1" / name).write_text("mine")
     report = tree.repair(tree.scan(PIPELINE, expected), AT)
@@ -257,7 +257,7 @@ def test_names_of_any_bytes_are_moved_and_can_be_printed(tree: Tree, home: Path,
     assert (home / ASIDE / "runs/v1" / name).read_text() == "mine"
 
 
-def test_what_cannot_be_put_right_is_told_and_holds_nothing_up(tree: Tree, home: Path, expected: ExpectedTree) -> None:
+def test_a_failed_repair_is_reported_and_the_others_continue(tree: Tree, home: Path, expected: ExpectedTree) -> None:
     (home / OUTPUT).unlink()
     (home / INFO).unlink()
 
@@ -268,7 +268,7 @@ def test_what_cannot_be_put_right_is_told_and_holds_nothing_up(tree: Tree, home:
     report = tree.repair(tree.scan(PIPELINE, ExpectedTree({**expected.files, OUTPUT: lost}, latest="runs/v1")), AT)
     assert report.written == (INFO,)
     assert [path for path, _ in report.failed] == [OUTPUT]
-    assert report.failed[0][1] == mentions("`cairn doctor`")
+    assert report.failed[0][1] == mentions("`cairn doctor --repair`")
 
 
 def test_thousands_of_files_are_scanned_in_a_second(tree: Tree, home: Path) -> None:
@@ -286,7 +286,7 @@ def test_thousands_of_files_are_scanned_in_a_second(tree: Tree, home: Path) -> N
     assert time.perf_counter() - started < limit(1.0)
 
 
-def test_a_scan_of_a_pipeline_that_has_nothing(tree: Tree) -> None:
+def test_a_pipeline_without_a_folder_can_be_scanned(tree: Tree) -> None:
     expected = ExpectedTree({}, workspaces=Workspaces(open=[OLDER], known={OLDER}))
     found = tree.scan("unknown", expected)
     assert found == Drift("unknown", expected, missing_folders=SKELETON, missing_workspaces=(OLDER,))

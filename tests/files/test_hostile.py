@@ -31,20 +31,20 @@ OUTPUT = f"{FOLDER}/outputs/{PERMANENT}"
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """Something that no operation may touch."""
-    place = tmp_path / "outside"
-    (place / "workspace").mkdir(parents=True)
-    (place / "precious").write_text("untouched")
-    return place
+    """A folder that no operation may touch."""
+    path = tmp_path / "outside"
+    (path / "workspace").mkdir(parents=True)
+    (path / "precious").write_text("untouched")
+    return path
 
 
 UNTOUCHED = {"workspace": "/", "precious": "untouched"}
 
 
-@pytest.mark.parametrize("place", ["", "runs", "runs/v1", FOLDER, f"{FOLDER}/outputs"])
-def test_a_promotion_never_goes_through_a_link(tree: Tree, home: Path, outside: Path, place: str) -> None:
+@pytest.mark.parametrize("path", ["", "runs", "runs/v1", FOLDER, f"{FOLDER}/outputs"])
+def test_a_promotion_never_follows_a_link(tree: Tree, home: Path, outside: Path, path: str) -> None:
     tree.create_workspace(PIPELINE, EXECUTION)
-    spot = home / place
+    spot = home / path
     shutil.rmtree(spot, ignore_errors=True)
     spot.parent.mkdir(parents=True, exist_ok=True)
     spot.symlink_to(outside)
@@ -53,9 +53,9 @@ def test_a_promotion_never_goes_through_a_link(tree: Tree, home: Path, outside: 
     assert picture(outside) == UNTOUCHED
 
 
-@pytest.mark.parametrize("place", ["", "/workspace", "/artifacts_staging"])
-def test_a_link_in_the_place_of_a_workspace_is_replaced(tree: Tree, home: Path, outside: Path, place: str) -> None:
-    spot = home / f".temp/exec_{EXECUTION}{place}"
+@pytest.mark.parametrize("path", ["", "/workspace", "/artifacts_staging"])
+def test_a_link_instead_of_a_workspace_is_replaced(tree: Tree, home: Path, outside: Path, path: str) -> None:
+    spot = home / f".temp/exec_{EXECUTION}{path}"
     tree.create_workspace(PIPELINE, EXECUTION)
     shutil.rmtree(spot)
     spot.symlink_to(outside)
@@ -75,7 +75,7 @@ def test_a_link_in_staging_is_neither_followed_nor_promoted(tree: Tree, home: Pa
     assert picture(outside) == UNTOUCHED
 
 
-def test_dropping_a_workspace_removes_links_but_not_their_targets(tree: Tree, home: Path, outside: Path) -> None:
+def test_deleting_a_workspace_removes_links_but_not_their_targets(tree: Tree, home: Path, outside: Path) -> None:
     work = tree.create_workspace(PIPELINE, EXECUTION)
     (work / "workspace/link").symlink_to(outside)
     (work / "artifacts_staging/link").symlink_to(outside / "precious")
@@ -86,16 +86,16 @@ def test_dropping_a_workspace_removes_links_but_not_their_targets(tree: Tree, ho
     assert picture(outside) == UNTOUCHED
 
 
-@pytest.mark.parametrize("place", [".archived", "runs/v1"])
-def test_archives_never_go_through_a_link(tree: Tree, home: Path, outside: Path, place: str) -> None:
-    shutil.rmtree(home / place, ignore_errors=True)
-    (home / place).symlink_to(outside)
+@pytest.mark.parametrize("path", [".archived", "runs/v1"])
+def test_archiving_never_follows_a_link(tree: Tree, home: Path, outside: Path, path: str) -> None:
+    shutil.rmtree(home / path, ignore_errors=True)
+    (home / path).symlink_to(outside)
     move = FileMove("runs/v1/workspace", ".archived/rollback_1/archived_data/v1_checkpoint_0")
     try:
         tree.archive_rollback(PIPELINE, ".archived/rollback_1", b"{}", [move])
         tree.restore_rollback(PIPELINE, ".archived/rollback_1", [move])
     except Obstructed:
-        assert place == ".archived"
+        assert path == ".archived"
     assert picture(outside) == UNTOUCHED
 
 
@@ -120,7 +120,7 @@ def test_ids_cannot_be_paths(tree: Tree, id: str) -> None:
 
 
 def test_a_workspace_of_any_depth_and_kind_is_removed(tree: Tree, home: Path) -> None:
-    """Deeper than Python recurses and than files may be open at once."""
+    """Deeper than the recursion limit and the limit of open files."""
     work = tree.create_workspace(PIPELINE, EXECUTION)
     os.mkfifo(work / "workspace/pipe")
     (work / "workspace" / os.fsdecode(b"\xff\xfe")).write_text("x")
@@ -152,17 +152,17 @@ def test_errors_are_kept_whatever_files_a_script_leaves(tree: Tree, home: Path, 
     (work / "failed_artifacts").write_text("x")
     (work / "workspace").rmdir()
     (work / "workspace").symlink_to(outside)
-    place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"log")
-    assert files(home / place) == {"error_info.json": "{}", "error_logs.txt": "log", "failed_artifacts": "x"}
+    path = tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"log")
+    assert files(home / path) == {"error_info.json": "{}", "error_logs.txt": "log", "failed_artifacts": "x"}
     assert picture(outside) == UNTOUCHED
 
 
-# ---- a disk that refuses ---------------------------------------------------------------------------
+# ---- full and read-only disks
 
 
 @pytest.fixture
 def small_files() -> Iterator[None]:
-    """No file may grow past 1000 bytes: the kernel itself refuses, as on a full disk."""
+    """The kernel limits files to 1000 bytes: writing fails as on a full disk."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     yield
@@ -202,7 +202,7 @@ def test_a_full_disk_leaves_existing_files(tree: Tree, home: Path, name: str) ->
 
 @pytest.fixture
 def forbidden() -> Iterator[Tree]:
-    """A tree of a user who is not root, since root may write everywhere."""
+    """A tree used without root privileges: root could write everywhere."""
     top = Path(tempfile.mkdtemp())
     user = os.geteuid()
     if user == 0:
@@ -220,10 +220,10 @@ def forbidden() -> Iterator[Tree]:
 def test_a_read_only_folder_is_named(forbidden: Tree) -> None:
     home = forbidden.root / PIPELINE
     (home / "runs").chmod(0o500)
-    with pytest.raises(NotWritable) as told:
+    with pytest.raises(NotWritable) as raised:
         forbidden.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
-    assert str(home) in str(told.value)
-    assert isinstance(told.value, FilesError)
+    assert str(home) in str(raised.value)
+    assert isinstance(raised.value, FilesError)
     (home / "runs").chmod(0o700)
     forbidden.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     assert files(home) == {OUTPUT: "one"}
@@ -255,9 +255,9 @@ def test_disk_errors_are_explained(
 
     before = picture(home)
     monkeypatch.setattr(os, "rename", refuse)
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as raised:
         tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
-    assert (type(told.value), told.value.errno) == (kind, number)
+    assert (type(raised.value), raised.value.errno) == (kind, number)
     assert picture(home) == before | {"runs/v1": "/"}
 
 

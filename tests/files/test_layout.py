@@ -111,18 +111,18 @@ def test_artifact_names_cannot_be_paths(name: str, file_name: str) -> None:
 
 @given(name=st.text(), format=st.text(min_size=1), position=st.integers(0, 199))
 def test_any_name_becomes_one_valid_path_component(name: str, format: str, position: int) -> None:
-    """Whatever the definition says."""
-    made = (
+    """For any text in a definition."""
+    names = (
         layout.checkpoint_folder(position, name),
         layout.staged_name(name, ARTIFACT, format),
         layout.permanent_name(name, ARTIFACT, format, None, RUN),
         layout.permanent_name(name, ARTIFACT, format, 12345, RUN),
     )
-    for step in made:
-        assert layout.split_path(step) == [step]
-        assert len(step.encode()) <= 255
-        assert not step.startswith(".")
-        assert unicodedata.is_normalized("NFC", step)
+    for component in names:
+        assert layout.split_path(component) == [component]
+        assert len(component.encode()) <= 255
+        assert not component.startswith(".")
+        assert unicodedata.is_normalized("NFC", component)
 
 
 @pytest.mark.parametrize("path", ["", "/etc", "a//b", "a/./b", "../a", "a/..", "a\0b", "a/"])

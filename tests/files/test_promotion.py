@@ -58,7 +58,7 @@ def test_a_staged_file_that_was_changed_is_not_promoted(tree: Tree, home: Path, 
     assert files(home / "runs") == {OUTPUT.removeprefix("runs/"): "one"}
 
 
-def test_a_staged_file_with_a_second_name_is_not_promoted(tree: Tree, home: Path) -> None:
+def test_a_staged_file_with_a_second_hard_link_is_not_promoted(tree: Tree, home: Path) -> None:
     tree.stage(PIPELINE, EXECUTION, [artifact(b"one")])
     work = home / ".temp" / f"exec_{EXECUTION}"
     os.link(work / "artifacts_staging" / STAGED, work / "workspace/mine")
@@ -67,7 +67,7 @@ def test_a_staged_file_with_a_second_name_is_not_promoted(tree: Tree, home: Path
     assert (home / OUTPUT).read_text() == "one"
 
 
-def test_a_checkpoint_without_artifacts_has_its_folder_too(tree: Tree, home: Path) -> None:
+def test_a_checkpoint_without_artifacts_gets_its_folder(tree: Tree, home: Path) -> None:
     tree.promote(PIPELINE, EXECUTION, FOLDER, [])
     assert picture(home / FOLDER) == {"outputs": "/"}
 
@@ -87,7 +87,7 @@ def test_a_promotion_restores_removed_files(tree: Tree, home: Path) -> None:
     assert files(home) == {OUTPUT: "one"}
 
 
-def test_rework_takes_over_the_names_and_keeps_the_replaced_files(tree: Tree, home: Path) -> None:
+def test_rework_reuses_the_names_and_keeps_the_replaced_files(tree: Tree, home: Path) -> None:
     gone = f"{FOLDER}/outputs/gone_00000000_v1.md"
     kept = f"{FOLDER}/superseded/{OLDER}/gone_00000000_v1.md"
     tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one"), FileContent.of(gone, b"# old")])
@@ -129,14 +129,14 @@ def test_an_edited_file_is_kept_when_another_takes_its_name(tree: Tree, home: Pa
     assert files(home) == {OUTPUT: "two", f".archived/drift_{STAMP}/{OUTPUT}": "edited by hand"}
 
 
-def test_a_folder_in_the_place_of_a_file_is_kept(tree: Tree, home: Path) -> None:
+def test_a_folder_instead_of_a_file_is_kept(tree: Tree, home: Path) -> None:
     (home / OUTPUT).mkdir(parents=True)
     (home / OUTPUT / "mine").write_text("x")
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     assert files(home) == {OUTPUT: "one", f".archived/drift_{STAMP}/{OUTPUT}/mine": "x"}
 
 
-def test_things_kept_at_the_same_moment_do_not_replace_one_another(tree: Tree, home: Path) -> None:
+def test_files_set_aside_at_the_same_time_do_not_collide(tree: Tree, home: Path) -> None:
     for edit in ("first", "second", "third"):
         tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
         (home / OUTPUT).write_text(edit)
@@ -145,7 +145,7 @@ def test_things_kept_at_the_same_moment_do_not_replace_one_another(tree: Tree, h
     assert files(home) == {OUTPUT: "one", kept: "first", f"{kept}~1": "second", f"{kept}~2": "third"}
 
 
-def test_things_kept_may_have_the_longest_names(tree: Tree, home: Path) -> None:
+def test_files_with_the_longest_names_can_be_set_aside(tree: Tree, home: Path) -> None:
     long = "ä" * 125 + ".json"
     for edit in ("first", "second"):
         file = artifact(b"one", name=long, staged_as=None)
@@ -162,7 +162,7 @@ def test_a_users_file_beside_the_outputs_stays(tree: Tree, home: Path) -> None:
     assert files(home) == {OUTPUT: "one", f"{FOLDER}/outputs/notes.txt": "mine"}
 
 
-def test_a_folder_that_appears_meanwhile_is_joined(tree: Tree, home: Path) -> None:
+def test_a_folder_created_meanwhile_is_reused(tree: Tree, home: Path) -> None:
     file = artifact(b"one")
 
     def read() -> bytes:
@@ -175,7 +175,7 @@ def test_a_folder_that_appears_meanwhile_is_joined(tree: Tree, home: Path) -> No
 
 
 @pytest.mark.parametrize("path", [f"{FOLDER}/{PERMANENT}", f"{FOLDER}/outputs/a/b", f"{FOLDER}/outputs/..", "../x"])
-def test_a_file_that_belongs_elsewhere_is_refused(tree: Tree, home: Path, path: str) -> None:
+def test_a_path_outside_the_checkpoint_folder_is_refused(tree: Tree, home: Path, path: str) -> None:
     before = picture(home)
     with pytest.raises(UnsafePath):
         tree.promote(PIPELINE, EXECUTION, FOLDER, [FileContent.of(path, b"x")])

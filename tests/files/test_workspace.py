@@ -30,19 +30,19 @@ def test_a_pipeline_has_its_documented_folders(home: Path) -> None:
 
 
 def test_a_workspace_has_its_two_folders(tree: Tree, home: Path) -> None:
-    made = tree.create_workspace(PIPELINE, EXECUTION)
-    assert made == home / ".temp" / f"exec_{EXECUTION}"
+    workspace = tree.create_workspace(PIPELINE, EXECUTION)
+    assert workspace == home / ".temp" / f"exec_{EXECUTION}"
     assert picture(home / ".temp") == EMPTY
 
 
-def test_a_retry_finds_the_files_of_the_workspace(tree: Tree, home: Path) -> None:
-    made = tree.create_workspace(PIPELINE, EXECUTION)
-    (made / "workspace/notes.txt").write_text("kept")
+def test_a_retry_keeps_the_files_of_the_workspace(tree: Tree, home: Path) -> None:
+    workspace = tree.create_workspace(PIPELINE, EXECUTION)
+    (workspace / "workspace/notes.txt").write_text("kept")
     tree.create_workspace(PIPELINE, EXECUTION)
     assert picture(home / ".temp") == EMPTY | {f"exec_{EXECUTION}/workspace/notes.txt": "kept"}
 
 
-def test_missing_folders_are_healed(tree: Tree, home: Path) -> None:
+def test_missing_folders_are_created_again(tree: Tree, home: Path) -> None:
     home.rename(home.with_name("moved"))
     tree.create_workspace(PIPELINE, EXECUTION)
     (home / ".temp" / f"exec_{EXECUTION}/workspace").rmdir()
@@ -50,25 +50,25 @@ def test_missing_folders_are_healed(tree: Tree, home: Path) -> None:
     assert picture(home) == {".temp": "/"} | {f".temp/{path}": "/" for path in EMPTY}
 
 
-def test_a_dropped_workspace_is_removed_with_its_content(tree: Tree, home: Path) -> None:
-    made = tree.create_workspace(PIPELINE, EXECUTION)
-    (made / "workspace/a/b").mkdir(parents=True)
-    (made / "workspace/a/b/file").write_text("x")
+def test_a_deleted_workspace_is_removed_with_its_content(tree: Tree, home: Path) -> None:
+    workspace = tree.create_workspace(PIPELINE, EXECUTION)
+    (workspace / "workspace/a/b").mkdir(parents=True)
+    (workspace / "workspace/a/b/file").write_text("x")
     tree.delete_workspace(PIPELINE, EXECUTION)
     tree.delete_workspace(PIPELINE, EXECUTION)
     assert picture(home / ".temp") == {}
 
 
-def test_dropping_where_nothing_is_does_nothing(tmp_path: Path) -> None:
+def test_deleting_a_missing_workspace_does_nothing(tmp_path: Path) -> None:
     Tree(tmp_path / "pipelines").delete_workspace(PIPELINE, EXECUTION)
     assert picture(tmp_path) == {}
 
 
 def test_exactly_the_given_files_are_staged(tree: Tree, home: Path) -> None:
-    made = tree.create_workspace(PIPELINE, EXECUTION)
-    (made / "artifacts_staging/leftover").mkdir()
-    (made / "artifacts_staging/leftover/file").write_text("x")
-    (made / f"artifacts_staging/{STAGED}").write_text("an earlier attempt")
+    workspace = tree.create_workspace(PIPELINE, EXECUTION)
+    (workspace / "artifacts_staging/leftover").mkdir()
+    (workspace / "artifacts_staging/leftover/file").write_text("x")
+    (workspace / f"artifacts_staging/{STAGED}").write_text("an earlier attempt")
     tree.stage(PIPELINE, EXECUTION, [artifact(b"new"), artifact(b"# second", staged_as="second_00000000.md")])
     assert files(home / ".temp") == {
         f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "new",
@@ -76,27 +76,27 @@ def test_exactly_the_given_files_are_staged(tree: Tree, home: Path) -> None:
     }
 
 
-def test_what_is_staged_already_is_not_read_again(tree: Tree, home: Path) -> None:
+def test_a_staged_file_is_not_read_again(tree: Tree, home: Path) -> None:
     tree.stage(PIPELINE, EXECUTION, [artifact(b"same")])
     tree.stage(PIPELINE, EXECUTION, [unread(artifact(b"same"))])
     assert files(home / ".temp") == {f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "same"}
 
 
-def test_content_may_come_in_pieces_and_must_be_whole(tree: Tree, home: Path) -> None:
-    whole = artifact(b"one two")
+def test_content_can_be_streamed_and_must_be_complete(tree: Tree, home: Path) -> None:
+    complete = artifact(b"one two")
     tree.stage(
-        PIPELINE, EXECUTION, [FileContent(whole.path, whole.checksum, 7, lambda: iter([b"one", b" two"]), STAGED)]
+        PIPELINE, EXECUTION, [FileContent(complete.path, complete.checksum, 7, lambda: iter([b"one", b" two"]), STAGED)]
     )
     assert files(home / ".temp") == {f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "one two"}
-    short = FileContent(whole.path, "0" * 64, 7, lambda: iter([b"one"]), STAGED)
-    with pytest.raises(Truncated, match=r"\b3\b.*\b7\b"):
+    short = FileContent(complete.path, "0" * 64, 7, lambda: iter([b"one"]), STAGED)
+    with pytest.raises(Truncated, match=r"\b7\b.*\b3\b"):
         tree.stage(PIPELINE, EXECUTION, [short])
     assert files(home / ".temp") == {f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "one two"}
 
 
 def test_the_workspace_of_a_failed_execution_is_kept_with_its_error(tree: Tree, home: Path) -> None:
-    made = tree.create_workspace(PIPELINE, EXECUTION)
-    (made / "workspace/notes.txt").write_text("half done")
+    workspace = tree.create_workspace(PIPELINE, EXECUTION)
+    (workspace / "workspace/notes.txt").write_text("half done")
     tree.stage(PIPELINE, EXECUTION, [artifact(b"bad")])
     place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b'{"error": 1}', b"log\n")
     assert place == f".errored/exec_{EXECUTION}_{STAMP}"
@@ -111,7 +111,7 @@ def test_the_workspace_of_a_failed_execution_is_kept_with_its_error(tree: Tree, 
     }
 
 
-def test_a_manual_retry_begins_with_an_empty_workspace(tree: Tree, home: Path) -> None:
+def test_a_manual_retry_starts_with_an_empty_workspace(tree: Tree, home: Path) -> None:
     tree.create_workspace(PIPELINE, EXECUTION)
     place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"")
     tree.create_workspace(PIPELINE, EXECUTION)
@@ -148,8 +148,8 @@ def test_an_error_is_recorded_even_if_the_workspace_is_gone(tree: Tree, home: Pa
     assert picture(home / ".temp") == {}
 
 
-def test_a_workspace_that_goes_while_one_looks_is_not_whole(tree: Tree, home: Path) -> None:
-    """Drift is looked for beside the work."""
+def test_a_workspace_deleted_during_the_check_is_incomplete(tree: Tree, home: Path) -> None:
+    """Drift is checked while executions are running."""
     tree.create_workspace(PIPELINE, EXECUTION)
     temp = os.open(home / ".temp", os.O_RDONLY)
     try:
