@@ -213,7 +213,7 @@ async def test_no_answer_about_people_holds_what_lets_them_in(app: App) -> None:
     """Digests and hashes are nobody's business either."""
     token = await token_for(app, "viewer", name="watched")
     await app.post("/api/invitations", {"name": "watched"}, 201)
-    names = {"password_hash", "token_digest", "session_digest", "sealed", "client_secret"}
+    names = {"password_hash", "token_digest", "session_digest", "ciphertext", "client_secret"}
     gets = [
         r.path
         for r in operation_routes()

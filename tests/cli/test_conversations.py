@@ -32,8 +32,8 @@ def talked(alone: Shell, notes: Path, name: str) -> str:
     alone("run", name, code=6)
     execution = alone.json("show", f"{name}/write")
     of = {"run_id": execution["run_id"], "execution_id": execution["execution_id"]}
-    said = {**of, "scope": "a1.r0.v0", "turn": "work", "dispatch_number": 1, "purpose": "work", "said_at": AT}
-    said |= {"kept_at": AT, "seconds": 1.5, "is_last": False, "message": {}, "is_simulated": False}
+    said = {**of, "attempt_key": "a1.r0.v0", "turn": "work", "dispatch_number": 1, "purpose": "work", "sent_at": AT}
+    said |= {"stored_at": AT, "seconds": 1.5, "is_last": False, "message": {}, "is_simulated": False}
     spoken = rows(
         t.messages,
         said | {"model": None, "tools": None, "speaker": "Cairn", "role": "user", "text": ""},

@@ -29,7 +29,7 @@ def household(database: Database, tmp_path: Path) -> Household:
 
 def sealed(household: Household) -> dict[str, str]:
     rows = household.database.read(lambda c: c.execute(sa.select(t.secrets)).all())
-    return {row.name: row.sealed for row in rows}
+    return {row.name: row.ciphertext for row in rows}
 
 
 async def test_a_secret_comes_back_inside_the_program_alone(household: Household) -> None:
@@ -40,7 +40,7 @@ async def test_a_secret_comes_back_inside_the_program_alone(household: Household
     await secrets.put("smtp", "another", ADMIN)
     assert secrets.get("smtp") == "another"
     [kept] = secrets.list()
-    assert (kept.name, kept.created_by, kept.changed_by, kept.is_readable) == ("smtp", "admin", "admin", True)
+    assert (kept.name, kept.created_by, kept.updated_by, kept.is_readable) == ("smtp", "admin", "admin", True)
     await secrets.remove("smtp", ADMIN)
     assert (secrets.get("smtp"), secrets.list()) == (None, [])
     with pytest.raises(NotFound):
@@ -62,7 +62,7 @@ async def test_what_is_stored_tells_nothing(household: Household) -> None:
 async def test_one_cannot_be_put_in_the_place_of_another(household: Household) -> None:
     await household.secrets.put("mine", "what is mine", ADMIN)
     await household.secrets.put("theirs", "what is theirs", ADMIN)
-    swap = sa.update(t.secrets).where(t.secrets.c.name == "theirs").values(sealed=sealed(household)["mine"])
+    swap = sa.update(t.secrets).where(t.secrets.c.name == "theirs").values(ciphertext=sealed(household)["mine"])
     await household.database.transact(lambda c: c.execute(swap))
     other = SecretStore(household.admin_changes, KeyFile(household.folder))
     with pytest.raises(SecretUnreadable):

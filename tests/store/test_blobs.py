@@ -240,5 +240,5 @@ def test_every_reference_is_known_to_the_sweep() -> None:
         "checkpoint_executions.answer_checksum",
         "checkpoint_executions.context_checksum",
         "definition_scripts.checksum",
-        "execution_calls.seen_checksum",
+        "execution_calls.inputs_checksum",
     }

@@ -24,7 +24,7 @@ from cairn.store import Database, StoreError, UnsupportedSchema
 from cairn.store.database import schema_version
 from cairn.store.migrations import upgrade
 from cairn.store.migrations.upgrade import configuration
-from cairn.store.tables import blob_chunks, chains, events, metadata, rule_heads, settings, users
+from cairn.store.tables import active_rules, blob_chunks, chains, events, metadata, settings, users
 
 VERSIONS = "alembic_version"
 BREAKS_REFERENCES = f"""
@@ -227,5 +227,5 @@ def test_a_new_installation_has_an_administrator_and_global_rules(database: Data
     assert (user.name, set(user.roles), user.created_at.tzinfo) == ("admin", ADMIN.roles, UTC)
     chain = database.read(lambda c: c.execute(sa.select(chains)).one())
     assert tuple(chain) == ("global", 0, "")
-    rules = database.read(lambda c: c.execute(sa.select(rule_heads)).one())
+    rules = database.read(lambda c: c.execute(sa.select(active_rules)).one())
     assert tuple(rules) == ("global", 0, False)

@@ -45,8 +45,8 @@ class StoredSecret:
     name: str
     created_at: datetime
     created_by: str
-    changed_at: datetime
-    changed_by: str
+    updated_at: datetime
+    updated_by: str
     is_readable: bool
 
 
@@ -73,8 +73,8 @@ class SecretStore:
             raise InvalidInput([("/value", f"A secret has {SHORTEST} to {LONGEST:,} characters.")])
         async with self._changing:
             keys = self._keys.all() or self._keys.add()
-            sealed = seal(keys, name, value)
-            await self._changes.apply(lambda change: _put(change, name, sealed), actor)
+            ciphertext = seal(keys, name, value)
+            await self._changes.apply(lambda change: _put(change, name, ciphertext), actor)
         await asyncio.to_thread(self.remember)
 
     async def remove(self, name: str, actor: Actor) -> None:
@@ -106,8 +106,8 @@ class SecretStore:
                 row.name,
                 row.created_at,
                 row.created_by,
-                row.changed_at,
-                row.changed_by,
+                row.updated_at,
+                row.updated_by,
                 values.get(row.name) is not None,
             )
             for row in rows
@@ -135,7 +135,7 @@ class SecretStore:
         if known is not None and monotonic() - known[0] < _BELIEVED:
             return known[1]
         at = monotonic()
-        rows = self._changes.database.read(lambda c: c.execute(sa.select(C.name, C.sealed)).all())
+        rows = self._changes.database.read(lambda c: c.execute(sa.select(C.name, C.ciphertext)).all())
         fernet = _fernet(self._keys.all()) if rows else None
         values = {row.name: _opened(fernet, row) for row in rows}
         self._spelled = _spelled([*self._also, *(value for value in values.values() if value is not None)])
@@ -162,7 +162,7 @@ def seal(keys: Iterable[str], name: str, value: str) -> str:
 
 def _opened(fernet: MultiFernet | None, row: Any) -> str | None:
     try:
-        inside = cast("dict[str, str]", decode_json(fernet.decrypt(row.sealed))) if fernet is not None else {}
+        inside = cast("dict[str, str]", decode_json(fernet.decrypt(row.ciphertext))) if fernet is not None else {}
     except InvalidToken:
         return None
     return inside["value"] if inside.get("name") == row.name else None
@@ -184,8 +184,8 @@ def _begun(text: str, word: str) -> int:
     return next((length for length in range(SHORTEST - 1, 0, -1) if text.endswith(word[:length])), 0)
 
 
-def _put(change: AdminChange, name: str, sealed: str) -> None:
-    changed = {"sealed": sealed, "changed_at": change.at, "changed_by": change.actor.name}
+def _put(change: AdminChange, name: str, ciphertext: str) -> None:
+    changed = {"ciphertext": ciphertext, "updated_at": change.at, "updated_by": change.actor.name}
     if change.connection.execute(sa.update(t.secrets).where(C.name == name).values(changed)).rowcount:
         change.record("secret_updated", secret=name)
         return
@@ -201,11 +201,11 @@ def _remove(change: AdminChange, name: str) -> None:
 
 
 def _rotate(change: AdminChange, fernet: MultiFernet | None) -> int:
-    rows = change.connection.execute(sa.select(C.name, C.sealed).order_by(C.name).with_for_update()).all()
+    rows = change.connection.execute(sa.select(C.name, C.ciphertext).order_by(C.name).with_for_update()).all()
     for row in rows:
         if _opened(fernet, row) is None or fernet is None:
             raise SecretUnreadable(row.name)
-        sealed = fernet.rotate(row.sealed).decode()
-        change.connection.execute(sa.update(t.secrets).where(C.name == row.name).values(sealed=sealed))
+        ciphertext = fernet.rotate(row.ciphertext).decode()
+        change.connection.execute(sa.update(t.secrets).where(C.name == row.name).values(ciphertext=ciphertext))
     change.record("secrets_rotated", count=len(rows))
     return len(rows)

@@ -26,7 +26,7 @@ class AgentUse(NamedTuple):
 def newest(connection: sa.Connection, at: datetime | None = None) -> list[Any]:
     """The newest row of each name; with `at`, as it was then. One without a document was removed."""
     last = sa.select(A.name, sa.func.max(A.revision).label("revision")).group_by(A.name)
-    chosen = (last.where(A.changed_at <= at) if at is not None else last).subquery()
+    chosen = (last.where(A.updated_at <= at) if at is not None else last).subquery()
     joined = sa.and_(A.name == chosen.c.name, A.revision == chosen.c.revision)
     return list(connection.execute(sa.select(library_agents).join(chosen, joined).order_by(A.name)))
 
@@ -41,7 +41,7 @@ def add(
     connection: sa.Connection, name: str, revision: int, document: dict[str, Any] | None, at: datetime, by: str
 ) -> None:
     connection.execute(
-        sa.insert(library_agents).values(name=name, revision=revision, document=document, changed_at=at, changed_by=by)
+        sa.insert(library_agents).values(name=name, revision=revision, document=document, updated_at=at, updated_by=by)
     )
 
 

@@ -22,7 +22,7 @@ class MessagePlace:
     run_id: str
     execution_id: str
     dispatch: int
-    scope: str
+    attempt_key: str
     checkpoint_id: str
     checkpoint_key: str
     is_test: bool
@@ -47,7 +47,7 @@ _SAID = PreparedQuery(
         model_calls,
         sa.and_(
             _C.execution_id == _M.execution_id,
-            _C.scope == _M.scope,
+            _C.attempt_key == _M.attempt_key,
             _C.turn == _M.turn,
             _C.number == _M.number,
             _C.dispatch_number == _M.dispatch_number,
@@ -55,7 +55,7 @@ _SAID = PreparedQuery(
     )
     .where(
         _M.execution_id == sa.bindparam("execution_id", type_=Text()),
-        _M.scope == sa.bindparam("scope", type_=Text()),
+        _M.attempt_key == sa.bindparam("attempt_key", type_=Text()),
     )
     .order_by(_M.message_id)
 )
@@ -74,7 +74,7 @@ def keep(
     values = {
         "run_id": place.run_id,
         "execution_id": place.execution_id,
-        "scope": place.scope,
+        "attempt_key": place.attempt_key,
         "dispatch_number": place.dispatch,
     }
     is_new = _INSERT[kind].run(connection, {**message, **values}) == 1 if stands else True
@@ -89,6 +89,6 @@ def keep(
     return stands
 
 
-def said(connection: sa.Connection, execution_id: str, scope: str) -> list[Any]:
-    """What was said in this scope, in its order, each with what it has used."""
-    return _SAID.all(connection, {"execution_id": execution_id, "scope": scope})
+def said(connection: sa.Connection, execution_id: str, attempt_key: str) -> list[Any]:
+    """What was said in this attempt_key, in its order, each with what it has used."""
+    return _SAID.all(connection, {"execution_id": execution_id, "attempt_key": attempt_key})

@@ -12,9 +12,9 @@ from cairn.core.rules import GLOBAL
 from cairn.store.column_types import Text
 from cairn.store.errors import LostRace
 from cairn.store.prepared_statements import PreparedQuery
-from cairn.store.tables import emergency_stops, rule_heads, rule_versions
+from cairn.store.tables import active_rules, emergency_stops, rule_versions
 
-H, V, S = rule_heads.c, rule_versions.c, emergency_stops.c
+H, V, S = active_rules.c, rule_versions.c, emergency_stops.c
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +110,10 @@ def explain_stop(connection: sa.Connection, reason: str) -> str | None:
 
 def _put(connection: sa.Connection, was: ActiveRuleVersion, now: ActiveRuleVersion) -> None:
     if was == ActiveRuleVersion(was.scope) and was.scope != GLOBAL:  # the global one has a row from the beginning
-        connection.execute(sa.insert(rule_heads).values(scope=now.scope, revision=now.revision, stopped=now.stopped))
+        connection.execute(sa.insert(active_rules).values(scope=now.scope, revision=now.revision, stopped=now.stopped))
         return
     changed = connection.execute(
-        sa.update(rule_heads)
+        sa.update(active_rules)
         .where(H.scope == was.scope, H.revision == was.revision)
         .values(revision=now.revision, stopped=now.stopped)
     )

@@ -50,7 +50,7 @@ def write_call(
     number: int,
     kind: str,
     arguments: Mapping[str, Any],
-    seen_checksum: str | None,
+    inputs_checksum: str | None,
     at: datetime,
 ) -> None:
     """Record a call; one that was asked before and is asked again takes its place."""
@@ -65,7 +65,7 @@ def write_call(
             kind=kind,
             arguments=dict(arguments),
             digest=digest(dict(arguments)),
-            seen_checksum=seen_checksum,
+            inputs_checksum=inputs_checksum,
             requested_at=at,
         )
     )

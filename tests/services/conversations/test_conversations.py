@@ -37,9 +37,9 @@ def calls(app: App, run_id: str) -> list[Any]:
     return list(app.cairn.database.read(lambda c: c.execute(query).all()))
 
 
-def scopes(app: App, run_id: str) -> list[tuple[str, str, int]]:
+def attempt_keys(app: App, run_id: str) -> list[tuple[str, str, int]]:
     m = t.messages.c
-    query = sa.select(m.scope, m.turn, m.number).where(m.run_id == run_id).order_by(m.message_id)
+    query = sa.select(m.attempt_key, m.turn, m.number).where(m.run_id == run_id).order_by(m.message_id)
     return [tuple(row) for row in app.cairn.database.read(lambda c: c.execute(query).all())]
 
 
@@ -119,7 +119,7 @@ async def test_stored_messages_are_read_back_complete(app: App) -> None:
 
 
 async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(app: App) -> None:
-    """An automatic retry does not pay twice; a validation, a revision and a person's retry begin a new scope."""
+    """An automatic retry does not pay twice; a validation, a revision and a person's retry begin a new attempt key."""
     found: list[tuple[str, int]] = []
     outcomes: list[str] = ["fault", "unfit", "fault", "done", "give up", "done", "done"]
 
@@ -151,14 +151,14 @@ async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(ap
         await app.until_run(run, "completed")
     assert found == [
         ("fault", 0),
-        ("unfit", 1),  # the same scope: the answer of before is there
+        ("unfit", 1),  # the same attempt key: the answer of before is there
         ("fault", 0),
         ("done", 1),
         ("give up", 0),  # a revision
         ("give up", 0),  # its validation
         ("done", 0),  # a person's retry
     ]
-    assert [scope for scope, _, _ in scopes(app, run)] == [
+    assert [key for key, _, _ in attempt_keys(app, run)] == [
         "a1.r0.v0",
         "a1.r0.v0",
         "a1.r0.v1",
@@ -186,7 +186,7 @@ async def test_what_comes_late_does_not_count_but_is_paid_for(app: App) -> None:
     for _ in range(2):
         with pytest.raises(ConversationClosed):
             await held[0].save(answered(number=2))
-    assert [number for _, _, number in scopes(app, run)] == [1]
+    assert [number for _, _, number in attempt_keys(app, run)] == [1]
     assert [row.number for row in calls(app, run)] == [1, 2]
 
 

@@ -47,6 +47,6 @@ async def test_it_is_looked_for_among_the_runs_at_work_alone(app: App) -> None:
         return "\n".join(connection.execute(sa.text(f"EXPLAIN {said}")).scalars())
 
     plan = app.cairn.database.read(explain)
-    assert "ix_pipeline_runs_working" in plan
+    assert "ix_pipeline_runs_active" in plan
     assert "SCAN checkpoint_executions" not in plan
     assert "Seq Scan" not in plan

@@ -51,7 +51,7 @@ class ActionExecutor:
             if decided.decision == "accept":
                 await self._save_outcome(loaded, row, "done", {"confirmed_by": decided.by})
                 return None
-        elif row.outcome == "begun":  # the process ended during its execution
+        elif row.outcome == "started":  # the process ended during its execution
             await self._save_outcome(loaded, row, "unknown", None)
             return _outcome_question(row)
         return await self._send(loaded, row)

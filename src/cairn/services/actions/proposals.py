@@ -99,7 +99,7 @@ def decision_for_proposer(connection: Connection, row: Any) -> dict[str, Any] | 
     """What `propose_action` returns, from a row of `actions` joined with its approval. None while it is undecided."""
     if row.status not in {status.value for status in APPROVED_STATUSES} or row.outcome in (
         "proposed",
-        "begun",
+        "started",
         "unknown",
     ):
         return None

@@ -27,7 +27,7 @@ from cairn.store.runs.run_rows import Row
 
 RECENT_DAYS = 30
 MAX_COMPARED = 200  # newest corrections that similar ones are searched in
-A, P, L = t.actions.c, t.approvals.c, t.learning_cases.c
+A, P, L = t.actions.c, t.approvals.c, t.corrections.c
 _NEWEST = SortOrder((L.at, L.case_id), newest_first=True)
 
 
@@ -70,7 +70,7 @@ def open_actions(connection: Connection, e: Execution) -> list[Row]:
         .where(
             A.execution_id == e.id,
             A.revision_iteration == e.revision,
-            A.outcome.in_(("proposed", "begun", "unknown")),
+            A.outcome.in_(("proposed", "started", "unknown")),
             P.status.in_([status.value for status in APPROVED_STATUSES]),
         )
         .order_by(A.proposed_at, P.ordinal)
@@ -108,7 +108,7 @@ def similar_corrections(
 ) -> list[Row]:
     """Corrections of the same operation, those with the most similar original parameters first, then the newest."""
     rows = connection.execute(
-        sa.select(t.learning_cases)
+        sa.select(t.corrections)
         .where(L.operation_type == operation_type)
         .order_by(L.at.desc(), L.case_id.desc())
         .limit(MAX_COMPARED)
@@ -130,7 +130,7 @@ def _similarity(left: Mapping[str, Any], right: Mapping[str, Any]) -> float:
 def list_cases(
     connection: Connection, operation_type: str | None, pipeline_id: str | None, limit: int, cursor: str | None
 ) -> LearningCasePage:
-    query = sa.select(t.learning_cases)
+    query = sa.select(t.corrections)
     if operation_type is not None:
         query = query.where(L.operation_type == operation_type)
     if pipeline_id is not None:

@@ -41,7 +41,7 @@ class ProposalWrite:
                 summary=summarize(action.operation_type, action.parameters),
                 reasoning=proposed.reasoning,
                 confidence=action.confidence,
-                claimed_risk=self.proposal.proposed_risk.value if self.proposal.proposed_risk else None,
+                proposed_risk_level=self.proposal.proposed_risk.value if self.proposal.proposed_risk else None,
                 risk_level=action.risk.value,
                 risk_reasons=list(self.proposal.risk_reasons),
                 supporting_data=proposed.supporting_data,
@@ -74,7 +74,7 @@ class CorrectionWrite:
         context = commit.context
         case = f"case/{self.approval_id}/{self.modified_digest}/{context.command_id}"
         connection.execute(
-            sa.insert(t.learning_cases).values(
+            sa.insert(t.corrections).values(
                 case_id=str(uuid5(NAMESPACE_OID, case)),
                 approval_id=self.approval_id,
                 pipeline_id=commit.before.facts.pipeline_id,
@@ -94,7 +94,7 @@ class CorrectionWrite:
 def mark_started(connection: Connection, approval_id: str, outcome: str, at: datetime) -> bool:
     """Record that an action is about to be executed. False if its outcome is no longer `outcome`."""
     start = sa.update(t.actions).where(A.approval_id == approval_id, A.outcome == outcome)
-    return connection.execute(start.values(outcome="begun", begun_at=at)).rowcount == 1
+    return connection.execute(start.values(outcome="started", started_at=at)).rowcount == 1
 
 
 def save_outcome(

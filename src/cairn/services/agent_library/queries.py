@@ -68,7 +68,7 @@ def _revisions(connection: Connection, name: str, limit: int, cursor: str | None
     found = page(connection, sa.select(t.library_agents).where(A.name == name), _NEWEST, limit, cursor)
     items = [
         LibraryAgentRevision(
-            revision=row.revision, document=row.document, changed_at=row.changed_at, changed_by=row.changed_by
+            revision=row.revision, document=row.document, changed_at=row.updated_at, changed_by=row.updated_by
         )
         for row in found.rows
     ]
@@ -99,8 +99,8 @@ def _shown(one: StoredAgent, uses: list[library.AgentUse]) -> LibraryAgent:
         revision=one.revision,
         is_ready_made=one.revision == 0,
         replaces_ready_made=one.revision > 0 and agent.name in builtin_agents(),
-        updated_at=one.changed_at,
-        updated_by=one.changed_by,
+        updated_at=one.updated_at,
+        updated_by=one.updated_by,
         used_by=users[:SHOWN],
         used_count=len(users),
     )

@@ -37,8 +37,8 @@ class StoredAgent:
 
     agent: LibraryAgent
     revision: int = 0  # 0: as it came with Cairn
-    changed_at: datetime | None = None
-    changed_by: str | None = None
+    updated_at: datetime | None = None
+    updated_by: str | None = None
 
 
 class AgentLibraryService:
@@ -141,7 +141,7 @@ def standings(connection: Connection, at: datetime | None = None) -> dict[str, S
     for row in library.newest(connection, at):
         if row.document is not None:
             agent = LibraryAgent.parse(row.document)
-            found[row.name] = StoredAgent(agent, row.revision, row.changed_at, row.changed_by)
+            found[row.name] = StoredAgent(agent, row.revision, row.updated_at, row.updated_by)
     return dict(sorted(found.items()))
 
 

@@ -42,7 +42,7 @@ _MESSAGES: Query = sa.select(
         t.model_calls,
         sa.and_(
             C.execution_id == M.execution_id,
-            C.scope == M.scope,
+            C.attempt_key == M.attempt_key,
             C.turn == M.turn,
             C.number == M.number,
             C.dispatch_number == M.dispatch_number,
@@ -79,7 +79,7 @@ def list_messages(
         return MessagePage(items=[], next_cursor=None, is_hidden=True)
     query = _MESSAGES.where(M.execution_id == execution_id)
     if wanted.scope is not None:
-        query = query.where(M.scope == (_scope(row) if wanted.scope == CURRENT else wanted.scope))
+        query = query.where(M.attempt_key == (_scope(row) if wanted.scope == CURRENT else wanted.scope))
     if wanted.before is not None:
         query = query.where(M.message_id < wanted.before)
     if wanted.after is not None:
@@ -102,12 +102,12 @@ def message(row: Row) -> Message:
     return Message(
         message_id=row.message_id,
         execution_id=row.execution_id,
-        timestamp=row.said_at,
+        timestamp=row.sent_at,
         agent_name=row.speaker,
         role=row.role,
         content=row.text,
-        scope=row.scope,
-        is_current=row.scope == _scope(row),
+        scope=row.attempt_key,
+        is_current=row.attempt_key == _scope(row),
         turn=row.turn,
         number=row.number,
         purpose=row.purpose,
@@ -150,7 +150,7 @@ _LATER = (
     .limit(sa.bindparam("limit", type_=sa.Integer()))
 )
 _AFTER = PreparedQuery(_LATER)
-_AFTER_UNTIL = PreparedQuery(_LATER.where(M.kept_at <= sa.bindparam("until", type_=Instant())))
+_AFTER_UNTIL = PreparedQuery(_LATER.where(M.stored_at <= sa.bindparam("until", type_=Instant())))
 
 
 def messages_after(
@@ -159,7 +159,7 @@ def messages_after(
     """Each with when it was kept."""
     of: dict[str, Any] = {"run_id": run_id, "message_id": message_id, "limit": limit}
     rows = _AFTER.all(connection, of) if until is None else _AFTER_UNTIL.all(connection, {**of, "until": until})
-    return [(message(row), row.kept_at) for row in rows]
+    return [(message(row), row.stored_at) for row in rows]
 
 
 def last_message(connection: Connection, run_id: str, until: datetime | None) -> int:
@@ -168,7 +168,7 @@ def last_message(connection: Connection, run_id: str, until: datetime | None) ->
 
 
 def _of_run(run_id: str, until: datetime | None) -> list[sa.ColumnElement[bool]]:
-    return [M.run_id == run_id, *([] if until is None else [M.kept_at <= until])]
+    return [M.run_id == run_id, *([] if until is None else [M.stored_at <= until])]
 
 
 def hidden_in(connection: Connection, plans: DefinitionCache, run_id: str) -> frozenset[str]:

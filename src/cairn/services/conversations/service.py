@@ -73,14 +73,14 @@ class _ExecutionConversation:
     async def messages(self) -> Sequence[ConversationMessage]:
         place = self._place
         rows = await retry_transient(
-            lambda: self._all.database.aread(lambda c: messages.said(c, place.execution_id, place.scope))
+            lambda: self._all.database.aread(lambda c: messages.said(c, place.execution_id, place.attempt_key))
         )
         return [_said(row) for row in rows]
 
     async def save(self, *batch: ConversationMessage) -> None:
         place, shared = self._place, self._all
         now = shared.engine.clock.now()
-        rows = [({**_message_values(one, shared.hide), "kept_at": now}, _call_values(one)) for one in batch]
+        rows = [({**_message_values(one, shared.hide), "stored_at": now}, _call_values(one)) for one in batch]
 
         def store(connection: Connection) -> bool:
             stands = [messages.keep(connection, place, message, call) for message, call in rows]
@@ -97,7 +97,7 @@ class _ExecutionConversation:
         shared.hub.publish_transient(ChangeHint(place.pipeline_id, place.run_id, SAID))
 
     def publish_chunk(self, chunk: MessageChunk) -> None:
-        self._all.on_air.hear(self._place.run_id, self._place.execution_id, self._place.scope, chunk)
+        self._all.on_air.hear(self._place.run_id, self._place.execution_id, self._place.attempt_key, chunk)
 
     async def check_budget(self) -> None:
         """What others have under way is not known: it may go a little beyond the budget."""
@@ -127,7 +127,7 @@ def _message_values(said: ConversationMessage, hide: Callable[[str], str]) -> di
         "model": said.model,
         "is_simulated": said.is_simulated,
         "is_last": said.is_last,
-        "said_at": said.at,
+        "sent_at": said.at,
         "seconds": said.seconds,
         "text": hide(sanitize(said.text)),
         "tools": told_beside(message) or None,
@@ -192,7 +192,7 @@ def _said(row: Any) -> ConversationMessage:
         purpose=Purpose(row.purpose),
         message=row.message,
         text=row.text,
-        at=row.said_at,
+        at=row.sent_at,
         seconds=row.seconds,
         model=row.model,
         is_simulated=row.is_simulated,

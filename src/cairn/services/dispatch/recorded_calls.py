@@ -62,7 +62,7 @@ def read_calls(connection: Connection, e: Execution) -> tuple[RecordedCall, ...]
             case _:
                 return next(of_reworks, None)
 
-    return tuple(RecordedCall(row.number, row.kind, row.arguments, answer(row), row.seen_checksum) for row in rows)
+    return tuple(RecordedCall(row.number, row.kind, row.arguments, answer(row), row.inputs_checksum) for row in rows)
 
 
 def _of_actions(connection: Connection, e: Execution) -> dict[int, Mapping[str, Any] | None]:

@@ -27,7 +27,7 @@ def read(connection: Connection, sources: Collection[ArtifactSource]) -> dict[st
     checksums = {one.checksum for source in sources for one in source.artifacts}
     if not checksums:
         return {}
-    rows = connection.execute(sa.select(t.summaries).where(S.checksum.in_(checksums)).order_by(S.made_at)).all()
+    rows = connection.execute(sa.select(t.summaries).where(S.checksum.in_(checksums)).order_by(S.created_at)).all()
     found: dict[str, dict[str, str]] = {}
     for row in sorted(rows, key=lambda row: not row.model.startswith(SIMULATED)):
         found.setdefault(row.checksum, {})[row.model] = row.summary
@@ -37,5 +37,5 @@ def read(connection: Connection, sources: Collection[ArtifactSource]) -> dict[st
 def save(connection: Connection, checksum: str, model: str, summary: str, at: datetime) -> None:
     connection.execute(sa.delete(t.summaries).where(S.checksum == checksum, S.model == model))
     connection.execute(
-        sa.insert(t.summaries).values(checksum=checksum, model=model, summary=sanitize(summary), made_at=at)
+        sa.insert(t.summaries).values(checksum=checksum, model=model, summary=sanitize(summary), created_at=at)
     )

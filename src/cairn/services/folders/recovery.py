@@ -76,7 +76,7 @@ class FileRecovery:
         for rollback in self._read(lambda c: _unfinished_rollbacks(c, pipeline_id)):
             RollbackFolders(self._database, self._tree).recover(rollback)
             mark = sa.update(t.rollback_events).where(t.rollback_events.c.rollback_id == rollback)
-            done = mark.values(files_done=True)
+            done = mark.values(files_synced=True)
             self._database.transact_now(lambda c, done=done: c.execute(done))
 
     def _archive(self) -> list[str]:
@@ -150,7 +150,7 @@ def _behind(connection: Connection) -> set[str]:
     """Pipelines that the database knows of something unfinished in."""
     r, back = t.pipeline_runs.c, t.rollback_events.c
     runs = connection.execute(sa.select(r.pipeline_id).where(r.synced_revision < r.revision).distinct()).scalars()
-    rollbacks = connection.execute(sa.select(back.pipeline_id).where(back.files_done.is_(False)).distinct()).scalars()
+    rollbacks = connection.execute(sa.select(back.pipeline_id).where(back.files_synced.is_(False)).distinct()).scalars()
     return records.out_of_sync_pipelines(connection).union(runs, rollbacks)
 
 
@@ -201,7 +201,7 @@ def _ended_definitions(connection: Connection, pipeline_id: str) -> Sequence[Row
 
 def _unfinished_rollbacks(connection: Connection, pipeline_id: str) -> list[str]:
     r = t.rollback_events.c
-    mine = sa.select(r.rollback_id).where(r.pipeline_id == pipeline_id, r.files_done.is_(False))
+    mine = sa.select(r.rollback_id).where(r.pipeline_id == pipeline_id, r.files_synced.is_(False))
     return list(connection.execute(mine.order_by(r.created_at)).scalars())
 
 

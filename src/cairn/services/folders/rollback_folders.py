@@ -94,7 +94,7 @@ def _items(connection: Connection, rollback: str) -> Sequence[Row]:
 def metadata(record: Row) -> bytes:
     """`rollback_metadata.json`: the rollback as a record beside its archive."""
     told: dict[str, Any] = {str(name): getattr(record, name) for name in record._fields}
-    for name in ("undone_at", "files_done"):
+    for name in ("undone_at", "files_synced"):
         told.pop(name)
     told["created_at"] = record.created_at.isoformat().replace("+00:00", "Z")
     return encode_json(told, indent=True)

@@ -66,7 +66,7 @@ def _create(change: AdminChange, wanted: NewDelegation) -> str:
         "to_user": wanted.to_user,
         "reason": line_of(wanted.reason, "/reason", 500),
         "starts_at": starts_at,
-        "until": wanted.until,
+        "ends_at": wanted.until,
         "created_at": change.at,
         "created_by": change.actor.name,
     }
@@ -82,7 +82,7 @@ def _end(change: AdminChange, delegation_id: str) -> None:
     ).one_or_none()
     if row is None or not (change.actor.is_admin or change.actor.name in (row.from_user, row.to_user)):
         raise NotFound("delegation", delegation_id)
-    if row.ended_at is not None or row.until <= change.at:
+    if row.ended_at is not None or row.ends_at <= change.at:
         return
     ended = {"ended_at": change.at, "ended_by": change.actor.name}
     change.connection.execute(sa.update(D).where(D.c.delegation_id == delegation_id).values(ended))

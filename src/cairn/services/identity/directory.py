@@ -92,10 +92,12 @@ class Directory:
             return None
         now = self._clock.now()
         rows = connection.execute(
-            sa.select(D.from_user, D.starts_at, D.until).where(D.to_user == name, D.ended_at.is_(None), D.until > now)
+            sa.select(D.from_user, D.starts_at, D.ends_at).where(
+                D.to_user == name, D.ended_at.is_(None), D.ends_at > now
+            )
         ).all()
         away = [one for row in rows if row.starts_at <= now and (one := _person(connection, row.from_user))]
-        edges = [row.starts_at if row.starts_at > now else row.until for row in rows]
+        edges = [row.starts_at if row.starts_at > now else row.ends_at for row in rows]
         delegator_names = frozenset(word for one in away for word in one.all_names)
         roles = person.roles | ADMIN.roles if name == ADMIN.name else person.roles
         acting_for = frozenset(one.name for one in away)
@@ -126,5 +128,5 @@ def _as_person(row: Any, groups: Iterable[str]) -> DirectoryEntry:
 
 def _standing(connection: Connection, now: datetime) -> list[tuple[str, str]]:
     """Who is away, and who stands for that one."""
-    query = sa.select(D.from_user, D.to_user).where(D.ended_at.is_(None), D.starts_at <= now, D.until > now)
+    query = sa.select(D.from_user, D.to_user).where(D.ended_at.is_(None), D.starts_at <= now, D.ends_at > now)
     return [(row.from_user, row.to_user) for row in connection.execute(query)]

@@ -148,7 +148,7 @@ class IdentityQueries:
             if user is not None:
                 query = query.where(sa.or_(D.from_user == user, D.to_user == user))
             if not all:
-                query = query.where(D.ended_at.is_(None), D.until > now)
+                query = query.where(D.ended_at.is_(None), D.ends_at > now)
             order = SortOrder((D.created_at, D.delegation_id), newest_first=True)
             found = page(connection, query, order, limit, cursor)
             items = [_delegation(row, now) for row in found.rows]
@@ -192,7 +192,7 @@ def _users(connection: Connection, rows: Iterable[Row], now: datetime) -> list[U
             is_invited=row.name in invited,
             created_at=row.created_at,
             created_by=row.created_by,
-            signed_in_at=row.signed_in_at,
+            signed_in_at=row.last_signed_in_at,
             removed_at=row.removed_at,
         )
         for row in rows
@@ -281,12 +281,12 @@ def _delegation(row: Row, now: datetime) -> Delegation:
         to_user=row.to_user,
         reason=row.reason,
         starts_at=row.starts_at,
-        until=row.until,
+        until=row.ends_at,
         created_at=row.created_at,
         created_by=row.created_by,
         ended_at=row.ended_at,
         ended_by=row.ended_by,
-        is_in_force=row.ended_at is None and row.starts_at <= now < row.until,
+        is_in_force=row.ended_at is None and row.starts_at <= now < row.ends_at,
     )
 
 

@@ -79,7 +79,7 @@ def record(
             "created_by": given.by,
             "rolled_back_items": items(rollback_id, target, others),
             "undone_at": None,
-            "files_done": False,
+            "files_synced": False,
         },
     )
     rows = _rows(rollback_id, [one.rollbacks[rollback_id] for one in (target, *others)])
@@ -162,7 +162,7 @@ class FailureRollbackWrite:
 def mark_synced(connection: Connection, rollbacks: Collection[str]) -> None:
     """Their folders have moved."""
     r = t.rollback_events
-    connection.execute(sa.update(r).where(r.c.rollback_id.in_(rollbacks)).values(files_done=True))
+    connection.execute(sa.update(r).where(r.c.rollback_id.in_(rollbacks)).values(files_synced=True))
 
 
 # Reads that a rollback or an undo needs before it is sent, and again in its transaction.
@@ -237,5 +237,5 @@ def _has_completed_work(connection: Connection, run_id: str) -> bool:
 def mark_undone(connection: Connection, rollbacks: Collection[str], at: datetime) -> None:
     """Their folders have yet to move back."""
     connection.execute(
-        sa.update(t.rollback_events).where(_B.rollback_id.in_(rollbacks)).values(undone_at=at, files_done=False)
+        sa.update(t.rollback_events).where(_B.rollback_id.in_(rollbacks)).values(undone_at=at, files_synced=False)
     )

@@ -43,7 +43,7 @@ def _row(e: Execution, position: int, verdict: ValidationVerdict, context: Comma
         "revision_iteration": e.revision,
         "attempt_number": e.attempt,
         "by": verdict.check,
-        "passes": verdict.passed,
+        "passed": verdict.passed,
         "reason": sanitize(verdict.reason),
         "findings": [
             {
@@ -71,7 +71,7 @@ def of_executions(connection: Connection, execution_ids: Sequence[str]) -> dict[
                 revision_iteration=row.revision_iteration,
                 at=row.at,
                 by=row.by,
-                passes=row.passes,
+                passes=row.passed,
                 reason=row.reason,
                 findings=[ResultFinding(**one) for one in row.findings],
                 model=row.model,

@@ -125,7 +125,7 @@ class SignInService:
 
         def body(connection: Connection) -> None:
             u = t.users
-            is_there = sa.update(u).where(u.c.name == user, u.c.removed_at.is_(None)).values(signed_in_at=now)
+            is_there = sa.update(u).where(u.c.name == user, u.c.removed_at.is_(None)).values(last_signed_in_at=now)
             if connection.execute(is_there).rowcount == 0:
                 raise Unauthenticated("You have been removed here: ask an admin.")
             connection.execute(sa.delete(t.sessions).where(t.sessions.c.expires_at < now))

@@ -1,6 +1,6 @@
 """The tables: one word for each idea, the same as in the API (SPEC §1)."""
 
-from cairn.store.tables.actions import actions, approval_comments, learning_cases
+from cairn.store.tables.actions import actions, approval_comments, corrections
 from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_logs, uploads
 from cairn.store.tables.conversations import messages, model_calls
 from cairn.store.tables.definitions import checkpoint_definitions, definition_revisions, pipelines
@@ -18,7 +18,7 @@ from cairn.store.tables.notifications import (
     notification_preferences,
 )
 from cairn.store.tables.rollbacks import archived_items, rollback_events
-from cairn.store.tables.rules import audit_reviews, emergency_stops, rule_heads, rule_versions
+from cairn.store.tables.rules import active_rules, audit_reviews, emergency_stops, rule_versions
 from cairn.store.tables.runs import approval_decisions, approvals, checkpoint_executions, pipeline_runs
 from cairn.store.tables.scripts import definition_scripts, execution_calls
 from cairn.store.tables.secrets import secrets
@@ -32,6 +32,7 @@ __all__ = [
     "APPEND_ONLY",
     "HUMAN_INTERACTIONS",
     "actions",
+    "active_rules",
     "api_tokens",
     "approval_comments",
     "approval_decisions",
@@ -46,6 +47,7 @@ __all__ = [
     "channels",
     "checkpoint_definitions",
     "checkpoint_executions",
+    "corrections",
     "definition_revisions",
     "definition_scripts",
     "delegations",
@@ -60,7 +62,6 @@ __all__ = [
     "idempotency_keys",
     "invitations",
     "job_dependencies",
-    "learning_cases",
     "library_agents",
     "messages",
     "metadata",
@@ -70,7 +71,6 @@ __all__ = [
     "pipeline_runs",
     "pipelines",
     "rollback_events",
-    "rule_heads",
     "rule_versions",
     "secrets",
     "sessions",

@@ -8,7 +8,7 @@ from cairn.core.rule_verdict import RiskLevel
 from cairn.store.column_types import one_of
 from cairn.store.tables.metadata import index, json, metadata, moment, real, refers, text, whole
 
-OUTCOMES = ("proposed", "begun", "done", "failed", "unknown", "returned", "test")
+OUTCOMES = ("proposed", "started", "done", "failed", "unknown", "returned", "test")
 
 actions = sa.Table(
     "actions",
@@ -21,7 +21,7 @@ actions = sa.Table(
     json("parameters"),  # as proposed
     text("reasoning"),
     real("confidence", null=True),
-    text("claimed_risk", null=True),  # by the proposer
+    text("proposed_risk_level", null=True),  # by the proposer
     text("risk_level"),  # the higher of that and the declared one
     json("risk_reasons"),
     json("supporting_data", null=True),
@@ -29,17 +29,17 @@ actions = sa.Table(
     json("result", null=True),
     text("idempotency_key"),
     moment("proposed_at"),
-    moment("begun_at", null=True),
+    moment("started_at", null=True),
     moment("ended_at", null=True),
     text("summary", null=True),  # what it does as it stands, in one line; rows from before 0019 have none
     one_of("risk_level", RiskLevel),
-    one_of("claimed_risk", RiskLevel),
+    one_of("proposed_risk_level", RiskLevel),
     one_of("outcome", *OUTCOMES),
     index("ix_actions_of_execution", "execution_id"),
 )
 
-learning_cases = sa.Table(
-    "learning_cases",
+corrections = sa.Table(
+    "corrections",
     metadata,
     text("case_id", primary_key=True),
     text("approval_id", refers("approvals.approval_id")),
@@ -51,8 +51,8 @@ learning_cases = sa.Table(
     text("feedback"),
     text("by"),
     moment("at"),
-    index("ix_learning_cases_of_operation", "operation_type", "at", "case_id"),
-    index("ix_learning_cases_of_approval", "approval_id"),
+    index("ix_corrections_of_operation", "operation_type", "at", "case_id"),
+    index("ix_corrections_of_approval", "approval_id"),
 )
 
 approval_comments = sa.Table(

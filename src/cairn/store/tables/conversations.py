@@ -16,7 +16,7 @@ messages = sa.Table(
     sa.Column("message_id", BigInteger, primary_key=True, autoincrement=True),
     text("run_id", refers("pipeline_runs.run_id")),
     text("execution_id", refers("checkpoint_executions.execution_id")),
-    text("scope"),  # what is said in it belongs together, and counts until the next one begins
+    text("attempt_key"),  # what is said in it belongs together, and counts until the next one begins
     text("turn"),
     whole("number"),  # in its turn, from 1
     whole("dispatch_number"),  # that it was said in
@@ -26,13 +26,13 @@ messages = sa.Table(
     text("model", null=True),  # of an answer
     flag("is_simulated"),
     flag("is_last"),  # the turn is over with it
-    moment("said_at"),
-    moment("kept_at"),
+    moment("sent_at"),
+    moment("stored_at"),
     real("seconds"),  # that the answer took
     text("text"),  # as people read it
     json("tools", null=True),  # calls of tools, and what came of them
     json("message"),  # as the agent library writes it down
-    sa.UniqueConstraint("execution_id", "scope", "turn", "number"),
+    sa.UniqueConstraint("execution_id", "attempt_key", "turn", "number"),
     one_of("role", *ROLES),
     one_of("purpose", *PURPOSES),
     index("ix_messages_of_execution", "execution_id", "message_id"),
@@ -51,7 +51,7 @@ model_calls = sa.Table(
     text("checkpoint_id"),
     text("checkpoint_key"),
     flag("is_test"),
-    text("scope"),
+    text("attempt_key"),
     text("turn"),
     whole("number"),
     whole("dispatch_number"),
@@ -66,7 +66,7 @@ model_calls = sa.Table(
     text("day"),  # in UTC, such as 2026-03-02
     moment("called_at"),
     real("seconds"),
-    sa.UniqueConstraint("execution_id", "scope", "turn", "number", "dispatch_number"),
+    sa.UniqueConstraint("execution_id", "attempt_key", "turn", "number", "dispatch_number"),
     one_of("purpose", *PURPOSES),
     index("ix_model_calls_of_run", "run_id"),
     index("ix_model_calls_of_pipeline", "pipeline_id", "day"),

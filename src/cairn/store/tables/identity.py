@@ -16,7 +16,7 @@ users = sa.Table(
     text("password_hash", null=True),
     moment("created_at"),
     text("created_by"),
-    moment("signed_in_at", null=True),  # the last time
+    moment("last_signed_in_at", null=True),
     moment("removed_at", null=True),
     sa.Index(
         "ix_users_email",
@@ -78,7 +78,7 @@ delegations = sa.Table(
     text("to_user", refers("users.name")),
     text("reason"),
     moment("starts_at"),
-    moment("until"),
+    moment("ends_at"),
     moment("created_at"),
     text("created_by"),
     moment("ended_at", null=True),  # before its time

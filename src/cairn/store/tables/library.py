@@ -12,6 +12,6 @@ library_agents = sa.Table(
     text("name", primary_key=True),
     whole("revision", primary_key=True, autoincrement=False),  # counts on when one is removed and saved again
     json("document", null=True),  # null: it was removed
-    moment("changed_at"),
-    text("changed_by"),
+    moment("updated_at"),
+    text("updated_by"),
 )

@@ -27,7 +27,7 @@ rollback_events = sa.Table(
     text("created_by"),
     json("rolled_back_items"),
     moment("undone_at", null=True),
-    flag("files_done"),
+    flag("files_synced"),
     one_of("rollback_type", "checkpoint_level", "run_level"),
     one_of("triggered_by", RollbackTrigger),
     index("ix_rollback_events_of_pipeline", "pipeline_id", "created_at", "rollback_id"),

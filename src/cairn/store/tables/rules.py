@@ -19,8 +19,8 @@ rule_versions = sa.Table(
     moment("created_at"),
 )
 
-rule_heads = sa.Table(
-    "rule_heads",
+active_rules = sa.Table(
+    "active_rules",
     metadata,
     text("scope", primary_key=True),
     whole("revision"),  # that is in force; 0: none was saved yet

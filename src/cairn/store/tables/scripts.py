@@ -27,8 +27,8 @@ execution_calls = sa.Table(
     text("kind"),
     json("arguments"),
     text("digest"),  # of the arguments
-    text("seen_checksum", refers("blobs.checksum"), null=True),  # what it could read until then
+    text("inputs_checksum", refers("blobs.checksum"), null=True),  # what it could read
     moment("requested_at"),
     one_of("kind", "rework", "action", "question"),
-    index("ix_execution_calls_seen", "seen_checksum"),
+    index("ix_execution_calls_inputs", "inputs_checksum"),
 )

@@ -10,9 +10,9 @@ secrets = sa.Table(
     "secrets",
     metadata,
     text("name", primary_key=True),
-    text("sealed"),  # the value and the name, encrypted
+    text("ciphertext"),  # the value and the name, encrypted
     moment("created_at"),
     text("created_by"),
-    moment("changed_at"),
-    text("changed_by"),
+    moment("updated_at"),
+    text("updated_by"),
 )

@@ -18,7 +18,7 @@ validations = sa.Table(
     whole("revision_iteration"),
     whole("attempt_number"),
     text("by"),
-    flag("passes"),
+    flag("passed"),
     text("reason"),  # in the words of the model
     json("findings"),
     text("model", null=True),  # null: no model was needed
@@ -34,6 +34,6 @@ summaries = sa.Table(
     text("checksum"),  # of the content that was summed up
     text("model"),
     text("summary"),
-    moment("made_at"),
+    moment("created_at"),
     sa.PrimaryKeyConstraint("checksum", "model"),
 )

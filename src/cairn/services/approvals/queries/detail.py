@@ -86,13 +86,13 @@ def _action(
         reasoning=row.reasoning,
         confidence=row.confidence,
         risk_level=RiskLevel(row.risk_level),
-        claimed_risk=RiskLevel(row.claimed_risk) if row.claimed_risk else None,
+        claimed_risk=RiskLevel(row.proposed_risk_level) if row.proposed_risk_level else None,
         risk_reasons=row.risk_reasons,
         supporting_data=row.supporting_data,
         is_carried_out=kind.is_executed_by_cairn,
         outcome=row.outcome,
         result=row.result,
-        begun_at=row.begun_at,
+        begun_at=row.started_at,
         ended_at=row.ended_at,
     )
 

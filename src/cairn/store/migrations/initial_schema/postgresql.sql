@@ -92,7 +92,7 @@ CREATE TABLE users (
   password_hash TEXT,
   created_at TIMESTAMP WITH TIME ZONE NOT NULL,
   created_by TEXT NOT NULL,
-  signed_in_at TIMESTAMP WITH TIME ZONE,
+  last_signed_in_at TIMESTAMP WITH TIME ZONE,
   removed_at TIMESTAMP WITH TIME ZONE,
   CONSTRAINT pk_users PRIMARY KEY (name)
 );
@@ -111,8 +111,8 @@ CREATE TABLE library_agents (
   name TEXT NOT NULL,
   revision INTEGER NOT NULL,
   document TEXT,
-  changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
-  changed_by TEXT NOT NULL,
+  updated_at TIMESTAMP WITH TIME ZONE NOT NULL,
+  updated_by TEXT NOT NULL,
   CONSTRAINT pk_library_agents PRIMARY KEY (name, revision)
 );
 
@@ -173,11 +173,11 @@ CREATE TABLE rule_versions (
   CONSTRAINT pk_rule_versions PRIMARY KEY (scope, revision)
 );
 
-CREATE TABLE rule_heads (
+CREATE TABLE active_rules (
   scope TEXT NOT NULL,
   revision INTEGER NOT NULL,
   stopped BOOLEAN NOT NULL,
-  CONSTRAINT pk_rule_heads PRIMARY KEY (scope)
+  CONSTRAINT pk_active_rules PRIMARY KEY (scope)
 );
 
 CREATE TABLE emergency_stops (
@@ -191,11 +191,11 @@ CREATE TABLE emergency_stops (
 
 CREATE TABLE secrets (
   name TEXT NOT NULL,
-  sealed TEXT NOT NULL,
+  ciphertext TEXT NOT NULL,
   created_at TIMESTAMP WITH TIME ZONE NOT NULL,
   created_by TEXT NOT NULL,
-  changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
-  changed_by TEXT NOT NULL,
+  updated_at TIMESTAMP WITH TIME ZONE NOT NULL,
+  updated_by TEXT NOT NULL,
   CONSTRAINT pk_secrets PRIMARY KEY (name)
 );
 
@@ -209,7 +209,7 @@ CREATE TABLE summaries (
   checksum TEXT NOT NULL,
   model TEXT NOT NULL,
   summary TEXT NOT NULL,
-  made_at TIMESTAMP WITH TIME ZONE NOT NULL,
+  created_at TIMESTAMP WITH TIME ZONE NOT NULL,
   CONSTRAINT pk_summaries PRIMARY KEY (checksum, model)
 );
 
@@ -229,7 +229,7 @@ CREATE TABLE model_calls (
   checkpoint_id TEXT NOT NULL,
   checkpoint_key TEXT NOT NULL,
   is_test BOOLEAN NOT NULL,
-  scope TEXT NOT NULL,
+  attempt_key TEXT NOT NULL,
   turn TEXT NOT NULL,
   number INTEGER NOT NULL,
   dispatch_number INTEGER NOT NULL,
@@ -245,16 +245,16 @@ CREATE TABLE model_calls (
   called_at TIMESTAMP WITH TIME ZONE NOT NULL,
   seconds DOUBLE PRECISION NOT NULL,
   CONSTRAINT pk_model_calls PRIMARY KEY (call_id),
-  CONSTRAINT uq_model_calls_execution_id UNIQUE (execution_id, scope, turn, number, dispatch_number),
+  CONSTRAINT uq_model_calls_execution_id UNIQUE (execution_id, attempt_key, turn, number, dispatch_number),
   CONSTRAINT ck_model_calls_purpose_known CHECK (purpose IN ('work', 'design', 'judge', 'summary', 'questions')),
   CONSTRAINT fk_model_calls_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id)
 );
 
+CREATE INDEX ix_model_calls_of_pipeline ON model_calls (pipeline_id, day);
+
 CREATE INDEX ix_model_calls_of_run ON model_calls (run_id);
 
 CREATE INDEX ix_model_calls_of_day ON model_calls (day);
-
-CREATE INDEX ix_model_calls_of_pipeline ON model_calls (pipeline_id, day);
 
 CREATE TABLE definition_revisions (
   pipeline_id TEXT NOT NULL,
@@ -326,9 +326,9 @@ CREATE TABLE invitations (
   CONSTRAINT fk_invitations_user_name FOREIGN KEY(user_name) REFERENCES users (name)
 );
 
-CREATE INDEX ix_invitations_created ON invitations (created_at, invitation_id);
-
 CREATE INDEX ix_invitations_of_user ON invitations (user_name);
+
+CREATE INDEX ix_invitations_created ON invitations (created_at, invitation_id);
 
 CREATE TABLE delegations (
   delegation_id TEXT NOT NULL,
@@ -336,7 +336,7 @@ CREATE TABLE delegations (
   to_user TEXT NOT NULL,
   reason TEXT NOT NULL,
   starts_at TIMESTAMP WITH TIME ZONE NOT NULL,
-  until TIMESTAMP WITH TIME ZONE NOT NULL,
+  ends_at TIMESTAMP WITH TIME ZONE NOT NULL,
   created_at TIMESTAMP WITH TIME ZONE NOT NULL,
   created_by TEXT NOT NULL,
   ended_at TIMESTAMP WITH TIME ZONE,
@@ -346,9 +346,9 @@ CREATE TABLE delegations (
   CONSTRAINT fk_delegations_to_user FOREIGN KEY(to_user) REFERENCES users (name)
 );
 
-CREATE INDEX ix_delegations_from ON delegations (from_user);
-
 CREATE INDEX ix_delegations_to ON delegations (to_user);
+
+CREATE INDEX ix_delegations_from ON delegations (from_user);
 
 CREATE INDEX ix_delegations_created ON delegations (created_at, delegation_id);
 
@@ -426,11 +426,11 @@ CREATE TABLE pipeline_runs (
   CONSTRAINT fk_pipeline_runs_input_checksum FOREIGN KEY(input_checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_pipeline_runs_of_pipeline ON pipeline_runs (pipeline_id, created_at, run_id);
-
 CREATE INDEX ix_pipeline_runs_created ON pipeline_runs (created_at, run_id);
 
 CREATE INDEX ix_pipeline_runs_active ON pipeline_runs (active_since) WHERE active_since IS NOT NULL;
+
+CREATE INDEX ix_pipeline_runs_of_pipeline ON pipeline_runs (pipeline_id, created_at, run_id);
 
 CREATE INDEX ix_pipeline_runs_open ON pipeline_runs (status) WHERE status IN ('not_started', 'in_progress', 'paused');
 
@@ -486,11 +486,11 @@ CREATE TABLE sessions (
   CONSTRAINT fk_sessions_user_name FOREIGN KEY(user_name) REFERENCES users (name)
 );
 
-CREATE INDEX ix_sessions_expires ON sessions (expires_at);
+CREATE INDEX ix_sessions_created ON sessions (created_at, session_id);
 
 CREATE INDEX ix_sessions_of_user ON sessions (user_name);
 
-CREATE INDEX ix_sessions_created ON sessions (created_at, session_id);
+CREATE INDEX ix_sessions_expires ON sessions (expires_at);
 
 CREATE TABLE delivery_attempts (
   delivery_id TEXT NOT NULL,
@@ -521,7 +521,7 @@ CREATE TABLE rollback_events (
   created_by TEXT NOT NULL,
   rolled_back_items TEXT NOT NULL,
   undone_at TIMESTAMP WITH TIME ZONE,
-  files_done BOOLEAN NOT NULL,
+  files_synced BOOLEAN NOT NULL,
   CONSTRAINT pk_rollback_events PRIMARY KEY (rollback_id),
   CONSTRAINT ck_rollback_events_rollback_type_known CHECK (rollback_type IN ('checkpoint_level', 'run_level')),
   CONSTRAINT ck_rollback_events_triggered_by_known CHECK (triggered_by IN ('user_request', 'checkpoint_failure')),
@@ -530,11 +530,11 @@ CREATE TABLE rollback_events (
   CONSTRAINT fk_rollback_events_target_run_id FOREIGN KEY(target_run_id) REFERENCES pipeline_runs (run_id)
 );
 
-CREATE INDEX ix_rollback_events_of_pipeline ON rollback_events (pipeline_id, created_at, rollback_id);
+CREATE INDEX ix_rollback_events_created ON rollback_events (created_at, rollback_id);
 
 CREATE INDEX ix_rollback_events_of_source ON rollback_events (source_run_id);
 
-CREATE INDEX ix_rollback_events_created ON rollback_events (created_at, rollback_id);
+CREATE INDEX ix_rollback_events_of_pipeline ON rollback_events (pipeline_id, created_at, rollback_id);
 
 CREATE TABLE checkpoint_executions (
   execution_id TEXT NOT NULL,
@@ -602,9 +602,9 @@ CREATE TABLE checkpoint_executions (
   CONSTRAINT fk_checkpoint_executions_context_checksum FOREIGN KEY(context_checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_checkpoint_executions_answer ON checkpoint_executions (answer_checksum) WHERE answer_checksum IS NOT NULL;
-
 CREATE INDEX ix_checkpoint_executions_context ON checkpoint_executions (context_checksum) WHERE context_checksum IS NOT NULL;
+
+CREATE INDEX ix_checkpoint_executions_answer ON checkpoint_executions (answer_checksum) WHERE answer_checksum IS NOT NULL;
 
 CREATE INDEX ix_checkpoint_executions_parent ON checkpoint_executions (parent_execution_id) WHERE parent_execution_id IS NOT NULL;
 
@@ -633,13 +633,13 @@ CREATE TABLE artifacts (
   CONSTRAINT fk_artifacts_checksum FOREIGN KEY(checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_artifacts_of_execution ON artifacts (execution_id);
-
-CREATE INDEX ix_artifacts_of_pipeline ON artifacts (pipeline_id, created_at, artifact_record_id);
-
 CREATE INDEX ix_artifacts_of_run ON artifacts (run_id, created_at, artifact_record_id);
 
 CREATE INDEX ix_artifacts_content ON artifacts (checksum);
+
+CREATE INDEX ix_artifacts_of_execution ON artifacts (execution_id);
+
+CREATE INDEX ix_artifacts_of_pipeline ON artifacts (pipeline_id, created_at, artifact_record_id);
 
 CREATE TABLE uploads (
   upload_id TEXT NOT NULL,
@@ -678,7 +678,7 @@ CREATE TABLE messages (
   message_id BIGSERIAL NOT NULL,
   run_id TEXT NOT NULL,
   execution_id TEXT NOT NULL,
-  scope TEXT NOT NULL,
+  attempt_key TEXT NOT NULL,
   turn TEXT NOT NULL,
   number INTEGER NOT NULL,
   dispatch_number INTEGER NOT NULL,
@@ -688,14 +688,14 @@ CREATE TABLE messages (
   model TEXT,
   is_simulated BOOLEAN NOT NULL,
   is_last BOOLEAN NOT NULL,
-  said_at TIMESTAMP WITH TIME ZONE NOT NULL,
-  kept_at TIMESTAMP WITH TIME ZONE NOT NULL,
+  sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+  stored_at TIMESTAMP WITH TIME ZONE NOT NULL,
   seconds DOUBLE PRECISION NOT NULL,
   text TEXT NOT NULL,
   tools TEXT,
   message TEXT NOT NULL,
   CONSTRAINT pk_messages PRIMARY KEY (message_id),
-  CONSTRAINT uq_messages_execution_id UNIQUE (execution_id, scope, turn, number),
+  CONSTRAINT uq_messages_execution_id UNIQUE (execution_id, attempt_key, turn, number),
   CONSTRAINT ck_messages_role_known CHECK (role IN ('system', 'user', 'assistant', 'tool')),
   CONSTRAINT ck_messages_purpose_known CHECK (purpose IN ('work', 'design', 'judge', 'summary', 'questions')),
   CONSTRAINT fk_messages_run_id FOREIGN KEY(run_id) REFERENCES pipeline_runs (run_id),
@@ -774,9 +774,13 @@ CREATE TABLE approvals (
   CONSTRAINT fk_approvals_reused_from FOREIGN KEY(reused_from) REFERENCES approvals (approval_id)
 );
 
-CREATE INDEX ix_approvals_of_execution ON approvals (execution_id);
+CREATE INDEX ix_approvals_due ON approvals (expires_at, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_waiting ON approvals (pipeline_id, run_id) WHERE status = 'pending';
 
 CREATE INDEX ix_approvals_by_risk ON approvals (risk_order, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_of_execution ON approvals (execution_id);
 
 CREATE INDEX ix_approvals_by_priority ON approvals (priority, requested_at, approval_id) WHERE status = 'pending';
 
@@ -790,10 +794,6 @@ CREATE INDEX ix_approvals_pending ON approvals (requested_at, approval_id) WHERE
 
 CREATE INDEX ix_approvals_sampled ON approvals (requested_at, approval_id) WHERE audit;
 
-CREATE INDEX ix_approvals_due ON approvals (expires_at, requested_at, approval_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_waiting ON approvals (pipeline_id, run_id) WHERE status = 'pending';
-
 CREATE TABLE execution_calls (
   execution_id TEXT NOT NULL,
   revision_iteration INTEGER NOT NULL,
@@ -801,15 +801,15 @@ CREATE TABLE execution_calls (
   kind TEXT NOT NULL,
   arguments TEXT NOT NULL,
   digest TEXT NOT NULL,
-  seen_checksum TEXT,
+  inputs_checksum TEXT,
   requested_at TIMESTAMP WITH TIME ZONE NOT NULL,
   CONSTRAINT pk_execution_calls PRIMARY KEY (execution_id, revision_iteration, number),
   CONSTRAINT ck_execution_calls_kind_known CHECK (kind IN ('rework', 'action', 'question')),
   CONSTRAINT fk_execution_calls_execution_id FOREIGN KEY(execution_id) REFERENCES checkpoint_executions (execution_id),
-  CONSTRAINT fk_execution_calls_seen_checksum FOREIGN KEY(seen_checksum) REFERENCES blobs (checksum)
+  CONSTRAINT fk_execution_calls_inputs_checksum FOREIGN KEY(inputs_checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_execution_calls_seen ON execution_calls (seen_checksum);
+CREATE INDEX ix_execution_calls_inputs ON execution_calls (inputs_checksum);
 
 CREATE TABLE validations (
   execution_id TEXT NOT NULL,
@@ -818,7 +818,7 @@ CREATE TABLE validations (
   revision_iteration INTEGER NOT NULL,
   attempt_number INTEGER NOT NULL,
   by TEXT NOT NULL,
-  passes BOOLEAN NOT NULL,
+  passed BOOLEAN NOT NULL,
   reason TEXT NOT NULL,
   findings TEXT NOT NULL,
   model TEXT,
@@ -838,7 +838,7 @@ CREATE TABLE actions (
   parameters TEXT NOT NULL,
   reasoning TEXT NOT NULL,
   confidence DOUBLE PRECISION,
-  claimed_risk TEXT,
+  proposed_risk_level TEXT,
   risk_level TEXT NOT NULL,
   risk_reasons TEXT NOT NULL,
   supporting_data TEXT,
@@ -846,20 +846,20 @@ CREATE TABLE actions (
   result TEXT,
   idempotency_key TEXT NOT NULL,
   proposed_at TIMESTAMP WITH TIME ZONE NOT NULL,
-  begun_at TIMESTAMP WITH TIME ZONE,
+  started_at TIMESTAMP WITH TIME ZONE,
   ended_at TIMESTAMP WITH TIME ZONE,
   summary TEXT,
   CONSTRAINT pk_actions PRIMARY KEY (approval_id),
   CONSTRAINT ck_actions_risk_level_known CHECK (risk_level IN ('low', 'medium', 'high', 'critical')),
-  CONSTRAINT ck_actions_claimed_risk_known CHECK (claimed_risk IN ('low', 'medium', 'high', 'critical')),
-  CONSTRAINT ck_actions_outcome_known CHECK (outcome IN ('proposed', 'begun', 'done', 'failed', 'unknown', 'returned', 'test')),
+  CONSTRAINT ck_actions_proposed_risk_level_known CHECK (proposed_risk_level IN ('low', 'medium', 'high', 'critical')),
+  CONSTRAINT ck_actions_outcome_known CHECK (outcome IN ('proposed', 'started', 'done', 'failed', 'unknown', 'returned', 'test')),
   CONSTRAINT fk_actions_approval_id FOREIGN KEY(approval_id) REFERENCES approvals (approval_id),
   CONSTRAINT fk_actions_execution_id FOREIGN KEY(execution_id) REFERENCES checkpoint_executions (execution_id)
 );
 
 CREATE INDEX ix_actions_of_execution ON actions (execution_id);
 
-CREATE TABLE learning_cases (
+CREATE TABLE corrections (
   case_id TEXT NOT NULL,
   approval_id TEXT NOT NULL,
   pipeline_id TEXT NOT NULL,
@@ -870,14 +870,14 @@ CREATE TABLE learning_cases (
   feedback TEXT NOT NULL,
   by TEXT NOT NULL,
   at TIMESTAMP WITH TIME ZONE NOT NULL,
-  CONSTRAINT pk_learning_cases PRIMARY KEY (case_id),
-  CONSTRAINT fk_learning_cases_approval_id FOREIGN KEY(approval_id) REFERENCES approvals (approval_id),
-  CONSTRAINT fk_learning_cases_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id)
+  CONSTRAINT pk_corrections PRIMARY KEY (case_id),
+  CONSTRAINT fk_corrections_approval_id FOREIGN KEY(approval_id) REFERENCES approvals (approval_id),
+  CONSTRAINT fk_corrections_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id)
 );
 
-CREATE INDEX ix_learning_cases_of_approval ON learning_cases (approval_id);
+CREATE INDEX ix_corrections_of_approval ON corrections (approval_id);
 
-CREATE INDEX ix_learning_cases_of_operation ON learning_cases (operation_type, at, case_id);
+CREATE INDEX ix_corrections_of_operation ON corrections (operation_type, at, case_id);
 
 CREATE TABLE approval_comments (
   comment_id TEXT NOT NULL,

@@ -27,5 +27,5 @@ def upgrade() -> None:
     for statement in schema.split(";\n\n"):
         op.execute(statement.removesuffix(";\n"))
     op.execute("INSERT INTO chains (chain, event_seq, event_head) VALUES ('global', 0, '')")
-    op.execute("INSERT INTO rule_heads (scope, revision, stopped) VALUES ('global', 0, false)")
+    op.execute("INSERT INTO active_rules (scope, revision, stopped) VALUES ('global', 0, false)")
     op.execute(ADD_ADMIN.replace("{now}", NOW[dialect]))
