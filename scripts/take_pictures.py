@@ -48,7 +48,7 @@ class Server:
     def wait_for_approval(self, run: str, position: int) -> str:
         """Wait until the result at a position needs approval, and return its execution."""
         while True:
-            checkpoint = self.call(f"runs/{run}")["trail"][position]
+            checkpoint = self.call(f"runs/{run}")["checkpoints"][position]
             if checkpoint["status"] == "waiting_approval_to_complete":
                 return str(checkpoint["execution_id"])
             time.sleep(0.1)

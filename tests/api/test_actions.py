@@ -55,7 +55,7 @@ async def test_the_approval_page_has_everything(app: App) -> None:
         "financial_transaction",
     )
     shown = await app.get(f"/api/approvals/{pending['approval_id']}")
-    assert (shown["started_by"], shown["may_decide"], shown["possible"]) == (
+    assert (shown["started_by"], shown["can_decide"], shown["available_decisions"]) == (
         "admin",
         True,
         ["approve", "modify", "revise", "reject"],
@@ -63,7 +63,7 @@ async def test_the_approval_page_has_everything(app: App) -> None:
     action = shown["action"]
     assert action["parameters"] == {"amount": 99.99, "currency": "USD", "account": "4711"}
     assert action["parameters_schema"]["properties"]["amount"]["exclusiveMinimum"] == 0
-    assert (action["reasoning"], action["supporting_data"], action["is_carried_out"], action["outcome"]) == (
+    assert (action["reasoning"], action["supporting_data"], action["executed_by_cairn"], action["outcome"]) == (
         "because",
         {"orders": [1, 2]},
         False,
@@ -111,15 +111,15 @@ async def test_an_action_can_be_approved_through_its_execution(app: App) -> None
 async def test_a_decision_without_permission_is_refused_and_changes_nothing(app: App) -> None:
     pending = await proposed(app)
     path = f"/api/approvals/{pending['approval_id']}"
-    handed = await app.put(f"{path}/assign", {"to": ["someone-else"], "reason": "They know"})
-    assert handed["asked_of"] == ["someone-else"]
+    handed = await app.put(f"{path}/assign", {"assigned_to": ["someone-else"], "reason": "They know"})
+    assert handed["assigned_to"] == ["someone-else"]
     async with app.visitor(await token_for(app, "approver")) as approver:
         refused = await approver.put(f"{path}/approve", json={})
         assert (refused.status_code, refused.json()["detail"]) == (
             403,
             mentions("someone-else"),
         )
-        assert (await approver.get(path)).json()["may_decide"] is False
+        assert (await approver.get(path)).json()["can_decide"] is False
         mine = await approver.get("/api/approvals", params={"mine": "true"})
         assert pending["approval_id"] not in {item["approval_id"] for item in mine.json()["items"]}
     async with app.visitor(await token_for(app, "approver", name="someone-else")) as named:
@@ -128,7 +128,7 @@ async def test_a_decision_without_permission_is_refused_and_changes_nothing(app:
         approved = await named.put(f"{path}/approve", json={"feedback": "Good"})
         assert approved.json()["decisions"][0]["by"] == "someone-else"
     async with app.visitor(await token_for(app, "viewer")) as viewer:
-        for act, body in (("approve", {}), ("assign", {"to": ["x"]})):
+        for act, body in (("approve", {}), ("assign", {"assigned_to": ["x"]})):
             assert (await viewer.put(f"{path}/{act}", json=body)).status_code == 403
 
 
@@ -137,7 +137,7 @@ async def test_several_approvals_are_decided_at_once(app: App) -> None:
     items = [{"approval_id": one["approval_id"], "digest": one["digest"]} for one in pending]
     items[2]["digest"] = "0" * 64
     done = await app.post("/api/approvals/batch", {"decision": "approve", "items": items})
-    assert (done["decided"], done["refused"]) == (2, 1)
+    assert (done["decided"], done["failed"]) == (2, 1)
     assert done["items"][2]["error"]
     body = {"decision": "reject", "items": items[2:]}
     words = await app.post("/api/approvals/batch", body)
@@ -152,7 +152,7 @@ async def test_texts_are_returned_unchanged(app: App, text: str) -> None:
     pending = await proposed(app, text)
     path = f"/api/approvals/{pending['approval_id']}"
     await app.post(f"{path}/comments", {"text": text}, 201)
-    await app.put(f"{path}/assign", {"to": ["admin"], "reason": text})
+    await app.put(f"{path}/assign", {"assigned_to": ["admin"], "reason": text})
     await app.put(f"{path}/approve", {"feedback": text, "modified_params": {"note": text}})
     response = await app.client.get(path)
     assert response.headers["content-type"] == "application/json"
@@ -168,8 +168,8 @@ async def test_bad_bodies_are_refused(app: App) -> None:
     wrong: list[tuple[str, Json]] = [
         ("modify", {"modified_params": [1]}),
         ("modify", {}),
-        ("assign", {"to": []}),
-        ("assign", {"to": "admin"}),
+        ("assign", {"assigned_to": []}),
+        ("assign", {"assigned_to": "admin"}),
         ("modify/x", {}),
     ]
     for act, body in wrong:

@@ -23,21 +23,26 @@ async def up_for_approval(app: App, approve: str = "complete") -> Json:
 
 async def test_an_approval_shows_what_it_is_about(app: App) -> None:
     pending = await up_for_approval(app)
-    assert (pending["kind"], pending["status"], pending["possible"]) == (
+    assert (pending["kind"], pending["status"], pending["available_decisions"]) == (
         "completion",
         "pending",
         ["approve", "revise", "reject"],
     )
-    assert (pending["checkpoint_name"], pending["run_version"], pending["needed"], pending["given"]) == (
+    assert (
+        pending["checkpoint_name"],
+        pending["run_version"],
+        pending["required_approvals"],
+        pending["received_approvals"],
+    ) == (
         "Goals",
         1,
         1,
         0,
     )
-    assert (pending["title"], pending["may_decide"]) == ("Approve Goals", True)
+    assert (pending["title"], pending["can_decide"]) == ("Approve Goals", True)
     assert (pending["on_timeout"], pending["escalate_to"], pending["artifact_count"]) == (None, [], 1)
     shown = await app.get(f"/api/approvals/{pending['approval_id']}")
-    assert [step["checkpoint_id"] for step in shown["steps"]] == [pending["checkpoint_id"]]
+    assert [step["checkpoint_id"] for step in shown["prior_executions"]] == [pending["checkpoint_id"]]
     assert {name: shown[name] for name in pending} == pending
     assert [artifact["artifact_name"] for artifact in shown["artifacts"]] == ["goals"]
     assert (shown["form"]["values"], shown["context_available"]) == ({"goals": "grow"}, True)
@@ -50,7 +55,7 @@ async def test_a_decision_is_bound_to_what_was_looked_at(app: App) -> None:
     assert stale["type"] == "urn:cairn:problem:conflict"
     assert (await app.get(path))["status"] == "pending"
     approved = await app.put(f"{path}/approve", {"digest": pending["digest"], "feedback": "Good"})
-    assert (approved["status"], approved["given"], approved["possible"]) == ("approved", 1, [])
+    assert (approved["status"], approved["received_approvals"], approved["available_decisions"]) == ("approved", 1, [])
     assert [(d["by"], d["decision"], d["feedback"], d["digest"]) for d in approved["decisions"]] == [
         ("admin", "approve", "Good", pending["digest"])
     ]
@@ -68,8 +73,8 @@ async def test_words_are_required_where_they_matter(app: App) -> None:
     rejected = await app.put(f"{path}/reject", {"reason": "wrong market"})
     assert (rejected["status"], rejected["decisions"][0]["feedback"]) == ("rejected", "wrong market")
     run = await app.get(f"/api/runs/{pending['run_id']}")
-    assert (run["status"], run["trail"][0]["status"]) == ("failed", "failed")
-    assert "wrong market" in (run["trail"][0]["error"] or "")
+    assert (run["status"], run["checkpoints"][0]["status"]) == ("failed", "failed")
+    assert "wrong market" in (run["checkpoints"][0]["error"] or "")
 
 
 async def test_a_form_is_answered_as_an_approval_too(app: App) -> None:
@@ -97,7 +102,7 @@ async def test_what_is_taken_away_is_withdrawn(app: App) -> None:
     pending = await up_for_approval(app, "start")
     await app.post(f"/api/runs/{pending['run_id']}/cancel")
     withdrawn = await app.get(f"/api/approvals/{pending['approval_id']}")
-    assert (withdrawn["status"], withdrawn["possible"]) == ("withdrawn", [])
+    assert (withdrawn["status"], withdrawn["available_decisions"]) == ("withdrawn", [])
     assert (await app.put(f"/api/approvals/{pending['approval_id']}/approve", {}, 409))["title"]
 
 
@@ -115,7 +120,7 @@ async def test_the_queue_filters_sorts_and_pages(app: App) -> None:
             if (cursor := page["next_cursor"]) is None:
                 break
         assert len(set(seen)) == len(seen) == 3, sort
-    ages = [a["asked_at"] for a in (await app.get("/api/approvals", **mine))["items"]]
+    ages = [a["requested_at"] for a in (await app.get("/api/approvals", **mine))["items"]]
     assert ages == sorted(ages)
     assert (await app.get("/api/approvals", **mine, kind=["completion", "input"]))["items"] == []
     assert (await app.get("/api/approvals", **mine, status="approved"))["items"] == []

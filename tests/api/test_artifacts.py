@@ -31,7 +31,7 @@ async def test_artifacts_are_listed_and_downloaded_whole(app: App) -> None:
         "json",
         "application/json",
     )
-    assert (artifact["run_version"], artifact["checkpoint_name"], artifact["stale"]) == (1, "Goals", False)
+    assert (artifact["run_version"], artifact["checkpoint_name"], artifact["is_stale"]) == (1, "Goals", False)
     path = f"/api/artifacts/{artifact['artifact_record_id']}"
     assert await app.get(path) == artifact
     download = await app.client.get(f"{path}/download", headers={"Accept-Encoding": "gzip"})

@@ -87,7 +87,7 @@ async def test_rows_that_deny_one_another_are_told(app: App) -> None:
     """An execution that waits for an approval that nobody was asked for; a pipeline without its text."""
     pipeline = await app.pipeline(form("goals") | {"approve": "start"})
     run = await app.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"]}, 201)
-    execution_id = run["trail"][0]["execution_id"]
+    execution_id = run["checkpoints"][0]["execution_id"]
     await app.cairn.database.transact(lambda c: c.execute(sa.update(t.approvals).values(status="withdrawn")))
     found = by_name(await app.get("/api/doctor"))["rows"]
     assert found["detail"] == mentions(execution_id)
@@ -105,7 +105,7 @@ async def test_a_changed_event_is_told(app: App) -> None:
         connection.execute(sa.update(t.events).values(actor="somebody else"))
 
     await app.cairn.database.transact(tamper)
-    found = by_name(await app.get("/api/doctor"))["trail"]
+    found = by_name(await app.get("/api/doctor"))["checkpoints"]
     assert (found["verdict"], found["detail"]) == ("fault", mentions("1"))
     assert (await app.get("/api/events/verify"))["valid"] is False
 

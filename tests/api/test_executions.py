@@ -22,7 +22,7 @@ async def test_a_form_is_told_what_is_wrong_with_each_field(app: App) -> None:
     run = await app.run(await app.pipeline(weighted()))
     execution = await app.execution(run)
     path = f"/api/executions/{execution['execution_id']}"
-    assert (execution["status"], execution["waiting_on"], execution["possible"]) == (
+    assert (execution["status"], execution["waiting_on"], execution["available_commands"]) == (
         "in_progress",
         "human_form",
         ["submit", "cancel"],
@@ -42,7 +42,7 @@ async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(app: App)
     run = await app.run(await app.pipeline(weighted(approve="complete")))
     first = await app.fill(run, goals="grow", weight=2)
     path = f"/api/executions/{first['execution_id']}"
-    assert (first["status"], first["possible"]) == (
+    assert (first["status"], first["available_commands"]) == (
         "waiting_approval_to_complete",
         ["approve-complete", "revise", "cancel"],
     )
@@ -72,13 +72,13 @@ async def test_a_start_is_approved_or_refused_and_asked_again(app: App) -> None:
     run = await app.run(await app.pipeline(form("goals", approve="start")))
     execution = await app.execution(run)
     path = f"/api/executions/{execution['execution_id']}"
-    assert (execution["status"], execution["possible"]) == (
+    assert (execution["status"], execution["available_commands"]) == (
         "waiting_approval_to_start",
         ["approve-start", "reject", "cancel"],
     )
     assert (await app.post(f"{path}/approve-complete", {}, 409))["suggestions"] == ["approve-start", "reject"]
     refused = await app.post(f"{path}/reject")
-    assert (refused["status"], refused["possible"]) == ("pending", ["start"])
+    assert (refused["status"], refused["available_commands"]) == ("pending", ["start"])
     by_place = {"run_id": run["run_id"], "checkpoint_id": execution["checkpoint_id"]}
     assert (await app.post("/api/executions/start", by_place))["status"] == "waiting_approval_to_start"
     assert (await app.post(f"{path}/approve", {}))["status"] == "in_progress"
@@ -102,10 +102,10 @@ async def test_without_auto_advance_the_next_one_waits_for_a_start(app: App) -> 
     run = await app.run(await app.pipeline(form("goals"), form("design")))
     await app.fill(run, goals="grow")
     second = await app.execution(run, 1)
-    assert (second["status"], second["possible"]) == ("pending", ["start"])
+    assert (second["status"], second["available_commands"]) == ("pending", ["start"])
     listed = (await app.get("/api/runs", pipeline_id=run["pipeline_id"]))["items"][0]
-    assert (listed["status"], listed["waiting"], listed["to_start"]) == ("in_progress", 0, 1)
-    assert listed["open"] == [
+    assert (listed["status"], listed["pending_approval_count"], listed["pending_start_count"]) == ("in_progress", 0, 1)
+    assert listed["open_executions"] == [
         {
             "execution_id": second["execution_id"],
             "checkpoint_id": second["checkpoint_id"],
@@ -119,7 +119,7 @@ async def test_without_auto_advance_the_next_one_waits_for_a_start(app: App) -> 
         }
     ]
     await app.post(f"/api/runs/{run['run_id']}/pause")
-    assert (await app.get(f"/api/runs/{run['run_id']}"))["to_start"] == 0
+    assert (await app.get(f"/api/runs/{run['run_id']}"))["pending_start_count"] == 0
     await app.post(f"/api/runs/{run['run_id']}/resume")
     started = await app.post("/api/executions/start", {"execution_id": second["execution_id"]})
     assert started["status"] == "in_progress"

@@ -236,9 +236,9 @@ async def test_the_list_shows_latest_and_recent_runs(app: App) -> None:
     runs = [await app.run(pipeline) for _ in range(3)]
     await app.run(pipeline, test=True)
     [listed] = (await app.get("/api/pipelines", search="100%_A"))["items"]
-    assert (listed["latest_run"]["run_id"], listed["latest_run"]["waiting"]) == (runs[-1]["run_id"], 1)
+    assert (listed["latest_run"]["run_id"], listed["latest_run"]["pending_approval_count"]) == (runs[-1]["run_id"], 1)
     assert [r["run_version"] for r in listed["recent_runs"]] == [3, 2, 1]
-    assert (listed["waiting"], listed["checkpoint_count"]) == (4, 1)
+    assert (listed["pending_approval_count"], listed["checkpoint_count"]) == (4, 1)
     assert (await app.get("/api/pipelines", search="100x"))["items"] == []
     page: Any = await app.get("/api/pipelines", limit=1)
     assert page["items"][0]["pipeline_id"] == pipeline["pipeline_id"]

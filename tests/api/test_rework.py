@@ -25,7 +25,7 @@ async def completed(app: App) -> Json:
 
 async def test_work_is_sent_back_and_what_was_made_from_it_done_again(app: App) -> None:
     run = await completed(app)
-    goals, design = run["trail"]
+    goals, design = run["checkpoints"]
     path = f"/api/executions/{design['execution_id']}/rework"
     body = {"checkpoint": "goals", "prompt": "Name the market.", "reason": "It is too vague."}
     shown = await app.post(f"{path}/preview", body)
@@ -57,7 +57,7 @@ async def test_work_is_sent_back_and_what_was_made_from_it_done_again(app: App) 
 
     await app.fill(run, 0, goals="grow in Europe")
     after = await app.get(f"/api/runs/{run['run_id']}")
-    assert (after["status"], [(item["is_rework"], item["is_stale"]) for item in after["trail"]]) == (
+    assert (after["status"], [(item["is_rework"], item["is_stale"]) for item in after["checkpoints"]]) == (
         "completed",
         [(True, False), (False, True)],
     )
@@ -71,7 +71,7 @@ async def test_work_is_sent_back_and_what_was_made_from_it_done_again(app: App) 
     assert [one["artifact_record_id"] for one in listed["items"]] == [old["artifact_record_id"]]
 
     lineage = await app.get(f"/api/runs/{run['run_id']}/lineage")
-    assert [(one["producer_checkpoint"], one["consumer_checkpoint"], one["stale"]) for one in lineage["flow"]] == [
+    assert [(one["producer_checkpoint"], one["consumer_checkpoint"], one["is_stale"]) for one in lineage["flow"]] == [
         ("goals", "design", True),
         ("goals", "goals", False),  # who does it again sees what was there
         ("design", "goals", False),
@@ -83,12 +83,12 @@ async def test_work_is_sent_back_and_what_was_made_from_it_done_again(app: App) 
     redone = await app.post(f"/api/executions/{design['execution_id']}/rerun", status=201)
     assert (redone["parent_execution_id"], redone["checkpoint_key"]) == (None, "design")
     await app.fill(run, 1, design="blue and yellow")
-    assert [item["is_stale"] for item in (await app.get(f"/api/runs/{run['run_id']}"))["trail"]] == [False, False]
+    assert [item["is_stale"] for item in (await app.get(f"/api/runs/{run['run_id']}"))["checkpoints"]] == [False, False]
 
 
 async def test_what_cannot_be_sent_back_is_a_problem_that_says_why(app: App) -> None:
     run = await completed(app)
-    goals, design = (item["execution_id"] for item in run["trail"])
+    goals, design = (item["execution_id"] for item in run["checkpoints"])
 
     async def problem(status: int, execution: str, body: Json, kind: str = "rework") -> Json:
         return await app.post(f"/api/executions/{execution}/{kind}", body, status=status)
@@ -105,5 +105,5 @@ async def test_what_cannot_be_sent_back_is_a_problem_that_says_why(app: App) -> 
     ):
         assert (await problem(409, execution, body, kind))["type"] == "urn:cairn:problem:conflict"
     assert (await app.client.get(f"/api/runs/{NOBODY}/lineage")).status_code == 404
-    assert "rework" in (await app.get(f"/api/executions/{design}"))["possible"]
-    assert "rework" not in (await app.get(f"/api/executions/{goals}"))["possible"]
+    assert "rework" in (await app.get(f"/api/executions/{design}"))["available_commands"]
+    assert "rework" not in (await app.get(f"/api/executions/{goals}"))["available_commands"]

@@ -65,7 +65,7 @@ async def test_going_back_and_undoing_it(app: App) -> None:
     assert made.headers["location"] == f"/api/rollback/{rollback['rollback_id']}"
     assert (rollback["user_reason"], rollback["created_by"], rollback["can_undo"]) == ("redo", "admin", True)
     again = await app.get(f"/api/runs/{run['run_id']}")
-    assert (again["status"], [item["status"] for item in again["trail"]]) == (
+    assert (again["status"], [item["status"] for item in again["checkpoints"]]) == (
         "in_progress",
         ["completed", "in_progress"],
     )
@@ -103,7 +103,7 @@ async def test_going_back_to_an_earlier_run_takes_the_later_ones_away(app: App) 
         "rollback_type": "run_level",
         "source_run_id": second["run_id"],
         "target_run_id": first["run_id"],
-        "target_checkpoint_id": first["trail"][0]["checkpoint_id"],
+        "target_checkpoint_id": first["checkpoints"][0]["checkpoint_id"],
     }
     shown = await app.post("/api/rollback/preview", body)
     assert shown["rolled_back_items"]["deleted_runs"] == [{"run_id": second["run_id"], "run_version": 2}]
@@ -112,7 +112,7 @@ async def test_going_back_to_an_earlier_run_takes_the_later_ones_away(app: App) 
     assert [r["run_version"] for r in listed["items"]] == [1]
     everything = await app.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs", include_archived=True)
     assert [r["archived_by"] for r in everything["items"]] == [rollback["rollback_id"], None]
-    assert (await app.get(f"/api/runs/{second['run_id']}"))["possible"] == []
+    assert (await app.get(f"/api/runs/{second['run_id']}"))["available_commands"] == []
     assert len((await app.post(f"/api/runs/{second['run_id']}/restart", status=409))["suggestions"]) == 1
     for run in (first, second):
         assert len((await app.get("/api/rollback", run_id=run["run_id"]))["items"]) == 1

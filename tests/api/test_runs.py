@@ -18,13 +18,13 @@ async def test_a_run_goes_from_its_start_to_its_end(app: App) -> None:
     pipeline = await app.pipeline(form("goals"), form("design"), config={"auto_advance": True})
     run = await app.run(pipeline)
     assert (run["run_version"], run["status"], run["metadata"]["total_checkpoints"]) == (1, "in_progress", 2)
-    assert [(item["key"], item["status"]) for item in run["trail"]] == [
+    assert [(item["key"], item["status"]) for item in run["checkpoints"]] == [
         ("goals", "in_progress"),
         ("design", "upcoming"),
     ]
     assert run["progress"]["current"] == ["Goals"]
     done = await app.fill(run, 0, goals="grow")
-    assert (done["status"], done["possible"]) == ("completed", [])
+    assert (done["status"], done["available_commands"]) == ("completed", [])
     await app.fill(run, 1, design="blue")
     over = await app.get(f"/api/runs/{run['run_id']}")
     assert (over["status"], over["metadata"]["completed_checkpoints"], over["progress"]["current"]) == (
@@ -32,9 +32,9 @@ async def test_a_run_goes_from_its_start_to_its_end(app: App) -> None:
         2,
         [],
     )
-    assert [item["artifact_count"] for item in over["trail"]] == [1, 1]
-    assert over["possible"] == ["retry", "roll back", "restart"]
-    assert over["checkpoint_execution_history"] == [item["execution_id"] for item in over["trail"]]
+    assert [item["artifact_count"] for item in over["checkpoints"]] == [1, 1]
+    assert over["available_commands"] == ["retry", "roll back", "restart"]
+    assert over["checkpoint_execution_history"] == [item["execution_id"] for item in over["checkpoints"]]
 
 
 async def test_the_next_run_extends_it_and_is_estimated_from_it(app: App) -> None:
@@ -80,9 +80,9 @@ async def test_an_input_that_does_not_fit_is_placed(app: App) -> None:
 async def test_pause_resume_cancel_restart(app: App) -> None:
     run = await app.run(await app.pipeline())
     path = f"/api/runs/{run['run_id']}"
-    assert run["possible"] == ["pause", "cancel", "roll back", "restart"]
+    assert run["available_commands"] == ["pause", "cancel", "roll back", "restart"]
     paused = await app.post(f"{path}/pause")
-    assert (paused["status"], paused["possible"]) == ("paused", ["resume", "cancel", "roll back", "restart"])
+    assert (paused["status"], paused["available_commands"]) == ("paused", ["resume", "cancel", "roll back", "restart"])
     twice = await app.post(f"{path}/pause", status=409)
     assert twice["detail"] == mentions("paused")
     assert "resume" in twice["suggestions"]
@@ -92,13 +92,17 @@ async def test_pause_resume_cancel_restart(app: App) -> None:
     repeated = await app.post(f"{path}/restart", {"pass_number": 1})
     assert (repeated["pass_number"], repeated["restart_count"]) == (2, 1)  # answered with what it led to
     cancelled = await app.post(f"{path}/cancel")
-    assert (cancelled["status"], cancelled["possible"]) == ("cancelled", ["retry", "roll back"])
+    assert (cancelled["status"], cancelled["available_commands"]) == ("cancelled", ["retry", "roll back"])
     assert (await app.post(f"{path}/cancel", status=409))["suggestions"] == ["roll back"]
 
 
 async def test_a_run_can_be_made_without_starting_it(app: App) -> None:
     run = await app.run(await app.pipeline(), start=False, original_prompt="Think big")
-    assert (run["status"], run["possible"], run["original_prompt"]) == ("not_started", ["start", "cancel"], "Think big")
+    assert (run["status"], run["available_commands"], run["original_prompt"]) == (
+        "not_started",
+        ["start", "cancel"],
+        "Think big",
+    )
     assert (await app.post(f"/api/runs/{run['run_id']}/start"))["status"] == "in_progress"
     assert "start" not in (await app.post(f"/api/runs/{run['run_id']}/start", status=409))["suggestions"]
 
@@ -196,7 +200,7 @@ async def test_lists_filter(app: App) -> None:
     mine: dict[str, Any] = {"pipeline_id": pipeline["pipeline_id"]}
     listed = await app.get("/api/runs", **mine, status=["cancelled", "failed"])
     assert [run["run_id"] for run in listed["items"]] == [first["run_id"]]
-    assert [run["waiting"] for run in (await app.get("/api/runs", **mine))["items"]] == [1, 0]
+    assert [run["pending_approval_count"] for run in (await app.get("/api/runs", **mine))["items"]] == [1, 0]
     assert (await app.get("/api/runs", **mine, definition_version=2))["items"] == []
     assert (await app.client.get("/api/runs", params={"status": "nonsense"})).status_code == 422
     pipeline_view = await app.get(f"/api/pipelines/{pipeline['pipeline_id']}")

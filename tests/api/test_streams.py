@@ -131,7 +131,7 @@ async def test_progress_is_told_as_it_moves(app: App) -> None:
         assert await stream.next() == Told("progress", half)
     shown = await app.get(f"/api/runs/{run['run_id']}")
     expected = {"fraction": 0.5, "text": None}
-    assert (shown["trail"][0]["progress"], shown["open"][0]["progress"]) == (expected, expected)
+    assert (shown["checkpoints"][0]["progress"], shown["open_executions"][0]["progress"]) == (expected, expected)
     assert (await app.get(f"/api/executions/{execution}"))["progress"] == expected
     restored = sa.update(e).where(e.c.execution_id == execution).values(progress=None, waiting_on="human_form")
     await app.cairn.database.transact(lambda c: c.execute(restored))

@@ -105,7 +105,7 @@ async def test_everybody_sees_who_can_be_named_and_only_admins_more(app: App) ->
     await user_with(app, "approver", name="decider")
     async with app.visitor(await token_for(app, "viewer")) as viewer:
         people = (await viewer.get("/api/people", params={"search": "decid"})).json()["items"]
-        assert people == [{"name": "decider", "display_name": "decider", "groups": [], "may_decide": True}]
+        assert people == [{"name": "decider", "display_name": "decider", "groups": [], "can_decide": True}]
         for path in ("users", "users/decider", "tokens", "invitations", "secrets"):
             assert (await viewer.get(f"/api/{path}")).status_code == 403
 

@@ -39,7 +39,7 @@ def open_action_functions(app: App) -> None:
 async def before_the_mail(app: App) -> Ids:
     pipeline = await app.pipeline(step("mail", "write_mail"), step("end"))
     run = await app.start(pipeline)
-    approval = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    approval = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
     await app.until_quiet()
     return {"pipeline": pipeline, "run": run, "approval": approval.approval_id}
 
@@ -60,7 +60,7 @@ async def check_sent(app: App, ids: Ids) -> None:
     """It has left once; where nobody could know, people were asked and looked."""
 
     def doubt() -> str | None:
-        found = [a for a in app.run(ids["run"]).waiting_approvals if a.kind == "escalation"]
+        found = [a for a in app.run(ids["run"]).pending_approvals if a.kind == "escalation"]
         return found[0].approval_id if found else None
 
     def settled() -> str | None:

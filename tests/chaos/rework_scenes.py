@@ -42,9 +42,9 @@ async def check_loop(app: App, ids: Ids) -> None:
     assert [file.read_bytes() for file in (folder / "outputs").iterdir()] == [b'{"version":2}']
     kept = folder / "superseded" / first.execution_id
     assert [file.read_bytes() for file in kept.iterdir()] == [b'{"version":1}']
-    assert {(one.consumer_checkpoint, one.stale) for one in app.cairn.rework_queries.get_lineage(ids["run"]).flow} >= {
-        ("test", False)
-    }
+    assert {
+        (one.consumer_checkpoint, one.is_stale) for one in app.cairn.rework_queries.get_lineage(ids["run"]).flow
+    } >= {("test", False)}
 
 
 # ---- a function sends work back ------------------------------------------------------------------------

@@ -107,7 +107,7 @@ class Server:
             run: dict[str, Any] = self.call("GET", f"/api/runs/{run_id}", expect=200)
             if run["status"] == status:
                 return run
-            assert time.monotonic() < deadline, f"the run is {run['status']}, not {status}: {run['trail']}"
+            assert time.monotonic() < deadline, f"the run is {run['status']}, not {status}: {run['checkpoints']}"
             time.sleep(0.05)
 
     def doctor(self) -> subprocess.CompletedProcess[str]:

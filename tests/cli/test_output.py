@@ -147,4 +147,4 @@ def test_what_is_left_empty_takes_what_was_there() -> None:
 )
 def test_when_a_run_is_at_rest(status: str, items: list[tuple[str, str | None]], rests: bool) -> None:
     trail = [{"status": each, "waiting_on": waits} for each, waits in items]
-    assert is_at_rest({"status": status, "trail": trail}) is rests
+    assert is_at_rest({"status": status, "checkpoints": trail}) is rests

@@ -30,7 +30,10 @@ def test_from_a_file_to_the_end(shell: Shell, notes: Path, name: str, tmp_path: 
     done = shell("watch", name)
     assert done.out.splitlines()[-1] == mentions(f"{name}@v1 completed", "2")
     run = shell.json("show", name)
-    assert [(item["key"], item["status"]) for item in run["trail"]] == [("write", "completed"), ("echo", "completed")]
+    assert [(item["key"], item["status"]) for item in run["checkpoints"]] == [
+        ("write", "completed"),
+        ("echo", "completed"),
+    ]
     assert "heard" in shell("logs", f"{name}/echo").out
     assert {e["event_type"] for e in shell.json("events", name)["items"]} >= {"run_started", "run_completed"}
     assert shell.json("audit", "verify", "--run", name)["valid"] is True
@@ -75,7 +78,7 @@ def test_back_and_forth(shell: Shell, notes: Path, name: str) -> None:
     shell("undo", made["rollback_id"][:8])
     assert [run["run_version"] for run in shell.json("runs", name)["items"]] == [2, 1]
     shell("rollback", f"{name}@v2", "--to", "start")
-    assert shell.json("show", name)["trail"][0]["waiting_on"] == "human_form"
+    assert shell.json("show", name)["checkpoints"][0]["waiting_on"] == "human_form"
 
 
 def test_steered(shell: Shell, notes: Path, name: str) -> None:

@@ -48,7 +48,7 @@ def until(server: Server, run_id: str, position: int, status: str) -> str:
     """The execution at a position once it has a status; a form waits as `human_form` or `script_input`."""
     wait = "waiting_on" if status in ("human_form", "script_input", "action_approval") else "status"
     while True:
-        found = server.call("GET", f"/api/runs/{run_id}", expect=200)["trail"][position]
+        found = server.call("GET", f"/api/runs/{run_id}", expect=200)["checkpoints"][position]
         if found[wait] == status:
             return str(found["execution_id"])
         assert found["error"] is None, found["error"]
@@ -68,7 +68,7 @@ def approve(server: Server, run_id: str, position: int, status: str = "waiting_a
 def read(server: Server, run_id: str, position: int, name: str) -> str:
     """The content of an artifact, from the file on disk."""
     run = server.until_run_is(run_id, "completed")
-    execution = server.call("GET", f"/api/executions/{run['trail'][position]['execution_id']}", expect=200)
+    execution = server.call("GET", f"/api/executions/{run['checkpoints'][position]['execution_id']}", expect=200)
     path = next(one["file_path"] for one in execution["artifacts_generated"] if one["artifact_name"] == name)
     return (server.data / "pipelines" / run["pipeline_id"] / path).read_text()
 

@@ -62,7 +62,7 @@ class Talk:
         self._waiting: list[Route] = []
         self.run: dict[str, Any] = {}  # overrides the response of the server
         run_id = server.start(server.define(one_function(name, "e2e.wait", "{gate: never}")))
-        self.execution_id: str = server.run(run_id)["trail"][0]["execution_id"]
+        self.execution_id: str = server.run(run_id)["checkpoints"][0]["execution_id"]
         self.address = f"{server.address}/runs/{run_id}"
         page.add_init_script(STREAMS)
         page.route(re.compile(r"/api/runs/[0-9a-f-]+$"), self._run)
@@ -119,7 +119,7 @@ class Talk:
     def _run(self, route: Route) -> None:
         answer = route.fetch()
         found: dict[str, Any] = answer.json()
-        for item in found["trail"]:
+        for item in found["checkpoints"]:
             item["mode"] = "agentic"
         route.fulfill(response=answer, json={**found, **self.run})
 

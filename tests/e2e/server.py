@@ -94,13 +94,13 @@ class Server:
         """Wait until the run has a status."""
         deadline = time.monotonic() + PATIENCE
         while (run := self.run(run_id))["status"] != status:
-            assert time.monotonic() < deadline, f"the run is {run['status']}, not {status}: {run['trail']}"
+            assert time.monotonic() < deadline, f"the run is {run['status']}, not {status}: {run['checkpoints']}"
             time.sleep(0.05)
         return run
 
     def execution(self, run_id: str, position: int) -> dict[str, Any]:
         """The current execution at a position."""
-        execution_id = self.run(run_id)["trail"][position]["execution_id"]
+        execution_id = self.run(run_id)["checkpoints"][position]["execution_id"]
         found: dict[str, Any] = self.call("GET", f"/api/executions/{execution_id}")
         return found
 
@@ -108,7 +108,7 @@ class Server:
         """Wait until the execution at a position waits for an approval: a job processes the submitted form."""
         deadline = time.monotonic() + PATIENCE
         while True:
-            if self.run(run_id)["trail"][position]["execution_id"] is not None:
+            if self.run(run_id)["checkpoints"][position]["execution_id"] is not None:
                 found = self.execution(run_id, position)
                 approval: dict[str, Any] | None = found["approval"]
                 if approval is not None and approval["kind"] == kind:

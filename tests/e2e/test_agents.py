@@ -162,7 +162,7 @@ def test_a_council_debates_and_its_result_is_approved(page: Page, paced: Server)
     page.get_by_role("list", name="Checkpoints").get_by_role("button", name="Decide").click()
     page.get_by_role("button", name="Approve").click()
     paced.until(run_id, "completed")
-    page.goto(f"{paced.address}/runs/{run_id}?checkpoint={paced.run(run_id)['trail'][1]['checkpoint_id']}")
+    page.goto(f"{paced.address}/runs/{run_id}?checkpoint={paced.run(run_id)['checkpoints'][1]['checkpoint_id']}")
     expect(log.get_by_role("article", name="Chair decides").last).to_contain_text("Written")
 
 

@@ -148,7 +148,7 @@ def test_the_budget_of_a_run_is_raised(signed_in: Page, server: Server) -> None:
     talk.run = {
         "status": "paused",
         "over_budget": message,
-        "possible": [],
+        "available_commands": [],
         "usage": usage(calls=3, input_tokens=38_000, output_tokens=400, cost_usd=2.03),
         "budget": {**limits, "monthly_limits": NO_LIMITS, "status": [status]},
     }

@@ -33,7 +33,7 @@ checkpoints:
 
 def fill(server: Server, run: str, position: int, **fields: str) -> None:
     deadline = time.monotonic() + 15
-    while server.run(run)["trail"][position]["execution_id"] is None:
+    while server.run(run)["checkpoints"][position]["execution_id"] is None:
         assert time.monotonic() < deadline, f"position {position} does not begin"
         time.sleep(0.05)
     execution = server.asked(run, position, "input")["execution_id"]

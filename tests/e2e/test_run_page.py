@@ -26,7 +26,7 @@ def halfway(server: Server, name: str) -> str:
     run_id = server.start(server.define(BY_HAND.format(name=name)))
     execution = server.asked(run_id, 0, "input")["execution_id"]
     server.call("POST", f"/api/executions/{execution}/submit", {"fields": {"goal": "Fewer mails"}})
-    while server.run(run_id)["to_start"] == 0:
+    while server.run(run_id)["pending_start_count"] == 0:
         pass
     return run_id
 

@@ -158,7 +158,7 @@ async def test_nothing_leaves_that_did_not_commit(receivers: Receivers) -> None:
 
     database = receivers.app.cairn.database
     fault = database.fault
-    approval = receivers.app.run(run).waiting_approvals[0]
+    approval = receivers.app.run(run).pending_approvals[0]
     database.fault = fail
     try:
         with pytest.raises(ConnectionError):

@@ -109,7 +109,7 @@ async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_
         "Risk level: high ✓ (high or critical)",
         "Amount: 99.99 ✓ (> 50)",
     ]
-    approval = next(a for a in receivers.app.run(run).waiting_approvals if a.kind == "action")
+    approval = next(a for a in receivers.app.run(run).pending_approvals if a.kind == "action")
     assert card(sent)["actions"][0] == {
         "type": "Action.OpenUrl",
         "title": mentions(),
@@ -169,7 +169,7 @@ async def test_slack_and_webhooks_get_it_in_their_own_form_and_a_webhook_is_sign
     assert checked("slack", blocks)["text"] == mentions("Goals")
     (hook,) = await receivers.until_got("hook")
     assert checked("webhook", hook)["kind"] == "approval_requested"
-    approval = receivers.app.run(run).waiting_approvals[0]
+    approval = receivers.app.run(run).pending_approvals[0]
     assert hook["about"]["approval_id"] == approval.approval_id
     (asked,) = receivers.got("hook")
     moment, signature = (part.partition("=")[2] for part in asked.headers["cairn-signature"].split(","))
@@ -197,7 +197,7 @@ async def test_it_leaves_within_a_second_of_the_commit(receivers: Receivers) -> 
     assert time.monotonic() - since < limit(1.0)
     (delivery,) = await receivers.until_ended(run)
     (one,) = receivers.detail(delivery).history
-    asked = receivers.app.run(run).waiting_approvals[0].asked_at
+    asked = receivers.app.run(run).pending_approvals[0].requested_at
     assert (one.began_at - asked).total_seconds() < 1.0
     assert receivers.detail(delivery).history == [
         DeliveryAttempt(number=1, began_at=one.began_at, ended_at=one.ended_at, outcome=one.outcome, told="200 ok")

@@ -120,7 +120,7 @@ async def test_a_deadline_reminds_those_asked_and_then_tells_who_started_it(mail
 async def test_handing_over_tells_those_who_have_it_now(mailing: Receivers) -> None:
     mailing.asks(approvers=("ann",))
     run = await asked(mailing)
-    approval = await mailing.app.until(lambda: next(iter(mailing.app.run(run).waiting_approvals), None))
+    approval = await mailing.app.until(lambda: next(iter(mailing.app.run(run).pending_approvals), None))
     await mailing.until_ended(run)
     await mailing.app.cairn.approvals.assign(approval.approval_id, ("bob",), "I am away", actor=ADMIN)
     assert await told(mailing, run, 2) == {

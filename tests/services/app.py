@@ -241,7 +241,7 @@ class App:
 
     def statuses(self, run_id: str) -> dict[str, str]:
         """Of each checkpoint, in order."""
-        return {item.key: str(item.status) for item in self.run(run_id).trail}
+        return {item.key: str(item.status) for item in self.run(run_id).checkpoints}
 
     def artifacts(self, run_id: str) -> list[Artifact]:
         return self.cairn.artifact_queries.list_artifacts(ArtifactFilter(run_id=run_id), 500, None).items
@@ -322,7 +322,7 @@ class App:
 
     def _asked(self, run_id: str, key: str, kind: str | None = None) -> Approval | None:
         names = {e.execution_id for e in self.executions(run_id) if e.checkpoint_key == key}
-        asked = [a for a in self.run(run_id).waiting_approvals if a.execution_id in names]
+        asked = [a for a in self.run(run_id).pending_approvals if a.execution_id in names]
         wanted = [a for a in asked if kind in (None, a.kind)]
         return wanted[0] if wanted else None
 

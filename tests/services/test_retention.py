@@ -140,7 +140,7 @@ async def test_everything_about_a_test_run_goes_with_it(app: App) -> None:
         step("goals"), step("act", "propose"), step("check", "send_back", outputs=["check.json"])
     )
     run = await app.start(pipeline, test=True)
-    asked = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    asked = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
     await app.cairn.comments.add(asked.approval_id, "why?", actor=ADMIN)
     await app.cairn.approvals.decide(asked.approval_id, "approve", modified_params={"amount": 2}, actor=ADMIN)
     await app.until_run(run, "completed")

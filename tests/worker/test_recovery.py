@@ -150,7 +150,7 @@ async def test_a_timeout_holds_after_a_stop(app: App) -> None:
     failed = app.execution(run, "slow")
     assert failed.error_details.last_error is not None
     assert failed.error_details.last_error.error_type == "timeout"
-    assert 1.5 <= failed.worked_seconds < 2.4
+    assert 1.5 <= failed.active_seconds < 2.4
     assert Counter(app.told(run))["execution_failed"] == 1
     await app.until(lambda: works.stopped == 2)
 

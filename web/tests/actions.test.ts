@@ -63,8 +63,8 @@ describe('pending items', () => {
 
   it('sort by deadline, then age', () => {
     const items = [
-      at({ approval_id: 'old', asked_at: '2026-01-01T00:00:00Z' }),
-      at({ approval_id: 'risky', asked_at: '2026-02-01T00:00:00Z', risk_level: 'high' }),
+      at({ approval_id: 'old', requested_at: '2026-01-01T00:00:00Z' }),
+      at({ approval_id: 'risky', requested_at: '2026-02-01T00:00:00Z', risk_level: 'high' }),
       at({ approval_id: 'late', expires_at: '2026-03-02T00:00:00Z' }),
       at({ approval_id: 'soon', expires_at: '2026-03-01T00:00:00Z' }),
     ]
@@ -72,10 +72,14 @@ describe('pending items', () => {
   })
 
   it('can only be batched with similar approvals', () => {
-    const one = at({ kind: 'action', operation_type: 'send_email', possible: ['approve', 'reject'] })
+    const one = at({
+      kind: 'action',
+      operation_type: 'send_email',
+      available_decisions: ['approve', 'reject'],
+    })
     expect(canBatch(one)).toBe(true)
-    expect(canBatch(at({ kind: 'action', may_decide: false }))).toBe(false)
-    expect(canBatch(at({ kind: 'input', possible: ['answer'] }))).toBe(false)
+    expect(canBatch(at({ kind: 'action', can_decide: false }))).toBe(false)
+    expect(canBatch(at({ kind: 'input', available_decisions: ['answer'] }))).toBe(false)
     expect(isSameDecision(one, at({ kind: 'action', operation_type: 'send_email' }))).toBe(true)
     expect(isSameDecision(one, at({ kind: 'action', operation_type: 'http_request' }))).toBe(false)
     expect(isSameDecision(one, at({ kind: 'completion' }))).toBe(false)

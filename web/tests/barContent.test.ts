@@ -22,7 +22,7 @@ describe('barContent', () => {
   it('shows the form', () => {
     const item = runCheckpoint({ waiting_on: 'human_form' })
     const pending = approval({ kind: 'input' })
-    expect(barContent(runWith([item], { waiting_approvals: [pending] }), item, undefined)).toEqual({
+    expect(barContent(runWith([item], { pending_approvals: [pending] }), item, undefined)).toEqual({
       kind: 'fill in',
       approval: pending,
     })
@@ -61,10 +61,10 @@ describe('barContent', () => {
 
 describe('canAct', () => {
   it('follows the permissions of the approval', () => {
-    for (const may_decide of [true, false]) {
-      const one = approval({ may_decide })
-      expect(canAct({ kind: 'decide', approval: one }, ['viewer'])).toBe(may_decide)
-      expect(canAct({ kind: 'fill in', approval: one }, ['viewer'])).toBe(may_decide)
+    for (const can_decide of [true, false]) {
+      const one = approval({ can_decide })
+      expect(canAct({ kind: 'decide', approval: one }, ['viewer'])).toBe(can_decide)
+      expect(canAct({ kind: 'fill in', approval: one }, ['viewer'])).toBe(can_decide)
     }
   })
   it('follows the roles', () => {

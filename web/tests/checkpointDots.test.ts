@@ -5,9 +5,9 @@ import { openExecution, runCheckpoint } from './fixtures'
 
 const figures = (status: RunStatus, completed: number, waiting = 0) => ({
   status,
-  waiting,
-  to_start: 0,
-  open: [],
+  pending_approval_count: waiting,
+  pending_start_count: 0,
+  open_executions: [],
   metadata: {
     total_checkpoints: 4,
     completed_checkpoints: completed,
@@ -45,8 +45,8 @@ describe('dotsOfCounts', () => {
     expect(
       dotsOfCounts({
         ...figures('in_progress', 1),
-        to_start: 1,
-        open: [openExecution({ status: 'pending' })],
+        pending_start_count: 1,
+        open_executions: [openExecution({ status: 'pending' })],
       }),
     ).toEqual(['done', 'ochre', 'open', 'open']))
 })

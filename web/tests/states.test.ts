@@ -6,9 +6,9 @@ import { openExecution, runCheckpoint } from './fixtures'
 const ADMIN: Role[] = ['admin']
 const run = (status: RunStatus, waiting = 0, pause_requested = false, failed_checkpoints = 0) => ({
   status,
-  waiting,
-  to_start: 0,
-  open: [],
+  pending_approval_count: waiting,
+  pending_start_count: 0,
+  open_executions: [],
   pause_requested,
   over_budget: null,
   metadata: {
@@ -46,10 +46,16 @@ describe('runState', () => {
       label: 'Failed (paused)',
     }))
   it('waits for a manual start, unless another checkpoint is running', () => {
-    const toStart = { ...run('in_progress'), to_start: 1, open: [openExecution({ status: 'pending' })] }
+    const toStart = {
+      ...run('in_progress'),
+      pending_start_count: 1,
+      open_executions: [openExecution({ status: 'pending' })],
+    }
     expect(runState(toStart, ADMIN)).toEqual({ tone: 'ochre', icon: 'person', label: 'Waiting for you' })
     expect(runState(toStart, ['viewer']).label).toBe('Waiting for manual start')
-    expect(runState({ ...toStart, open: [...toStart.open, openExecution()] }, ADMIN).label).toBe('Running')
+    expect(
+      runState({ ...toStart, open_executions: [...toStart.open_executions, openExecution()] }, ADMIN).label,
+    ).toBe('Running')
   })
   it('shows a requested pause', () =>
     expect(runState(run('in_progress', 0, true), ADMIN).label).toBe('Pausing after this checkpoint'))
@@ -84,27 +90,30 @@ describe('executionState', () => {
 })
 
 describe('runStateFromCheckpoints', () => {
-  const trail = [runCheckpoint({ status: 'completed' }), runCheckpoint({ status: 'pending', position: 1 })]
+  const checkpoints = [
+    runCheckpoint({ status: 'completed' }),
+    runCheckpoint({ status: 'pending', position: 1 }),
+  ]
 
   it('shows that the next checkpoint needs a manual start', () =>
-    expect(runStateFromCheckpoints({ ...run('in_progress'), trail: trail }, ADMIN).label).toBe(
+    expect(runStateFromCheckpoints({ ...run('in_progress'), checkpoints }, ADMIN).label).toBe(
       'Waiting for you',
     ))
   it('is running while any checkpoint runs', () =>
     expect(
       runStateFromCheckpoints(
-        { ...run('in_progress'), trail: [...trail, runCheckpoint({ status: 'in_progress' })] },
+        { ...run('in_progress'), checkpoints: [...checkpoints, runCheckpoint({ status: 'in_progress' })] },
         ADMIN,
       ).label,
     ).toBe('Running'))
   it('keeps the state of a finished run', () =>
-    expect(runStateFromCheckpoints({ ...run('cancelled'), trail: trail }, ADMIN).label).toBe('Cancelled'))
+    expect(runStateFromCheckpoints({ ...run('cancelled'), checkpoints }, ADMIN).label).toBe('Cancelled'))
 })
 
 describe('approvals', () => {
   it('wait for you while you can decide', () => {
-    expect(approvalState({ status: 'pending', may_decide: true }).label).toBe('Waiting for you')
-    expect(approvalState({ status: 'pending', may_decide: false }).label).toBe('Waiting for approval')
-    expect(approvalState({ status: 'auto_approved', may_decide: true }).label).toBe('Approved by rule')
+    expect(approvalState({ status: 'pending', can_decide: true }).label).toBe('Waiting for you')
+    expect(approvalState({ status: 'pending', can_decide: false }).label).toBe('Waiting for approval')
+    expect(approvalState({ status: 'auto_approved', can_decide: true }).label).toBe('Approved by rule')
   })
 })

@@ -27,19 +27,33 @@ describe('run activity', () => {
       checkpoint_name: 'Report',
       progress: { fraction: 0.459, text: 'reading rows' },
     })
-    expect(activityText({ open: [openExecution(), told] })).toBe('Report: 45%, reading rows, and 1 more')
-    expect(activityText({ open: [openExecution({ status: 'pending' })] })).toBe(
+    expect(activityText({ open_executions: [openExecution(), told] })).toBe(
+      'Report: 45%, reading rows, and 1 more',
+    )
+    expect(activityText({ open_executions: [openExecution({ status: 'pending' })] })).toBe(
       'Goals is waiting for a manual start',
     )
-    expect(activityText({ open: [openExecution()] })).toBe('Goals is running')
-    expect(activityText({ open: [] })).toBe('')
+    expect(activityText({ open_executions: [openExecution()] })).toBe('Goals is running')
+    expect(activityText({ open_executions: [] })).toBe('')
   })
   it('needs a manual start only if nothing else can continue', () => {
     const pending = openExecution({ status: 'pending' })
-    expect(needsManualStart({ to_start: 1, waiting: 0, open: [pending] })).toBe(true)
-    expect(needsManualStart({ to_start: 1, waiting: 1, open: [pending] })).toBe(false)
-    expect(needsManualStart({ to_start: 1, waiting: 0, open: [pending, openExecution()] })).toBe(false)
-    expect(needsManualStart({ to_start: 0, waiting: 0, open: [] })).toBe(false)
+    expect(
+      needsManualStart({ pending_start_count: 1, pending_approval_count: 0, open_executions: [pending] }),
+    ).toBe(true)
+    expect(
+      needsManualStart({ pending_start_count: 1, pending_approval_count: 1, open_executions: [pending] }),
+    ).toBe(false)
+    expect(
+      needsManualStart({
+        pending_start_count: 1,
+        pending_approval_count: 0,
+        open_executions: [pending, openExecution()],
+      }),
+    ).toBe(false)
+    expect(needsManualStart({ pending_start_count: 0, pending_approval_count: 0, open_executions: [] })).toBe(
+      false,
+    )
   })
 })
 
@@ -53,25 +67,25 @@ describe('progress', () => {
     ]).toEqual(['99%', '100%', '0%', 'nearly']))
   it('is added to its execution', () => {
     const run = runWith([runCheckpoint(), runCheckpoint({ position: 1, execution_id: null })], {
-      open: [openExecution()],
+      open_executions: [openExecution()],
     })
     const after = applyProgressToRun(run, [{ execution_id: 'execution-0', fraction: 0.5, text: null }])
-    expect([after.trail[0]?.progress, after.trail[1]?.progress, after.open[0]?.progress]).toEqual([
-      { fraction: 0.5, text: null },
-      null,
-      { fraction: 0.5, text: null },
-    ])
+    expect([
+      after.checkpoints[0]?.progress,
+      after.checkpoints[1]?.progress,
+      after.open_executions[0]?.progress,
+    ]).toEqual([{ fraction: 0.5, text: null }, null, { fraction: 0.5, text: null }])
   })
 })
 
 describe('restartText', () => {
   it('describes what is kept, stopped, withdrawn and started', () => {
-    const trail = [
+    const checkpoints = [
       runCheckpoint({ name: 'Goals', status: 'completed', artifact_count: 2 }),
       runCheckpoint({ position: 1, name: 'Design', stage: 'design', status: 'in_progress' }),
       runCheckpoint({ position: 2, name: 'Report', stage: 'report', status: 'upcoming' }),
     ]
-    const run = runWith(trail, { waiting_approvals: [approval({ checkpoint_name: 'Design' })] })
+    const run = runWith(checkpoints, { pending_approvals: [approval({ checkpoint_name: 'Design' })] })
     expect(restartText(run)).toEqual({
       kept: '1 checkpoint and 2 artifacts of pass 1. They stay available.',
       stopped: 'Design',
@@ -80,7 +94,9 @@ describe('restartText', () => {
     })
   })
   it('names checkpoints that need approval', () =>
-    expect(restartText(runWith([runCheckpoint({ status: 'failed', asks_to_start: true })]))).toEqual({
+    expect(
+      restartText(runWith([runCheckpoint({ status: 'failed', requires_approval_to_start: true })])),
+    ).toEqual({
       kept: 'Nothing is completed in pass 1 yet.',
       stopped: null,
       withdrawn: null,

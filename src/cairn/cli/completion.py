@@ -42,7 +42,7 @@ def executions(incomplete: str) -> list[str]:
         run, slash, _ = incomplete.rpartition("/")
         if slash:
             found = await client.get_run(await ReferenceResolver(client).run(run))
-            return [f"{run}/{item['key']}" for item in found["trail"]]
+            return [f"{run}/{item['key']}" for item in found["checkpoints"]]
         open_ones = (await client.list_runs(status=("in_progress", "paused", "failed"), most=MOST))["items"]
         return [title(run) for run in open_ones]
 

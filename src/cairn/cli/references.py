@@ -136,7 +136,7 @@ class ReferenceResolver:
     async def at(self, run_id: str, key: str) -> Answer:
         """The current execution of a checkpoint, by key, name or position (from 1)."""
         run = await self.client.get_run(run_id)
-        trail: list[Answer] = run["trail"]
+        trail: list[Answer] = run["checkpoints"]
         fit = [item for item in trail if key in (item["key"], item["name"], str(item["position"] + 1))]
         if not fit:
             known = ", ".join(item["key"] for item in trail)

@@ -27,7 +27,7 @@ def show_run(screen: Output, run: Answer) -> None:
             ("used", used(run["usage"]) if run["usage"]["calls"] else None),
             ("over budget", run["over_budget"]),
             ("archived", f"by rollback {run['archived_by']}" if run["archived_by"] else None),
-            ("possible", ", ".join(run["possible"])),
+            ("possible", ", ".join(run["available_commands"])),
         ]
     )
     screen.line()
@@ -38,13 +38,13 @@ def show_run(screen: Output, run: Answer) -> None:
             item["mode"],
             state(item),
             item["artifact_count"] or "",
-            f"{item['worked_seconds']:.1f} s" if item["worked_seconds"] else "",
+            f"{item['active_seconds']:.1f} s" if item["active_seconds"] else "",
             short(item["execution_id"]),
         )
-        for item in run["trail"]
+        for item in run["checkpoints"]
     ]
     screen.table(("", "checkpoint", "done by", "status", "artifacts", "worked", "id"), rows)
-    for item in run["trail"]:
+    for item in run["checkpoints"]:
         if item["error"]:
             screen.line(f"{item['key']}: {item['error']}", "red")
     for item in waiting(run) if run["status"] in ("in_progress", "paused") else ():
@@ -70,7 +70,7 @@ def show_execution(screen: Output, execution: Answer) -> None:
             ("error", f"{fault['error_type']}: {fault['error_message']}" if fault else None),
             ("used", used(execution["usage"]) if execution["usage"]["calls"] else None),
             ("asks", execution["approval"]["kind"] if execution["approval"] else None),
-            ("possible", ", ".join(execution["possible"])),
+            ("possible", ", ".join(execution["available_commands"])),
         ]
     )
     if fault and fault["stack_trace"]:
@@ -91,7 +91,7 @@ def show_artifacts(screen: Output, artifacts: list[Answer]) -> None:
             file_name(artifact),
             artifact["checkpoint_name"],
             size(artifact["size_bytes"]),
-            "stale" if artifact["stale"] else "",
+            "stale" if artifact["is_stale"] else "",
             artifact["file_path"],
         )
         for artifact in artifacts

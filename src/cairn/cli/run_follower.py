@@ -122,7 +122,7 @@ class _EventPrinter:
 
     def __init__(self, screen: Output, run: Answer) -> None:
         self._screen = screen
-        self._names = {item["execution_id"]: item["name"] for item in run["trail"]}
+        self._names = {item["execution_id"]: item["name"] for item in run["checkpoints"]}
         self._bar: Progress | None = None
         self._task: Any = None
         self._run = run
@@ -141,7 +141,7 @@ class _EventPrinter:
             self._bar.stop()
 
     def progress(self, run: Answer) -> None:
-        self._names |= {item["execution_id"]: item["name"] for item in run["trail"]}
+        self._names |= {item["execution_id"]: item["name"] for item in run["checkpoints"]}
         if self._bar is not None:
             self._bar.update(self._task, completed=run["progress"]["completed"], total=run["progress"]["total"])
 

@@ -18,7 +18,7 @@ def is_at_rest(run: Answer) -> bool:
     """Nothing happens in it until somebody does something."""
     if run["status"] != "in_progress":
         return True
-    working = [item for item in run["trail"] if item["status"] in GOES_ON]
+    working = [item for item in run["checkpoints"] if item["status"] in GOES_ON]
     if any(item["waiting_on"] is None or item["waiting_on"] == "retry_delay" for item in working):
         return False
     return bool(waiting(run)) or not working
@@ -26,7 +26,7 @@ def is_at_rest(run: Answer) -> bool:
 
 def waiting(run: Answer) -> list[Answer]:
     """What waits for people."""
-    return [item for item in run["trail"] if _waits_for_people(item)]
+    return [item for item in run["checkpoints"] if _waits_for_people(item)]
 
 
 def _waits_for_people(item: Answer) -> bool:
@@ -40,7 +40,7 @@ def outcome(screen: Output, run: Answer) -> ExitCode:
     code = ENDED.get(run["status"], ExitCode.WAITS)
     if screen.as_json:
         return code
-    for item in run["trail"]:
+    for item in run["checkpoints"]:
         if item["error"]:
             screen.line(f"{item['name']}: {item['error']}", "red")
     if code is not ExitCode.WAITS:

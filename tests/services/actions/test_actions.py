@@ -77,7 +77,7 @@ def mail_action(**more: Any) -> Json:
 
 async def asked(app: App, run: str) -> ApprovalDetail:
     """The one that waits for people."""
-    found = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    found = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
     return app.cairn.approval_queries.get_approval(found.approval_id, ADMIN)
 
 
@@ -112,7 +112,7 @@ async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
     )
     assert (detail.risk_level, detail.confidence, detail.operation_type) == (RiskLevel.HIGH, 0.87, "send_email")
     assert detail.expires_at is not None
-    assert (detail.expires_at - detail.asked_at).total_seconds() == 3600
+    assert (detail.expires_at - detail.requested_at).total_seconds() == 3600
     assert detail.action.parameters == REFUND
     assert detail.action.reasoning == "The customer asked for a refund of a defective product."
     assert detail.action.risk_reasons == [
@@ -121,11 +121,11 @@ async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
         mentions(),
     ]
     assert detail.action.supporting_data == {"customer": {"orders": 15, "refunds": 0}}
-    assert [(s.checkpoint_name, str(s.status)) for s in detail.steps] == [
+    assert [(s.checkpoint_name, str(s.status)) for s in detail.prior_executions] == [
         ("Analyse", "completed"),
         ("Refund", "in_progress"),
     ]
-    assert detail.possible == ["approve", "modify", "revise", "reject"]
+    assert detail.available_decisions == ["approve", "modify", "revise", "reject"]
 
     preview = app.cairn.action_modifications.preview(detail.approval_id, {"amount": 89.99})
     change = ParameterChange(
@@ -219,7 +219,7 @@ async def test_a_revision_proposes_the_action_again_and_a_rejection_ends_it(app:
     first = await asked(app, run)
     await app.cairn.approvals.decide(first.approval_id, "revise", feedback="More.", actor=ADMIN)
     second = await app.until(
-        lambda: next((a for a in app.run(run).waiting_approvals if a.approval_id != first.approval_id), None)
+        lambda: next((a for a in app.run(run).pending_approvals if a.approval_id != first.approval_id), None)
     )
     detail = app.cairn.approval_queries.get_approval(second.approval_id, ADMIN)
     assert detail.action is not None
@@ -282,7 +282,7 @@ async def test_an_unknown_action_outcome_is_escalated_and_resolved(app: App, sai
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline)
     await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
-    doubt = await app.until(lambda: next((a for a in app.run(run).waiting_approvals if a.kind == "escalation"), None))
+    doubt = await app.until(lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None))
     assert doubt.reason == mentions("send_email")
     assert "action_unknown" in app.told(run)
     app.mail.data = None
@@ -326,7 +326,7 @@ async def test_an_interrupted_http_request_has_an_unknown_outcome_and_can_be_fai
     pipeline = await app.pipeline(proposing(app, action))
     run = await app.start(pipeline)
     await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
-    doubt = await app.until(lambda: next((a for a in app.run(run).waiting_approvals if a.kind == "escalation"), None))
+    doubt = await app.until(lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None))
     await app.cairn.approvals.decide(doubt.approval_id, "fail", actor=ADMIN)
     await app.until_run(run, "paused")
     await app.cairn.runs.cancel(run, actor=ADMIN)

@@ -44,11 +44,11 @@ async def test_every_question_has_a_title(app: App) -> None:
     run = await app.start(pipeline)
     titles: list[str] = []
     for _ in range(3):
-        [one] = await app.until(lambda: app.run(run).waiting_approvals or None)
+        [one] = await app.until(lambda: app.run(run).pending_approvals or None)
         titles.append(one.title)
         [listed], detail = queue(app, run, ADMIN), app.cairn.approval_queries.get_approval(one.approval_id, ADMIN)
         assert dict(listed) == {name: getattr(detail, name) for name in dict(listed)}
-        assert app.cairn.run_queries.get_run(run, ADMIN).waiting_approvals == [listed]
+        assert app.cairn.run_queries.get_run(run, ADMIN).pending_approvals == [listed]
         assert app.cairn.execution_queries.get_execution(one.execution_id, ADMIN).approval == listed
         if one.kind == "input":
             await app.fill(run, "goals", goals="grow")
@@ -67,13 +67,17 @@ async def test_what_one_of_several_changed_stands_in_the_queue(app: App) -> None
     assert (detail.title, detail.on_timeout, detail.escalate_to) == (SENT, OnExpiry.ESCALATE, ["admin"])
     assert detail.action is not None
     assert (detail.action.current_parameters, detail.action.approved_parameters) == (REFUND, None)
-    assert [(s.checkpoint_id, s.checkpoint_name) for s in detail.steps] == [(detail.checkpoint_id, "Act")]
+    assert [(s.checkpoint_id, s.checkpoint_name) for s in detail.prior_executions] == [(detail.checkpoint_id, "Act")]
 
     await app.cairn.approvals.decide(
         detail.approval_id, "approve", modified_params={"subject": "Sorry"}, actor=person("ann")
     )
     [listed] = queue(app, run, ADMIN)
-    assert (listed.title, listed.given, listed.needed) == (mentions("“Sorry”", "customer@example.com"), 1, 2)
+    assert (listed.title, listed.received_approvals, listed.required_approvals) == (
+        mentions("“Sorry”", "customer@example.com"),
+        1,
+        2,
+    )
     changed = await asked(app, run)
     assert changed.action is not None
     assert (changed.action.parameters, changed.action.approved_parameters) == (REFUND, None)
@@ -92,14 +96,14 @@ async def test_who_asks_is_told_whether_they_may_decide(app: App) -> None:
     narrow = Actor("decides", frozenset({"approver"}), scopes=frozenset({"read"}))
 
     def may() -> list[bool]:
-        return [queue(app, run, by)[0].may_decide for by in (VIEWER, EDITOR, APPROVER, ADMIN, narrow)]
+        return [queue(app, run, by)[0].can_decide for by in (VIEWER, EDITOR, APPROVER, ADMIN, narrow)]
 
     assert may() == [False, True, True, True, False]
     await app.fill(run, "goals", goals="grow")
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
     assert may() == [False, False, True, True, False]
-    [one] = app.run(run).waiting_approvals
-    assert one.may_decide is False  # nobody has asked
+    [one] = app.run(run).pending_approvals
+    assert one.can_decide is False  # nobody has asked
     await app.cairn.approvals.assign(one.approval_id, ["somebody"], "", actor=ADMIN)
     assert may() == [False, False, False, True, False]
     await app.decide(run, "goals", "approve")
@@ -112,9 +116,9 @@ async def test_a_run_of_ones_own_is_not_in_ones_own_queue_where_the_rule_says_so
     action = "{not_by_starter: true, approvers: [not_by_starter, approver]}"
     await rule(app, f"checkpoints: [{{name: others, trigger: {ruled}, action: {action}}}]", pipeline)
     run = await app.start(pipeline)
-    await app.until(lambda: len(app.run(run).waiting_approvals) == 2 or None)
+    await app.until(lambda: len(app.run(run).pending_approvals) == 2 or None)
     both = [("Approve Goals", False), ("Approve Other", True)]
-    assert sorted((a.title, a.may_decide) for a in queue(app, run, ADMIN)) == both
+    assert sorted((a.title, a.can_decide) for a in queue(app, run, ADMIN)) == both
     assert [a.title for a in queue(app, run, ADMIN, mine=True)] == ["Approve Other"]
     assert sorted(a.title for a in queue(app, run, APPROVER, mine=True)) == ["Approve Goals", "Approve Other"]
     await app.cairn.runs.cancel(run, actor=ADMIN)

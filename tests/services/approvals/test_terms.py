@@ -55,7 +55,7 @@ async def people(app: App) -> None:
 
 
 async def asked(app: App, run: str) -> Approval:
-    return await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    return await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
 
 
 # ---- who ---------------------------------------------------------------------------------------------
@@ -63,13 +63,13 @@ async def test_only_users_named_by_the_rule_can_decide(app: App) -> None:
     pipeline = await held(app, "{approvers: [finance, manager@example.com]}")
     run = await app.start(pipeline)
     approval = await asked(app, run)
-    assert approval.asked_of == ["finance", "manager@example.com"]
+    assert approval.assigned_to == ["finance", "manager@example.com"]
     with pytest.raises(NotAllowed) as refused:
         await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("bob"))
     assert refused.value.message == mentions("finance, manager@example.com")
     shown = app.cairn.approval_queries.get_approval
-    assert shown(approval.approval_id, person("bob")).may_decide is False
-    assert shown(approval.approval_id, person("bob", "finance")).may_decide is True
+    assert shown(approval.approval_id, person("bob")).can_decide is False
+    assert shown(approval.approval_id, person("bob", "finance")).can_decide is True
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("bob", email="Manager@Example.com"))
     await app.until_run(run, "completed")
 
@@ -109,7 +109,7 @@ async def test_two_different_users_must_approve(app: App) -> None:
     run = await app.start(pipeline)
     approval = await asked(app, run)
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("ann"))
-    assert (app.cairn.approval_queries.get_approval(approval.approval_id).given, app.run(run).status) == (
+    assert (app.cairn.approval_queries.get_approval(approval.approval_id).received_approvals, app.run(run).status) == (
         1,
         "in_progress",
     )
@@ -125,7 +125,7 @@ async def test_an_approval_deadline_is_enforced(app: App, on_timeout: str, statu
     pipeline = await held(app, f"{{timeout_seconds: 1, on_timeout: {on_timeout}}}")
     run = await app.start(pipeline)
     approval = await asked(app, run)
-    assert approval.expires_at == approval.asked_at + timedelta(seconds=1)
+    assert approval.expires_at == approval.requested_at + timedelta(seconds=1)
     await app.until_run(run, status)
     told = app.told(run)
     assert (told.count("approval_reminder_due"), told.count("approval_timeout")) == (1, 1)
@@ -145,7 +145,7 @@ async def test_an_escalation_adds_approvers_and_one_more_period(app: App) -> Non
     approval = await asked(app, run)
     await app.until(lambda: app.cairn.approval_queries.get_approval(approval.approval_id).escalated)
     brought = app.cairn.approval_queries.get_approval(approval.approval_id)
-    assert brought.asked_of == ["finance", "manager@example.com"]
+    assert brought.assigned_to == ["finance", "manager@example.com"]
     await app.until(lambda: app.told(run).count("approval_escalated") == 2)
     again = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert again.expires_at is not None
@@ -251,7 +251,7 @@ async def test_the_emergency_stop_applies_from_its_commit_on(app: App) -> None:
     finally:
         await app.cairn.rules.stop(False, "", ADMIN)
     assert {str(a.status) for a in found[-3:]} == {"pending"}
-    assert all(str(a.status) == "pending" for a in found if a.asked_at > stopped_at)
+    assert all(str(a.status) == "pending" for a in found if a.requested_at > stopped_at)
     for a in found:
         assert str(a.status) in ("pending", "auto_approved")
         if str(a.status) == "pending":
@@ -268,7 +268,7 @@ async def test_similar_approvals_are_decided_in_a_batch_one_by_one(app: App) -> 
     items = [(a.approval_id, a.digest) for a in pending]
     items[1] = (items[1][0], "0" * 64)  # what was looked at is not what is there
     done = await app.cairn.batches.decide([*items, ("nowhere", None)], "approve", "", actor=ADMIN)
-    assert (done.decided, done.refused) == (2, 2)
+    assert (done.decided, done.failed) == (2, 2)
     assert [(i.status, i.error is None) for i in done.items] == [
         ("approved", True),
         (None, False),

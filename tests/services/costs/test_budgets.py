@@ -63,7 +63,7 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> Non
         paused = await app.until_run(run, "paused")
         words = paused.over_budget or ""
         assert words == mentions("$0.0500")
-        assert (paused.usage.calls, "resume" in paused.possible) == (5, False)
+        assert (paused.usage.calls, "resume" in paused.available_commands) == (5, False)
         assert paused.budget == RunBudget(
             run_limits=NONE,
             definition_limits=NONE.model_copy(update={"max_cost_usd": 0.05}),
@@ -86,7 +86,7 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> Non
         with pytest.raises(CommandRefused, match=r"\$0\.0200"):
             await app.cairn.runs.resume(run, actor=ADMIN)
         await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.06")), actor=ADMIN)
-        assert "resume" in app.run(run).possible
+        assert "resume" in app.run(run).available_commands
         await app.cairn.runs.resume(run, actor=ADMIN)
         await app.until(lambda: app.run(run).usage.calls == 6)
         assert (await app.until_run(run, "paused")).budget.run_limits.max_cost_usd == 0.06

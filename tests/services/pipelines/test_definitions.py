@@ -116,7 +116,7 @@ async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(
         ".errored/exec_UUID_TIME/failed_artifacts/",
         ".errored/exec_UUID_TIME/workspace/",
     ]
-    assert app.run(await app.start(pipeline)).trail[0].key == "design"
+    assert app.run(await app.start(pipeline)).checkpoints[0].key == "design"
 
 
 async def test_other_edits_leave_runs_going_and_take_effect_for_what_comes(app: App) -> None:

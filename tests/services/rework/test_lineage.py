@@ -188,7 +188,7 @@ async def test_artifacts_flow_from_producers_to_consumers(app: App) -> None:
     assert {
         (names[one.producer_execution_id], one.artifact_name, names[one.consumer_execution_id]) for one in lineage.flow
     } == {edge for edge in told if edge[2] is not None}
-    assert not any(one.stale for one in lineage.flow)
+    assert not any(one.is_stale for one in lineage.flow)
     assert {
         (names[one.execution_id], names[one.depends_on_execution_id], one.dependency_type)
         for one in lineage.dependencies
@@ -295,7 +295,7 @@ async def counted(app: App) -> tuple[str, str]:
 
 
 def stale(app: App, run: str) -> list[str]:
-    return [item.key for item in app.run(run).trail if item.is_stale]
+    return [item.key for item in app.run(run).checkpoints if item.is_stale]
 
 
 async def test_stale_work_is_done_again_one_by_one(app: App) -> None:
@@ -306,7 +306,7 @@ async def test_stale_work_is_done_again_one_by_one(app: App) -> None:
     await app.until_run(run, "completed")
     assert stale(app, run) == ["b"]
     old = app.execution(run, "b")
-    assert "rerun" in old.possible
+    assert "rerun" in old.available_commands
     asked = await app.cairn.reworks.rerun(old.execution_id, actor=ADMIN)
     await app.until_run(run, "completed")
     new = app.cairn.execution_queries.get_execution(asked.execution_id)

@@ -105,7 +105,7 @@ async def test_what_is_asked_beyond_the_limit_people_grant(app: App) -> None:
             runner.ask("test", "code", "More.", "Never enough.")
         run = await app.start(pipeline)
         asked = await app.until(
-            lambda: next((a for a in app.run(run).waiting_approvals if a.kind == "escalation"), None)
+            lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None)
         )
         assert asked.reason == mentions("10")
         await app.decide(run, "test", "retry")
@@ -171,7 +171,7 @@ async def test_refused_at_its_start_the_asker_goes_on_with_what_there_is(app: Ap
         runner.ask("test", "code")
         run = await app.start(pipeline)
         await app.decide(run, "code", "approve")
-        await app.until(lambda: len(app.executions(run)) == 3 and app.run(run).waiting_approvals)
+        await app.until(lambda: len(app.executions(run)) == 3 and app.run(run).pending_approvals)
         await app.decide(run, "code", "refuse", "not now")
         await app.until_run(run, "completed")
     (told,) = [event.metadata for event in app.events(run) if event.event_type == "rework_ended"]

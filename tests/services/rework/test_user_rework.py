@@ -26,7 +26,7 @@ async def test_a_person_sends_back_what_a_result_was_made_from(app: App) -> None
     pipeline = await app.pipeline(code(), step("test", "give_back", approve="complete"))
     run = await app.start(pipeline)
     asker = await app.until_execution(run, "test", "waiting_approval_to_complete")
-    assert "rework" in asker.possible
+    assert "rework" in asker.available_commands
     request = ReworkSpec(asker.execution_id, "code", "Make it short.", "It is too long.")
     command = uuid4()
     asked = await app.cairn.reworks.create(request, actor=ANN, command_id=command)
@@ -74,8 +74,8 @@ async def test_a_completed_run_reopens_until_the_rework_ends(app: App) -> None:
             "replaced_by": rework.execution_id,
         }
     ]
-    assert {item.key: item.is_stale for item in app.run(run).trail} == {"code": False, "test": True, "end": False}
-    assert [a.stale for a in after.artifacts_generated] == [True]
+    assert {item.key: item.is_stale for item in app.run(run).checkpoints} == {"code": False, "test": True, "end": False}
+    assert [a.is_stale for a in after.artifacts_generated] == [True]
     assert "run_reopened" in app.told(run)
 
 
@@ -144,7 +144,7 @@ async def test_what_cannot_be_sent_back_is_told(app: App) -> None:
     await app.fill(run, "root", root="x")
     await app.until_execution(run, "end", "in_progress")
     root, test, end = (app.execution(run, key) for key in ("root", "test", "end"))
-    assert [("rework" in e.possible) for e in (root, test, end)] == [False, True, False]
+    assert [("rework" in e.available_commands) for e in (root, test, end)] == [False, True, False]
 
     async def refused(execution_id: str, checkpoint: str, *error: type[Exception]) -> str:
         with pytest.raises(error) as told:
@@ -159,5 +159,5 @@ async def test_what_cannot_be_sent_back_is_told(app: App) -> None:
     assert await refused(end.execution_id, "root", CommandRefused)
     await app.cairn.reworks.create(ReworkSpec(test.execution_id, "root"), actor=ADMIN)
     assert await refused(test.execution_id, "root", CommandRefused) == mentions("'root'")
-    assert "rework" not in app.execution(run, "test").possible
+    assert "rework" not in app.execution(run, "test").available_commands
     await app.cairn.runs.cancel(run, actor=ADMIN)

@@ -29,8 +29,8 @@ async def test_a_rule_asks_where_no_flag_does(app: App, field: str) -> None:
     revision = await rule(app, ASK_BIG % field, pipeline)
     run = await app.start(pipeline)
     await app.until_execution(run, "count", "waiting_approval_to_complete")
-    asked = app.run(run).waiting_approvals[0]
-    assert (asked.kind, asked.needed) == ("completion", 2)
+    asked = app.run(run).pending_approvals[0]
+    assert (asked.kind, asked.required_approvals) == ("completion", 2)
     told = why(app, asked.approval_id)
     assert (told.rule, told.scope, told.rules_revision) == ("Big numbers", pipeline, revision)
     assert told.reason == mentions("'Big numbers'", revision)
@@ -108,7 +108,7 @@ async def test_what_rules_see_of_a_run(app: App, case: str) -> None:
     await app.decide(run, "name", "approve")
     await app.fill(run, "name", name="gold")
     await app.until_execution(run, "count", "waiting_approval_to_start")
-    told = why(app, app.run(run).waiting_approvals[0].approval_id)
+    told = why(app, app.run(run).pending_approvals[0].approval_id)
     assert [c.actual for c in told.considered[0].conditions] == ["start", actual]
 
 
@@ -124,7 +124,7 @@ async def test_secrets_are_not_told(app: App) -> None:
         """
     await rule(app, text, pipeline)
     run = await app.start(pipeline, input={"note": "it is correct horse battery!"})
-    told = why(app, app.run(run).waiting_approvals[0].approval_id)
+    told = why(app, app.run(run).pending_approvals[0].approval_id)
     [condition] = told.considered[0].conditions
     assert (condition.holds, "horse" in condition.actual, "it is" in condition.actual) == (True, False, True)
     await app.cairn.secrets.remove("mail", actor=ADMIN)
@@ -159,7 +159,7 @@ async def test_a_global_rule_that_asks_is_not_overridden(app: App) -> None:
     async with globally(app, for_all % pipeline):
         run = await app.start(pipeline)
         await app.until_execution(run, "count", "waiting_approval_to_complete")
-    told = why(app, app.run(run).waiting_approvals[0].approval_id)
+    told = why(app, app.run(run).pending_approvals[0].approval_id)
     assert (told.rule, told.scope) == ("Everywhere", "global")
     assert {one.rule: one.outcome for one in told.considered} == {
         "Everywhere": "asks",
@@ -172,7 +172,7 @@ async def test_rules_hold_from_the_commit_on(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     await rule(app, "checkpoints: [{ name: Ask, trigger: { kind: start }, action: {} }]", pipeline)
     first = await app.start(pipeline)
-    assert app.run(first).waiting_approvals[0].kind == "start"
+    assert app.run(first).pending_approvals[0].kind == "start"
     await rule(app, "", pipeline)
     await app.done(pipeline)
     await app.cairn.runs.cancel(first, actor=ADMIN)
@@ -189,11 +189,11 @@ async def test_a_stop_holds_at_once_and_asks(app: App) -> None:
     try:
         run = await app.start(pipeline)
         await app.until_execution(run, "count", "waiting_approval_to_complete")
-        asked = app.run(run).waiting_approvals[0]
+        asked = app.run(run).pending_approvals[0]
         told = why(app, asked.approval_id)
         assert told.reason == mentions(told.considered[0].outcome)
         assert asked.expires_at is not None
-        assert round((asked.expires_at - asked.asked_at).total_seconds()) == 3600
+        assert round((asked.expires_at - asked.requested_at).total_seconds()) == 3600
     finally:
         assert await app.cairn.rules.stop(False, "", actor=ADMIN)
     await app.done(pipeline)
@@ -218,7 +218,7 @@ async def test_without_rules_nothing_is_considered(app: App) -> None:
     pipeline = await app.pipeline(step("count", approve="complete"))
     run = await app.start(pipeline)
     await app.until_execution(run, "count", "waiting_approval_to_complete")
-    told = why(app, app.run(run).waiting_approvals[0].approval_id)
+    told = why(app, app.run(run).pending_approvals[0].approval_id)
     assert (told.rule, told.considered) == (None, [])
     assert told.reason
 
@@ -241,7 +241,7 @@ async def test_after_a_stop_was_answered_nothing_is_approved_any_more(app: App) 
         await app.until_quiet()
         assert [approved(run) for run in runs] == before
         over = [app.run(run).status == "completed" for run in runs]
-        asked = [len(app.run(run).waiting_approvals) for run in runs]
+        asked = [len(app.run(run).pending_approvals) for run in runs]
         assert asked == [0 if is_over else 1 for is_over in over]
     finally:
         await app.cairn.rules.stop(False, "", actor=ADMIN)
@@ -262,7 +262,7 @@ async def test_rules_that_cannot_be_read_approve_nothing(app: App, caplog: pytes
         )
         run = await app.start(pipeline)
         await app.until_execution(run, "count", "waiting_approval_to_complete")
-    told = why(app, app.run(run).waiting_approvals[0].approval_id)
+    told = why(app, app.run(run).pending_approvals[0].approval_id)
     assert told.considered[0].outcome != "approves"
     assert caplog.text == mentions("revision 1", pipeline)
     await rule(app, "", pipeline)

@@ -44,7 +44,7 @@ async def refunds(app: App) -> str:
 async def decided(app: App, pipeline: str, amount: float, decision: str, **said: Any) -> str:
     """A refund that a person decided on."""
     run = await app.start(pipeline, input={"amount": amount})
-    asked = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    asked = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
     await app.cairn.approvals.decide(asked.approval_id, decision, actor=REVIEWER, **said)
     return asked.approval_id
 
@@ -132,7 +132,7 @@ async def test_a_backtest_sees_the_data_of_then(app: App) -> None:
 async def test_what_nobody_decided_is_no_decision(app: App) -> None:
     pipeline = await refunds(app)
     run = await app.start(pipeline, input={"amount": 10})
-    await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
     await app.cairn.runs.cancel(run, actor=ADMIN)
     assert (await backtest(app, SMALL % "", pipeline)).decisions == 0
 

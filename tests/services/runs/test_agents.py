@@ -149,7 +149,7 @@ async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(app: 
         actions={"send_email": {"risk_level": "medium"}},
     )
     run = await app.start(pipeline)
-    asked = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    asked = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
     assert models.asked[1].last == mentions("`subject`")
     detail = app.cairn.approval_queries.get_approval(asked.approval_id, ADMIN)
     assert detail.action is not None
@@ -200,7 +200,7 @@ async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(app: 
         await app.cairn.executions.submit(waiting.execution_id, {"answer": "green"}, actor=ADMIN)
     assert told.value.errors[0][0] == "/fields/answer"
     await app.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, actor=ADMIN)
-    asked = await app.until(lambda: next((a for a in app.run(run).waiting_approvals if len(models.asked) == 2), None))
+    asked = await app.until(lambda: next((a for a in app.run(run).pending_approvals if len(models.asked) == 2), None))
     assert models.asked[1].last == "admin answers:\n```text\nblue\n```"
     assert app.execution(run, "paint").form is not None
     await app.cairn.approvals.decide(asked.approval_id, "decline", feedback="Decide yourself.", actor=ADMIN)
@@ -308,7 +308,7 @@ async def test_a_judges_findings_lead_to_another_attempt_and_are_shown(app: App)
     assert "- text.md: Nobody likes that. Expected: please Here: now!" in models.asked[2].prompt
     execution = app.execution(run, "text")
     assert app.content(execution.artifacts_generated[0]) == b"Text 3."
-    assert [(one.attempt_number, one.by, one.passes, one.reason, one.model) for one in execution.validations] == [
+    assert [(one.attempt_number, one.by, one.passed, one.reason, one.model) for one in execution.validations] == [
         (1, "schema", True, "", None),
         (1, "custom", False, "Rude.", "fake:default"),
         (2, "schema", True, "", None),
@@ -352,7 +352,7 @@ async def test_results_of_functions_and_scripts_are_judged_too(app: App) -> None
         script("add", source="def main(ctx):\n    return {'sum': 3}\n", **kindly("retry")),
     )
     run = await app.done(pipeline)
-    assert [one.passes for one in app.execution(run, "add").validations if one.by == "custom"] == [False, True]
+    assert [one.passed for one in app.execution(run, "add").validations if one.by == "custom"] == [False, True]
 
 
 async def test_a_summary_is_made_once_and_shown_before(app: App) -> None:

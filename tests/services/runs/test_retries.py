@@ -72,7 +72,7 @@ async def test_the_delay_is_waited_for(app: App) -> None:
     run = await app.start(pipeline)
     waiting = await app.until(lambda: app.execution(run, "goals").retry_due_at and app.execution(run, "goals"))
     assert (waiting.status, waiting.waiting_on, waiting.attempt_number) == ("in_progress", "retry_delay", 2)
-    assert app.run(run).possible == ["pause", "cancel", "roll back", "restart"]
+    assert app.run(run).available_commands == ["pause", "cancel", "roll back", "restart"]
     await app.until_run(run, "completed")
     waited, began = [
         event.timestamp
@@ -177,7 +177,7 @@ async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(app: 
     run = await app.start(pipeline)
     await app.until_run(run, "paused")
     failed = app.execution(run, "goals")
-    assert (failed.attempt_number, failed.possible) == (2, ["retry", "cancel"])
+    assert (failed.attempt_number, failed.available_commands) == (2, ["retry", "cancel"])
     with pytest.raises(StaleCommand, match=r"\b2\b.*\b3\b"):
         await app.cairn.executions.retry(failed.execution_id, attempt=3, actor=ADMIN)
     await app.cairn.executions.retry(failed.execution_id, attempt=2, actor=ADMIN)

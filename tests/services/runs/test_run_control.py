@@ -98,7 +98,7 @@ async def test_cancelling_a_run_stops_everything_that_is_open(app: App) -> None:
         "cancelled",
         {"slow": "cancelled", "goals": "cancelled", "after": "upcoming"},
     )
-    assert (app.run(run).waiting_approvals, app.workspaces(pipeline)) == ([], set())
+    assert (app.run(run).pending_approvals, app.workspaces(pipeline)) == ([], set())
     assert len(list((app.root(pipeline) / ".errored").iterdir())) == 2
     assert json.loads(app.disk(pipeline)["runs/v1/run_info.json"])["status"] == "cancelled"
     with pytest.raises(CommandRefused, match="cancelled") as refused:

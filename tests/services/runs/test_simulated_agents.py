@@ -148,7 +148,7 @@ async def test_an_action_is_proposed_and_carried_out(app: App) -> None:
     refund = agent("refund", "note.md", agent={"tools": ["propose_action"]})
     refund["prompt"] = "Propose to send an email about the refund."
     run = await app.start(await app.pipeline(refund), input=TICKET)
-    asked = await app.until(lambda: next(iter(app.run(run).waiting_approvals), None))
+    asked = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
     detail = app.cairn.approval_queries.get_approval(asked.approval_id, ADMIN)
     assert detail.action is not None
     assert (detail.confidence, detail.action.operation_type) == (0.86, "send_email")

@@ -57,7 +57,7 @@ async def test_each_on_timeout(app: App, on_timeout: str, status: str, statuses:
     assert failed.error_details.last_error is not None
     assert (failed.error_details.last_error.error_type, failed.attempt_number) == ("timeout", 1)
     assert failed.error_details.last_error.error_message == mentions("0.3")
-    assert 0.3 <= failed.worked_seconds < 5.0
+    assert 0.3 <= failed.active_seconds < 5.0
     assert len(list((app.root(pipeline) / ".errored").iterdir())) == 1
     assert (failed.archived_by is not None) == (on_timeout == "rollback_checkpoint")
 

@@ -125,14 +125,16 @@ def test_every_run_is_on_one_page_only(crowd: tuple[Database, str]) -> None:
 def test_the_queue_is_in_order_by_age_and_by_deadline(crowd: tuple[Database, str]) -> None:
     database, _ = crowd
     by_age = database.read(lambda c: approvals.list_approvals(c, ApprovalFilter(), 500, None, SEEN)).items
-    assert [a.asked_at for a in by_age] == sorted(a.asked_at for a in by_age)
+    assert [a.requested_at for a in by_age] == sorted(a.requested_at for a in by_age)
     seen: list[tuple[bool, Any, Any, str]] = []  # without a deadline comes last; equal ones by age
     cursor: str | None = None
     while True:
         page = database.read(
             lambda c, cursor=cursor: approvals.list_approvals(c, ApprovalFilter(sort="deadline"), 499, cursor, SEEN)
         )
-        seen += [(a.expires_at is None, a.expires_at or a.asked_at, a.asked_at, a.approval_id) for a in page.items]
+        seen += [
+            (a.expires_at is None, a.expires_at or a.requested_at, a.requested_at, a.approval_id) for a in page.items
+        ]
         if (cursor := page.next_cursor) is None:
             break
     assert len(seen) == len({one for *_, one in seen}) == PIPELINES * RUNS_EACH

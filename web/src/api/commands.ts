@@ -126,9 +126,12 @@ export const previewModification = (
       signal,
     }),
   )
-export const reassign = (id: string, to: string[], reason: string) =>
+export const reassign = (id: string, assigned_to: string[], reason: string) =>
   unwrap(
-    client.PUT('/api/approvals/{approval_id}/assign', { params: approvalPath(id), body: { to, reason } }),
+    client.PUT('/api/approvals/{approval_id}/assign', {
+      params: approvalPath(id),
+      body: { assigned_to, reason },
+    }),
   )
 export const addComment = (id: string, text: string) =>
   unwrap(client.POST('/api/approvals/{approval_id}/comments', { params: approvalPath(id), body: { text } }))

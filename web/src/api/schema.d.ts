@@ -2835,7 +2835,7 @@ export interface components {
         };
         /**
          * Approval
-         * @description `asked_of` names persons, addresses, roles or groups who may decide; empty: whoever may decide at all.
+         * @description `assigned_to` lists user names, email addresses, roles and groups; if it is empty, any approver can decide.
          */
         Approval: {
             /**
@@ -2878,11 +2878,11 @@ export interface components {
             /** Checkpoint Position */
             checkpoint_position: number;
             /**
-             * Asked At
+             * Requested At
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
-            asked_at: string;
+            requested_at: string;
             /** Expires At */
             expires_at: string | null;
             on_timeout: components["schemas"]["OnExpiry"] | null;
@@ -2890,24 +2890,24 @@ export interface components {
             escalate_to: string[];
             /** Closed At */
             closed_at: string | null;
-            /** Needed */
-            needed: number;
-            /** Given */
-            given: number;
+            /** Required Approvals */
+            required_approvals: number;
+            /** Received Approvals */
+            received_approvals: number;
             /** Reason */
             reason: string;
             /** Decisions */
             decisions: components["schemas"]["Vote"][];
-            /** Possible */
-            possible: string[];
+            /** Available Decisions */
+            available_decisions: string[];
             /** Rule */
             rule: string | null;
             /** Priority */
             priority: number;
-            /** Asked Of */
-            asked_of: string[];
-            /** May Decide */
-            may_decide: boolean;
+            /** Assigned To */
+            assigned_to: string[];
+            /** Can Decide */
+            can_decide: boolean;
             /** Warning */
             warning: string | null;
             /** Escalated */
@@ -2965,11 +2965,11 @@ export interface components {
             /** Checkpoint Position */
             checkpoint_position: number;
             /**
-             * Asked At
+             * Requested At
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
-            asked_at: string;
+            requested_at: string;
             /** Expires At */
             expires_at: string | null;
             on_timeout: components["schemas"]["OnExpiry"] | null;
@@ -2977,24 +2977,24 @@ export interface components {
             escalate_to: string[];
             /** Closed At */
             closed_at: string | null;
-            /** Needed */
-            needed: number;
-            /** Given */
-            given: number;
+            /** Required Approvals */
+            required_approvals: number;
+            /** Received Approvals */
+            received_approvals: number;
             /** Reason */
             reason: string;
             /** Decisions */
             decisions: components["schemas"]["Vote"][];
-            /** Possible */
-            possible: string[];
+            /** Available Decisions */
+            available_decisions: string[];
             /** Rule */
             rule: string | null;
             /** Priority */
             priority: number;
-            /** Asked Of */
-            asked_of: string[];
-            /** May Decide */
-            may_decide: boolean;
+            /** Assigned To */
+            assigned_to: string[];
+            /** Can Decide */
+            can_decide: boolean;
             /** Warning */
             warning: string | null;
             /** Escalated */
@@ -3019,8 +3019,8 @@ export interface components {
             /** Artifacts */
             artifacts: components["schemas"]["Artifact"][];
             form: components["schemas"]["Form"] | null;
-            /** Steps */
-            steps: components["schemas"]["PriorExecution"][];
+            /** Prior Executions */
+            prior_executions: components["schemas"]["PriorExecution"][];
             /** Comments */
             comments: components["schemas"]["Comment"][];
             /** Context Available */
@@ -3078,8 +3078,8 @@ export interface components {
          */
         ApprovalTerms: {
             on_timeout: components["schemas"]["OnExpiry"] | null;
-            /** Period Seconds */
-            period_seconds: number | null;
+            /** Timeout Seconds */
+            timeout_seconds: number | null;
             /** Escalate After Seconds */
             escalate_after_seconds: number | null;
             /** Escalate To */
@@ -3197,10 +3197,10 @@ export interface components {
              */
             superseded_at: string | null;
             /**
-             * Stale
+             * Is Stale
              * @description Something that it was made from has a newer version.
              */
-            stale: boolean;
+            is_stale: boolean;
         };
         /**
          * ArtifactFlow
@@ -3245,10 +3245,10 @@ export interface components {
              */
             consumed_at: string;
             /**
-             * Stale
+             * Is Stale
              * @description A newer version stands: who read this one is not up to date.
              */
-            stale: boolean;
+            is_stale: boolean;
         };
         /**
          * ArtifactPage
@@ -3269,10 +3269,10 @@ export interface components {
          */
         AssignRequest: {
             /**
-             * To
+             * Assigned To
              * @description Persons, addresses, roles or groups.
              */
-            to: string[];
+            assigned_to: string[];
             /**
              * Reason
              * @default
@@ -3330,11 +3330,11 @@ export interface components {
             /** Operation Type */
             operation_type: string | null;
             /**
-             * Asked At
+             * Requested At
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
-            asked_at: string;
+            requested_at: string;
             /** Rule */
             rule: string;
             /**
@@ -3451,8 +3451,8 @@ export interface components {
         BatchDecisionResults: {
             /** Decided */
             decided: number;
-            /** Refused */
-            refused: number;
+            /** Failed */
+            failed: number;
             /** Items */
             items: components["schemas"]["BatchDecisionResult"][];
         };
@@ -4622,11 +4622,11 @@ export interface components {
             /** Operation Type */
             operation_type: string | null;
             /**
-             * Asked At
+             * Requested At
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
-            asked_at: string;
+            requested_at: string;
             /** Rule */
             rule: string;
             /** Decision */
@@ -4869,8 +4869,8 @@ export interface components {
             sandbox: ("bubblewrap" | "process") | null;
             /** Retry Due At */
             retry_due_at: string | null;
-            /** Worked Seconds */
-            worked_seconds: number;
+            /** Active Seconds */
+            active_seconds: number;
             /** Digest */
             digest: string | null;
             error_details: components["schemas"]["ErrorDetails"];
@@ -4888,8 +4888,8 @@ export interface components {
             progress: components["schemas"]["Progress"] | null;
             /** @description What models have used in it so far, over all its attempts. */
             usage: components["schemas"]["Usage"];
-            /** Possible */
-            possible: string[];
+            /** Available Commands */
+            available_commands: string[];
             /** Warnings */
             warnings: string[];
         };
@@ -4913,7 +4913,7 @@ export interface components {
         };
         /**
          * ExecutionStatus
-         * @description What people see of an execution's state.
+         * @description The state of an execution as people see it.
          * @enum {string}
          */
         ExecutionStatus: "pending" | "waiting_approval_to_start" | "in_progress" | "waiting_approval_to_complete" | "completed" | "failed" | "cancelled";
@@ -5833,10 +5833,10 @@ export interface components {
             /** Groups */
             groups: string[];
             /**
-             * May Decide
+             * Can Decide
              * @description Has the role approver or admin.
              */
-            may_decide: boolean;
+            can_decide: boolean;
         };
         /**
          * PersonPage
@@ -5987,8 +5987,8 @@ export interface components {
             latest_run: components["schemas"]["RunSummary"] | null;
             /** Recent Runs */
             recent_runs: components["schemas"]["RecentRun"][];
-            /** Waiting */
-            waiting: number;
+            /** Pending Approval Count */
+            pending_approval_count: number;
         };
         /** Preferences */
         Preferences: {
@@ -6121,19 +6121,19 @@ export interface components {
             /** Confidence */
             confidence: number | null;
             risk_level: components["schemas"]["RiskLevel"];
-            claimed_risk: components["schemas"]["RiskLevel"] | null;
+            proposed_risk_level: components["schemas"]["RiskLevel"] | null;
             /** Risk Reasons */
             risk_reasons: string[];
             /** Supporting Data */
             supporting_data: unknown;
-            /** Is Carried Out */
-            is_carried_out: boolean;
+            /** Executed By Cairn */
+            executed_by_cairn: boolean;
             /** Outcome */
             outcome: string;
             /** Result */
             result: unknown;
-            /** Begun At */
-            begun_at: string | null;
+            /** Started At */
+            started_at: string | null;
             /** Ended At */
             ended_at: string | null;
         };
@@ -6275,8 +6275,8 @@ export interface components {
              * @enum {string}
              */
             by: "schema" | "lenient" | "custom";
-            /** Passes */
-            passes: boolean;
+            /** Passed */
+            passed: boolean;
             /**
              * Reason
              * @description In the words of the model.
@@ -6893,20 +6893,20 @@ export interface components {
             /** Current Checkpoint Position */
             current_checkpoint_position: number | null;
             /**
-             * Waiting
+             * Pending Approval Count
              * @description Pending approvals.
              */
-            waiting: number;
+            pending_approval_count: number;
             /**
-             * To Start
+             * Pending Start Count
              * @description Checkpoints that wait until somebody starts them.
              */
-            to_start: number;
+            pending_start_count: number;
             /**
-             * Open
+             * Open Executions
              * @description What is at work or waits now, in its order.
              */
-            open: components["schemas"]["OpenExecution"][];
+            open_executions: components["schemas"]["OpenExecution"][];
             /** Archived By */
             archived_by: string | null;
             /**
@@ -6934,13 +6934,13 @@ export interface components {
             checkpoint_execution_history: string[];
             /** Rollback History */
             rollback_history: string[];
-            /** Trail */
-            trail: components["schemas"]["RunCheckpoint"][];
+            /** Checkpoints */
+            checkpoints: components["schemas"]["RunCheckpoint"][];
             progress: components["schemas"]["RunProgress"];
-            /** Possible */
-            possible: string[];
-            /** Waiting Approvals */
-            waiting_approvals: components["schemas"]["Approval"][];
+            /** Available Commands */
+            available_commands: string[];
+            /** Pending Approvals */
+            pending_approvals: components["schemas"]["Approval"][];
             budget: components["schemas"]["RunBudget"];
             /** Warnings */
             warnings: string[];
@@ -6985,10 +6985,10 @@ export interface components {
             mode: components["schemas"]["ExecutionMode"];
             /** Needs */
             needs: string[];
-            /** Asks To Start */
-            asks_to_start: boolean;
-            /** Asks To Complete */
-            asks_to_complete: boolean;
+            /** Requires Approval To Start */
+            requires_approval_to_start: boolean;
+            /** Requires Approval To Complete */
+            requires_approval_to_complete: boolean;
             /** Execution Id */
             execution_id: string | null;
             /** Status */
@@ -7002,8 +7002,8 @@ export interface components {
             started_at: string | null;
             /** Completed At */
             completed_at: string | null;
-            /** Worked Seconds */
-            worked_seconds: number;
+            /** Active Seconds */
+            active_seconds: number;
             /** Artifact Count */
             artifact_count: number;
             /** Error */
@@ -7128,20 +7128,20 @@ export interface components {
             /** Current Checkpoint Position */
             current_checkpoint_position: number | null;
             /**
-             * Waiting
+             * Pending Approval Count
              * @description Pending approvals.
              */
-            waiting: number;
+            pending_approval_count: number;
             /**
-             * To Start
+             * Pending Start Count
              * @description Checkpoints that wait until somebody starts them.
              */
-            to_start: number;
+            pending_start_count: number;
             /**
-             * Open
+             * Open Executions
              * @description What is at work or waits now, in its order.
              */
-            open: components["schemas"]["OpenExecution"][];
+            open_executions: components["schemas"]["OpenExecution"][];
             /** Archived By */
             archived_by: string | null;
             /**
@@ -21567,7 +21567,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "to": [
+                 *       "assigned_to": [
                  *         "finance"
                  *       ],
                  *       "reason": "They know the account"

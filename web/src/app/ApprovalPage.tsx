@@ -67,7 +67,7 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
   const decision = useDecision(pinned.shown)
   const pager = useApprovalPager(approval.approval_id)
   const decidedByOthers = !pending && decidedHere === false
-  const allowed = pending && approval.may_decide
+  const allowed = pending && approval.can_decide
   const { action } = shown
   const parameters: Parameters = action?.current_parameters ?? NONE
   const closeModify = () => {
@@ -149,7 +149,7 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
             allowed
               ? ''
               : canDecide(roles)
-                ? `Waiting for ${approval.asked_of.join(', ') || 'another approver'}`
+                ? `Waiting for ${approval.assigned_to.join(', ') || 'another approver'}`
                 : "Your role can't decide approvals"
           }
           leading={allowed && !phone ? commentField : undefined}
@@ -173,7 +173,7 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
             !pinned.changed && (
               <DecisionButtons
                 approval={approval}
-                possible={approval.possible}
+                possible={approval.available_decisions}
                 decision={decision}
                 comment={comment}
                 onModify={action === null ? undefined : () => setModifying(true)}
@@ -219,7 +219,7 @@ function ApprovalLocation({ approval }: { approval: ApprovalDetail }) {
         {approval.pipeline_name} {approval.run_version === null ? 'test' : `v${approval.run_version}`}
       </Link>
       {` · checkpoint ${approval.checkpoint_position + 1}, ${approval.checkpoint_name} · requested `}
-      <Time at={approval.asked_at} />
+      <Time at={approval.requested_at} />
     </p>
   )
 }

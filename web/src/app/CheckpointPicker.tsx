@@ -24,14 +24,14 @@ export function CheckpointPicker({ run, selected, onSelect }: Props) {
       >
         <StateIcon state={executionState(selected)} size={18} />
         <span>
-          {selected.position + 1} of {run.trail.length}, {selected.name}
+          {selected.position + 1} of {run.checkpoints.length}, {selected.name}
         </span>
         <IconChevronDown size={18} aria-hidden="true" data-open={isOpen || undefined} />
       </UnstyledButton>
       {isOpen && (
         <div className={styles.expanded}>
           <Timeline
-            checkpoints={run.trail}
+            checkpoints={run.checkpoints}
             selected={selected.checkpoint_id}
             onSelect={(id) => {
               setIsOpen(false)

@@ -173,7 +173,7 @@ function OverviewTab(props: Props & { wide: boolean }) {
     <>
       {execution !== undefined && <StaleNotice execution={execution} allowed={canEdit} />}
       <ExecutionOverview item={item} execution={execution} />
-      {canEdit && execution?.possible.includes('rework') && <ReworkButton onClick={onRework} />}
+      {canEdit && execution?.available_commands.includes('rework') && <ReworkButton onClick={onRework} />}
       {execution !== undefined && <ReworkHistory execution={execution} />}
     </>
   )

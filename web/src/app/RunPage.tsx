@@ -68,7 +68,8 @@ function RunView({ run, undo }: { run: Run; undo: UndoRollback }) {
   const [sending, setSending] = useState(false)
   const [staleDecision, setStaleDecision] = useState<Problem | null>(null)
   const selected =
-    run.trail.find((item) => item.checkpoint_id === search.checkpoint) ?? initialCheckpoint(run.trail)
+    run.checkpoints.find((item) => item.checkpoint_id === search.checkpoint) ??
+    initialCheckpoint(run.checkpoints)
   const executionId = selected?.execution_id ?? null
   const { data: execution } = useQuery({
     ...queries.execution(run.run_id, executionId ?? ''),
@@ -112,7 +113,7 @@ function RunView({ run, undo }: { run: Run; undo: UndoRollback }) {
       <div className={styles.columns}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
         <section className={styles.timeline} tabIndex={0} aria-label="Timeline">
-          <Timeline checkpoints={run.trail} selected={selected?.checkpoint_id} onSelect={select} />
+          <Timeline checkpoints={run.checkpoints} selected={selected?.checkpoint_id} onSelect={select} />
           <RunDetails run={run} costs={<CostDetails run={run} />} />
         </section>
         {selected !== undefined && (
@@ -239,7 +240,7 @@ function RunNotices({ run, canUndo, undo, staleDecision, onDismiss }: RunNotices
 function useCheckpointShortcuts(run: Run, position: number, select: (checkpoint: string) => void): void {
   const keys = useMemo(() => {
     const step = (by: number) => () => {
-      const next = run.trail[run.trail.findIndex((item) => item.position === position) + by]
+      const next = run.checkpoints[run.checkpoints.findIndex((item) => item.position === position) + by]
       if (next !== undefined) select(next.checkpoint_id)
     }
     return { j: step(1), k: step(-1) }

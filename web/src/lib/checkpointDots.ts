@@ -19,7 +19,10 @@ export function dotsOfCheckpoints(
 
 /** The dots of a run in a list, from its counts. */
 export function dotsOfCounts(
-  run: Pick<RunSummary, 'status' | 'waiting' | 'to_start' | 'open' | 'metadata'>,
+  run: Pick<
+    RunSummary,
+    'status' | 'pending_approval_count' | 'pending_start_count' | 'open_executions' | 'metadata'
+  >,
 ): CheckpointDot[] {
   const { total_checkpoints: total, completed_checkpoints: completed } = run.metadata
   const dots: CheckpointDot[] = Array.from({ length: total }, (_, index) =>
@@ -27,9 +30,9 @@ export function dotsOfCounts(
   )
   if (completed < total) {
     if (hasFailed(run)) dots[completed] = 'red'
-    else if (run.status === 'paused') dots[completed] = run.waiting > 0 ? 'ochre' : 'grey'
+    else if (run.status === 'paused') dots[completed] = run.pending_approval_count > 0 ? 'ochre' : 'grey'
     else if (run.status === 'in_progress')
-      dots[completed] = run.waiting > 0 || needsManualStart(run) ? 'ochre' : 'blue'
+      dots[completed] = run.pending_approval_count > 0 || needsManualStart(run) ? 'ochre' : 'blue'
   }
   return dots
 }

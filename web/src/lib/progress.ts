@@ -21,7 +21,11 @@ export function applyProgressToRun(run: Run, updates: readonly ProgressUpdate[])
     item.execution_id !== null && byExecution.has(item.execution_id)
       ? { ...item, progress: byExecution.get(item.execution_id) ?? item.progress }
       : item
-  return { ...run, trail: run.trail.map(progress), open: run.open.map(progress) }
+  return {
+    ...run,
+    checkpoints: run.checkpoints.map(progress),
+    open_executions: run.open_executions.map(progress),
+  }
 }
 
 export function applyProgressToExecution(execution: Execution, update: Progress): Execution {

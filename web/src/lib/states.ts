@@ -90,7 +90,13 @@ export function canAnswer(roles: readonly Role[]): boolean {
 
 type RunFacts = Pick<
   RunSummary,
-  'status' | 'waiting' | 'to_start' | 'open' | 'pause_requested' | 'metadata' | 'over_budget'
+  | 'status'
+  | 'pending_approval_count'
+  | 'pending_start_count'
+  | 'open_executions'
+  | 'pause_requested'
+  | 'metadata'
+  | 'over_budget'
 >
 
 /** By default a failure pauses the run, which counts as failed. */
@@ -100,7 +106,7 @@ export function hasFailed(run: Pick<RunSummary, 'status' | 'metadata'>): boolean
 
 /** A run that waits for a person is shown as waiting, not as running. */
 export function runState(run: RunFacts, roles: readonly Role[]): State {
-  if (run.status === 'in_progress' && run.waiting > 0) {
+  if (run.status === 'in_progress' && run.pending_approval_count > 0) {
     return { tone: 'ochre', icon: 'person', label: canDecide(roles) ? YOURS : 'Waiting for others' }
   }
   if (run.status === 'in_progress' && needsManualStart(run)) {
@@ -126,12 +132,12 @@ export function executionState(item: CheckpointFacts, now?: Date): State {
 
 /** The state of a run, including manual starts of its checkpoints. */
 export function runStateFromCheckpoints(
-  run: RunFacts & { trail: readonly RunCheckpoint[] },
+  run: RunFacts & { checkpoints: readonly RunCheckpoint[] },
   roles: readonly Role[],
 ): State {
   const state = runState(run, roles)
   if (run.status !== 'in_progress' || state.tone === 'ochre') return state
-  const open = run.trail.filter((item) => item.status !== 'completed' && item.status !== 'upcoming')
+  const open = run.checkpoints.filter((item) => item.status !== 'completed' && item.status !== 'upcoming')
   if (open.some((item) => executionState(item).tone === 'blue')) return state
   const pendingState = open.map((item) => executionState(item)).find((match) => match.tone === 'ochre')
   return pendingState === undefined
@@ -139,9 +145,9 @@ export function runStateFromCheckpoints(
     : { ...pendingState, label: canEdit(roles) ? YOURS : pendingState.label }
 }
 
-export function approvalState(approval: Pick<Approval, 'status' | 'may_decide'>): State {
+export function approvalState(approval: Pick<Approval, 'status' | 'can_decide'>): State {
   const state = APPROVAL[approval.status] ?? { tone: 'grey', icon: 'dotted', label: approval.status }
-  return approval.status === 'pending' && approval.may_decide ? { ...state, label: YOURS } : state
+  return approval.status === 'pending' && approval.can_decide ? { ...state, label: YOURS } : state
 }
 
 const MODES: Record<string, string> = {

@@ -45,18 +45,25 @@ export function waitingText({ status, waiting_on, retry_due_at }: Facts, now?: D
 const isRunning = (item: OpenExecution) => item.status === 'in_progress' && item.waiting_on === null
 
 /** Whether a run can only continue with a manual start. */
-export function needsManualStart(run: Pick<RunSummary, 'to_start' | 'open' | 'waiting'>): boolean {
-  return run.to_start > 0 && run.waiting === 0 && !run.open.some(isRunning)
+export function needsManualStart(
+  run: Pick<RunSummary, 'pending_start_count' | 'open_executions' | 'pending_approval_count'>,
+): boolean {
+  return (
+    run.pending_start_count > 0 && run.pending_approval_count === 0 && !run.open_executions.some(isRunning)
+  )
 }
 
 /** The activity of a run in one line: “Report: 45%, reading rows”. */
-export function activityText(run: Pick<RunSummary, 'open'>, now?: Date): string {
-  const first = run.open.find((item) => item.progress !== null) ?? run.open.find(isRunning) ?? run.open[0]
+export function activityText(run: Pick<RunSummary, 'open_executions'>, now?: Date): string {
+  const first =
+    run.open_executions.find((item) => item.progress !== null) ??
+    run.open_executions.find(isRunning) ??
+    run.open_executions[0]
   if (first === undefined) return ''
   const progress = first.progress === null ? '' : progressText(first.progress)
   const waiting = waitingText(first, now)
   const text = progress !== '' ? `: ${progress}` : ` ${waiting ?? 'is running'}`
-  const more = run.open.length > 1 ? `, and ${run.open.length - 1} more` : ''
+  const more = run.open_executions.length > 1 ? `, and ${run.open_executions.length - 1} more` : ''
   return `${first.checkpoint_name}${text}${more}`
 }
 

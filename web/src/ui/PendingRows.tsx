@@ -43,18 +43,21 @@ export function approvalItem(approval: Approval): PendingItem {
     location: `${approval.pipeline_name} ${version(approval.run_version)} · checkpoint ${approval.checkpoint_position + 1}`,
     runId: approval.run_id,
     checkpointId: approval.checkpoint_id,
-    since: approval.asked_at,
+    since: approval.requested_at,
     deadline: approval.expires_at,
     risk: approval.risk_level,
-    voteCount: approval.needed > 1 ? `${approval.given} of ${approval.needed} approvals` : null,
+    voteCount:
+      approval.required_approvals > 1
+        ? `${approval.received_approvals} of ${approval.required_approvals} approvals`
+        : null,
     approval,
   }
 }
 
 /** Checkpoints that need no approval but a manual start. */
 export function manualStartItems(run: RunSummary): PendingItem[] {
-  if (run.to_start === 0) return []
-  return run.open
+  if (run.pending_start_count === 0) return []
+  return run.open_executions
     .filter((item) => item.status === 'pending')
     .map((item) => ({
       id: item.execution_id,

@@ -31,8 +31,8 @@ export function RunRows({
 /** The current activity of an open run, with its progress. */
 function RunActivity({ run }: { run: RunSummary }) {
   const now = useNow()
-  if (run.open.length === 0 || run.archived_by !== null) return null
-  const reporting = run.open.find((item) => item.progress !== null)
+  if (run.open_executions.length === 0 || run.archived_by !== null) return null
+  const reporting = run.open_executions.find((item) => item.progress !== null)
   return (
     <div className={styles.activity}>
       {activityText(run, now)}

@@ -50,13 +50,13 @@ def _action() -> ProposedAction:
         reasoning="The customer asked for a refund of a defective product; the purchase is confirmed.",
         confidence=0.87,
         risk_level=RiskLevel.HIGH,
-        claimed_risk=RiskLevel.HIGH,
+        proposed_risk_level=RiskLevel.HIGH,
         risk_reasons=["The pipeline declares send_email as high."],
         supporting_data={"customer": {"orders": 15, "refunds": 0}},
-        is_carried_out=True,
+        executed_by_cairn=True,
         outcome="proposed",
         result=None,
-        begun_at=None,
+        started_at=None,
         ended_at=None,
     )
 
@@ -66,7 +66,7 @@ def approval() -> ApprovalDetail:
         update={
             "title": "Send “Refund Confirmation - Order #12345” to customer@example.com",
             "kind": ApprovalKind.ACTION,
-            "possible": ["approve", "modify", "revise", "reject"],
+            "available_decisions": ["approve", "modify", "revise", "reject"],
             "operation_type": "send_email",
             "risk_level": RiskLevel.HIGH,
             "confidence": 0.87,
@@ -117,7 +117,7 @@ def modify_request() -> dict[str, Any]:
 
 
 def assign_request() -> dict[str, Any]:
-    return {"to": ["finance"], "reason": "They know the account"}
+    return {"assigned_to": ["finance"], "reason": "They know the account"}
 
 
 def comment_request() -> dict[str, Any]:
@@ -131,7 +131,7 @@ def approvals() -> ApprovalPage:
 def batch_results() -> BatchDecisionResults:
     return BatchDecisionResults(
         decided=1,
-        refused=0,
+        failed=0,
         items=[BatchDecisionResult(approval_id=story.APPROVAL_ID, status=ApprovalStatus.APPROVED, error=None)],
     )
 

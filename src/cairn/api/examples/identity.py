@@ -190,7 +190,7 @@ def signed_in() -> SignedIn:
 
 def directory() -> v.PersonPage:
     return story.page(
-        v.PersonPage, v.Person(name="reviewer", display_name="A reviewer", groups=["finance"], may_decide=True)
+        v.PersonPage, v.Person(name="reviewer", display_name="A reviewer", groups=["finance"], can_decide=True)
     )
 
 

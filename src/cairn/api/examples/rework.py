@@ -87,7 +87,7 @@ def execution() -> dict[str, Any]:
                 "approval": None,
                 "artifacts_generated": [],
                 "digest": None,
-                "possible": ["submit", "cancel"],
+                "available_commands": ["submit", "cancel"],
             }
         )
         .model_dump(mode="json")
@@ -108,7 +108,7 @@ def lineage() -> Lineage:
                 consumer_execution_id=REQUESTER_ID,
                 consumer_checkpoint="requirements",
                 consumed_at=story.at(20),
-                stale=False,
+                is_stale=False,
             )
         ],
         dependencies=[

@@ -139,9 +139,9 @@ def run_summary() -> RunSummary:
         ),
         current_checkpoint_id=CHECKPOINT_ID,
         current_checkpoint_position=0,
-        waiting=1,
-        to_start=0,
-        open=[
+        pending_approval_count=1,
+        pending_start_count=0,
+        open_executions=[
             OpenExecution(
                 execution_id=EXECUTION_ID,
                 checkpoint_id=CHECKPOINT_ID,
@@ -176,7 +176,7 @@ def pipeline_summary() -> PipelineSummary:
             RecentRun(run_id=RUN_ID, run_version=2, status=RunStatus.IN_PROGRESS),
             RecentRun(run_id=EARLIER_RUN_ID, run_version=1, status=RunStatus.COMPLETED),
         ],
-        waiting=1,
+        pending_approval_count=1,
     )
 
 
@@ -220,7 +220,7 @@ def artifact() -> Artifact:
         created_at=at(12),
         promoted_to_permanent_at=None,
         superseded_at=None,
-        stale=False,
+        is_stale=False,
     )
 
 
@@ -257,20 +257,20 @@ def approval() -> Approval:
         checkpoint_id=CHECKPOINT_ID,
         checkpoint_name="Business Goals",
         checkpoint_position=0,
-        asked_at=at(12),
+        requested_at=at(12),
         expires_at=None,
         on_timeout=None,
         escalate_to=[],
         closed_at=None,
-        needed=1,
-        given=0,
+        required_approvals=1,
+        received_approvals=0,
         reason="",
         decisions=[],
-        possible=["approve", "revise", "reject"],
+        available_decisions=["approve", "revise", "reject"],
         rule=None,
         priority=100,
-        asked_of=[],
-        may_decide=True,
+        assigned_to=[],
+        can_decide=True,
         warning=None,
         escalated=False,
         operation_type=None,
@@ -289,7 +289,7 @@ def approval_detail() -> ApprovalDetail:
         rules_revision=None,
         terms=ApprovalTerms(
             on_timeout=None,
-            period_seconds=None,
+            timeout_seconds=None,
             escalate_after_seconds=None,
             escalate_to=[],
             not_by_starter=False,
@@ -298,7 +298,7 @@ def approval_detail() -> ApprovalDetail:
         action=None,
         artifacts=[artifact()],
         form=form(),
-        steps=[
+        prior_executions=[
             PriorExecution(
                 execution_id=EXECUTION_ID,
                 checkpoint_id=CHECKPOINT_ID,
@@ -345,7 +345,7 @@ def execution() -> Execution:
         archived_by=None,
         sandbox=None,
         retry_due_at=None,
-        worked_seconds=0.01,
+        active_seconds=0.01,
         digest=DIGEST,
         error_details=ErrorDetails(error_count=0, last_error=None, attempts=[]),
         validations=[],
@@ -364,7 +364,7 @@ def execution() -> Execution:
         form=form(),
         progress=None,
         usage=usage(),
-        possible=["approve-complete", "revise", "cancel"],
+        available_commands=["approve-complete", "revise", "cancel"],
         warnings=[],
     )
 
@@ -381,8 +381,8 @@ def _trail_item(position: int) -> RunCheckpoint:
         stage=key,
         mode=ExecutionMode.HUMAN_ONLY,
         needs=[],
-        asks_to_start=False,
-        asks_to_complete=True,
+        requires_approval_to_start=False,
+        requires_approval_to_complete=True,
         execution_id=EXECUTION_ID if is_first else None,
         status=ExecutionStatus.WAITING_APPROVAL_TO_COMPLETE if is_first else "upcoming",
         waiting_on=None,
@@ -390,7 +390,7 @@ def _trail_item(position: int) -> RunCheckpoint:
         revision_iteration=0,
         started_at=at(0) if is_first else None,
         completed_at=None,
-        worked_seconds=0.0,
+        active_seconds=0.0,
         artifact_count=int(is_first),
         error=None,
         retry_due_at=None,
@@ -412,12 +412,12 @@ def run() -> Run:
         restart_count=0,
         checkpoint_execution_history=[EXECUTION_ID],
         rollback_history=[],
-        trail=[_trail_item(position) for position in range(3)],
+        checkpoints=[_trail_item(position) for position in range(3)],
         progress=RunProgress(
             completed=0, total=3, elapsed_seconds=720.0, estimated_seconds_left=5400.0, current=["Business Goals"]
         ),
-        possible=["pause", "cancel", "restart", "roll back"],
-        waiting_approvals=[approval()],
+        available_commands=["pause", "cancel", "restart", "roll back"],
+        pending_approvals=[approval()],
         budget=budget(),
         warnings=[],
     )

@@ -31,7 +31,9 @@ class ModifyRequest(RequestBody):
 class AssignRequest(RequestBody):
     """Whom to hand it over to."""
 
-    to: Annotated[list[Text], Field(min_length=1, max_length=50, description="Persons, addresses, roles or groups.")]
+    assigned_to: Annotated[
+        list[Text], Field(min_length=1, max_length=50, description="Persons, addresses, roles or groups.")
+    ]
     reason: Text = ""
 
 

@@ -113,7 +113,7 @@ async def assign_approval(
     approval_id: ApprovalId, body: AssignRequest, services: Services, by: By, command_id: CommandId
 ) -> ApprovalDetail:
     """Hand it over: others decide instead."""
-    handed_over = services.approvals.assign(approval_id, body.to, body.reason, actor=by, command_id=command_id)
+    handed_over = services.approvals.assign(approval_id, body.assigned_to, body.reason, actor=by, command_id=command_id)
     await command_warnings(handed_over)
     return await run_in_threadpool(services.approval_queries.get_approval, approval_id, by)
 

@@ -59,7 +59,9 @@ class ApprovalsApi(HttpCalls):
         return await self._send("PUT", f"/api/approvals/{approval_id}/modify", {"modified_params": modified_params})
 
     async def assign_approval(self, approval_id: str, to: Sequence[str], *, reason: str = "") -> Answer:
-        return await self._send("PUT", f"/api/approvals/{approval_id}/assign", {"to": list(to), "reason": reason})
+        return await self._send(
+            "PUT", f"/api/approvals/{approval_id}/assign", {"assigned_to": list(to), "reason": reason}
+        )
 
     async def add_comment(self, approval_id: str, text: str) -> Answer:
         return await self._send("POST", f"/api/approvals/{approval_id}/comments", {"text": text})

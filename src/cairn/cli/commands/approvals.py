@@ -72,7 +72,7 @@ async def list_waiting(
             one["risk_level"] or "",
             one["status"],
             f"{one['pipeline_name']} {version(one)}",
-            moment(one["asked_at"]),
+            moment(one["requested_at"]),
             moment(one["expires_at"]),
         )
         for one in found["items"]
@@ -99,16 +99,16 @@ def _show(ctx: CliContext, approval: Answer) -> None:
             ("kind", f"{approval['kind']} of {approval['checkpoint_name']}"),
             ("run", f"{approval['pipeline_name']} {version(approval)}"),
             ("status", approval["status"]),
-            ("asked", moment(approval["asked_at"])),
+            ("asked", moment(approval["requested_at"])),
             ("expires", moment(approval["expires_at"])),
             ("then", _then(approval)),
             ("reason", approval["reason"]),
-            ("given", f"{approval['given']} of {approval['needed']}"),
-            ("put to", ", ".join(approval["asked_of"])),
+            ("given", f"{approval['received_approvals']} of {approval['required_approvals']}"),
+            ("put to", ", ".join(approval["assigned_to"])),
             ("warning", approval["warning"]),
             ("rule", approval["rule"]),
             ("digest", approval["digest"]),
-            ("possible", ", ".join(approval["possible"])),
+            ("possible", ", ".join(approval["available_decisions"])),
         ]
     )
     for vote in approval["decisions"]:
@@ -165,7 +165,7 @@ async def assign(
     """
     approval = await ctx.naming.approval(name)
     handed = await ctx.client.assign_approval(approval["approval_id"], to, reason=reason)
-    ctx.show(handed, lambda found: ctx.screen.line(f"It is put to {', '.join(found['asked_of'])} now."))
+    ctx.show(handed, lambda found: ctx.screen.line(f"It is put to {', '.join(found['assigned_to'])} now."))
 
 
 @approvals_app.command("comment")
@@ -201,13 +201,13 @@ async def batch(
     done = await ctx.client.decide_batch(items, decision, words=words)
 
     def tell(found: Answer) -> None:
-        ctx.screen.line(f"{found['decided']} decided, {found['refused']} refused.")
+        ctx.screen.line(f"{found['decided']} decided, {found['failed']} failed.")
         for one in found["items"]:
             if one["error"]:
                 ctx.screen.line(f"{short(one['approval_id'])}: {one['error']}")
 
     ctx.show(done, tell)
-    if done["refused"]:
+    if done["failed"]:
         raise CommandFailed(ExitCode.REFUSED, "Not all of them could be decided.")
 
 
@@ -253,9 +253,9 @@ async def decide(
     Example: cairn approvals decide "Release notes@v1/notes" approve
     """
     approval = await ctx.naming.approval(name)
-    if approval["possible"] and decision not in approval["possible"]:
+    if approval["available_decisions"] and decision not in approval["available_decisions"]:
         raise CommandFailed(
-            ExitCode.REFUSED, f"{decision!r} is not possible here: {', '.join(approval['possible'])} are."
+            ExitCode.REFUSED, f"{decision!r} is not possible here: {', '.join(approval['available_decisions'])} are."
         )
     fields = None if data is None else as_object(read_json(data, "--answers"), "--answers")
     await ctx.client.decide_approval(

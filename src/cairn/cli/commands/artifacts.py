@@ -186,7 +186,7 @@ async def _follow(ctx: CliContext, target: Answer, level: list[str]) -> None:
     keys: dict[str, str] = {}
 
     def see(run: Answer) -> None:
-        keys.update({item["execution_id"]: item["key"] for item in run["trail"]})
+        keys.update({item["execution_id"]: item["key"] for item in run["checkpoints"]})
 
     def tell_line(message: StreamMessage) -> None:
         line = message.data

@@ -51,8 +51,8 @@ async def submit(
     Example: cairn submit "Release notes@v1/notes" --answers '{"text": "Runs can be rolled back."}'
     """
     wanted = "waits for a form"
-    execution = await ctx.naming.execution(name, lambda e: "submit" in e["possible"], wanted)
-    if execution["form"] is None or "submit" not in execution["possible"]:
+    execution = await ctx.naming.execution(name, lambda e: "submit" in e["available_commands"], wanted)
+    if execution["form"] is None or "submit" not in execution["available_commands"]:
         raise CommandFailed(ExitCode.REFUSED, f"{execution['checkpoint_name']} does not wait for a form.")
     types = {each["name"]: each["type"] for each in execution["form"]["fields"]}
     answers = {} if data is None else as_object(read_json(data, "--answers"), "--answers")

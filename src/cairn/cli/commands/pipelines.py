@@ -40,7 +40,7 @@ async def list_pipelines(
             one["pipeline_definition_version"],
             version(one["latest_run"]) if one["latest_run"] else "",
             one["latest_run"]["status"] if one["latest_run"] else "",
-            one["waiting"] or "",
+            one["pending_approval_count"] or "",
         )
         for one in found["items"]
     ]

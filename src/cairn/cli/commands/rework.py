@@ -72,7 +72,7 @@ async def rerun(ctx: CliContext, name: ExecutionName, reason: Reason = "") -> No
 
     Example: cairn rerun "Build and check@v1/test"
     """
-    execution = await ctx.naming.execution(name, lambda e: bool(e.get("stale")), "is stale")
+    execution = await ctx.naming.execution(name, lambda e: bool(e["stale_inputs"]), "is stale")
     made = await ctx.client.rerun_execution(execution["execution_id"], reason=reason)
     await execution_told(ctx, made["execution_id"])
 
@@ -89,7 +89,12 @@ async def lineage(ctx: CliContext, run: RunName) -> None:
 
 def _show(ctx: CliContext, found: Answer) -> None:
     flow = [
-        (one["artifact_name"], one["producer_checkpoint"], one["consumer_checkpoint"], "stale" if one["stale"] else "")
+        (
+            one["artifact_name"],
+            one["producer_checkpoint"],
+            one["consumer_checkpoint"],
+            "stale" if one["is_stale"] else "",
+        )
         for one in found["flow"]
     ]
     ctx.screen.table(("artifact", "made by", "read by", ""), flow, empty="Nothing has been read yet.")

@@ -74,7 +74,7 @@ def _position(run: Answer, key: str | None) -> int:
     """The last checkpoint that is kept: of an earlier run, the last that it completed."""
     if key == "start":
         return -1
-    trail = run["trail"]
+    trail = run["checkpoints"]
     if key is None:
         return max((item["position"] for item in trail if item["status"] == "completed"), default=-1)
     fit = [item["position"] for item in trail if key in (item["key"], item["name"], str(item["position"] + 1))]

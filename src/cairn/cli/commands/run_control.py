@@ -25,7 +25,7 @@ async def start(ctx: CliContext, name: Either) -> None:
 
     Example: cairn start "Product discovery@v1/requirements"
     """
-    target = await ctx.naming.target(name, lambda e: "start" in e["possible"])
+    target = await ctx.naming.target(name, lambda e: "start" in e["available_commands"])
     if "execution_id" in target:
         await ctx.client.start_execution(execution_id=target["execution_id"])
         await execution_told(ctx, target["execution_id"])
@@ -86,7 +86,7 @@ async def retry(
     Example: cairn retry "Text report@v1/write_report"
     """
     if not whole_run:
-        failed = await ctx.naming.target(name, lambda e: "retry" in e["possible"])
+        failed = await ctx.naming.target(name, lambda e: "retry" in e["available_commands"])
         if "execution_id" in failed:
             await ctx.client.retry_execution(failed["execution_id"], attempt=failed["attempt_number"])
             await execution_told(ctx, failed["execution_id"])

@@ -106,7 +106,7 @@ async def runs(
 def _row(run: Answer) -> tuple[object, ...]:
     done = f"{run['metadata']['completed_checkpoints']}/{run['metadata']['total_checkpoints']}"
     status = f"{run['status']} (archived)" if run["archived_by"] else run["status"]
-    waits = run["waiting"] or ""
+    waits = run["pending_approval_count"] or ""
     return short(run["run_id"]), run["pipeline_name"], version(run), status, done, waits, moment(run["started_at"])
 
 

@@ -68,7 +68,7 @@ async def list_directory(
     """
     found = await ctx.client.list_people(search=search, most=limit)
     rows = [
-        (one["name"], one["display_name"], ", ".join(one["groups"]), "yes" if one["may_decide"] else "")
+        (one["name"], one["display_name"], ", ".join(one["groups"]), "yes" if one["can_decide"] else "")
         for one in found["items"]
     ]
     ctx.show(found, lambda _: ctx.screen.table(("name", "shown as", "groups", "may decide"), rows, empty="Nobody."))

@@ -19,13 +19,13 @@ class ProposedAction(View):
     reasoning: str
     confidence: float | None
     risk_level: RiskLevel
-    claimed_risk: RiskLevel | None
+    proposed_risk_level: RiskLevel | None
     risk_reasons: list[str]
     supporting_data: Any
-    is_carried_out: bool  # by Cairn itself; otherwise the parameters go back to whoever proposed it
+    executed_by_cairn: bool  # by Cairn itself; otherwise the parameters go back to whoever proposed it
     outcome: str
     result: Any
-    begun_at: Instant | None
+    started_at: Instant | None
     ended_at: Instant | None
 
 

@@ -33,7 +33,7 @@ class ApprovalBatches:
             for approval_id, digest in dict(items).items()
         ]
         failed = sum(result.error is not None for result in results)
-        return BatchDecisionResults(decided=len(results) - failed, refused=failed, items=results)
+        return BatchDecisionResults(decided=len(results) - failed, failed=failed, items=results)
 
     async def _decide(
         self, approval_id: str, digest: str | None, decision: str, feedback: str, actor: Actor, command_id: UUID | None

@@ -22,7 +22,7 @@ class Vote(View):
 
 
 class Approval(View):
-    """`asked_of` names persons, addresses, roles or groups who may decide; empty: whoever may decide at all."""
+    """`assigned_to` lists user names, email addresses, roles and groups; if it is empty, any approver can decide."""
 
     approval_id: Id
     title: str  # one line that says what is asked
@@ -37,20 +37,20 @@ class Approval(View):
     checkpoint_id: Id
     checkpoint_name: str
     checkpoint_position: int
-    asked_at: Instant
+    requested_at: Instant
     expires_at: Instant | None
     on_timeout: OnExpiry | None  # null: there is no deadline
     escalate_to: list[str]
     closed_at: Instant | None
-    needed: int
-    given: int
+    required_approvals: int
+    received_approvals: int
     reason: str
     decisions: list[Vote]
-    possible: list[str]
+    available_decisions: list[str]
     rule: str | None
     priority: int
-    asked_of: list[str]
-    may_decide: bool  # whoever asks
+    assigned_to: list[str]
+    can_decide: bool  # whoever asks
     warning: str | None  # what stands in the way of a decision: too few people may take it
     escalated: bool
     operation_type: str | None
@@ -67,7 +67,7 @@ class ApprovalTerms(View):
     """Under which it is asked."""
 
     on_timeout: OnExpiry | None
-    period_seconds: float | None
+    timeout_seconds: float | None
     escalate_after_seconds: float | None
     escalate_to: list[str]
     not_by_starter: bool
@@ -103,7 +103,7 @@ class ApprovalDetail(Approval):
     action: ProposedAction | None
     artifacts: list[Artifact]
     form: Form | None
-    steps: list[PriorExecution]
+    prior_executions: list[PriorExecution]
     comments: list[Comment]
     context_available: bool
 
@@ -118,7 +118,7 @@ class BatchDecisionResult(View):
 
 class BatchDecisionResults(View):
     decided: int
-    refused: int
+    failed: int
     items: list[BatchDecisionResult]
 
 

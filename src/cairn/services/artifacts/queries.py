@@ -106,7 +106,7 @@ def artifact(row: Row, *, is_stale: bool) -> Artifact:
         created_at=row.created_at,
         promoted_to_permanent_at=row.promoted_to_permanent_at,
         superseded_at=row.superseded_at,
-        stale=is_stale,
+        is_stale=is_stale,
     )
 
 

@@ -28,7 +28,7 @@ class Artifact(View):
     created_at: Instant
     promoted_to_permanent_at: Instant | None
     superseded_at: Annotated[Instant | None, Field(description="When another one took its place.")]
-    stale: Annotated[bool, Field(description="Something that it was made from has a newer version.")]
+    is_stale: Annotated[bool, Field(description="Something that it was made from has a newer version.")]
 
 
 class ArtifactPage(Page[Artifact]):

@@ -201,7 +201,7 @@ def _users(connection: Connection, rows: Iterable[Row], now: datetime) -> list[U
 
 def _as_person(user: User) -> Person:
     may_decide = Role.APPROVER in user.roles or Role.ADMIN in user.roles
-    return Person(name=user.name, display_name=user.display_name, groups=user.groups, may_decide=may_decide)
+    return Person(name=user.name, display_name=user.display_name, groups=user.groups, can_decide=may_decide)
 
 
 def _by_user(

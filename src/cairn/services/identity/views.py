@@ -19,7 +19,7 @@ class Person(View):
     name: Name
     display_name: str
     groups: list[str]
-    may_decide: Annotated[bool, Field(description="Has the role approver or admin.")]
+    can_decide: Annotated[bool, Field(description="Has the role approver or admin.")]
 
 
 class PersonPage(Page[Person]):

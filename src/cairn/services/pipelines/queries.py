@@ -65,7 +65,7 @@ def _summary(row: Row, latest: dict[str, RunSummary], recent: list[RecentRun], w
         deleted_at=row.deleted_at,
         latest_run=latest.get(row.pipeline_id),
         recent_runs=recent,
-        waiting=waiting,
+        pending_approval_count=waiting,
     )
 
 

@@ -32,7 +32,7 @@ class PipelineSummary(View):
     deleted_at: Instant | None
     latest_run: RunSummary | None
     recent_runs: list[RecentRun]
-    waiting: int
+    pending_approval_count: int
 
 
 class PipelinePage(Page[PipelineSummary]):

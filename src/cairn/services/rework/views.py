@@ -36,7 +36,7 @@ class ArtifactFlow(View):
     consumer_execution_id: Id
     consumer_checkpoint: str
     consumed_at: Instant
-    stale: Annotated[bool, Field(description="A newer version stands: who read this one is not up to date.")]
+    is_stale: Annotated[bool, Field(description="A newer version stands: who read this one is not up to date.")]
 
 
 class Dependency(View):

@@ -146,7 +146,7 @@ class Disagreement(View):
     checkpoint_name: str
     kind: ApprovalKind
     operation_type: str | None
-    asked_at: Instant
+    requested_at: Instant
     rule: str
     decision: str
     by: str
@@ -228,7 +228,7 @@ class Audit(View):
     checkpoint_name: str
     kind: ApprovalKind
     operation_type: str | None
-    asked_at: Instant
+    requested_at: Instant
     rule: str
     scope: Scope
     review: AuditReview | None

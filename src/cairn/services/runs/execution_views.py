@@ -86,7 +86,7 @@ class Execution(View):
     archived_by: Id | None
     sandbox: Literal["bubblewrap", "process"] | None  # how far a script's process was shut in
     retry_due_at: Instant | None
-    worked_seconds: float
+    active_seconds: float
     digest: str | None
     error_details: ErrorDetails
     validations: Annotated[list[ResultValidation], Field(description="Checks of its results, oldest first.")]
@@ -96,7 +96,7 @@ class Execution(View):
     form: Form | None
     progress: Progress | None
     usage: Annotated[Usage, Field(description="What models have used in it so far, over all its attempts.")]
-    possible: list[str]
+    available_commands: list[str]
     warnings: list[str]
 
 
@@ -157,7 +157,7 @@ class ResultValidation(View):
         Literal["schema", "lenient", "custom"],
         Field(description="What is declared; a model, of near misses; a model, by the prompt of the checkpoint."),
     ]
-    passes: bool
+    passed: bool
     reason: Annotated[str, Field(description="In the words of the model.")]
     findings: list[ResultFinding]
     model: str | None

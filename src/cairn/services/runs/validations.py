@@ -71,7 +71,7 @@ def of_executions(connection: Connection, execution_ids: Sequence[str]) -> dict[
                 revision_iteration=row.revision_iteration,
                 at=row.at,
                 by=row.by,
-                passes=row.passed,
+                passed=row.passed,
                 reason=row.reason,
                 findings=[ResultFinding(**one) for one in row.findings],
                 model=row.model,

@@ -50,9 +50,9 @@ class RunSummary(View):
     metadata: RunMetadata
     current_checkpoint_id: Id | None
     current_checkpoint_position: int | None
-    waiting: Annotated[int, Field(description="Pending approvals.")]
-    to_start: Annotated[int, Field(description="Checkpoints that wait until somebody starts them.")]
-    open: Annotated[list[OpenExecution], Field(description="What is at work or waits now, in its order.")]
+    pending_approval_count: Annotated[int, Field(description="Pending approvals.")]
+    pending_start_count: Annotated[int, Field(description="Checkpoints that wait until somebody starts them.")]
+    open_executions: Annotated[list[OpenExecution], Field(description="What is at work or waits now, in its order.")]
     archived_by: Id | None
     over_budget: Annotated[str | None, Field(description="Why it pauses, if the budget is spent.")]
     usage: Annotated[Usage, Field(description="What models have used in it so far.")]
@@ -79,8 +79,8 @@ class RunCheckpoint(View):
     stage: str
     mode: ExecutionMode
     needs: list[str]
-    asks_to_start: bool
-    asks_to_complete: bool
+    requires_approval_to_start: bool
+    requires_approval_to_complete: bool
     execution_id: Id | None
     status: ExecutionStatus | Literal["upcoming"]
     waiting_on: WaitingOn | None
@@ -88,7 +88,7 @@ class RunCheckpoint(View):
     revision_iteration: int
     started_at: Instant | None
     completed_at: Instant | None
-    worked_seconds: float
+    active_seconds: float
     artifact_count: int
     error: str | None
     retry_due_at: Instant | None
@@ -119,9 +119,9 @@ class Run(RunSummary):
     restart_count: int
     checkpoint_execution_history: list[Id]
     rollback_history: list[Id]
-    trail: list[RunCheckpoint]
+    checkpoints: list[RunCheckpoint]
     progress: RunProgress
-    possible: list[str]
-    waiting_approvals: list[Approval]
+    available_commands: list[str]
+    pending_approvals: list[Approval]
     budget: RunBudget
     warnings: list[str]

@@ -21,7 +21,7 @@ export function ActionDetails({ action, parameters }: { action: ActionDetail; pa
         <span className={styles.operation}>
           <code className={styles.tag}>{action.operation_type}</code>
           <span className={styles.execution}>
-            {action.is_carried_out
+            {action.executed_by_cairn
               ? 'executed by Cairn after approval'
               : 'executed by the proposer after approval'}
           </span>

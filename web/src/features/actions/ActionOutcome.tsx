@@ -8,7 +8,7 @@ export function ActionOutcome({ approval }: { approval: ApprovalDetail }) {
   const { action, status } = approval
   const isApproved = status === 'approved' || status === 'auto_approved'
   if (action === null || !isApproved) return null
-  const outcome = outcomeText(action, action.is_carried_out)
+  const outcome = outcomeText(action, action.executed_by_cairn)
   if (outcome === null) return null
   return (
     <div className={styles.outcome}>

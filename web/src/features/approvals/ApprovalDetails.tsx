@@ -196,19 +196,26 @@ function Conditions({ conditions }: { conditions: readonly Condition[] }) {
 }
 
 function Deciders({ approval }: { approval: ApprovalDetail }) {
-  const { needed, given, asked_of, terms } = approval
+  const {
+    required_approvals: required,
+    received_approvals: received,
+    assigned_to: assignees,
+    terms,
+  } = approval
   const now = useNow()
   const escalatesAt =
     terms.escalate_after_seconds !== null && !approval.escalated
-      ? new Date(new Date(approval.asked_at).getTime() + terms.escalate_after_seconds * 1000).toISOString()
+      ? new Date(
+          new Date(approval.requested_at).getTime() + terms.escalate_after_seconds * 1000,
+        ).toISOString()
       : null
   return (
     <DetailSection title="Approvers">
       <p className={styles.note}>
-        {needed === 1 ? 'Needs one approval' : `${given} of ${needed} approvals given`}{' '}
-        {asked_of.length === 0 ? 'from any approver.' : `from ${asked_of.join(', ')}.`}
-        {needed > 1 && ' Each approval must come from a different person.'}
-        {approval.may_decide ? '' : " You can't decide this approval."}
+        {required === 1 ? 'Needs one approval' : `${received} of ${required} approvals given`}{' '}
+        {assignees.length === 0 ? 'from any approver.' : `from ${assignees.join(', ')}.`}
+        {required > 1 && ' Each approval must come from a different person.'}
+        {approval.can_decide ? '' : " You can't decide this approval."}
         {terms.not_by_starter && ` ${approval.started_by} started the run and can't approve.`}
       </p>
       {escalatesAt !== null && approval.status === 'pending' && (
@@ -224,7 +231,7 @@ function PreviousSteps({ approval }: { approval: ApprovalDetail }) {
   return (
     <DetailSection title="Previous steps">
       <ol className={styles.steps}>
-        {approval.steps.map((step) => {
+        {approval.prior_executions.map((step) => {
           const isCurrent = step.execution_id === approval.execution_id
           const isWaiting = isCurrent && approval.status === 'pending'
           const state = executionState({

@@ -135,7 +135,7 @@ function SelectionBar({ selected, sameDecision, selectAll, clear }: ReturnType<t
     setConfirming(selected)
     setDecision(next)
   }
-  const canReject = selected.every((item) => item.approval?.possible.includes('reject'))
+  const canReject = selected.every((item) => item.approval?.available_decisions.includes('reject'))
   return (
     <>
       {selected.length > 0 && (

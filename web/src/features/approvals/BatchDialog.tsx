@@ -33,13 +33,13 @@ export function BatchDialog({ items, decision, onClose, onDone }: Props) {
       return decideBatch(approvals, chosen, text.trim())
     },
     onSuccess: (decided, chosen) => {
-      if (decided.refused > 0) return
+      if (decided.failed > 0) return
       showToast(`${decided.decided} ${DONE[chosen]}.`)
       onDone()
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['approvals'] }),
   })
-  const result = data !== undefined && data.refused > 0 ? data : null
+  const result = data !== undefined && data.failed > 0 ? data : null
   const rejects = decision === 'reject'
   const name = nameOf(items)
 
@@ -128,7 +128,7 @@ function BatchResult({ result, items, verb, onClose }: BatchResultProps) {
   const whereOf = new Map(items.map((item) => [item.id, item.location]))
   return (
     <>
-      <Notice tone="ochre" title={`${result.decided} ${verb}, ${result.refused} not.`}>
+      <Notice tone="ochre" title={`${result.decided} ${verb}, ${result.failed} not.`}>
         These approvals were not {verb}:
       </Notice>
       <ul className={styles.list}>

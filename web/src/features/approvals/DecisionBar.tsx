@@ -39,7 +39,8 @@ export function DecisionBar(props: Props) {
     artifacts.length > 0 && pluralize(artifacts.length, 'artifact'),
     isSimulated && 'simulated model',
     revision,
-    approval.needed > 1 && `${approval.given} of ${approval.needed} approvals given`,
+    approval.required_approvals > 1 &&
+      `${approval.received_approvals} of ${approval.required_approvals} approvals given`,
     deadline && [deadline, timeoutText(approval)].filter(Boolean).join(', '),
     approval.reason,
     approval.warning,
@@ -57,7 +58,7 @@ export function DecisionBar(props: Props) {
             view details
           </Link>
           {!canDecide && " · your role can't decide"}
-          {canDecide && !approval.may_decide && ' · assigned to others'}
+          {canDecide && !approval.can_decide && ' · assigned to others'}
         </>
       }
       notice={
@@ -78,9 +79,14 @@ export function DecisionBar(props: Props) {
         )
       }
       actions={
-        approval.may_decide &&
+        approval.can_decide &&
         !pinned.changed && (
-          <DecisionButtons approval={approval} possible={approval.possible} decision={decision} comment="" />
+          <DecisionButtons
+            approval={approval}
+            possible={approval.available_decisions}
+            decision={decision}
+            comment=""
+          />
         )
       }
     />

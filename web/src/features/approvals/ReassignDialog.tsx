@@ -77,7 +77,7 @@ const MAX_SUGGESTIONS = 12
 /** People who can decide, to add with a click. */
 function SuggestedPeople({ onSelect }: { onSelect: (name: string) => void }) {
   const { data } = useQuery(people())
-  const names = (data?.items ?? []).filter((one) => one.may_decide).slice(0, MAX_SUGGESTIONS)
+  const names = (data?.items ?? []).filter((one) => one.can_decide).slice(0, MAX_SUGGESTIONS)
   if (names.length === 0) return null
   return (
     <fieldset className={styles.suggestions}>

@@ -2,7 +2,11 @@ import type { PendingItem } from '~/ui/PendingRows'
 
 /** Whether it can be part of a batch decision. */
 export function canBatch({ approval }: PendingItem): boolean {
-  return approval?.may_decide === true && approval.kind !== 'input' && approval.possible.includes('approve')
+  return (
+    approval?.can_decide === true &&
+    approval.kind !== 'input' &&
+    approval.available_decisions.includes('approve')
+  )
 }
 
 /** Whether one decision can apply to both: the same kind, operation and checkpoint. */

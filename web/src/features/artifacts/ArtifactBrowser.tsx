@@ -80,7 +80,7 @@ export function ArtifactBrowser({ artifacts, selected, onSelect, emptyText, prev
                     {changeLabel(item, previousVersionOf(item, previousArtifacts), previousRun.version)}
                   </span>
                 )}
-                {item.stale && <span className={styles.note}>stale</span>}
+                {item.is_stale && <span className={styles.note}>stale</span>}
                 <span className={styles.size}>{formatBytes(item.size_bytes)}</span>
               </UnstyledButton>
             </li>

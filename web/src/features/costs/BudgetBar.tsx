@@ -13,7 +13,7 @@ type Props = { run: Run; allowed: boolean; task: RunCommandState; notice: ReactN
 /** The bottom bar of a run that was paused because its budget is exhausted. */
 export function BudgetBar({ run, allowed, task, notice }: Props) {
   const [editing, setEditing] = useState(false)
-  const canResume = run.possible.includes('resume')
+  const canResume = run.available_commands.includes('resume')
   const canRaise = exhaustedMonthlyLimit(run) === undefined && runLimits(run).length > 0
   return (
     <>

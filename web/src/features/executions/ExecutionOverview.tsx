@@ -57,8 +57,8 @@ export function ExecutionOverview({
         {item.needs.length > 0 && <Detail name="Needs">{item.needs.join(', ')}</Detail>}
         {item.started_at !== null && <Detail name="Started">{formatTime(item.started_at, now)}</Detail>}
         {item.completed_at !== null && <Detail name="Completed">{formatTime(item.completed_at, now)}</Detail>}
-        {item.worked_seconds !== null && item.worked_seconds > 0 && (
-          <Detail name="Active time">{formatDuration(item.worked_seconds)}</Detail>
+        {item.active_seconds !== null && item.active_seconds > 0 && (
+          <Detail name="Active time">{formatDuration(item.active_seconds)}</Detail>
         )}
         {execution !== undefined && execution.max_attempts > 1 && (
           <Detail name="Attempt">
@@ -98,9 +98,9 @@ function Detail({ name, children }: { name: string; children: React.ReactNode })
 }
 
 function approvalLabel(item: RunCheckpoint): string {
-  if (item.asks_to_start && item.asks_to_complete) return 'to start and to complete'
-  if (item.asks_to_start) return 'to start'
-  return item.asks_to_complete ? 'to complete' : 'none'
+  if (item.requires_approval_to_start && item.requires_approval_to_complete) return 'to start and to complete'
+  if (item.requires_approval_to_start) return 'to start'
+  return item.requires_approval_to_complete ? 'to complete' : 'none'
 }
 
 /** What people did, newest last. */

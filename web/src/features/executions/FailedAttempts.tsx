@@ -13,7 +13,7 @@ type FailedAttempt = Execution['error_details']['attempts'][number]
  */
 export function FailedAttempts({ execution, failed }: { execution: Execution; failed: boolean }) {
   // Validation findings are shown separately.
-  const hasFindings = execution.validations.some((validation) => !validation.passes)
+  const hasFindings = execution.validations.some((validation) => !validation.passed)
   const attempts = failedAttempts(execution)
     .filter((attempt) => attempt.error_type !== 'not_valid' || !hasFindings)
     .toReversed()

@@ -16,7 +16,7 @@ const VALIDATOR_LABELS: Record<Validation['by'], string> = {
 export function Validations({ validations }: { validations: readonly Validation[] }) {
   const now = useNow()
   const shown = validations.filter(
-    (validation) => !validation.passes || validation.findings.length > 0 || validation.reason !== '',
+    (validation) => !validation.passed || validation.findings.length > 0 || validation.reason !== '',
   )
   if (shown.length === 0) return null
   return (
@@ -26,9 +26,9 @@ export function Validations({ validations }: { validations: readonly Validation[
         {shown.toReversed().map((validation) => (
           <li key={`${validation.at} ${validation.by} ${validation.attempt_number}`}>
             <p className={styles.header}>
-              <strong className={styles.verdict} data-passes={validation.passes || undefined}>
-                {validation.passes ? <IconCircleCheckFilled size={15} /> : <IconCircleXFilled size={15} />}
-                {validation.passes ? 'Passed' : 'Failed'}
+              <strong className={styles.verdict} data-passes={validation.passed || undefined}>
+                {validation.passed ? <IconCircleCheckFilled size={15} /> : <IconCircleXFilled size={15} />}
+                {validation.passed ? 'Passed' : 'Failed'}
               </strong>
               <span>{VALIDATOR_LABELS[validation.by]}</span>
               {validation.is_simulated && <SimulatedTag />}

@@ -27,7 +27,7 @@ export function FailedRuns({ runs }: { runs: readonly RunSummary[] }) {
 
 function FailedRun({ run }: { run: RunSummary }) {
   const { data } = useQuery(runQuery(run.run_id))
-  const failed = data?.trail.find((item) => item.status === 'failed')
+  const failed = data?.checkpoints.find((item) => item.status === 'failed')
   return (
     <li className={styles.failed}>
       <span className={styles.name}>

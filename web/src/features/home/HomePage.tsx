@@ -91,7 +91,7 @@ function Runs({ items }: { items: RunSummary[] }) {
   const open = current.filter(
     (run) => ['in_progress', 'paused', 'not_started'].includes(run.status) && !failed.includes(run),
   )
-  const running = open.filter((run) => run.waiting === 0 && !needsManualStart(run))
+  const running = open.filter((run) => run.pending_approval_count === 0 && !needsManualStart(run))
   const recent = current.filter((run) => !open.includes(run) && !failed.includes(run)).slice(0, MAX_ROWS)
   if (current.length === 0) {
     return (

@@ -56,7 +56,7 @@ export function DelegationDialog({ onClose }: { onClose: () => void }) {
         value={to}
         options={[
           { value: '', label: 'Select…' },
-          ...options(people.filter((person) => person.may_decide && person.name !== from)),
+          ...options(people.filter((person) => person.can_decide && person.name !== from)),
         ]}
         onChange={setTo}
       />

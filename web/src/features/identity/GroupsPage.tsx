@@ -147,7 +147,7 @@ function GroupDialog({ group, onClose }: { group: Group | null; onClose: () => v
         options={(people?.items ?? []).map((person) => ({
           value: person.name,
           label: personLabel(person),
-          description: person.may_decide ? undefined : "Can't decide approvals.",
+          description: person.can_decide ? undefined : "Can't decide approvals.",
         }))}
         value={members}
         onChange={setMembers}

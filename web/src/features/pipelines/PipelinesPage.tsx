@@ -19,7 +19,7 @@ import styles from './PipelinesPage.module.css'
 
 const FILTERS: { value: string; label: string; matches: (item: PipelineSummary) => boolean }[] = [
   { value: 'all', label: 'All', matches: () => true },
-  { value: 'waiting', label: 'Waiting', matches: (item) => item.waiting > 0 },
+  { value: 'waiting', label: 'Waiting', matches: (item) => item.pending_approval_count > 0 },
   { value: 'running', label: 'Running', matches: (item) => item.latest_run?.status === 'in_progress' },
   {
     value: 'failed',

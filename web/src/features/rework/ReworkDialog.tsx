@@ -43,7 +43,7 @@ function Content({ run, requester, onClose, onDone }: Props & { requester: Rewor
   const { item, execution } = requester
   const client = useQueryClient()
   const now = useNow()
-  const earlier = run.trail.filter((other) => other.position < item.position)
+  const earlier = run.checkpoints.filter((other) => other.position < item.position)
   const [key, setKey] = useState(() => earlier.findLast((other) => other.status === 'completed')?.key ?? null)
   const [prompt, setPrompt] = useState('')
   const [reason, setReason] = useState('')

@@ -24,7 +24,7 @@ export function StaleNotice({ execution, allowed }: { execution: Execution; allo
         title={`${execution.checkpoint_name} is stale.`}
         actions={
           allowed &&
-          execution.possible.includes('rerun') && (
+          execution.available_commands.includes('rerun') && (
             <Button
               leftSection={<IconRefresh size={16} />}
               loading={rerun.isPending}

@@ -173,8 +173,8 @@ function rollbackRequest(
 
 /** The last completed checkpoint before the current one: the smallest rollback. */
 function defaultPosition(run: Run): number | null {
-  const completed = run.trail.filter((item) => item.status === 'completed').map((item) => item.position)
-  const started = run.trail.filter((item) => item.status !== 'upcoming').map((item) => item.position)
+  const completed = run.checkpoints.filter((item) => item.status === 'completed').map((item) => item.position)
+  const started = run.checkpoints.filter((item) => item.status !== 'upcoming').map((item) => item.position)
   const furthest = Math.max(-1, ...started)
   const before = completed.filter((position) => position < furthest)
   return before.at(-1) ?? (started.length > 0 ? -1 : null)

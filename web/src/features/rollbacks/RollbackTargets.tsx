@@ -31,7 +31,7 @@ export function CheckpointTargets({
     >
       <div className={styles.list}>
         <TargetOption value="-1" name="Start of the run" note="archives everything in this run" autofocus />
-        {run.trail
+        {run.checkpoints
           .filter((item) => item.status !== 'upcoming')
           .map((item) => {
             const open = item.status === 'completed'
@@ -111,7 +111,7 @@ function summary(run: RunSummary, now: Date): string {
 /** The checkpoint of the earlier run, by default the last completed one. */
 function EarlierRunCheckpoint({ target, onSelect }: { target: Target; onSelect: (target: Target) => void }) {
   const { data } = useQuery(runQuery(target.runId))
-  const completed = data?.trail.filter((item) => item.status === 'completed') ?? []
+  const completed = data?.checkpoints.filter((item) => item.status === 'completed') ?? []
   const last = completed.at(-1)?.position ?? -1
   useEffect(() => {
     if (data !== undefined && target.position === null) onSelect({ ...target, position: last })

@@ -52,7 +52,7 @@ export function Audits({ scope }: { scope: Scope }) {
               </Link>,
               audit.operation_type ?? audit.kind,
               audit.rule,
-              <Time key="at" at={audit.asked_at} />,
+              <Time key="at" at={audit.requested_at} />,
               <AuditReview
                 key="said"
                 audit={audit}

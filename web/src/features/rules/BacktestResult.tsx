@@ -62,7 +62,7 @@ export function BacktestResult({ result, isOutdated }: { result: Backtest; isOut
                   {item.decision} by {item.by}
                   {item.feedback !== '' && <p>{item.feedback}</p>}
                 </span>,
-                <Time key="at" at={item.asked_at} />,
+                <Time key="at" at={item.requested_at} />,
               ],
             }))}
           />

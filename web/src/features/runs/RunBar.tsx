@@ -128,7 +128,7 @@ function StartBar({ item, allowed, task, notice, run }: WithItem) {
       state={YOURS}
       title={`Start ${item.name}?`}
       detail={
-        run.trail[item.position - 1] === undefined
+        run.checkpoints[item.position - 1] === undefined
           ? 'It is waiting for a manual start.'
           : 'Everything it needs is completed. It is waiting for a manual start.'
       }
@@ -190,7 +190,7 @@ function RunningBar({
   const next =
     item === null
       ? undefined
-      : run.trail.find((next) => next.position > item.position && next.status === 'upcoming')
+      : run.checkpoints.find((next) => next.position > item.position && next.status === 'upcoming')
   const progress = item?.progress == null ? null : progressText(item.progress)
   const waiting = item === null ? null : waitingText(item, now)
   return (
@@ -233,7 +233,7 @@ function FinishedBar({ run, notice }: { run: Run; notice: ReactNode }) {
     run.started_at !== null && run.completed_at !== null
       ? formatDuration((new Date(run.completed_at).getTime() - new Date(run.started_at).getTime()) / 1000)
       : null
-  const artifacts = run.trail.reduce((sum, item) => sum + item.artifact_count, 0)
+  const artifacts = run.checkpoints.reduce((sum, item) => sum + item.artifact_count, 0)
   const text = {
     completed: [
       'Run completed',

@@ -29,7 +29,7 @@ export function RunHeader({ run, cost }: { run: Run; cost: ReactNode }) {
         </h1>
         <StateTag state={state} pill />
         <span className={styles.dots}>
-          <CheckpointDots dots={dotsOfCheckpoints(run.trail)} />
+          <CheckpointDots dots={dotsOfCheckpoints(run.checkpoints)} />
           <span>
             {run.progress.completed} of {run.progress.total}
           </span>

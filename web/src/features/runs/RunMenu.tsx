@@ -26,7 +26,7 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
   const navigate = useNavigate()
   const [cancelling, setCancelling] = useState(false)
   const [restarting, setRestarting] = useState(false)
-  const isPossible = (command: string) => allowed && run.possible.includes(command)
+  const isPossible = (command: string) => allowed && run.available_commands.includes(command)
   const runAgain = async () => {
     const next = await task.run('retry', () => sendRunCommand(run.run_id, 'retry'))
     if (next !== undefined) void navigate({ to: '/runs/$runId', params: { runId: next.run_id }, search: {} })

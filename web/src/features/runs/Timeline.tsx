@@ -82,7 +82,7 @@ function TimelineStep({
 }
 
 function elapsedTime(item: RunCheckpoint, now: Date): string | null {
-  if (item.worked_seconds !== null && item.status === 'completed') return formatDuration(item.worked_seconds)
+  if (item.active_seconds !== null && item.status === 'completed') return formatDuration(item.active_seconds)
   if (item.started_at === null) return null
   const end = item.completed_at === null ? now : new Date(item.completed_at)
   return item.status === 'in_progress' || item.status === 'completed'
@@ -93,7 +93,11 @@ function elapsedTime(item: RunCheckpoint, now: Date): string | null {
 /** The status of a checkpoint, or the approvals it will need. */
 function statusLine(item: RunCheckpoint, word: string): string {
   if (item.status === 'upcoming') {
-    return item.asks_to_start ? 'Approval to start' : item.asks_to_complete ? 'Approval to complete' : ''
+    return item.requires_approval_to_start
+      ? 'Approval to start'
+      : item.requires_approval_to_complete
+        ? 'Approval to complete'
+        : ''
   }
   if (item.status === 'failed') return item.error ?? word
   const progress = item.progress === null ? '' : progressText(item.progress)

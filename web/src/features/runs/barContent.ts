@@ -22,7 +22,7 @@ function selectedContent(
 ): BarContent | null {
   if (item === undefined || isFinished(run)) return null
   const approval =
-    execution?.approval ?? run.waiting_approvals.find((one) => one.execution_id === item.execution_id) ?? null
+    execution?.approval ?? run.pending_approvals.find((one) => one.execution_id === item.execution_id) ?? null
   if (item.waiting_on === 'human_form' || item.waiting_on === 'script_input')
     return { kind: 'fill in', approval }
   if (approval !== null && approval.status === 'pending') {
@@ -43,27 +43,27 @@ export function barContent(
   const own = selectedContent(run, selected, execution)
   if (own !== null) return own
   if (isFinished(run)) {
-    const failed = run.trail.find((item) => item.status === 'failed')
+    const failed = run.checkpoints.find((item) => item.status === 'failed')
     return run.status === 'failed' && failed !== undefined
       ? { kind: 'failed', item: failed }
       : { kind: 'over' }
   }
   if (run.status === 'paused') {
-    const failed = run.trail.find((item) => item.status === 'failed')
+    const failed = run.checkpoints.find((item) => item.status === 'failed')
     return failed === undefined ? { kind: 'resume' } : { kind: 'failed', item: failed }
   }
-  const waiting = run.trail.find((item) => executionState(item).tone === 'ochre')
+  const waiting = run.checkpoints.find((item) => executionState(item).tone === 'ochre')
   if (waiting !== undefined && waiting !== selected) return { kind: 'elsewhere', item: waiting }
-  return { kind: 'running', item: run.trail.find((item) => item.status === 'in_progress') ?? null }
+  return { kind: 'running', item: run.checkpoints.find((item) => item.status === 'in_progress') ?? null }
 }
 
 /** Whether the user can perform the action of the bar. */
 export function canAct(content: BarContent, roles: readonly Role[]): boolean {
   switch (content.kind) {
     case 'decide':
-      return content.approval.may_decide
+      return content.approval.can_decide
     case 'fill in':
-      return content.approval?.may_decide ?? canAnswer(roles)
+      return content.approval?.can_decide ?? canAnswer(roles)
     default:
       return canEdit(roles)
   }

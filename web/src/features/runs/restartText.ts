@@ -4,20 +4,20 @@ import { pluralize } from '~/lib/formatting'
 const namesOf = (items: readonly { name: string }[]) => items.map((item) => item.name).join(', ')
 
 /** The effects of a restart in words. Null means no such effect. */
-export function restartText(run: Pick<Run, 'trail' | 'waiting_approvals' | 'pass_number' | 'status'>): {
+export function restartText(run: Pick<Run, 'checkpoints' | 'pending_approvals' | 'pass_number' | 'status'>): {
   kept: string
   stopped: string | null
   withdrawn: string | null
   starts: string
 } {
-  const completed = run.trail.filter((item) => item.status === 'completed')
+  const completed = run.checkpoints.filter((item) => item.status === 'completed')
   const artifacts = completed.reduce((sum, item) => sum + item.artifact_count, 0)
-  const open = run.trail.filter(
+  const open = run.checkpoints.filter(
     (item) => !['completed', 'upcoming', 'failed', 'cancelled'].includes(item.status),
   )
-  const firstStage = run.trail.filter((item) => item.stage === run.trail[0]?.stage)
-  const needingApproval = firstStage.filter((item) => item.asks_to_start)
-  const starting = firstStage.filter((item) => !item.asks_to_start)
+  const firstStage = run.checkpoints.filter((item) => item.stage === run.checkpoints[0]?.stage)
+  const needingApproval = firstStage.filter((item) => item.requires_approval_to_start)
+  const starting = firstStage.filter((item) => !item.requires_approval_to_start)
   return {
     kept:
       completed.length === 0
@@ -25,9 +25,9 @@ export function restartText(run: Pick<Run, 'trail' | 'waiting_approvals' | 'pass
         : `${pluralize(completed.length, 'checkpoint')} and ${pluralize(artifacts, 'artifact')} of pass ${run.pass_number}. They stay available.`,
     stopped: open.length === 0 ? null : namesOf(open),
     withdrawn:
-      run.waiting_approvals.length === 0
+      run.pending_approvals.length === 0
         ? null
-        : `${pluralize(run.waiting_approvals.length, 'pending approval')}: ${run.waiting_approvals.map((item) => item.checkpoint_name).join(', ')}`,
+        : `${pluralize(run.pending_approvals.length, 'pending approval')}: ${run.pending_approvals.map((item) => item.checkpoint_name).join(', ')}`,
     starts: [
       starting.length > 0 && `${namesOf(starting)} ${starting.length === 1 ? 'starts' : 'start'} again.`,
       needingApproval.length > 0 &&

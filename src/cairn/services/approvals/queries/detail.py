@@ -49,7 +49,7 @@ def get_detail(
         action=_action(connection, plans, loaded, approval, row.definition_revision),
         artifacts=artifacts.of_executions(connection, {row.execution_id: row.outputs}, stale)[row.execution_id],
         form=form_of(connection, checkpoint, row),
-        steps=_steps(connection, found.run_id),
+        prior_executions=_steps(connection, found.run_id),
         comments=list_comments(connection, approval_id),
         context_available=True,
     )
@@ -59,7 +59,7 @@ def _terms(a: Approval) -> ApprovalTerms:
     terms = a.terms
     return ApprovalTerms(
         on_timeout=terms.on_expiry if terms.timeout is not None else None,
-        period_seconds=terms.timeout,
+        timeout_seconds=terms.timeout,
         escalate_after_seconds=terms.escalate_after,
         escalate_to=list(terms.escalate_to),
         not_by_starter=terms.not_by_starter,
@@ -86,13 +86,13 @@ def _action(
         reasoning=row.reasoning,
         confidence=row.confidence,
         risk_level=RiskLevel(row.risk_level),
-        claimed_risk=RiskLevel(row.proposed_risk_level) if row.proposed_risk_level else None,
+        proposed_risk_level=RiskLevel(row.proposed_risk_level) if row.proposed_risk_level else None,
         risk_reasons=row.risk_reasons,
         supporting_data=row.supporting_data,
-        is_carried_out=kind.is_executed_by_cairn,
+        executed_by_cairn=kind.is_executed_by_cairn,
         outcome=row.outcome,
         result=row.result,
-        begun_at=row.started_at,
+        started_at=row.started_at,
         ended_at=row.ended_at,
     )
 

@@ -69,7 +69,7 @@ def _flow(connection: Connection, run_id: str) -> list[ArtifactFlow]:
             consumer_execution_id=row.consumer,
             consumer_checkpoint=row.consumer_key,
             consumed_at=row.consumed_at,
-            stale=(row.consumer, row.artifact_record_id) in old,
+            is_stale=(row.consumer, row.artifact_record_id) in old,
         )
         for row in connection.execute(query)
     ]

@@ -225,7 +225,7 @@ def _audits(rows: Sequence[Row]) -> list[Audit]:
             checkpoint_name=row.checkpoint_name,
             kind=ApprovalKind(row.kind),
             operation_type=row.operation_type,
-            asked_at=row.requested_at,
+            requested_at=row.requested_at,
             rule=row.rule,
             scope=row.rule_scope,
             review=None

@@ -142,7 +142,7 @@ def _disagreement(rule: str, answer: str, row: Row, vote: Row | None) -> Disagre
         checkpoint_name=row.checkpoint_name,
         kind=row.kind,
         operation_type=row.operation_type,
-        asked_at=row.requested_at,
+        requested_at=row.requested_at,
         rule=rule,
         decision=answer,
         by=vote.by if vote else "",

@@ -147,7 +147,7 @@ def _view(connection: Connection, plans: DefinitionCache, around: ExecutionRows,
         archived_by=row.archived_by,
         sandbox=row.sandbox,
         retry_due_at=row.due_at,
-        worked_seconds=worked_seconds(row.active_seconds, row.active_since, now),
+        active_seconds=worked_seconds(row.active_seconds, row.active_since, now),
         digest=row.digest,
         error_details=_errors(row, around.faults.get(row.execution_id, [])),
         validations=around.validations.get(row.execution_id, []),
@@ -157,7 +157,9 @@ def _view(connection: Connection, plans: DefinitionCache, around: ExecutionRows,
         form=form_of(connection, checkpoint, row),
         progress=progress.progress(row),
         usage=usage_view(around.used.get(row.execution_id, NOTHING)),
-        possible=for_execution(run, aggregate, now, is_stale=row.execution_id in around.stale) if is_live else [],
+        available_commands=for_execution(run, aggregate, now, is_stale=row.execution_id in around.stale)
+        if is_live
+        else [],
         warnings=[],
     )
 
