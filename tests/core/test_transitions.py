@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from cairn.core import transitions
-from cairn.core.approval_decisions import ANSWERS
+from cairn.core.approval_decisions import HANDLERS
 from cairn.core.commands import CommandContext
 from cairn.core.draft import Draft
 from cairn.core.errors import CommandRefused
@@ -147,7 +147,7 @@ def test_every_cell_of_the_decisions_table() -> None:
         (kind.value, said): status.value for kind, row in transitions.DECISIONS.items() for said, status in row.items()
     }
     assert table == rows(DECISIONS)
-    assert {(kind.value, said) for kind, said in ANSWERS} == table.keys()
+    assert {(kind.value, said) for kind, said in HANDLERS} == table.keys()
     assert transitions.DECISIONS.keys() == set(ApprovalKind)
 
 

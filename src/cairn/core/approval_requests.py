@@ -1,4 +1,4 @@
-"""Before people are asked, the rules are: they ask, approve, or leave it to the checkpoint's own flags."""
+"""Request approval: the rules require it, approve, or leave it to the settings of the checkpoint."""
 
 from __future__ import annotations
 
@@ -15,48 +15,49 @@ from cairn.core.execution import Execution
 from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion, RuleVerdict
 from cairn.core.states import ApprovalKind, ApprovalStatus
 
-REMINDED = 0.5  # of the time to decide, when people are reminded
-LOW_RISK = "low risk"  # what passes where no rule says anything
+REMINDER_AT = 0.5  # of the time to decide
+LOW_RISK = "low risk"  # named as the rule that approves low-risk actions when no rule matches
 
 
 def request_input(d: Draft, e: Execution, kind: ApprovalKind, digest: str, reason: str = "") -> None:
-    """People have to answer, whatever the rules say; these give the terms."""
+    """Ask people in any case. The rules only set the terms."""
     _request(d, _approval(d, e, kind, digest, _judge(d, e, kind), reason))
 
 
 def required_verdict(d: Draft, e: Execution, kind: ApprovalKind, digest: str, *, flag: bool) -> RuleVerdict | None:
-    """None if it goes on: nobody asks, the same result was approved before, or a rule approves it now.
+    """The verdict to request approval with, or None if the execution can continue.
 
-    Otherwise people are to be asked, on these terms: see `put`.
+    It can if neither the checkpoint nor a rule requires approval, if equal content was approved before, or if a rule
+    approves now. `flag` is the checkpoint's own setting.
     """
     verdict = _judge(d, e, kind)
-    asks = flag if verdict.requires_approval is None else verdict.requires_approval
-    if not asks and not flag:
+    is_required = flag if verdict.requires_approval is None else verdict.requires_approval
+    if not is_required and not flag:
         return None
     if kind is not ApprovalKind.START and approval_reuse.reuse(d, e, kind, digest, verdict):
         return None
-    if not asks:
+    if not is_required:
         _approve(d, _approval(d, e, kind, digest, verdict), verdict)
         return None
     return verdict
 
 
 def request(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> None:
-    """Put the question to people."""
+    """Request approval from people."""
     _request(d, _approval(d, e, kind, digest, verdict))
 
 
 def required_action_verdict(d: Draft, e: Execution, digest: str, action: ProposedAction) -> RuleVerdict | None:
-    """The same for an action: where no rule says anything, only what has a low risk passes."""
+    """The same for an action. If no rule matches, only a low-risk action can continue."""
     verdict = _judge(d, e, ApprovalKind.ACTION, action)
-    asks = (
+    is_required = (
         (action.risk is not RiskLevel.LOW or verdict.stopped)
         if verdict.requires_approval is None
         else verdict.requires_approval
     )
     if approval_reuse.reuse(d, e, ApprovalKind.ACTION, digest, verdict):
         return None
-    if not asks:
+    if not is_required:
         _approve(d, _approval(d, e, ApprovalKind.ACTION, digest, verdict, action=action), verdict)
         return None
     return verdict
@@ -118,18 +119,19 @@ def _request(d: Draft, a: Approval) -> None:
     period = a.terms.timeout
     if period is not None:
         d.effects.append(ScheduleTimer(period, ApprovalExpired(a.id, a.period)))
-        d.effects.append(ScheduleTimer(period * REMINDED, ReminderDue(a.id, a.period)))
+        d.effects.append(ScheduleTimer(period * REMINDER_AT, ReminderDue(a.id, a.period)))
     if a.terms.escalate_after is not None:
         d.effects.append(ScheduleTimer(a.terms.escalate_after, EscalationDue(a.id)))
 
 
 def _approve(d: Draft, a: Approval, verdict: RuleVerdict) -> None:
-    """The rule has decided; its reasons stand in the trail."""
+    """Approve by a rule, with its reasons in the audit log."""
     by, at = f"rule:{a.rule or LOW_RISK}", d.context.at
     vote = Vote(by, at, "approve", digest=a.digest)
     a = d.update_approval(a.replace(votes=(vote,), audit=verdict.audit, expires_at=None))
-    met = next((c for c in verdict.evaluated_rules if (c.rule, c.scope) == (a.rule, a.scope)), None)
-    conditions = [{"field": c.field, "expected": c.expected, "actual": c.actual} for c in met.conditions] if met else []
+    rule = next((r for r in verdict.evaluated_rules if (r.rule, r.scope) == (a.rule, a.scope)), None)
+    results = rule.conditions if rule else ()
+    conditions = [{"field": r.field, "expected": r.expected, "actual": r.actual} for r in results]
     d.close(
         a,
         ApprovalStatus.AUTO_APPROVED,
@@ -144,9 +146,9 @@ def _approve(d: Draft, a: Approval, verdict: RuleVerdict) -> None:
 
 
 def _by_rule(a: Approval) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    detail: dict[str, Any] = {}
     if a.rule:
-        told |= {"rule": a.rule, "scope": a.scope, "rules_revision": a.rules_revision}
+        detail |= {"rule": a.rule, "scope": a.scope, "rules_revision": a.rules_revision}
     if a.operation_type is not None and a.risk is not None:
-        told |= {"operation_type": a.operation_type, "risk_level": a.risk.value, "confidence": a.confidence}
-    return told
+        detail |= {"operation_type": a.operation_type, "risk_level": a.risk.value, "confidence": a.confidence}
+    return detail

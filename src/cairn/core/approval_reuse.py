@@ -1,4 +1,4 @@
-"""Approvals that are kept: the same content, approved before in the same run, pass and checkpoint."""
+"""Reuse an approval of the same content in the same run, pass and checkpoint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DECIDED = APPROVED_STATUSES | {ApprovalStatus.REJECTED, ApprovalStatus.REVISION_
 
 
 def reuse(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> bool:
-    """Repeat an earlier approval of this content by the same rule, if there is one."""
+    """Reuse an earlier approval of this content on the same terms. False if there is none."""
     earlier = approved_before(d.run, e, kind, digest, verdict)
     if earlier is None:
         return False
@@ -38,26 +38,28 @@ def reuse(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: Rule
 def approved_before(run: Run, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> Approval | None:
     if e.requires_new_approval:
         return None
-    alike = [a for a in decided(run, e) if a.kind is kind and a.digest == digest]
-    # What counts is what was said last, on the terms that it would be asked on now.
-    if not alike or alike[-1].status not in APPROVED_STATUSES or _terms(alike[-1]) != _terms(verdict):
+    same = [a for a in decided(run, e) if a.kind is kind and a.digest == digest]
+    # Only the last decision counts, and only if approval would be requested on the same terms now.
+    if not same or same[-1].status not in APPROVED_STATUSES or _terms(same[-1]) != _terms(verdict):
         return None
     if kind is ApprovalKind.ACTION:
-        # Proposed once more in one attempt it is a second action: each attempt may do it as often as an earlier one.
-        times = Counter((a.execution, a.attempt) for a in alike)
-        if times.pop((e.id, e.attempt), 0) >= max(times.values(), default=0):
+        # The same proposal again in one attempt is another action: each attempt may reuse as many approvals as an
+        # earlier one had.
+        counts = Counter((a.execution, a.attempt) for a in same)
+        if counts.pop((e.id, e.attempt), 0) >= max(counts.values(), default=0):
             return None
-    return alike[-1]
+    return same[-1]
 
 
-def _terms(of: Approval | RuleVerdict) -> tuple[object, ...]:
-    """Who asks, and whom."""
-    return of.rule, of.scope, of.terms.required_approvals, of.terms.approvers, of.terms.not_by_starter
+def _terms(source: Approval | RuleVerdict) -> tuple[object, ...]:
+    """Which rule requires approval, and from whom."""
+    terms = source.terms
+    return source.rule, source.scope, terms.required_approvals, terms.approvers, terms.not_by_starter
 
 
 def decided(run: Run, e: Execution) -> Iterator[Approval]:
-    """Approvals of the same checkpoint and pass that have been answered, in the order they were asked."""
+    """Decided approvals of the same checkpoint and pass, in the order of request."""
     for a in run.approvals.values():
-        of = run.executions[a.execution]
-        if of.key == e.key and of.pass_number == e.pass_number and a.status in DECIDED:
+        other = run.executions[a.execution]
+        if other.key == e.key and other.pass_number == e.pass_number and a.status in DECIDED:
             yield a

@@ -1,4 +1,4 @@
-"""What is possible now: asked of the core itself, on paper."""
+"""The commands that are available now, found by deciding them without saving."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from cairn.core.decide import decide
 from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
 from cairn.core.run import Run
-from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionState, RunStatus
+from cairn.core.states import CLOSED, ApprovalKind, ApprovalStatus, ExecutionState
 from cairn.core.transitions import DECISIONS, RUN, RunTransition
 
-ENDED = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 _BY_KIND = {
     ApprovalKind.START: ("approve-start", "reject"),
     ApprovalKind.COMPLETION: ("approve-complete", "revise"),
@@ -36,7 +35,7 @@ _BY_KIND = {
 
 
 def for_run(run: Run, at: datetime, over_budget: str = "") -> list[str]:
-    """What a person may ask of the run, in the words of the API. A spent budget keeps it from being resumed."""
+    """The commands that users can send to the run, as the API names them. `over_budget`: why it can't be resumed."""
     if run.archived_by is not None:
         return []
     commands: dict[RunTransition, Command] = {
@@ -46,20 +45,20 @@ def for_run(run: Run, at: datetime, over_budget: str = "") -> list[str]:
         RunTransition.CANCEL: CancelRun(),
         RunTransition.RESTART: RestartRun(run.pass_number),
     }
-    found = [verb for verb, command in commands.items() if _is_accepted(run, command, at, over_budget)]
-    if run.status in ENDED:
-        found.append(RunTransition.RETRY)  # the next version, with the same input
+    found = [name for name, command in commands.items() if _is_accepted(run, command, at, over_budget)]
+    if run.status in CLOSED:
+        found.append(RunTransition.RETRY)  # starts the next version, with the same input
     if can_roll_back(run):
         found.append(RunTransition.ROLL_BACK)
-    return [verb.value for verb in RunTransition if verb in found]
+    return [transition.value for transition in RunTransition if transition in found]
 
 
 def can_roll_back(run: Run) -> bool:
     done = {e.position for e in run.current if e.state is ExecutionState.COMPLETED}
-    return any(_has_way_back(run, target) for target in (-1, *sorted(done)))
+    return any(_can_roll_back_to(run, target) for target in (-1, *sorted(done)))
 
 
-def _has_way_back(run: Run, target: int) -> bool:
+def _can_roll_back_to(run: Run, target: int) -> bool:
     try:
         rollback.check(run, target, with_runs=False)
     except CommandRefused:
@@ -70,27 +69,27 @@ def _has_way_back(run: Run, target: int) -> bool:
 def for_execution(run: Run, execution: Execution, at: datetime, *, is_stale: bool = False) -> list[str]:
     if run.archived_by is not None or execution.archived_by is not None:
         return []
-    asked = [verb for approval in run.pending_of(execution.id) for verb in _BY_KIND.get(approval.kind, ())]
+    decisions = [name for approval in run.pending_of(execution.id) for name in _BY_KIND.get(approval.kind, ())]
     commands: dict[str, Command] = {
         "start": StartExecution(execution.id),
         "retry": RetryExecution(execution.id, execution.attempt),
         "cancel": CancelExecution(execution.id),
     }
-    stands = run.latest(execution.key)
-    if is_stale and stands is not None and stands.id == execution.id:
+    latest = run.latest(execution.key)
+    if is_stale and latest is not None and latest.id == execution.id:
         commands["rerun"] = RequestRework(execution.key)
-    found = [*asked, *(verb for verb, command in commands.items() if _is_accepted(run, command, at))]
-    return [*found, "rework"] if can_send_back(run, execution) else found
+    found = [*decisions, *(name for name, command in commands.items() if _is_accepted(run, command, at))]
+    return [*found, "rework"] if can_request_rework(run, execution) else found
 
 
-def can_send_back(run: Run, asker: Execution) -> bool:
-    """Whether a person who looks at it may send any earlier checkpoint back."""
-    if RunTransition.REWORK not in RUN[run.status] or asker.id not in run.index.current:
+def can_request_rework(run: Run, execution: Execution) -> bool:
+    """Whether a user can send an earlier checkpoint back on behalf of this execution."""
+    if RunTransition.REWORK not in RUN[run.status] or execution.id not in run.index.current:
         return False
-    if asker.state not in (ExecutionState.AWAITING_COMPLETION_APPROVAL, ExecutionState.COMPLETED):
+    if execution.state not in (ExecutionState.AWAITING_COMPLETION_APPROVAL, ExecutionState.COMPLETED):
         return False
-    live = run.active_keys
-    return any(done.position < asker.position and key not in live for key, done in run.index.done.items())
+    active = run.active_keys
+    return any(done.position < execution.position and key not in active for key, done in run.index.done.items())
 
 
 def for_approval(kind: ApprovalKind, status: ApprovalStatus, is_archived: bool) -> list[str]:

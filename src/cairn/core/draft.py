@@ -1,4 +1,4 @@
-"""What is being decided: the run as it will be, with its events and effects so far."""
+"""A decision in progress: the next run, with its events and effects so far."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cairn.core.events import Event, EventType
 from cairn.core.execution import Execution
 from cairn.core.ids import id_of
 from cairn.core.run import Rollback, Run
-from cairn.core.states import CLOSED, ApprovalStatus, ExecutionState, RunStatus
+from cairn.core.states import CLOSED, ApprovalStatus, ExecutionState, RunStatus, label
 from cairn.core.transitions import ExecutionTransition, RunTransition
 
 
@@ -43,35 +43,35 @@ class Draft:
         else:
             self.events.append(Event(type, of.id if of else None, None, rollback, detail))
 
-    # ---- the run -----------------------------------------------------------------------------------
-    def move_run(self, verb: RunTransition, why: str = "") -> None:
+    # The run.
+    def move_run(self, transition: RunTransition, reason: str = "") -> None:
         before = self.run.status
-        to = transitions.RUN[before].get(verb)
+        to = transitions.RUN[before].get(transition)
         if to is None:
             raise CommandRefused(
-                f"The run is {before.value}: it is not possible to {verb.value} it now.",
+                f"The run is {label(before)}. You can't {transition.value} it now.",
                 transitions.available_transitions(before),
             )
-        if self.run.pause_requested and verb not in transitions.KEEPS_PAUSE:
+        if self.run.pause_requested and transition not in transitions.KEEPS_PAUSE:
             self.run = self.run.replace(pause_requested=False)
-            if verb is not RunTransition.PAUSE:
-                self.record(EventType.PAUSE_CANCELLED, reason=verb.value)
-        if self.run.over_budget and verb is not RunTransition.PAUSE and verb not in transitions.KEEPS_PAUSE:
+            if transition is not RunTransition.PAUSE:
+                self.record(EventType.PAUSE_CANCELLED, reason=transition.value)
+        if self.run.over_budget and transition not in transitions.KEEPS_PAUSE | {RunTransition.PAUSE}:
             self.run = self.run.replace(over_budget="")
         if to is before:
             return
         detail: dict[str, Any] = {"from": before.value, "to": to.value}
-        if why:
-            detail["reason"] = why
-        if verb in transitions.RUN_EVENTS:
-            self.record(transitions.RUN_EVENTS[verb], **detail)
+        if reason:
+            detail["reason"] = reason
+        if transition in transitions.RUN_EVENTS:
+            self.record(transitions.RUN_EVENTS[transition], **detail)
         else:
-            self.record(EventType.RUN_REOPENED, **detail, transition=verb.value.replace(" ", "_"))
-        self.run = self.run.replace(status=to, **self._times_of(to))
+            self.record(EventType.RUN_REOPENED, **detail, transition=transition.value.replace(" ", "_"))
+        self.run = self.run.replace(status=to, **self._timestamps(to))
         if to in CLOSED:
             self.delete_workspaces(tuple(e for e in self.run.current if e.state is ExecutionState.COMPLETED))
 
-    def _times_of(self, to: RunStatus) -> dict[str, Any]:
+    def _timestamps(self, to: RunStatus) -> dict[str, Any]:
         run, at = self.run, self.context.at
         changes: dict[str, Any] = {"paused_at": None, "completed_at": None}
         if to is RunStatus.PAUSED:
@@ -83,17 +83,17 @@ class Draft:
             if run.status is RunStatus.PAUSED:
                 changes["last_resumed_at"] = at
             if run.status in CLOSED:
-                changes["active_seconds"] = 0.0  # a run that is taken up again has its whole time before it
+                changes["active_seconds"] = 0.0  # a reopened run has its full time again
         return changes
 
     def restore_run(self, record: Rollback) -> None:
-        """Give the run back the status that it had before a rollback."""
+        """Restore the status from before a rollback."""
         before, to = self.run.status, transitions.RESTORED[record.status_before]
-        pauses = record.status_before is RunStatus.PAUSED
+        was_paused = record.status_before is RunStatus.PAUSED
         self.run = self.run.replace(
             status=to,
-            pause_requested=pauses,
-            over_budget=self.run.over_budget if pauses else "",
+            pause_requested=was_paused,
+            over_budget=self.run.over_budget if was_paused else "",
             paused_at=None,
             completed_at=(record.completed_before or self.context.at) if to in CLOSED else None,
             archived_by=None,
@@ -101,18 +101,18 @@ class Draft:
         detail: dict[str, Any] = {"from": before.value, "to": to.value}
         self.record(EventType.ROLLBACK_UNDONE, rollback=record.id, **detail)
 
-    def request_pause(self, why: str) -> None:
+    def request_pause(self, reason: str) -> None:
         if not self.run.pause_requested:
             self.run = self.run.replace(pause_requested=True)
-            self.record(EventType.PAUSE_REQUESTED, reason=why)
+            self.record(EventType.PAUSE_REQUESTED, reason=reason)
 
-    # ---- one execution -------------------------------------------------------------------------------
-    def move(self, e: Execution, verb: ExecutionTransition, why: str = "", **changes: Any) -> Execution:
+    # Executions.
+    def move(self, e: Execution, transition: ExecutionTransition, reason: str = "", **changes: Any) -> Execution:
         e = self.run.executions[e.id]
-        to = transitions.EXECUTION[e.state].get(verb)
+        to = transitions.EXECUTION[e.state].get(transition)
         if to is None:
             raise CommandRefused(
-                f"The execution is {e.status.value}: it is not possible to {verb.value.replace('_', ' ')} now."
+                f"The execution is {label(e.status)}. It can't {transition.value.replace('_', ' ')} now."
             )
         at = self.context.at
         if e.active_since is not None:
@@ -134,11 +134,11 @@ class Draft:
             **changes,
         }
         e = self.update(e.replace(state=to, **after))
-        told = transitions.EXECUTION_EVENTS.get(verb) or (
-            EventType.EXECUTION_READY if not self.run.can_dispatch else None
-        )
-        if told is not None:
-            self.record(told, e, **_detail(e, why))
+        event = transitions.EXECUTION_EVENTS.get(transition)
+        if event is None and not self.run.can_dispatch:  # otherwise the dispatch follows at once
+            event = EventType.EXECUTION_READY
+        if event is not None:
+            self.record(event, e, **_detail(e, reason))
         return e
 
     def create(self, key: str, **fields: Any) -> Execution:
@@ -168,7 +168,7 @@ class Draft:
 
     @property
     def next_id(self) -> str:
-        """Of what is made next, if anything is."""
+        """The id of what is created next."""
         return created_id(self.context.command_id, self.run.id, self._created + 1)
 
     def new_id(self) -> str:
@@ -178,23 +178,23 @@ class Draft:
 
     @property
     def is_repeated(self) -> bool:
-        """Has the run made its first thing by this very command before?"""
+        """Whether this command has already created an execution of the run."""
         return created_id(self.context.command_id, self.run.id, 1) in self.run.executions
 
     def make_ready(self, e: Execution, **changes: Any) -> Execution:
-        """Let it go on: `settle` hands it out when the run goes on. What it had ruled before is past."""
+        """Make it ready: `settle` dispatches it unless the run is paused. Its last pass decision is dropped."""
         changes.setdefault("pass_decision", None)
         return self.move(e, ExecutionTransition.MAKE_READY, **changes)
 
     def set_result(self, e: Execution, digest: str | None, outputs: tuple[ArtifactOutput, ...]) -> Execution:
-        """Keep what a runner has made as the execution's result so far."""
+        """Set what a runner has produced as the execution's result so far."""
         e = self.update(e.replace(digest=digest, outputs=tuple(o.id for o in outputs)))
         if outputs:
-            made = [
+            artifacts = [
                 {"artifact_record_id": o.id, "name": o.name, "checksum": o.checksum, "size_bytes": o.size}
                 for o in outputs
             ]
-            self.record(EventType.ARTIFACTS_CREATED, e, artifacts=made)
+            self.record(EventType.ARTIFACTS_CREATED, e, artifacts=artifacts)
         return e
 
     def stage(self, e: Execution) -> None:
@@ -212,18 +212,18 @@ class Draft:
         if e.state is ExecutionState.WORKING:
             self.effects.append(StopExecution(e.id, e.dispatch))
 
-    def cancel(self, e: Execution, why: str) -> None:
+    def cancel(self, e: Execution, reason: str) -> None:
         e = self.run.executions[e.id]
         self.stop(e)
-        self.withdraw(e, why)
-        self.discard_workspace(self.move(e, ExecutionTransition.CANCEL, why))
+        self.withdraw(e, reason)
+        self.discard_workspace(self.move(e, ExecutionTransition.CANCEL, reason))
 
-    def cancel_open(self, why: str) -> None:
+    def cancel_open(self, reason: str) -> None:
         for e in self.run.open:
-            self.cancel(e, why)
+            self.cancel(e, reason)
 
     def discard_workspace(self, e: Execution) -> None:
-        """The workspace of what failed or was cancelled goes to `.errored`; one that was never used just goes."""
+        """Move the workspace of a failed or cancelled execution to `.errored`; delete it if it was never used."""
         if not e.has_workspace:
             return
         if e.started_at is None:
@@ -233,12 +233,12 @@ class Draft:
         self.effects.append(MoveToErrored(e.id))
 
     def delete_workspaces(self, executions: tuple[Execution, ...]) -> None:
-        held = tuple(e.replace(has_workspace=False) for e in executions if e.has_workspace)
-        if held:
-            self.run = self.run.with_executions(*held)
-            self.effects.append(DeleteWorkspaces(tuple(e.id for e in held)))
+        changed = tuple(e.replace(has_workspace=False) for e in executions if e.has_workspace)
+        if changed:
+            self.run = self.run.with_executions(*changed)
+            self.effects.append(DeleteWorkspaces(tuple(e.id for e in changed)))
 
-    # ---- approvals -----------------------------------------------------------------------------------
+    # Approvals.
     def update_approval(self, a: Approval) -> Approval:
         self.run = self.run.with_approval(a)
         return a
@@ -247,23 +247,23 @@ class Draft:
         a = self.update_approval(a.replace(status=status, closed_at=self.context.at))
         self.record(EventType(f"approval_{status.value}"), a, kind=a.kind.value, **detail)
 
-    def withdraw(self, e: Execution, why: str) -> None:
+    def withdraw(self, e: Execution, reason: str) -> None:
         for a in self.run.pending_of(e.id):
-            self.close(a, ApprovalStatus.WITHDRAWN, reason=why)
+            self.close(a, ApprovalStatus.WITHDRAWN, reason=reason)
 
 
 def created_id(command: UUID, run: str, number: int) -> str:
-    """The id of what a command makes in a run; one command may go to several runs."""
+    """The id of the nth thing that a command creates in a run. A command may go to several runs."""
     return id_of(command, f"{run}/{number}")
 
 
 def seconds_between(start: datetime, end: datetime) -> float:
-    """Never less than none: the clocks of two machines may differ."""
+    """Never negative: the clocks of two machines may differ."""
     return max(0.0, (end - start).total_seconds())
 
 
-def _detail(e: Execution, why: str) -> dict[str, Any]:
-    detail: dict[str, Any] = {"checkpoint": e.key, "reason": why} if why else {"checkpoint": e.key}
+def _detail(e: Execution, reason: str) -> dict[str, Any]:
+    detail: dict[str, Any] = {"checkpoint": e.key, "reason": reason} if reason else {"checkpoint": e.key}
     match e.state:
         case ExecutionState.WORKING:
             detail |= {"dispatch_number": e.dispatch, "attempt_number": e.attempt}

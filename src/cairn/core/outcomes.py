@@ -1,4 +1,4 @@
-"""How an execution, or the run, comes to an end, well or not."""
+"""How an execution completes, fails or is retried, and how a run fails."""
 
 from __future__ import annotations
 
@@ -16,37 +16,35 @@ from cairn.core.states import ApprovalKind, OnFailure, PassDecision, RunStatus, 
 from cairn.core.transitions import ExecutionTransition, RunTransition
 
 
-# ---- well ----------------------------------------------------------------------------------------
-def conclude(d: Draft, e: Execution, ruling: PassDecision | None) -> None:
-    """The result is there. One of a deciding checkpoint may want people, or the next pass once it is complete."""
-    why = "The checkpoint decided that people have to."
+def accept_result(d: Draft, e: Execution, pass_decision: PassDecision | None) -> None:
+    """Complete the execution or request approval. A deciding checkpoint may escalate instead."""
+    reason = "The checkpoint decided ESCALATE."
     if d.run.plan[e.key].decides:
-        ruling, limit = _within_limits(d, ruling or PassDecision.COMPLETE)
-        why = limit or why
-        e = d.update(e.replace(pass_decision=ruling))
+        pass_decision, limit = _within_limits(d, pass_decision or PassDecision.COMPLETE)
+        reason = limit or reason
+        e = d.update(e.replace(pass_decision=pass_decision))
         if limit:
-            d.record(EventType.PASS_DECISION_OVERRIDDEN, e, checkpoint=e.key, decision=ruling.value, reason=limit)
+            d.record(
+                EventType.PASS_DECISION_OVERRIDDEN, e, checkpoint=e.key, decision=pass_decision.value, reason=limit
+            )
     if e.pass_decision is PassDecision.ESCALATE:
-        escalate(d, e, why)
+        escalate(d, e, reason)
     else:
-        to_completion(d, e)
+        _complete_or_request_approval(d, e)
 
 
-def _within_limits(d: Draft, ruling: PassDecision) -> tuple[PassDecision, str]:
-    """What counts for a decision, and why where that is not the decision itself."""
-    plan, why = d.run.plan, ""
-    if ruling is PassDecision.COMPLETE and plan.require_second_pass and d.run.pass_number == 1:
-        ruling, why = PassDecision.RESTART, "A second pass is required."
-    if ruling is PassDecision.RESTART and d.run.restart_count >= plan.max_restarts:
-        ruling, why = (
-            PassDecision.ESCALATE,
-            f"It has been restarted {d.run.restart_count} times, and no more is allowed.",
-        )
-    return ruling, why
+def _within_limits(d: Draft, decision: PassDecision) -> tuple[PassDecision, str]:
+    """The decision that applies, and the limit that overrides the checkpoint's own, if one does."""
+    plan, limit = d.run.plan, ""
+    if decision is PassDecision.COMPLETE and plan.require_second_pass and d.run.pass_number == 1:
+        decision, limit = PassDecision.RESTART, "A second pass is required."
+    if decision is PassDecision.RESTART and d.run.restart_count >= plan.max_restarts:
+        decision = PassDecision.ESCALATE
+        limit = f"The run has reached its limit of restarts ({plan.max_restarts})."
+    return decision, limit
 
 
-def to_completion(d: Draft, e: Execution) -> None:
-    """Complete it, or ask first where that is wanted and has not been answered for the same content."""
+def _complete_or_request_approval(d: Draft, e: Execution) -> None:
     digest = e.digest or ""
     verdict = approval_requests.required_verdict(
         d, e, ApprovalKind.COMPLETION, digest, flag=e.policy.requires_completion_approval
@@ -69,9 +67,8 @@ def escalate(d: Draft, e: Execution, reason: str) -> None:
     approval_requests.request_input(d, e, ApprovalKind.ESCALATION, e.digest or "", reason)
 
 
-# ---- not well ------------------------------------------------------------------------------------
 def retry_or_fail(d: Draft, e: Execution, error: Failure) -> None:
-    """Try again later while the budget lasts, unless that cannot help."""
+    """Retry after a delay while retries are left, unless a retry can't help."""
     policy = e.policy
     if error.is_final or e.retries_used >= policy.max_auto_retries:
         fail_for_good(d, e, policy.on_failure, error)
@@ -99,7 +96,7 @@ def fail(d: Draft, e: Execution, error: Failure) -> Execution:
 
 
 def fail_for_good(d: Draft, e: Execution, policy: OnFailure, error: Failure) -> None:
-    """It has failed for good: do what its `on_failure` or `on_timeout` says."""
+    """Fail without a retry, then apply `on_failure` or `on_timeout`."""
     e = fail(d, e, error)
     match policy:
         case OnFailure.FAIL_RUN:
@@ -120,6 +117,6 @@ def fail_for_good(d: Draft, e: Execution, policy: OnFailure, error: Failure) -> 
             assert_never(policy)
 
 
-def fail_run(d: Draft, why: str) -> None:
+def fail_run(d: Draft, reason: str) -> None:
     d.cancel_open("the run failed")
-    d.move_run(RunTransition.FAIL, why)
+    d.move_run(RunTransition.FAIL, reason)

@@ -1,4 +1,4 @@
-"""What runners report. Each report ends its dispatch; a late one changes nothing: `Stale`."""
+"""Reports of runners. Each report ends its dispatch. A late report is a StaleCommand and changes nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cairn.core.effects import ScheduleTimer
 from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.core.events import EventType
 from cairn.core.execution import Execution, Failure, PendingRework, Rework
-from cairn.core.outcomes import conclude, escalate, fail_for_good, retry_or_fail
+from cairn.core.outcomes import accept_result, escalate, fail_for_good, retry_or_fail
 from cairn.core.states import ApprovalKind, ExecutionState, OnBlocker, OnInvalid, WaitingOn
 from cairn.core.transitions import ExecutionTransition
 
@@ -35,17 +35,15 @@ from cairn.core.transitions import ExecutionTransition
 def current(d: Draft, id: str) -> Execution:
     e = d.run.index.current.get(id)
     if e is None:
-        raise StaleCommand(
-            "The execution does not stand in the current pass of this run: that has restarted or rolled back."
-        )
+        raise StaleCommand("The execution is no longer part of the current pass: the run was restarted or rolled back.")
     return e
 
 
 def working(d: Draft, report: Report | ExecutionTimedOut) -> Execution:
-    """The fence: only the runner that holds the current dispatch may report."""
+    """The fence: only the runner with the current dispatch may report."""
     e = current(d, report.execution)
     if e.state is not ExecutionState.WORKING or e.dispatch != report.dispatch:
-        raise StaleCommand("That dispatch is over.")
+        raise StaleCommand("This dispatch has ended.")
     return e
 
 
@@ -53,7 +51,7 @@ def apply(d: Draft, report: Report) -> None:
     e = working(d, report)
     match report:
         case ExecutionFinished():
-            conclude(d, d.set_result(e, report.digest, report.outputs), report.pass_decision)
+            accept_result(d, d.set_result(e, report.digest, report.outputs), report.pass_decision)
         case ExecutionFailed():
             retry_or_fail(d, e, report.error)
         case ResultInvalid():
@@ -67,11 +65,13 @@ def apply(d: Draft, report: Report) -> None:
         case ActionOutcomeUnknown():
             escalate(d, d.update(e.replace(action_outcome_unknown=True)), report.reason)
         case ReworkRequested():
-            _rework_wanted(d, e, report)
+            _rework_requested(d, e, report)
         case ExecutionBlocked():
             _blocked(d, e, report.reason)
         case IterationLimitReached():
-            escalate(d, d.set_result(e, report.digest, report.outputs), "A limit on its iterations is reached.")
+            escalate(
+                d, d.set_result(e, report.digest, report.outputs), "The execution has reached its iteration limit."
+            )
         case BudgetReached():
             _budget_reached(d, e, report.reason)
         case ExecutionInterrupted():
@@ -94,9 +94,9 @@ def _invalid(d: Draft, e: Execution, error: Failure) -> None:
         validate_again(d, e, error.message)
 
 
-def validate_again(d: Draft, e: Execution, why: str) -> None:
-    """Once more, with what was found wrong."""
-    d.record(EventType.EXECUTION_VALIDATION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1, reason=why)
+def validate_again(d: Draft, e: Execution, reason: str) -> None:
+    """Retry with the findings of the validation."""
+    d.record(EventType.EXECUTION_VALIDATION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1, reason=reason)
     used = e.validations_used + 1
     d.make_ready(e, attempt=e.attempt + 1, validations_used=used, interruptions=0, active_seconds=0.0, answered=False)
 
@@ -113,8 +113,8 @@ def _action_proposed(d: Draft, e: Execution, report: ActionProposed) -> None:
         approval_requests.request_action(d, e, report.digest, report.action, verdict, report.reasons)
 
 
-def _rework_wanted(d: Draft, e: Execution, report: ReworkRequested) -> None:
-    """Send it back, ask people beyond the limit, or tell the asker that it is not possible: it goes on."""
+def _rework_requested(d: Draft, e: Execution, report: ReworkRequested) -> None:
+    """Create the rework, let people decide beyond the limit, or tell the requester that it is not possible."""
     if report.outputs:
         e = d.set_result(e, report.digest, report.outputs)
     try:
@@ -132,7 +132,7 @@ def _rework_wanted(d: Draft, e: Execution, report: ReworkRequested) -> None:
 
 def _blocked(d: Draft, e: Execution, reason: str) -> None:
     if d.run.plan.on_blocker is OnBlocker.ESCALATE:
-        escalate(d, e, reason or "Something outside is missing.")
+        escalate(d, e, reason or "Something that it needs is missing.")
         return
     delay = e.policy.retry_delay
     due = d.context.at + timedelta(seconds=delay)
@@ -141,7 +141,7 @@ def _blocked(d: Draft, e: Execution, reason: str) -> None:
 
 
 def _budget_reached(d: Draft, e: Execution, reason: str) -> None:
-    """It goes to a runner again as soon as the run goes on: with a higher budget."""
+    """Pause the run. Once it is resumed with a higher budget, the execution is dispatched again."""
     if not d.run.over_budget:
         d.record(EventType.BUDGET_EXHAUSTED, e, checkpoint=e.key, reason=reason)
     d.run = d.run.replace(over_budget=reason)
@@ -150,14 +150,14 @@ def _budget_reached(d: Draft, e: Execution, reason: str) -> None:
 
 
 def _interrupted(d: Draft, e: Execution) -> None:
-    """Dispatch it again, at most so many times an attempt; what the dead worker left at work is stopped."""
+    """Dispatch it again, up to a limit per attempt. Whatever the worker left running is stopped."""
     d.stop(e)
     d.record(EventType.EXECUTION_INTERRUPTED, e, checkpoint=e.key, dispatch_number=e.dispatch)
-    # Nobody knows when the worker died: the time since does not count as work, neither here nor for the run.
+    # It is unknown when the worker died: the time since doesn't count, neither for the execution nor for the run.
     e = d.update(e.replace(active_since=d.context.at))
     d.run = d.run.replace(active_since=None)
     if e.interruptions < d.run.plan.max_interruptions:
         d.make_ready(e, interruptions=e.interruptions + 1)
     else:
-        times = e.interruptions + 1
-        retry_or_fail(d, e, Failure("interrupted", f"The worker died {times} times while it carried out this attempt."))
+        count = e.interruptions + 1
+        retry_or_fail(d, e, Failure("interrupted", f"The worker stopped {count} times during this attempt."))

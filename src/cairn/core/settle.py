@@ -1,4 +1,4 @@
-"""What follows from a state by itself: what starts, what ends, what pauses. `settle` is an idempotent fixed point."""
+"""What follows from a state: the next executions start, the run pauses or completes. `settle` is idempotent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def settle(d: Draft) -> None:
 
 
 def _pause_when_idle(d: Draft) -> None:
-    """A requested pause holds when no runner works; completing comes before it."""
+    """Pause the run once no runner is working, unless it is complete."""
     if d.run.is_working:
         return
     if is_finished(d.run) and not next_pass_reason(d.run):
@@ -44,12 +44,11 @@ def _pause_when_idle(d: Draft) -> None:
 def _advance(d: Draft) -> None:
     if reason := next_pass_reason(d.run):
         start_pass(d, reason)
-    if due := ready_checkpoints(d.run):
-        by_itself = d.run.plan.auto_advance or is_first(d.run)
-        for checkpoint in due:
-            begin(
-                d, d.create(checkpoint.key, requires_new_approval=requires_new_approval(d.run, checkpoint)), by_itself
-            )
+    if ready := ready_checkpoints(d.run):
+        starts = d.run.plan.auto_advance or is_first(d.run)
+        for checkpoint in ready:
+            e = d.create(checkpoint.key, requires_new_approval=requires_new_approval(d.run, checkpoint))
+            start(d, e, automatic=starts)
     for e in d.run.open:
         if e.state is ExecutionState.READY:
             _dispatch(d, e)
@@ -60,7 +59,7 @@ def _advance(d: Draft) -> None:
 
 
 def _track_active_time(d: Draft) -> None:
-    """A run's own clock goes while a runner is at work."""
+    """The time of a run counts while a runner is working."""
     run, at = d.run, d.context.at
     if run.active_since is None and run.is_working:
         d.run = run.replace(active_since=at, timer_generation=run.timer_generation + 1)
@@ -75,43 +74,45 @@ def _track_active_time(d: Draft) -> None:
 
 
 def ready_checkpoints(run: Run) -> tuple[Checkpoint, ...]:
-    """Checkpoints whose turn has come. A cancelled execution does not count: its checkpoint is due again."""
-    plan, live = run.plan, run.active_keys
-    taken = run.index.done.keys() | live
-    if len(taken) == len(plan.checkpoints):
+    """Checkpoints that can start now. A cancelled execution doesn't count: its checkpoint can start again."""
+    plan, active = run.plan, run.active_keys
+    started = run.index.done.keys() | active
+    if len(started) == len(plan.checkpoints):
         return ()
-    done = run.index.done.keys() - live
-    reached = next(stage for stage, keys in plan.stages.items() if not done.issuperset(keys))  # all before are complete
+    done = run.index.done.keys() - active
+    current_stage = next(stage for stage, keys in plan.stages.items() if not done.issuperset(keys))
     return tuple(
         c
         for c in plan.checkpoints
-        if c.key not in taken and (done.issuperset(c.needs) if c.needs else c.stage == reached)
+        if c.key not in started and (done.issuperset(c.needs) if c.needs else c.stage == current_stage)
     )
 
 
 def is_first(run: Run) -> bool:
-    """Has nothing been made in this pass?"""
+    """Whether this pass has no executions yet."""
     return all(e.pass_number != run.pass_number for e in run.executions.values())
 
 
-def begin(d: Draft, e: Execution, by_itself: bool) -> None:
-    """Its turn has come: ask, start, or wait for somebody to start it. An approval is the start."""
-    flag, digest = e.policy.requires_start_approval, e.policy.digest
+def start(d: Draft, e: Execution, *, automatic: bool) -> None:
+    """Request approval, make it ready, or wait until a user starts it. Approving starts it."""
+    requires_approval, digest = e.policy.requires_start_approval, e.policy.digest
     verdict = (
-        None if e.start_approved else approval_requests.required_verdict(d, e, ApprovalKind.START, digest, flag=flag)
+        None
+        if e.start_approved
+        else approval_requests.required_verdict(d, e, ApprovalKind.START, digest, flag=requires_approval)
     )
     if verdict is not None:
         approval_requests.request(
             d, d.move(e, ExecutionTransition.REQUEST_START_APPROVAL), ApprovalKind.START, digest, verdict
         )
-    elif flag and not e.start_approved:
+    elif requires_approval and not e.start_approved:
         d.make_ready(e, start_approved=True)
-    elif by_itself:
+    elif automatic:
         d.make_ready(e)
 
 
 def _dispatch(d: Draft, e: Execution) -> None:
-    """Give it to whoever carries it out: a person with a form, or a runner."""
+    """Hand it to a runner, or to a person with a form."""
     if e.started_at is None:
         d.delete_workspaces(_earlier_completed(d.run, e))
     if e.policy.mode is ExecutionMode.HUMAN_ONLY and not e.answered:
@@ -128,7 +129,7 @@ def _dispatch(d: Draft, e: Execution) -> None:
 
 
 def _earlier_completed(run: Run, e: Execution) -> tuple[Execution, ...]:
-    """Completed executions of stages before this one: their workspaces are no longer needed."""
+    """Completed executions of earlier stages, which no longer need their workspaces."""
     plan = run.plan
     stage = plan[e.key].stage
     return tuple(
@@ -142,12 +143,12 @@ def _earlier_completed(run: Run, e: Execution) -> tuple[Execution, ...]:
 
 
 def is_finished(run: Run) -> bool:
-    standing = run.index
-    return len(standing.done) == len(run.plan.checkpoints) and not standing.open and not standing.failed
+    index = run.index
+    return len(index.done) == len(run.plan.checkpoints) and not index.open and not index.failed
 
 
 def next_pass_reason(run: Run) -> str | None:
-    """Why the next pass has to begin, if it has to."""
+    """Why the next pass has to start, if it has to."""
     for checkpoint in run.plan.deciders:
         done = run.latest(checkpoint.key)
         if done is not None and done.pass_decision is PassDecision.RESTART and checkpoint.key not in run.active_keys:
@@ -161,7 +162,7 @@ def next_pass_reason(run: Run) -> str | None:
 
 
 def start_pass(d: Draft, reason: str) -> None:
-    d.cancel_open("the next pass begins")
+    d.cancel_open("the next pass starts")
     d.delete_workspaces(d.run.current)
     d.effects.append(ArchivePass(d.run.pass_number))
     d.run = d.run.replace(pass_number=d.run.pass_number + 1, restart_count=d.run.restart_count + 1)
@@ -169,20 +170,20 @@ def start_pass(d: Draft, reason: str) -> None:
 
 
 def requires_new_approval(run: Run, checkpoint: Checkpoint) -> bool:
-    """The first thing that a person's rollback took away is asked about again, even for equal content."""
+    """The first checkpoint that a user's rollback archived needs approval again, even for equal content."""
     return any(
         rollback.pass_number == run.pass_number
         and rollback.triggered_by is RollbackTrigger.USER_REQUEST
         and not rollback.undone
-        and _lowest(run, rollback) == checkpoint.position
+        and _first_position(run, rollback) == checkpoint.position
         and not _completed_since(run, rollback, checkpoint.key)
         for rollback in run.rollbacks
     )
 
 
-def _lowest(run: Run, rollback: Rollback) -> int | None:
-    """Where the first of what went stood. What had failed or was cancelled at or below the target does not count."""
-    positions = (run.executions[taken].position for taken in rollback.archived)
+def _first_position(run: Run, rollback: Rollback) -> int | None:
+    """The first position after the target. Failed and cancelled executions before it don't count."""
+    positions = (run.executions[archived].position for archived in rollback.archived)
     return min((p for p in positions if rollback.target is not None and p > rollback.target), default=None)
 
 

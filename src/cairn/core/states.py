@@ -59,6 +59,11 @@ STATUS_OF = {
 }
 
 
+def label(status: RunStatus | ExecutionStatus) -> str:
+    """The status as text, for messages."""
+    return status.value.replace("_", " ")
+
+
 class WaitingOn(StrEnum):
     HUMAN_FORM = "human_form"  # a person fills in the checkpoint's form
     SCRIPT_INPUT = "script_input"  # a person provides the parameters of a script

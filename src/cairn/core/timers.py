@@ -1,4 +1,4 @@
-"""What timers say. They are never cancelled: one that nobody waits for any more is `Stale`."""
+"""Commands of timers. Timers are never cancelled: one that is no longer needed is a StaleCommand."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def apply(d: Draft, timer: Timer) -> None:
 def _retry_due(d: Draft, c: RetryDue) -> None:
     e = current(d, c.execution)
     if e.waiting_on not in DELAYED or e.dispatch != c.dispatch:
-        raise StaleCommand("It does not wait for this any more.")
+        raise StaleCommand("The execution no longer waits for this timer.")
     d.make_ready(e)
 
 
@@ -57,20 +57,20 @@ def _timed_out(d: Draft, e: Execution) -> None:
     d.stop(e)
     limit = e.policy.timeout or 0.0
     fail_for_good(
-        d, e, e.policy.on_timeout, Failure("timeout", f"It took longer than the {limit:g} seconds it is allowed.")
+        d, e, e.policy.on_timeout, Failure("timeout", f"The execution exceeded its timeout of {limit:g} seconds.")
     )
 
 
 def _run_timed_out(d: Draft, c: RunTimedOut) -> None:
-    """Working ones fail, others are cancelled, the run fails."""
+    """Fail working executions, cancel the others, fail the run."""
     if c.timer_generation != d.run.timer_generation or d.run.active_since is None:
-        raise StaleCommand("The run's clock does not go any more.")
-    why = f"The run took longer than the {d.run.plan.run_timeout or 0.0:g} seconds of work it is allowed."
+        raise StaleCommand("The timer belongs to an earlier period of work.")
+    reason = f"The run exceeded its timeout of {d.run.plan.run_timeout or 0.0:g} seconds of work."
     for e in d.run.open:
         if e.state is ExecutionState.WORKING:
             d.stop(e)
-            fail(d, e, Failure("run_timeout", why))
-    fail_run(d, why)
+            fail(d, e, Failure("run_timeout", reason))
+    fail_run(d, reason)
 
 
 def _approval_expired(d: Draft, c: ApprovalExpired) -> None:
@@ -81,16 +81,16 @@ def _approval_expired(d: Draft, c: ApprovalExpired) -> None:
         _extend(d, a, period)
         return
     if not a.escalated and terms.escalate_after is not None and terms.escalate_after <= period:
-        a = _bring_in(d, a)  # it was due before, and nobody was there to see to it
+        a = _escalate_approval(d, a)  # this timer was due earlier, but the server was not running
     match terms.on_expiry:
         case OnExpiry.CANCEL:
             d.close(a, ApprovalStatus.TIMEOUT)
-            d.cancel_open("nobody decided in time")
-            d.move_run(RunTransition.CANCEL, "nobody decided in time")
+            d.cancel_open("no decision in time")
+            d.move_run(RunTransition.CANCEL, "no decision in time")
         case OnExpiry.FAIL | OnExpiry.ESCALATE:
             d.close(a, ApprovalStatus.TIMEOUT)
-            fail(d, e, Failure("approval_timeout", "Nobody decided in time."))
-            fail_run(d, "nobody decided in time")
+            fail(d, e, Failure("approval_timeout", "No decision was made in time."))
+            fail_run(d, "no decision in time")
         case _:
             assert_never(terms.on_expiry)
 
@@ -98,20 +98,20 @@ def _approval_expired(d: Draft, c: ApprovalExpired) -> None:
 def _pending(d: Draft, approval: str, period: int | None = None) -> Approval:
     a = d.run.approvals.get(approval)
     if a is None or a.status is not ApprovalStatus.PENDING or period not in (None, a.period):
-        raise StaleCommand("It has been decided, withdrawn or extended.")
+        raise StaleCommand("The approval has been decided, withdrawn or extended.")
     return a
 
 
 def _extend(d: Draft, a: Approval, period: float) -> None:
-    """More approvers and one more period."""
-    a = _bring_in(d, a.replace(period=2, expires_at=d.context.at + timedelta(seconds=period)))
+    """Add approvers and one more period."""
+    a = _escalate_approval(d, a.replace(period=2, expires_at=d.context.at + timedelta(seconds=period)))
     d.effects.append(ScheduleTimer(period, ApprovalExpired(a.id, 2)))
 
 
 def _remind(d: Draft, c: ReminderDue) -> None:
     a = _pending(d, c.approval, c.period)
     if a.reminded_period >= a.period:
-        raise StaleCommand("People have been reminded already.")
+        raise StaleCommand("People have already been reminded.")
     a = d.update_approval(a.replace(reminded_period=a.period))
     d.record(EventType.APPROVAL_REMINDER_DUE, a, kind=a.kind.value, expires_at=_text(a.expires_at))
 
@@ -119,16 +119,16 @@ def _remind(d: Draft, c: ReminderDue) -> None:
 def _escalation_due(d: Draft, c: EscalationDue) -> None:
     a = _pending(d, c.approval)
     if a.escalated:
-        raise StaleCommand("It has been escalated already.")
-    _bring_in(d, a)
+        raise StaleCommand("The approval has already been escalated.")
+    _escalate_approval(d, a)
 
 
-def _bring_in(d: Draft, a: Approval) -> Approval:
-    """Those whom it is escalated to may decide as well."""
-    asked_of = tuple(dict.fromkeys((*a.assigned_to, *a.terms.escalate_to))) if a.assigned_to else ()
-    a = d.update_approval(a.replace(assigned_to=asked_of, escalated=True))
-    told: dict[str, Any] = {"to": list(a.terms.escalate_to), "period": a.period, "expires_at": _text(a.expires_at)}
-    d.record(EventType.APPROVAL_ESCALATED, a, kind=a.kind.value, **told)
+def _escalate_approval(d: Draft, a: Approval) -> Approval:
+    """Let the people of `escalate_to` decide too."""
+    assigned_to = tuple(dict.fromkeys((*a.assigned_to, *a.terms.escalate_to))) if a.assigned_to else ()
+    a = d.update_approval(a.replace(assigned_to=assigned_to, escalated=True))
+    detail: dict[str, Any] = {"to": list(a.terms.escalate_to), "period": a.period, "expires_at": _text(a.expires_at)}
+    d.record(EventType.APPROVAL_ESCALATED, a, kind=a.kind.value, **detail)
     return a
 
 
