@@ -95,7 +95,7 @@ class Lane:
                 context,
                 drivers=drivers,
                 artifacts=artifacts,
-                files_through=self.loaded.revision,
+                synced_revision=self.loaded.revision,
             )
             self.time("statements", inside)
             self.times.setdefault("statements, CPU", []).append((time.thread_time() - cpu) * 1000)

@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.store import DamagedBlob, Database, MissingBlob, blobs
-from cairn.store.blobs import CHUNK, WITH_ROW
+from cairn.store.blobs import CHUNK, MAX_INLINE
 from cairn.store.tables import blob_chunks, pipeline_runs, uploads
 from cairn.store.tables import blobs as table
 from tests.store.samples import NOON, begin_story, make_document
@@ -24,8 +24,8 @@ CONTENTS = {
     "one byte": b"\0",
     "small": b"x" * 511,
     "small text": b"word " * 150,
-    "all that a row takes": NOISE[:WITH_ROW],
-    "more than a row takes": NOISE[: WITH_ROW + 1],
+    "all that a row takes": NOISE[:MAX_INLINE],
+    "more than a row takes": NOISE[: MAX_INLINE + 1],
     "compressible": b'{"a": 1}' * 1000,
     "incompressible": NOISE[:5000],
     "one chunk": b"y" * CHUNK,
@@ -69,7 +69,7 @@ def test_a_content_comes_back(database: Database, name: str, way: str) -> None:
     assert b"".join(blobs.stream(database, checksum)) == content
     pieces = database.read(lambda c: list(blobs.open_stream(c, checksum)))
     assert (b"".join(pieces), max(map(len, pieces), default=0) <= CHUNK) == (content, True)
-    assert count(database) == (1, 0 if len(content) <= WITH_ROW else -(-len(content) // CHUNK))
+    assert count(database) == (1, 0 if len(content) <= MAX_INLINE else -(-len(content) // CHUNK))
 
 
 @pytest.mark.parametrize("again", ["whole", "stream"])

@@ -93,11 +93,11 @@ async def test_twenty_callers_are_served_alike(database: Database) -> None:
             turns.append(caller)
             put(f"{caller}/{n}")(connection)
 
-        for n in range(15):
+        for n in range(30):
             await database.transact(partial(change, n=n))
 
     await asyncio.gather(*(call(caller) for caller in range(20)))
-    assert len(keys(database)) == len(turns) == 300
+    assert len(keys(database)) == len(turns) == 600
     half = turns[: len(turns) // 2]
     assert min(half.count(caller) for caller in range(20)) >= 1, half
 

@@ -15,7 +15,7 @@ from cairn.core.commands import StartRun
 from cairn.documents import digest
 from cairn.store import BoundedCache, Database, LostRace, document, insert_run, load_run
 from cairn.store import pipelines as pipeline_rows
-from cairn.store.pipelines import Previous
+from cairn.store.pipelines import PreviousRun
 from cairn.store.tables import checkpoint_definitions, definition_revisions, pipeline_runs, pipelines
 from tests.store.samples import NOON, SamplePlans, begin_story, facts_of, make_document
 
@@ -142,13 +142,13 @@ def test_the_previous_run_is_the_highest_that_still_exists(database: Database) -
     for facts in made:
         database.transact_now(lambda c, f=facts: insert_run(c, f, plans))
 
-    def previous(version: int = 1) -> Previous | None:
+    def previous(version: int = 1) -> PreviousRun | None:
         return database.read(lambda c: pipeline_rows.previous_run(c, of, version))
 
-    assert previous() == Previous(made[0].run_id, 3)
+    assert previous() == PreviousRun(made[0].run_id, 3)
     archive = sa.update(pipeline_runs).where(pipeline_runs.c.run_version == 3).values(archived_by="r")
     database.transact_now(lambda c: c.execute(archive))
-    assert previous() == Previous(made[1].run_id, 2)
+    assert previous() == PreviousRun(made[1].run_id, 2)
     assert previous(2) is None
     assert story.loaded.facts.run_version == 1
 

@@ -72,10 +72,10 @@ class Reply:
     def __init__(self) -> None:
         self._come = Event()
 
-    def wanted(self) -> bool:
+    def is_awaited(self) -> bool:
         return True
 
-    def give(self, result: Any, error: BaseException | None) -> None:
+    def deliver(self, result: Any, error: BaseException | None) -> None:
         assert error is None, error
         self._come.set()
 

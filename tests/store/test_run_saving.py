@@ -194,7 +194,7 @@ def test_drivers_are_stored(story: Story) -> None:
 def test_files_through_is_kept(story: Story) -> None:
     story.send(StartRun())
     assert story.load().synced_revision == 0
-    finish(story, files_through=1)
+    finish(story, synced_revision=1)
     assert story.load().synced_revision == 1
     finish(story)
     assert story.load().synced_revision == 1

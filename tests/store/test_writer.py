@@ -35,7 +35,7 @@ def database(database_url: str) -> Iterator[Database]:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits is in one transaction however slow the machine is."""
-    monkeypatch.setattr("cairn.store.database.writer._LONGEST_BATCH", 60.0)
+    monkeypatch.setattr("cairn.store.database.writer._MAX_BATCH_SECONDS", 60.0)
 
 
 async def together(database: Database, *changes: Any) -> list[Any]:

@@ -218,9 +218,9 @@ def build(
     admin_changes, directory = AdminChanges(database, clock, hub), Directory(clock)
     access = Authentication(database, clock, directory, adapters.shown(settings.admin_token))
     model_rules = adapters.model_rules(settings)
-    untold = (*settings.secret_values, *keys_in(os.environ, model_rules.providers))
+    unsaved_events = (*settings.secret_values, *keys_in(os.environ, model_rules.providers))
     secrets = SecretStore(
-        admin_changes, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), untold
+        admin_changes, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), unsaved_events
     )
     secrets.remember()
     log_writer = LogWriter(database, hub, clock, secrets.mask_remembered)

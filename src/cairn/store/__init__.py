@@ -1,4 +1,4 @@
-"""What Cairn keeps: tables, the one transaction, runs, contents and the trail."""
+"""Persistence: tables, transactions, runs, content and the audit trail."""
 
 from sqlalchemy import Connection
 

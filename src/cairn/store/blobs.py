@@ -1,4 +1,4 @@
-"""Contents by checksum: stored once, small ones with their row, others in chunks, compressed if it helps."""
+"""Content-addressed storage: small content in its row, large content in chunks, compressed if that saves space."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from cairn.store.prepared_statements import insert_once
 from cairn.store.tables import blob_chunks, blobs, metadata
 
 CHUNK = 1024 * 1024
-SMALL = 512  # bytes that are not worth compressing
-WITH_ROW = 800  # bytes that lie in the row itself, which then still fits into a page of SQLite's
-SAMPLE = 64 * 1024  # the beginning tells whether compressing helps
-FRESH = timedelta(hours=1)  # what was put within it may be about to be referred to
+MIN_COMPRESSED = 512  # bytes; smaller content is not compressed
+MAX_INLINE = 800  # bytes; such a row still fits into a page of SQLite
+SAMPLE = 64 * 1024  # bytes at the start that decide whether to compress
+GRACE_PERIOD = timedelta(hours=1)  # newer content may not be referenced yet
 _IN_MEMORY = 4 * 1024 * 1024
 
 
@@ -29,30 +29,30 @@ _INSERT = insert_once(blobs)
 _INSERT_CHUNK = insert_once(blob_chunks)
 
 
-# ---- whole contents, in the caller's transaction -------------------------------------------------
+# ---- in the caller's transaction -----------------------------------------------------------------
 def put(connection: sa.Connection, content: bytes, at: datetime | None = None) -> str:
-    """Store it unless it is there, and return its checksum."""
+    """Store content unless it is already stored, and return its checksum."""
     checksum = hashlib.sha256(content).hexdigest()
     _put(connection, checksum, content, at or datetime.now(UTC))
     return checksum
 
 
-def put_known(connection: sa.Connection, checksum: str, content: bytes, at: datetime) -> None:
-    """The same where the checksum is known already; it is checked."""
+def put_with_checksum(connection: sa.Connection, checksum: str, content: bytes, at: datetime) -> None:
+    """Store content and verify that it has this checksum."""
     if put(connection, content, at) != checksum:
-        raise DamagedBlob(f"The content does not have the checksum {checksum}.")
+        raise DamagedBlob(f"The content doesn't match the checksum {checksum}.")
 
 
 def _put(connection: sa.Connection, checksum: str, content: bytes, at: datetime) -> None:
     pieces = [content[start : start + CHUNK] for start in range(0, len(content), CHUNK)]
-    compression = _choose(pieces[0]) if pieces else "none"
-    data = _pack(content, compression) if 0 < len(content) <= WITH_ROW else None
-    if _begin(connection, checksum, len(content), compression, at, complete=True, data=data):
+    compression = _choose_compression(pieces[0]) if pieces else "none"
+    data = _compress(content, compression) if 0 < len(content) <= MAX_INLINE else None
+    if _claim(connection, checksum, len(content), compression, at, complete=True, data=data):
         for number, piece in enumerate(pieces):
-            _put_chunk(connection, checksum, number, _pack(piece, compression))
+            _put_chunk(connection, checksum, number, _compress(piece, compression))
 
 
-def _begin(
+def _claim(
     connection: sa.Connection,
     checksum: str,
     size: int,
@@ -62,7 +62,7 @@ def _begin(
     complete: bool,
     data: bytes | None = None,
 ) -> bool:
-    """Claim the checksum. True: its chunks are wanted."""
+    """Insert the row of the content. Return True if its chunks still have to be written."""
     row = {
         "checksum": checksum,
         "size": size,
@@ -76,8 +76,8 @@ def _begin(
         return data is None
     c = blobs.c
     was = connection.execute(sa.select(c.complete, c.created_at).where(c.checksum == checksum)).one()
-    if not was.complete or was.created_at < at - FRESH:
-        # The sweep keeps away from it until it is referred to.
+    if not was.complete or was.created_at < at - GRACE_PERIOD:
+        # Keeps the clean-up from removing it before it is referenced.
         changes: dict[str, Any] = {"created_at": at} | ({"complete": True} if complete else {})
         connection.execute(sa.update(blobs).where(c.checksum == checksum).values(changes))
     return not was.complete
@@ -87,22 +87,22 @@ def _put_chunk(connection: sa.Connection, checksum: str, number: int, data: byte
     _INSERT_CHUNK[connection.dialect.name].run(connection, {"checksum": checksum, "number": number, "data": data})
 
 
-def _choose(piece: bytes) -> str:
-    if len(piece) < SMALL:
+def _choose_compression(piece: bytes) -> str:
+    if len(piece) < MIN_COMPRESSED:
         return "none"
     sample = piece[:SAMPLE]
     return "zlib" if len(zlib.compress(sample, 1)) < 0.9 * len(sample) else "none"
 
 
-def _pack(piece: bytes, compression: str) -> bytes:
+def _compress(piece: bytes, compression: str) -> bytes:
     return zlib.compress(piece, 1) if compression == "zlib" else piece
 
 
-# ---- large contents, in transactions of their own ------------------------------------------------
+# ---- in separate transactions, for large content -------------------------------------------------
 def put_stream(database: Database, pieces: Iterable[bytes], *, folder: Path | None = None) -> tuple[str, int]:
-    """Store what comes in pieces, chunk by chunk, so that no transaction is long. Returns checksum and size.
+    """Store content chunk by chunk in short transactions. Return its checksum and size.
 
-    `folder` is where it lies until its checksum is known.
+    A temporary file in `folder` holds the content until its checksum is known.
     """
     with tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(folder) if folder else None) as file:
         for piece in pieces:
@@ -111,21 +111,21 @@ def put_stream(database: Database, pieces: Iterable[bytes], *, folder: Path | No
 
 
 def put_file(database: Database, file: IO[bytes]) -> tuple[str, int]:
-    """The same for a file, which is read twice."""
+    """Like `put_stream`, for a file. The file is read twice."""
     first = next(_pieces(file), b"")
     at = datetime.now(UTC)
-    if len(first) <= WITH_ROW:
+    if len(first) <= MAX_INLINE:
         return database.transact_now(lambda c: put(c, first, at)), len(first)
     hashing, size = hashlib.sha256(), 0
     for piece in _pieces(file):
         hashing.update(piece)
         size += len(piece)
     checksum = hashing.hexdigest()
-    compression = _choose(first)
-    if not database.transact_now(lambda c: _begin(c, checksum, size, compression, at, complete=False)):
+    compression = _choose_compression(first)
+    if not database.transact_now(lambda c: _claim(c, checksum, size, compression, at, complete=False)):
         return checksum, size
     for number, piece in enumerate(_pieces(file)):
-        data = _pack(piece, compression)
+        data = _compress(piece, compression)
         database.transact_now(lambda c, n=number, d=data: _put_chunk(c, checksum, n, d))
     done = sa.update(blobs).where(blobs.c.checksum == checksum).values(complete=True)
     database.transact_now(lambda c: c.execute(done))
@@ -139,7 +139,7 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 # ---- reading ---------------------------------------------------------------------------------------
 def size_of(connection: sa.Connection, checksum: str) -> int | None:
-    """None: it is not stored."""
+    """Return the size of the content; None if it is not stored."""
     query = sa.select(blobs.c.size).where(blobs.c.checksum == checksum, blobs.c.complete)
     return connection.execute(query).scalar_one_or_none()
 
@@ -149,12 +149,12 @@ def read(connection: sa.Connection, checksum: str) -> bytes:
 
 
 def open_stream(connection: sa.Connection, checksum: str) -> Iterator[bytes]:
-    """Chunk by chunk; a damaged content is told at the latest at its end."""
+    """Iterate over the content. Raise DamagedBlob if it is damaged, at the latest after the last chunk."""
     return _open(lambda query: query(connection), checksum)
 
 
 def stream(database: Database, checksum: str) -> Iterator[bytes]:
-    """The same with a read of its own for each chunk: whoever takes it slowly holds no connection."""
+    """Like `open_stream`, with a separate read per chunk, so that a slow consumer holds no connection."""
     return _open(database.read, checksum)
 
 
@@ -162,18 +162,18 @@ def _open(run: Callable[[Callable[[sa.Connection], Any]], Any], checksum: str) -
     query = sa.select(blobs).where(blobs.c.checksum == checksum, blobs.c.complete)
     blob = run(lambda c: c.execute(query).one_or_none())
     if blob is None:
-        raise MissingBlob(f"No content is stored under the checksum {checksum}.")
+        raise MissingBlob(f"There is no content with the checksum {checksum}.")
     return _chunks(run, blob)
 
 
 def _chunks(run: Callable[[Callable[[sa.Connection], Any]], Any], blob: Any) -> Iterator[bytes]:
     hashing = hashlib.sha256()
     for data in _stored(run, blob):
-        piece = _unpack(data, blob)
+        piece = _decompress(data, blob)
         hashing.update(piece)
         yield piece
     if hashing.hexdigest() != blob.checksum:
-        raise DamagedBlob(f"The content stored under the checksum {blob.checksum} has been changed.")
+        raise DamagedBlob(f"The content with the checksum {blob.checksum} is damaged.")
 
 
 def _stored(run: Callable[[Callable[[sa.Connection], Any]], Any], blob: Any) -> Iterator[bytes | None]:
@@ -185,20 +185,20 @@ def _stored(run: Callable[[Callable[[sa.Connection], Any]], Any], blob: Any) -> 
         yield run(lambda connection, q=query: connection.execute(q).scalar_one_or_none())
 
 
-def _unpack(data: bytes | None, blob: Any) -> bytes:
+def _decompress(data: bytes | None, blob: Any) -> bytes:
     if data is None:
-        raise DamagedBlob(f"A part of the content stored under the checksum {blob.checksum} is missing.")
+        raise DamagedBlob(f"The content with the checksum {blob.checksum} is incomplete.")
     try:
         return zlib.decompress(data) if blob.compression == "zlib" else data
     except zlib.error as error:
-        raise DamagedBlob(f"The content stored under the checksum {blob.checksum} has been changed.") from error
+        raise DamagedBlob(f"The content with the checksum {blob.checksum} is damaged.") from error
 
 
-# ---- sweeping --------------------------------------------------------------------------------------
+# ---- clean-up --------------------------------------------------------------------------------------
 def sweep(connection: sa.Connection, older_than: datetime, *, limit: int = 1000) -> int:
-    """Remove contents that nothing refers to, or that never arrived whole. Returns how many.
+    """Delete unreferenced or incomplete content. Return how many were deleted.
 
-    `older_than` is longer ago than `FRESH`, or what is just being put may go.
+    `older_than` must be further back than `GRACE_PERIOD`, or content that is being stored could be deleted.
     """
     unused = [
         ~sa.exists().where(column == blobs.c.checksum)

@@ -1,4 +1,4 @@
-"""Column types that hold the same on SQLite and PostgreSQL."""
+"""Column types that behave the same on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cairn.store.errors import Unstorable
 
 
 class Text(TypeDecorator[str]):
-    """Text of any length. NUL is refused on both databases, as PostgreSQL cannot hold it."""
+    """Text of any length. Refuses NUL characters on both databases, because PostgreSQL can't store them."""
 
     impl = sa.Text
     cache_ok = True
@@ -30,18 +30,18 @@ class Text(TypeDecorator[str]):
 
 
 def check_text(value: str) -> None:
-    """Refuse what PostgreSQL cannot hold, on SQLite too."""
+    """Raise Unstorable for text that PostgreSQL can't store."""
     if "\0" in value:
-        raise Unstorable(f"A text with a NUL character cannot be stored: {value[:80]!r}")
+        raise Unstorable(f"Text with a NUL character can't be stored: {value[:80]!r}")
     if not value.isascii():
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise Unstorable(f"A text with half a character cannot be stored: {value[:80]!r}") from None
+            raise Unstorable(f"Text with an unpaired surrogate can't be stored: {value[:80]!r}") from None
 
 
 class Instant(TypeDecorator[datetime]):
-    """A moment: an aware datetime in UTC. On SQLite a text that sorts, on PostgreSQL timestamptz."""
+    """An aware datetime in UTC: sortable text on SQLite, timestamptz on PostgreSQL."""
 
     impl = sa.DateTime
     cache_ok = True
@@ -56,34 +56,34 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else self.reader(dialect)(value)
 
     def writer(self, dialect: Dialect) -> Callable[[datetime], Any]:
-        """What makes the driver's value of one that is there."""
+        """Return the function that converts a datetime for the driver."""
         return as_text if dialect.name == "sqlite" else _aware
 
     def reader(self, dialect: Dialect) -> Callable[[Any], datetime]:
-        """What makes one of the driver's value."""
+        """Return the function that converts the driver's value."""
         return datetime.fromisoformat if dialect.name == "sqlite" else _in_utc
 
 
-def _aware(moment: datetime) -> datetime:
-    if moment.tzinfo is None:
-        raise Unstorable(f"A time without a time zone cannot be stored: {moment.isoformat()}")
-    return moment
+def _aware(time: datetime) -> datetime:
+    if time.tzinfo is None:
+        raise Unstorable(f"A time without a time zone can't be stored: {time.isoformat()}")
+    return time
 
 
-def _in_utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
+def _in_utc(time: datetime) -> datetime:
+    return time.astimezone(UTC)
 
 
-@lru_cache(maxsize=64)  # one moment stands in many rows of a transaction
-def as_text(moment: datetime) -> str:
+@lru_cache(maxsize=64)  # many rows of a transaction share the same time
+def as_text(time: datetime) -> str:
     """ISO 8601 in UTC with microseconds and `Z`."""
-    if moment.tzinfo is not UTC:
-        moment = _aware(moment).astimezone(UTC)
-    return moment.isoformat(timespec="microseconds")[:-6] + "Z"
+    if time.tzinfo is not UTC:
+        time = _aware(time).astimezone(UTC)
+    return time.isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 class Json(TypeDecorator[Value]):
-    """A JSON value as text, exact to the last digit. None is SQL's NULL."""
+    """A JSON value as text, with numbers kept exactly. None is NULL."""
 
     impl = sa.Text
     cache_ok = True
@@ -95,11 +95,11 @@ class Json(TypeDecorator[Value]):
         return None if value is None else self.reader(dialect)(value)
 
     def writer(self, dialect: Dialect) -> Callable[[Value], str]:  # noqa: ARG002
-        """What makes the driver's value of one that is there."""
+        """Return the function that converts a value for the driver."""
         return _encode
 
     def reader(self, dialect: Dialect) -> Callable[[str], Value]:  # noqa: ARG002
-        """What makes one of the driver's value."""
+        """Return the function that converts the driver's value."""
         return _decode
 
 
@@ -111,11 +111,11 @@ def _decode(text: str) -> Value:
     return decode_json(text, max_bytes=sys.maxsize)
 
 
-BigInteger = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # SQLite counts up only an INTEGER key
+BigInteger = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # SQLite only auto-increments an INTEGER key
 
 
 def one_of(column: str, *choices: type[StrEnum] | str) -> sa.CheckConstraint:
-    """The column holds one of these words."""
-    words = [word for choice in choices for word in ([choice] if isinstance(choice, str) else list(choice))]
-    listed = ", ".join(f"'{word}'" for word in words)
+    """Restrict the column to these values."""
+    values = [value for choice in choices for value in ([choice] if isinstance(choice, str) else list(choice))]
+    listed = ", ".join(f"'{value}'" for value in values)
     return sa.CheckConstraint(f"{column} IN ({listed})", name=f"{column}_known")

@@ -1,4 +1,4 @@
-"""Why the store does not do what it was asked. Nothing has changed when one of these is raised."""
+"""Errors of the store. Nothing was changed when one of these is raised."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from sqlalchemy.exc import DataError, DontWrapMixin, IntegrityError, Programming
 
 
 class StoreError(Exception, DontWrapMixin):
-    """What the store refuses by itself; faults of the database stay SQLAlchemy's."""
+    """Base class of the store's own errors. Database errors are SQLAlchemy's."""
 
 
 class LostRace(StoreError):
-    """Somebody else changed the run since it was loaded: load it and decide again."""
+    """The row was changed since it was loaded. Load it and try again."""
 
 
 class StaleDispatch(StoreError):
-    """The execution is not in the dispatch and state that it was loaded in."""
+    """The execution has moved on since the dispatch that reports."""
 
 
 class Unstorable(StoreError):
-    """A value that not every database can hold."""
+    """A value that one of the supported databases can't store."""
 
 
 class MissingBlob(StoreError):
@@ -29,7 +29,7 @@ class MissingBlob(StoreError):
 
 
 class DamagedBlob(StoreError):
-    """The stored content does not have its checksum any more."""
+    """The stored content doesn't match its checksum."""
 
 
 class UnsupportedSchema(StoreError):
@@ -52,7 +52,7 @@ class UnsupportedSchema(StoreError):
 
 
 class OldSqlite(StoreError):
-    """The SQLite library of this Python lacks what Cairn needs."""
+    """The SQLite library of this Python is too old."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(f"{problem}. {remedy[0].upper()}{remedy[1:]}.")
@@ -65,7 +65,7 @@ class Closed(StoreError):
 
 
 class NotFound(StoreError):
-    """Nothing has this id."""
+    """There is no object of this kind with this id."""
 
     def __init__(self, what: str, id: str) -> None:
         self.message = f"There is no {what} {id}."
@@ -74,7 +74,7 @@ class NotFound(StoreError):
         self.id = id
 
 
-# The database does not answer, or another writer was faster: the same transaction may succeed later.
+# The database is unavailable, or another writer was faster. The same transaction may succeed later.
 TRANSIENT_ERRORS = (SQLAlchemyError, LostRace, StaleDispatch)
 # Takes precedence over TRANSIENT_ERRORS: the same transaction would fail again.
 PERMANENT_ERRORS = (IntegrityError, DataError, ProgrammingError, Unstorable, MissingBlob, DamagedBlob)

@@ -1,4 +1,4 @@
-"""Whether the database itself is sound: its file, its references, its contents. Nothing here writes."""
+"""Integrity checks of the database: the file, references between rows, and content. Read-only."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cairn.store.tables import checkpoint_executions as e
 from cairn.store.tables import definition_revisions as d
 from cairn.store.tables.metadata import metadata
 
-SHOWN = 20  # faults that are told at once
+MAX_REPORTED = 20
 
-# Indexes and constraints that PostgreSQL does not vouch for, and pages that did not have their checksum.
+# Invalid indexes, constraints that were never validated, and pages with a wrong checksum.
 _POSTGRESQL = (
     ("index {} is not valid", "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid"),
     ("constraint {} is not validated", "SELECT conname FROM pg_constraint WHERE NOT convalidated"),
@@ -28,49 +28,49 @@ _POSTGRESQL = (
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """Contents that nothing refers to, or that never arrived whole."""
+    """Unreferenced or incomplete content."""
 
     count: int
     size: int
 
 
-def faults(connection: sa.Connection) -> list[str]:
-    """What the database says of itself."""
+def database_errors(connection: sa.Connection) -> list[str]:
+    """Run the database's own integrity check."""
     if connection.dialect.name == "postgresql":
-        found = [(words, connection.execute(sa.text(query)).scalars().all()) for words, query in _POSTGRESQL]
-        return [words.format(value) for words, values in found for value in values[:SHOWN]]
-    said = [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA integrity_check({SHOWN})")]
-    return [] if said == ["ok"] else said
+        found = [(message, connection.execute(sa.text(query)).scalars().all()) for message, query in _POSTGRESQL]
+        return [message.format(value) for message, values in found for value in values[:MAX_REPORTED]]
+    reported = [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA integrity_check({MAX_REPORTED})")]
+    return [] if reported == ["ok"] else reported
 
 
-def orphans(connection: sa.Connection) -> list[str]:
-    """Rows that refer to what is not there, or say what others deny."""
+def inconsistent_rows(connection: sa.Connection) -> list[str]:
+    """Find rows with missing references or contradictory values."""
     found: list[str] = []
-    if connection.dialect.name == "sqlite":  # PostgreSQL does not let them come to be
+    if connection.dialect.name == "sqlite":  # PostgreSQL always enforces references
         broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-        found += [f"a row of {row[0]} refers to nothing in {row[2]}" for row in broken[:SHOWN]]
-    for words, query in (
-        ("pipeline {} has no text of its newest definition", _without_definition()),
-        ("execution {} waits for an approval that nobody was asked for", _unasked()),
-        ("approval {} is asked for by an execution that has ended", _asked_in_vain()),
-        ("content {} lacks a part", _incomplete()),
+        found += [f"a row in {row[0]} refers to a missing row in {row[2]}" for row in broken[:MAX_REPORTED]]
+    for message, query in (
+        ("pipeline {} lacks its newest definition", _missing_definition()),
+        ("execution {} is waiting for approval, but has no pending approval", _waiting_without_approval()),
+        ("approval {} is pending, but its execution has ended", _pending_after_end()),
+        ("content {} is incomplete", _incomplete()),
     ):
-        found += [words.format(one) for one in connection.execute(query.limit(SHOWN)).scalars()]
+        found += [message.format(one) for one in connection.execute(query.limit(MAX_REPORTED)).scalars()]
     return found
 
 
-def _without_definition() -> sa.Select[tuple[str]]:
+def _missing_definition() -> sa.Select[tuple[str]]:
     same = (d.c.pipeline_id == pipelines.c.pipeline_id) & (d.c.revision == pipelines.c.revision)
     return sa.select(pipelines.c.pipeline_id).where(~sa.exists().where(same))
 
 
-def _unasked() -> sa.Select[tuple[str]]:
-    waits = e.c.status.in_(("waiting_approval_to_start", "waiting_approval_to_complete"))
-    asked = (a.c.execution_id == e.c.execution_id) & (a.c.status == "pending")
-    return sa.select(e.c.execution_id).where(waits, e.c.archived_by.is_(None), ~sa.exists().where(asked))
+def _waiting_without_approval() -> sa.Select[tuple[str]]:
+    is_waiting = e.c.status.in_(("waiting_approval_to_start", "waiting_approval_to_complete"))
+    pending = (a.c.execution_id == e.c.execution_id) & (a.c.status == "pending")
+    return sa.select(e.c.execution_id).where(is_waiting, e.c.archived_by.is_(None), ~sa.exists().where(pending))
 
 
-def _asked_in_vain() -> sa.Select[tuple[str]]:
+def _pending_after_end() -> sa.Select[tuple[str]]:
     ended = e.c.status.in_(("completed", "failed", "cancelled"))
     return (
         sa.select(a.c.approval_id)
@@ -86,7 +86,7 @@ def _incomplete() -> sa.Select[tuple[str]]:
 
 
 def unused(connection: sa.Connection, older_than: datetime) -> Unused:
-    """What the daily sweep would have removed."""
+    """Count the content that the daily clean-up would remove."""
     referring = [
         ~sa.exists().where(column == blobs.c.checksum)
         for table in metadata.sorted_tables
@@ -99,12 +99,12 @@ def unused(connection: sa.Connection, older_than: datetime) -> Unused:
 
 
 def newest_event(connection: sa.Connection) -> datetime | None:
-    """When the last thing happened, by the clock of whoever wrote it."""
+    """Return the time of the newest event."""
     return connection.execute(sa.select(sa.func.max(events.c.timestamp))).scalar_one_or_none()
 
 
 def database_time(connection: sa.Connection) -> datetime | None:
-    """The clock of the machine that the database runs on; a file has none of its own."""
+    """Return the time of the database server; None for SQLite."""
     if connection.dialect.name != "postgresql":
         return None
     return connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()

@@ -1,4 +1,4 @@
-"""What an execution read, and what had to be complete first, as rows."""
+"""Save which artifacts an execution read and which executions it depends on."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from cairn.store.column_types import Text
 from cairn.store.prepared_statements import Prepared, insert_into
 from cairn.store.tables import artifact_consumption, job_dependencies
 
-_CONSUME = insert_into(artifact_consumption)
-_DEPEND_FIRST = insert_into(job_dependencies)
+_INSERT_CONSUMPTION = insert_into(artifact_consumption)
+_INSERT_DEPENDENCIES = insert_into(job_dependencies)
 _D = job_dependencies.c
 _EXECUTION = sa.bindparam("execution_id", type_=Text())
-_ON = sa.bindparam("depends_on_execution_id", type_=Text())
+_DEPENDS_ON = sa.bindparam("depends_on_execution_id", type_=Text())
 _KIND = sa.bindparam("dependency_type", type_=Text())
-# An execution that is dispatched again depends on the same ones, and maybe on more.
-_DEPEND_AGAIN = Prepared(
+# A later dispatch depends on the same executions and possibly on more.
+_INSERT_NEW_DEPENDENCIES = Prepared(
     sa.insert(job_dependencies).from_select(
         ["execution_id", "depends_on_execution_id", "dependency_type"],
-        sa.select(_EXECUTION, _ON, _KIND).where(
-            ~sa.exists().where(_D.execution_id == _EXECUTION, _D.depends_on_execution_id == _ON)
+        sa.select(_EXECUTION, _DEPENDS_ON, _KIND).where(
+            ~sa.exists().where(_D.execution_id == _EXECUTION, _D.depends_on_execution_id == _DEPENDS_ON)
         ),
     )
 )
@@ -36,9 +36,9 @@ def save_lineage(
     depends_on: Sequence[str],
     at: datetime,
 ) -> None:
-    """`consumed` are artifact records, `depends_on` executions; each once for a dispatch."""
+    """Save the ids of consumed artifact records and of executions, once per dispatch."""
     if consumed:
-        _CONSUME.run_many(
+        _INSERT_CONSUMPTION.run_many(
             connection,
             [
                 {
@@ -51,8 +51,8 @@ def save_lineage(
             ],
         )
     if depends_on:
-        depend = _DEPEND_FIRST if dispatch == 1 else _DEPEND_AGAIN
-        depend.run_many(
+        insert = _INSERT_DEPENDENCIES if dispatch == 1 else _INSERT_NEW_DEPENDENCIES
+        insert.run_many(
             connection,
             [
                 {"execution_id": execution_id, "depends_on_execution_id": other, "dependency_type": "success"}

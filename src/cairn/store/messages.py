@@ -1,4 +1,4 @@
-"""Messages and calls of models, as rows."""
+"""Messages of conversations with models, and the model calls behind them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cairn.store.tables import checkpoint_executions, messages, model_calls
 
 
 @dataclass(frozen=True, slots=True)
-class MessagePlace:
-    """Where a conversation is held: in one dispatch of one execution, as far as it still counts."""
+class DispatchRef:
+    """The dispatch of an execution that a conversation belongs to."""
 
     pipeline_id: str
     run_id: str
     execution_id: str
-    dispatch: int
+    number: int
     attempt_key: str
     checkpoint_id: str
     checkpoint_key: str
@@ -29,12 +29,12 @@ class MessagePlace:
 
 
 _E, _M, _C = checkpoint_executions.c, messages.c, model_calls.c
-_STANDS = PreparedQuery(
+_DISPATCH_STATE = PreparedQuery(
     sa.select(_E.dispatch_number, _E.state).where(_E.execution_id == sa.bindparam("execution_id", type_=Text()))
 )
 _INSERT = insert_once(messages, without=("message_id",))
 _INSERT_CALL = insert_once(model_calls, without=("call_id",))
-_SAID = PreparedQuery(
+_MESSAGES = PreparedQuery(
     sa.select(
         messages,
         _C.input_tokens,
@@ -61,34 +61,36 @@ _SAID = PreparedQuery(
 )
 
 
-def keep(
-    connection: sa.Connection, place: MessagePlace, message: Mapping[str, Any], call: Mapping[str, Any] | None
+def save_message(
+    connection: sa.Connection, dispatch: DispatchRef, message: Mapping[str, Any], call: Mapping[str, Any] | None
 ) -> bool:
-    """Store a message, and what it has cost if it is an answer; once, however often this is done.
+    """Save a message and, for a model's reply, the call with its cost. Saving it again changes nothing.
 
-    False if the dispatch is over: the message does not count, the call does.
+    Return False if the dispatch is over. Then only the call is saved, because it has to be paid for.
     """
     kind = connection.dialect.name
-    row = _STANDS.first(connection, {"execution_id": place.execution_id})
-    stands = row is not None and row.dispatch_number == place.dispatch and row.state == ExecutionState.WORKING.value
+    row = _DISPATCH_STATE.first(connection, {"execution_id": dispatch.execution_id})
+    is_current = (
+        row is not None and row.dispatch_number == dispatch.number and row.state == ExecutionState.WORKING.value
+    )
     values = {
-        "run_id": place.run_id,
-        "execution_id": place.execution_id,
-        "attempt_key": place.attempt_key,
-        "dispatch_number": place.dispatch,
+        "run_id": dispatch.run_id,
+        "execution_id": dispatch.execution_id,
+        "attempt_key": dispatch.attempt_key,
+        "dispatch_number": dispatch.number,
     }
-    is_new = _INSERT[kind].run(connection, {**message, **values}) == 1 if stands else True
+    is_new = _INSERT[kind].run(connection, {**message, **values}) == 1 if is_current else True
     if call is not None and is_new:
-        of = {
-            "pipeline_id": place.pipeline_id,
-            "checkpoint_id": place.checkpoint_id,
-            "checkpoint_key": place.checkpoint_key,
-            "is_test": place.is_test,
+        checkpoint = {
+            "pipeline_id": dispatch.pipeline_id,
+            "checkpoint_id": dispatch.checkpoint_id,
+            "checkpoint_key": dispatch.checkpoint_key,
+            "is_test": dispatch.is_test,
         }
-        _INSERT_CALL[kind].run(connection, {**call, **values, **of})
-    return stands
+        _INSERT_CALL[kind].run(connection, {**call, **values, **checkpoint})
+    return is_current
 
 
-def said(connection: sa.Connection, execution_id: str, attempt_key: str) -> list[Any]:
-    """What was said in this attempt_key, in its order, each with what it has used."""
-    return _SAID.all(connection, {"execution_id": execution_id, "attempt_key": attempt_key})
+def find_messages(connection: sa.Connection, execution_id: str, attempt_key: str) -> list[Any]:
+    """Return the messages of an attempt in order, each with the tokens and cost of its call."""
+    return _MESSAGES.all(connection, {"execution_id": execution_id, "attempt_key": attempt_key})

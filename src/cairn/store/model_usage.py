@@ -1,4 +1,4 @@
-"""What calls of models have used, summed up as it is asked for: nothing is counted beside the calls themselves."""
+"""Token usage and cost, summed over model calls when requested. There are no separate counters."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ SUMS: tuple[sa.ColumnElement[Any], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ModelUsage:
-    """By one call or by many."""
+    """The usage of one or more model calls."""
 
     calls: int = 0
-    input_tokens: int = 0  # all of them, cached or not
+    input_tokens: int = 0  # including cached tokens
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
-    cost: Decimal = field(default=Decimal(0))  # in US dollars, of the calls whose price is known
+    cost: Decimal = field(default=Decimal(0))  # in US dollars, without calls of unknown price
     unpriced_calls: int = 0
     simulated_calls: int = 0
     simulated_tokens: int = 0
@@ -63,7 +63,7 @@ class ModelUsage:
 NOTHING = ModelUsage()
 
 
-def used_from(row: Any) -> ModelUsage:
+def usage_from(row: Any) -> ModelUsage:
     return ModelUsage(
         int(row.calls),
         int(row.input_tokens),
@@ -89,19 +89,19 @@ _PIPELINE = PreparedQuery(
 
 
 def of_run(connection: sa.Connection, run_id: str) -> ModelUsage:
-    return used_from(_RUN.all(connection, {"run_id": run_id})[0])
+    return usage_from(_RUN.all(connection, {"run_id": run_id})[0])
 
 
 def of_month(connection: sa.Connection, pipeline_id: str, at: datetime) -> ModelUsage:
-    """By all runs of the pipeline, in the calendar month of that moment in UTC."""
+    """Return the usage of all runs of the pipeline in the calendar month of `at`, in UTC."""
     month = f"{at:%Y-%m}"
-    of = {"pipeline_id": pipeline_id, "first": f"{month}-01", "last": f"{month}-31"}
-    return used_from(_PIPELINE.all(connection, of)[0])
+    period = {"pipeline_id": pipeline_id, "first": f"{month}-01", "last": f"{month}-31"}
+    return usage_from(_PIPELINE.all(connection, period)[0])
 
 
 def by(connection: sa.Connection, column: sa.ColumnElement[str], ids: Sequence[str]) -> dict[str, ModelUsage]:
-    """Of each of these runs or executions that has used anything."""
+    """Return the usage of each of these runs or executions, without those that used nothing."""
     if not ids:
         return {}
     rows = connection.execute(sa.select(column.label("id"), *SUMS).where(column.in_(ids)).group_by(column))
-    return {row.id: used_from(row) for row in rows}
+    return {row.id: usage_from(row) for row in rows}

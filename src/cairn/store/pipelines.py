@@ -1,4 +1,4 @@
-"""Pipelines and their definitions as they are stored: each change is kept."""
+"""Stored pipelines and every revision of their definitions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SECTIONS = ("dependencies", "inputs", "execution", "human_interaction", "output
 def insert_pipeline(
     connection: sa.Connection, document: Document, author: str, at: datetime, comment: str = ""
 ) -> None:
-    """A new pipeline, from its definition in the full form."""
+    """Create a pipeline from its definition in the full form."""
     connection.execute(
         sa.insert(pipelines).values(
             **_columns(document),
@@ -47,7 +47,7 @@ def insert_pipeline(
 def save_revision(
     connection: sa.Connection, document: Document, author: str, at: datetime, *, expected: int, comment: str = ""
 ) -> int:
-    """The next revision. `expected` is the one it was made from: LostRace if another one came between."""
+    """Save the next revision. Raise LostRace if `expected` isn't the newest revision any more."""
     pipeline_id, revision = document["pipeline_id"], expected + 1
     same_version = pipelines.c.pipeline_definition_version == document["pipeline_definition_version"]
     changed = connection.execute(
@@ -61,14 +61,14 @@ def save_revision(
         )
     )
     if changed.rowcount != 1:
-        raise LostRace("The definition has been changed by somebody else.")
+        raise LostRace("The definition was changed by another user.")
     _write_definition(connection, document, revision, author, at, comment)
-    _turn_open_runs(connection, pipeline_id)
+    _bump_open_runs(connection, pipeline_id)
     return revision
 
 
-def _turn_open_runs(connection: sa.Connection, pipeline_id: str) -> None:
-    """Whoever holds one of them loaded loads it again: what is made from now on takes the newest policies."""
+def _bump_open_runs(connection: sa.Connection, pipeline_id: str) -> None:
+    """Increment the revision of open runs, so that they are loaded again with the new policies."""
     connection.execute(
         sa.update(pipeline_runs)
         .where(
@@ -106,11 +106,11 @@ def _write_definition(
     )
     write_scripts(connection, document["pipeline_id"], revision, document.get("scripts", {}))
     c = checkpoint_definitions.c
-    own = c.pipeline_id == document["pipeline_id"]
-    known = {row.checkpoint_id: row for row in connection.execute(sa.select(c.checkpoint_id, c.removed_at).where(own))}
-    stays: set[str] = set()
+    query = sa.select(c.checkpoint_id, c.removed_at).where(c.pipeline_id == document["pipeline_id"])
+    known = {row.checkpoint_id: row for row in connection.execute(query)}
+    current: set[str] = set()
     for position, checkpoint in enumerate(document.get("checkpoints", ())):
-        stays.add(checkpoint["checkpoint_id"])
+        current.add(checkpoint["checkpoint_id"])
         row = _checkpoint(document["pipeline_id"], position, checkpoint, at)
         if checkpoint["checkpoint_id"] in known:
             del row["created_at"]
@@ -119,9 +119,9 @@ def _write_definition(
             )
         else:
             connection.execute(sa.insert(checkpoint_definitions).values(row))
-    gone = [row.checkpoint_id for row in known.values() if row.checkpoint_id not in stays and row.removed_at is None]
-    if gone:
-        connection.execute(sa.update(checkpoint_definitions).where(c.checkpoint_id.in_(gone)).values(removed_at=at))
+    removed = [key for key, row in known.items() if key not in current and row.removed_at is None]
+    if removed:
+        connection.execute(sa.update(checkpoint_definitions).where(c.checkpoint_id.in_(removed)).values(removed_at=at))
 
 
 def _checkpoint(pipeline_id: str, position: int, checkpoint: Mapping[str, Any], at: datetime) -> dict[str, Any]:
@@ -140,20 +140,20 @@ def _checkpoint(pipeline_id: str, position: int, checkpoint: Mapping[str, Any], 
 
 
 def _moment(stamp: str | None, at: datetime) -> datetime:
-    """Definitions are stamped when they are checked: an unchanged checkpoint keeps its times."""
+    """Parse a time of the definition. Checking a definition sets them, and unchanged checkpoints keep theirs."""
     return datetime.fromisoformat(stamp) if stamp else at
 
 
 # ---- archive -------------------------------------------------------------------------------------
 def mark_deleted(connection: sa.Connection, pipeline_id: str, at: datetime, archive_location: str) -> bool:
-    """False: it is deleted already, or unknown."""
+    """Return False if the pipeline is unknown or already deleted."""
     where = (pipelines.c.pipeline_id == pipeline_id, pipelines.c.deleted_at.is_(None))
     values = {"deleted_at": at, "archive_location": archive_location}
     return connection.execute(sa.update(pipelines).where(*where).values(values)).rowcount == 1
 
 
 def mark_restored(connection: sa.Connection, pipeline_id: str) -> bool:
-    """False: it is not deleted, or unknown."""
+    """Return False if the pipeline is unknown or not deleted."""
     where = (pipelines.c.pipeline_id == pipeline_id, pipelines.c.deleted_at.is_not(None))
     values = {"deleted_at": None, "archive_location": None}
     return connection.execute(sa.update(pipelines).where(*where).values(values)).rowcount == 1
@@ -161,19 +161,19 @@ def mark_restored(connection: sa.Connection, pipeline_id: str) -> bool:
 
 # ---- run versions --------------------------------------------------------------------------------
 _of_pipeline = sa.bindparam("pipeline_id", type_=Text())
-# Its key stays: who only refers to the pipeline does not wait, and so cannot wait in a circle.
+# FOR NO KEY UPDATE: inserting rows that reference the pipeline doesn't wait for the lock, which prevents deadlocks.
 _LOCK = PreparedQuery(
-    sa.select(*(column for column in pipelines.c if column.name != "checkpoint_order"))  # the definition says it too
+    sa.select(*(column for column in pipelines.c if column.name != "checkpoint_order"))  # also in the definition
     .where(pipelines.c.pipeline_id == _of_pipeline)
     .with_for_update(key_share=True)
 )
-_TAKE = PreparedQuery(
+_NEXT_RUN_VERSION = PreparedQuery(
     sa.update(pipelines)
     .where(pipelines.c.pipeline_id == _of_pipeline)
     .values(last_run_version=pipelines.c.last_run_version + 1)
     .returning(pipelines.c.last_run_version)
 )
-_PREVIOUS = PreparedQuery(
+_PREVIOUS_RUN = PreparedQuery(
     sa.select(pipeline_runs.c.run_id, pipeline_runs.c.run_version)
     .where(
         pipeline_runs.c.pipeline_id == _of_pipeline,
@@ -187,31 +187,31 @@ _PREVIOUS = PreparedQuery(
 
 
 def lock_pipeline(connection: sa.Connection, pipeline_id: str) -> Any | None:
-    """The pipeline's row but for its order, if there is one; nobody else changes it before this transaction ends."""
+    """Lock the pipeline until the transaction ends. Return its row without `checkpoint_order`, or None."""
     return _LOCK.first(connection, {"pipeline_id": pipeline_id})
 
 
 def take_run_version(connection: sa.Connection, pipeline_id: str) -> int:
-    """The next version of the current definition; it is never given again."""
-    return _TAKE.all(connection, {"pipeline_id": pipeline_id})[0].last_run_version
+    """Return the next run version of the current definition. Versions are never reused."""
+    return _NEXT_RUN_VERSION.all(connection, {"pipeline_id": pipeline_id})[0].last_run_version
 
 
-class Previous(NamedTuple):
+class PreviousRun(NamedTuple):
     run_id: str
     run_version: int
 
 
-def previous_run(connection: sa.Connection, pipeline_id: str, definition_version: int) -> Previous | None:
-    """The highest version that still exists."""
-    row = _PREVIOUS.first(connection, {"pipeline_id": pipeline_id, "version": definition_version})
-    return Previous(row.run_id, row.run_version) if row else None
+def previous_run(connection: sa.Connection, pipeline_id: str, definition_version: int) -> PreviousRun | None:
+    """Return the run with the highest version that was not archived."""
+    row = _PREVIOUS_RUN.first(connection, {"pipeline_id": pipeline_id, "version": definition_version})
+    return PreviousRun(row.run_id, row.run_version) if row else None
 
 
 OPEN = (RunStatus.NOT_STARTED.value, RunStatus.IN_PROGRESS.value, RunStatus.PAUSED.value)
 
 
 def lock(connection: sa.Connection, pipeline_id: str) -> Any:
-    """The pipeline's row; nobody else changes it before this transaction ends."""
+    """Like `lock_pipeline`, but raise NotFound if there is no such pipeline."""
     row = lock_pipeline(connection, pipeline_id)
     if row is None:
         raise NotFound("pipeline", pipeline_id)

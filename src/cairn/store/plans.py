@@ -1,4 +1,4 @@
-"""Plans and policies, compiled from stored definitions and kept by revision."""
+"""Plans and policies, compiled from stored definitions and cached."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 Document: TypeAlias = Mapping[str, Any]
-CompilePlan: TypeAlias = Callable[[Document, Document, int], Plan]  # the graph's, the newest, and its revision
+CompilePlan: TypeAlias = Callable[
+    [Document, Document, int], Plan
+]  # the graph's definition, the newest one, and its revision
 
-_KEPT = 500
-_Key: TypeAlias = tuple[str, str, int]  # digests of the graph's definition and of the newest, and its revision
+_MAX_ENTRIES = 500
+_PlanKey: TypeAlias = tuple[str, str, int]  # digests of the graph's definition and of the newest, and its revision
 
 
 class FolderLayout(Protocol):
-    """Names of folders, as the file tree has them; relative to the pipeline's own."""
+    """Names of folders, relative to the pipeline's folder."""
 
     def run_folder(self, run_version: int | None, run_id: str) -> str: ...
 
@@ -36,46 +38,50 @@ class FolderLayout(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CheckpointPlace:
-    """What a checkpoint is called."""
+    """The name and folder of a checkpoint."""
 
     checkpoint_id: str
     name: str
     folder: str
 
 
-Placed: TypeAlias = tuple[Plan, Mapping[str, CheckpointPlace]]  # the places by key
+PlanWithPlaces: TypeAlias = tuple[Plan, Mapping[str, CheckpointPlace]]  # places by checkpoint key
 
 
 class PlanSource(Protocol):
-    """Where a run's plan comes from. `Plans` is the one that the product uses."""
+    """Where the plans of runs come from: `PlanCache`, or a substitute in tests."""
 
     @property
     def layout(self) -> FolderLayout: ...
 
     def plan(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Plan: ...
 
-    def placed(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Placed: ...
+    def plan_with_places(
+        self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int
+    ) -> PlanWithPlaces: ...
 
 
 class PlanCache:
-    """Compiles each definition once. It is known by its digest: a revision that was rolled back is given again."""
+    """Compiles each definition once.
+
+    The key is the definition's digest, because a revision number can be reused after a failed transaction.
+    """
 
     def __init__(self, compile_plan: CompilePlan, layout: FolderLayout) -> None:
         self.layout = layout
         self._compile_plan = compile_plan
-        self._plans = BoundedCache[_Key, Plan]()
-        self._places = BoundedCache[_Key, Mapping[str, CheckpointPlace]]()
+        self._plans = BoundedCache[_PlanKey, Plan]()
+        self._places = BoundedCache[_PlanKey, Mapping[str, CheckpointPlace]]()
 
     def plan(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Plan:
-        """The graph of one revision with the policies of another."""
-
+        """Return the graph of one revision with the policies of another."""
         return self._compiled(connection, pipeline_id, _key(connection, pipeline_id, graph, newest), graph)
 
-    def placed(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Placed:
-        """The same with its places: named as in the newest, placed as in the graph."""
+    def plan_with_places(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> PlanWithPlaces:
+        """Return the plan and the places: names from the newest revision, positions from the graph's."""
         key = _key(connection, pipeline_id, graph, newest)
 
-        def make() -> Mapping[str, CheckpointPlace]:
+        def build() -> Mapping[str, CheckpointPlace]:
             names = {each["checkpoint_id"]: each["checkpoint_name"] for each in checkpoints(newest)}
             return {
                 each["key"]: self._place(each, position, names.get(each["checkpoint_id"]))
@@ -85,16 +91,17 @@ class PlanCache:
         def checkpoints(revision: int) -> Sequence[Document]:
             return document(connection, pipeline_id, revision).get("checkpoints", ())
 
-        return self._compiled(connection, pipeline_id, key, graph), self._places.get(key, make)
+        return self._compiled(connection, pipeline_id, key, graph), self._places.get(key, build)
 
-    def _compiled(self, connection: sa.Connection, pipeline_id: str, key: _Key, graph: int) -> Plan:
+    def _compiled(self, connection: sa.Connection, pipeline_id: str, key: _PlanKey, graph: int) -> Plan:
         newest = key[2]
 
-        def make() -> Plan:
-            of = document(connection, pipeline_id, graph)
-            return self._compile_plan(of, of if newest == graph else document(connection, pipeline_id, newest), newest)
+        def build() -> Plan:
+            definition = document(connection, pipeline_id, graph)
+            latest = definition if newest == graph else document(connection, pipeline_id, newest)
+            return self._compile_plan(definition, latest, newest)
 
-        return self._plans.get(key, make)
+        return self._plans.get(key, build)
 
     def _place(self, checkpoint: Document, position: int, newest_name: str | None) -> CheckpointPlace:
         name = newest_name or checkpoint["checkpoint_name"]
@@ -119,26 +126,26 @@ _NEWEST = PreparedQuery(
 )
 
 
-def _key(connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> _Key:
+def _key(connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> _PlanKey:
     rows = _DIGESTS.all(connection, {"pipeline_id": pipeline_id, "graph": graph, "newest": newest})
     digests = {row.revision: row.digest for row in rows}
     return digests[graph], digests[newest], newest
 
 
 def document(connection: sa.Connection, pipeline_id: str, revision: int) -> Document:
-    """A definition in its full form."""
+    """Return a definition in its full form."""
     c = definition_revisions.c
     query = sa.select(c.document).where(c.pipeline_id == pipeline_id, c.revision == revision)
     return connection.execute(query).scalar_one()
 
 
 def newest_revision(connection: sa.Connection, pipeline_id: str, definition_version: int) -> int:
-    """The newest one that has the same checkpoints in the same order."""
+    """Return the newest revision with the same checkpoints in the same order."""
     return _NEWEST.all(connection, {"pipeline_id": pipeline_id, "version": definition_version})[0].revision
 
 
 class BoundedCache(Generic[K, V]):
-    """The results of so many calls, the oldest of which go first."""
+    """A thread-safe cache of limited size that drops the oldest entries first."""
 
     def __init__(self) -> None:
         self._results: dict[K, V] = {}
@@ -147,12 +154,12 @@ class BoundedCache(Generic[K, V]):
     def find(self, key: K) -> V | None:
         return self._results.get(key)
 
-    def get(self, key: K, make: Callable[[], V]) -> V:
+    def get(self, key: K, build: Callable[[], V]) -> V:
         found = self._results.get(key)
         if found is None:
-            found = make()
+            found = build()
             with self._lock:
-                while len(self._results) >= _KEPT:
+                while len(self._results) >= _MAX_ENTRIES:
                     del self._results[next(iter(self._results))]
                 self._results[key] = found
         return found

@@ -1,4 +1,4 @@
-"""Statements that are compiled once for each database and then run as they are."""
+"""Statements that are compiled once per dialect and sent straight to the driver."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Bind: TypeAlias = Callable[[Mapping[str, Any]], Any]
 Convert: TypeAlias = Callable[[Any], Any]
 
 
-def send(connection: sa.Connection, sql: str, parameters: Any) -> int:
-    """Have the driver carry a statement out as it is; the answer is how many rows it changed."""
+def execute_raw(connection: sa.Connection, sql: str, parameters: Any) -> int:
+    """Run a statement on the driver's connection and return the number of changed rows."""
     try:
         pooled: Any = connection.connection
         cursor = pooled.dbapi_connection.cursor()
@@ -31,11 +31,11 @@ def send(connection: sa.Connection, sql: str, parameters: Any) -> int:
             cursor.fetchall()
         return cursor.rowcount
     except connection.dialect.loaded_dbapi.Error as error:
-        raise _fault(connection, sql, parameters, error) from error
+        raise _wrapped_error(connection, sql, parameters, error) from error
 
 
-def begun(engine: sa.Engine) -> sa.Connection:
-    """A connection in a transaction; one that cannot begin is not kept."""
+def begin_connection(engine: sa.Engine) -> sa.Connection:
+    """Return a connection in a new transaction. It is closed if the transaction can't begin."""
     connection = engine.connect()
     try:
         connection.begin()
@@ -46,18 +46,18 @@ def begun(engine: sa.Engine) -> sa.Connection:
 
 
 def commit(connection: sa.Connection) -> None:
-    """Have the driver commit what was done, behind SQLAlchemy's back."""
+    """Commit on the driver's connection, bypassing SQLAlchemy."""
     try:
         pooled: Any = connection.connection
         pooled.dbapi_connection.commit()
     except connection.dialect.loaded_dbapi.Error as error:
-        raise _fault(connection, "COMMIT", (), error) from error
+        raise _wrapped_error(connection, "COMMIT", (), error) from error
 
 
 class Prepared:
-    """A statement that goes to the driver as it is.
+    """A statement that bypasses SQLAlchemy's cache of compiled statements.
 
-    What SQLAlchemy spends on finding the compiled form again is most of what a small statement costs.
+    For small statements, looking up the compiled form costs more than running it.
     """
 
     def __init__(self, statement: Executable) -> None:
@@ -65,9 +65,9 @@ class Prepared:
         self._compiled: dict[str, tuple[str, Bind]] = {}
 
     def run(self, connection: sa.Connection, values: Mapping[str, Any]) -> int:
-        """Run it and say how many rows it changed."""
+        """Run the statement and return the number of changed rows."""
         sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
-        return send(connection, sql, bind(values))
+        return execute_raw(connection, sql, bind(values))
 
     def run_many(self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
@@ -76,14 +76,14 @@ class Prepared:
             pooled: Any = connection.connection
             pooled.dbapi_connection.cursor().executemany(sql, parameters)
         except connection.dialect.loaded_dbapi.Error as error:
-            raise _fault(connection, sql, parameters, error) from error
+            raise _wrapped_error(connection, sql, parameters, error) from error
 
     def _compile(self, dialect: Dialect) -> tuple[str, Bind]:
         compiled = cast("Any", self._statement).compile(dialect=dialect)
         names = tuple(compiled.positiontup if compiled.positional else compiled.binds)
         converters = [
-            (place, convert)
-            for place, name in enumerate(names)
+            (index, convert)
+            for index, name in enumerate(names)
             if (convert := _converter(compiled.binds[name].type, dialect)) is not None
         ]
         bind = _binder(names, converters)
@@ -97,7 +97,7 @@ class Prepared:
 
 
 class PreparedQuery(Prepared):
-    """The same with rows for an answer, whose fields are named as the columns."""
+    """A prepared statement that returns rows as named tuples."""
 
     def __init__(self, statement: Select[*tuple[Any, ...]] | UpdateBase) -> None:
         super().__init__(statement)
@@ -119,7 +119,7 @@ class PreparedQuery(Prepared):
             cursor.execute(sql, parameters)
             return self._rows(cursor, connection.dialect)
         except connection.dialect.loaded_dbapi.Error as error:
-            raise _fault(connection, sql, parameters, error) from error
+            raise _wrapped_error(connection, sql, parameters, error) from error
 
     def _rows(self, cursor: DBAPICursor, dialect: Dialect) -> list[Any]:
         converters = self._converters.get(dialect.name)
@@ -129,22 +129,22 @@ class PreparedQuery(Prepared):
         return list(map(self._row._make, [_converted(row, converters) for row in found] if converters else found))
 
     def _conversions(self, cursor: DBAPICursor, dialect: Dialect) -> Iterator[tuple[int, Convert]]:
-        for place, (column, described) in enumerate(zip(self._types, cursor.description, strict=True)):
+        for index, (column, described) in enumerate(zip(self._types, cursor.description, strict=True)):
             if isinstance(column, Text):
-                continue  # as it comes
-            if isinstance(column, Instant | Json):  # what SQLAlchemy puts around them does nothing but call them
-                yield place, column.reader(dialect)
+                continue  # no conversion
+            if isinstance(column, Instant | Json):  # SQLAlchemy's wrapper would only call these functions
+                yield index, column.reader(dialect)
             elif (convert := column.dialect_impl(dialect).result_processor(dialect, described[1])) is not None:
-                yield place, convert
+                yield index, convert
 
 
 def insert_into(table: sa.Table, *, without: tuple[str, ...] = (), types: Mapping[str, Any] | None = None) -> Prepared:
-    """A row with every column but some; each value is named as its column."""
+    """Prepare an INSERT of all columns except `without`. Parameters are named after the columns."""
     return Prepared(sa.insert(table).values(_binds(table, [c.name for c in table.c if c.name not in without], types)))
 
 
 def insert_once(table: sa.Table, *, without: tuple[str, ...] = ()) -> Mapping[str, Prepared]:
-    """The same by the kind of the database, unless such a row is there."""
+    """Prepare an INSERT that ignores conflicts, by dialect."""
     values = _binds(table, [c.name for c in table.c if c.name not in without])
     return {
         "sqlite": Prepared(sqlite.insert(table).values(values).on_conflict_do_nothing()),
@@ -153,7 +153,7 @@ def insert_once(table: sa.Table, *, without: tuple[str, ...] = ()) -> Mapping[st
 
 
 class PreparedUpdate:
-    """Updates of one table, prepared once for each set of columns that changes. `where` names its values `was_…`."""
+    """Updates of one table, prepared once per set of changed columns. `where` lists the columns of the condition."""
 
     def __init__(self, table: sa.Table, *where: str) -> None:
         self._table = table
@@ -175,8 +175,8 @@ def _binds(
     return {name: sa.bindparam(name, type_=(types or {}).get(name, table.c[name].type)) for name in columns}
 
 
-def _fault(connection: sa.Connection, sql: str, parameters: Any, error: Any) -> BaseException:
-    """The driver's error as SQLAlchemy tells of it; a connection that is gone does not go back into the pool."""
+def _wrapped_error(connection: sa.Connection, sql: str, parameters: Any, error: Any) -> BaseException:
+    """Wrap the driver's error as SQLAlchemy does, and invalidate a lost connection."""
     dialect = connection.dialect
     if dialect.is_disconnect(error, cast("Any", connection.connection.dbapi_connection), None):
         connection.invalidate(error)
@@ -184,21 +184,21 @@ def _fault(connection: sa.Connection, sql: str, parameters: Any, error: Any) -> 
 
 
 def _converter(type: TypeEngine[Any], dialect: Dialect) -> Convert | None:
-    """Texts are checked together; drivers take numbers, booleans and bytes as they are."""
+    """Return the conversion for a parameter. Drivers accept numbers, booleans and bytes; text is checked in bulk."""
     if isinstance(type, Text | sa.Boolean | sa.Numeric | sa.Integer | sa.LargeBinary):
         return None
-    if isinstance(type, Instant | Json):  # what SQLAlchemy puts around them does nothing but call them
+    if isinstance(type, Instant | Json):  # SQLAlchemy's wrapper would only call these functions
         return type.writer(dialect)
     return type.dialect_impl(dialect).bind_processor(dialect)
 
 
 def _binder(names: tuple[str, ...], converters: list[tuple[int, Convert]]) -> Bind:
-    take: Callable[[Mapping[str, Any]], tuple[Any, ...]] = (
+    pick: Callable[[Mapping[str, Any]], tuple[Any, ...]] = (
         itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
     )
 
     def bind(values: Mapping[str, Any]) -> tuple[Any, ...]:
-        row = take(values)
+        row = pick(values)
         texts = [value for value in row if value.__class__ is str]
         if "\0" in (text := "".join(texts)) or not text.isascii():
             for text in texts:
@@ -209,16 +209,16 @@ def _binder(names: tuple[str, ...], converters: list[tuple[int, Convert]]) -> Bi
 
 
 def _converted(values: Sequence[Any], converters: list[tuple[int, Convert]]) -> tuple[Any, ...]:
-    """Nothing is nothing in every type."""
+    """Convert all values except None."""
     row = list(values)
-    for place, convert in converters:
-        if (value := row[place]) is not None:
-            row[place] = convert(value)
+    for index, convert in converters:
+        if (value := row[index]) is not None:
+            row[index] = convert(value)
     return tuple(row)
 
 
 def _with(fixed: Mapping[str, Any], bind: Bind) -> Bind:
-    """Some values stand in the statement itself."""
+    """Add the values that are part of the statement."""
     return lambda values: bind({**fixed, **values})
 
 

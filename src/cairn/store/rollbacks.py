@@ -1,4 +1,4 @@
-"""Where a rollback has put the files of a run."""
+"""Where a rollback archived the files of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts of definitions, and recorded calls, as they are stored."""
+"""Scripts of definitions, and recorded calls of scripts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StoredScript(NamedTuple):
 
 
 def write_scripts(connection: sa.Connection, pipeline_id: str, revision: int, scripts: Mapping[str, Any]) -> None:
-    """The scripts of one revision; their contents are stored."""
+    """Save the scripts of one revision. Their content is already stored."""
     rows = [
         {"pipeline_id": pipeline_id, "revision": revision, "path": path, **entry} for path, entry in scripts.items()
     ]
@@ -37,12 +37,12 @@ def scripts_of(connection: sa.Connection, pipeline_id: str, revision: int) -> di
 
 
 def known_checksums(connection: sa.Connection, pipeline_id: str) -> set[str]:
-    """Of every script that the pipeline ever had."""
+    """Return the checksums of every script in any revision of the pipeline."""
     c = definition_scripts.c
     return set(connection.execute(sa.select(c.checksum).where(c.pipeline_id == pipeline_id).distinct()).scalars())
 
 
-# ---- calls that waited -----------------------------------------------------------------------------
+# ---- recorded calls --------------------------------------------------------------------------------
 def write_call(
     connection: sa.Connection,
     execution_id: str,
@@ -53,7 +53,7 @@ def write_call(
     inputs_checksum: str | None,
     at: datetime,
 ) -> None:
-    """Record a call; one that was asked before and is asked again takes its place."""
+    """Record a call, replacing an earlier record of the same call."""
     c = execution_calls.c
     same = (c.execution_id == execution_id, c.revision_iteration == revision, c.number == number)
     connection.execute(sa.delete(execution_calls).where(*same))
@@ -72,7 +72,7 @@ def write_call(
 
 
 def calls_of(connection: sa.Connection, execution_id: str, revision: int) -> list[Any]:
-    """In their order."""
+    """Return the recorded calls in order."""
     c = execution_calls.c
     query = sa.select(execution_calls).where(c.execution_id == execution_id, c.revision_iteration == revision)
     return list(connection.execute(query.order_by(c.number)))

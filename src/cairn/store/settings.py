@@ -1,4 +1,4 @@
-"""Facts about this installation, by key."""
+"""Settings of the installation, by key."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ S = settings.c
 
 
 def read_setting(connection: sa.Connection, key: str) -> Any:
-    """None if there is no such setting."""
+    """Return None if the setting is missing."""
     return connection.execute(sa.select(S.value).where(S.key == key)).scalar_one_or_none()
 
 

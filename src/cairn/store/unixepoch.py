@@ -21,9 +21,9 @@ def add_to(connection: sqlite3.Connection) -> None:
     """Replace the built-in function where it is too old."""
     if sqlite3.sqlite_version_info >= _FIRST_WITH_SUBSEC:
         return
-    # As with the built-in function, a statement that asks several times gets one answer.
+    # Deterministic, like the built-in function: all calls in one statement return the same time.
     connection.create_function("unixepoch", -1, _unixepoch, deterministic=True)
-    # Some builds of SQLite allow nothing but built-in functions in a table's defaults.
+    # Some builds of SQLite only allow built-in functions in column defaults.
     connection.execute("PRAGMA trusted_schema=ON").close()
 
 
@@ -31,14 +31,14 @@ def _unixepoch(*arguments: Any) -> float | None:
     if arguments == ("subsec",):
         return time.time_ns() // 1_000_000 / 1000
     is_subsec = [isinstance(argument, str) and argument.lower() in _SUBSEC for argument in arguments]
-    # In place of the time it means now. Among the modifiers another takes its place, because their positions matter.
-    known = [
-        argument if not found else "+0 days" if place else "now"
-        for place, (argument, found) in enumerate(zip(arguments, is_subsec, strict=True))
+    # As the time value it means "now". As a modifier, replace it with one that changes nothing, to keep positions.
+    supported = [
+        argument if not found else "+0 days" if position else "now"
+        for position, (argument, found) in enumerate(zip(arguments, is_subsec, strict=True))
     ]
     with closing(sqlite3.connect(":memory:")) as other:
-        places = ", ".join("?" * len(known))
-        (day,) = other.execute(f"SELECT julianday({places})", known).fetchone()
+        parameters = ", ".join("?" * len(supported))
+        (day,) = other.execute(f"SELECT julianday({parameters})", supported).fetchone()
     if day is None:
         return None
     milliseconds = round((day - _EPOCH) * _DAY)

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from cairn.adapters.jobs.timer_codec import write_timer
 from cairn.core.commands import Timer
 from cairn.ports import LaneJob, NotificationJob, TimerJob
-from cairn.store.prepared_statements import send
+from cairn.store.prepared_statements import execute_raw
 
 if TYPE_CHECKING:
     from dbos import DBOSClient
@@ -92,8 +92,8 @@ class DbosJobs:
 
     def end_lane(self, connection: sa.Connection, job: str) -> None:
         """Delete the job: most lanes finish before DBOS polls for them, so it need not start them."""
-        if send(connection, self._delete_queued, (job,)):
-            send(connection, self._delete_input, (job,))
+        if execute_raw(connection, self._delete_queued, (job,)):
+            execute_raw(connection, self._delete_input, (job,))
 
     def enqueue_timer(self, connection: sa.Connection, timer: str, run_id: str, command: Timer, after: float) -> None:
         options: Any = {"workflow_name": "timer", "queue_name": TIMERS, "workflow_id": timer, "delay_seconds": after}

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from dbos import DBOSClient
 from sqlalchemy import event
 
-from cairn.store.prepared_statements import send
+from cairn.store.prepared_statements import execute_raw
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -66,7 +66,7 @@ class EnqueueStatements:
         """Enqueue a job. Does nothing if its id exists."""
         values = {"job": job, "inputs": self._inputs(job, *arguments), "creator": str(uuid4())}
         for statement in self._statements:
-            send(connection, statement.sql, statement.with_values(values))
+            execute_raw(connection, statement.sql, statement.with_values(values))
 
     def _inputs(self, job: str, *arguments: str) -> str:
         return cast("Any", self._client)._build_enqueue_status(self._job_options(job), *arguments)[1]["inputs"]  # noqa: SLF001

@@ -63,7 +63,7 @@ def _find(connection: Connection, name: str) -> StoredAgent:
 
 
 def _revisions(connection: Connection, name: str, limit: int, cursor: str | None) -> LibraryAgentRevisionPage:
-    if name not in builtin_agents() and library.of(connection, name) is None:
+    if name not in builtin_agents() and library.find(connection, name) is None:
         raise NotFound(WHAT, name)
     found = page(connection, sa.select(t.library_agents).where(A.name == name), _NEWEST, limit, cursor)
     items = [

@@ -96,7 +96,7 @@ class AgentLibraryService:
             raise AgentError([Finding("/name", f"it is saved as {name!r}: say the same, or leave the name out")])
 
         def write(change: AdminChange) -> None:
-            row = library.of(change.connection, name)
+            row = library.find(change.connection, name)
             _expect(name, row, if_match)
             kept = cast("dict[str, Any]", agent.document)
             if row is not None and row.document == kept:
@@ -112,7 +112,7 @@ class AgentLibraryService:
         """One that stood before an agent of Cairn's gives its place back; any other is refused while it is used."""
 
         def write(change: AdminChange) -> None:
-            row = library.of(change.connection, name)
+            row = library.find(change.connection, name)
             is_there = row is not None and row.document is not None
             if not is_there and name in builtin_agents():
                 raise CommandRefused(

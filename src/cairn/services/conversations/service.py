@@ -25,7 +25,7 @@ from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.engine.retry import retry_transient
 from cairn.services.text import sanitize
 from cairn.store import Connection, LoadedRun, messages
-from cairn.store.messages import MessagePlace
+from cairn.store.messages import DispatchRef
 from cairn.store.model_usage import NANO
 
 BY = "worker"  # who tells that the budget is nearly spent
@@ -53,7 +53,7 @@ class Conversations:
         """That of one dispatch."""
         facts = loaded.facts
         checkpoint_id = loaded.places[e.key].checkpoint_id
-        place = MessagePlace(
+        place = DispatchRef(
             facts.pipeline_id, facts.run_id, e.id, e.dispatch, e.attempt_key, checkpoint_id, e.key, facts.is_test
         )
         return _ExecutionConversation(self, place)
@@ -68,12 +68,12 @@ class _ExecutionConversation:
     """A conversation as its runner has it."""
 
     _all: Conversations
-    _place: MessagePlace
+    _place: DispatchRef
 
     async def messages(self) -> Sequence[ConversationMessage]:
         place = self._place
         rows = await retry_transient(
-            lambda: self._all.database.aread(lambda c: messages.said(c, place.execution_id, place.attempt_key))
+            lambda: self._all.database.aread(lambda c: messages.find_messages(c, place.execution_id, place.attempt_key))
         )
         return [_said(row) for row in rows]
 
@@ -83,7 +83,7 @@ class _ExecutionConversation:
         rows = [({**_message_values(one, shared.hide), "stored_at": now}, _call_values(one)) for one in batch]
 
         def store(connection: Connection) -> bool:
-            stands = [messages.keep(connection, place, message, call) for message, call in rows]
+            stands = [messages.save_message(connection, place, message, call) for message, call in rows]
             return all(stands)
 
         try:

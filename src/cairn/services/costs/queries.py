@@ -17,7 +17,7 @@ from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.column_types import Text
 from cairn.store.errors import NotFound
-from cairn.store.model_usage import SUMS, used_from
+from cairn.store.model_usage import SUMS, usage_from
 
 C, R, P = t.model_calls.c, t.pipeline_runs.c, t.pipelines.c
 RunGrouping = Literal["execution", "checkpoint", "model", "purpose", "day", "call"]
@@ -100,7 +100,7 @@ def _costs(connection: Connection, query: CostQuery, *conditions: sa.ColumnEleme
     total = connection.execute(sa.select(*SUMS).where(*where)).one()
     return {
         "group_by": query.group_by,
-        "total": usage_view(used_from(total)),
+        "total": usage_view(usage_from(total)),
         "items": [_line(row, names) for row in found.rows],
         "next_cursor": found.next_cursor,
     }
@@ -111,7 +111,7 @@ def _by_cost(groups: sa.Subquery) -> tuple[sa.ColumnElement[Any], ...]:
 
 
 def _line(row: Row, names: Mapping[str, str]) -> CostLine:
-    usage = usage_view(used_from(row))
+    usage = usage_view(usage_from(row))
     return CostLine(key=row.key, name=names.get(row.key, row.name), last_at=row.last_at, usage=usage)
 
 

@@ -25,7 +25,7 @@ def schema(database: Database) -> list[HealthCheck]:
 
 
 def integrity(database: Database) -> list[HealthCheck]:
-    faults = database.read(store.faults)
+    faults = database.read(store.database_errors)
     if not faults:
         return [_ok("database", f"{database.kind}, sound")]
     remedy = "stop the server, copy the folder, and go back to a backup"
@@ -33,7 +33,7 @@ def integrity(database: Database) -> list[HealthCheck]:
 
 
 def rows(database: Database) -> list[HealthCheck]:
-    found = database.read(store.orphans)
+    found = database.read(store.inconsistent_rows)
     if not found:
         return [_ok("rows", "every one has what it refers to")]
     remedy = "somebody has changed the database: compare with a backup"

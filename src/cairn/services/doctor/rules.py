@@ -28,7 +28,7 @@ def _file(service: RuleService) -> Iterator[HealthCheck]:
 
 def _in_force(connection: Connection, service: RuleService) -> Iterator[HealthCheck]:
     """A rule may want people who have gone since it was saved."""
-    for head in rule_rows.all_heads(connection):
+    for head in rule_rows.all_active_versions(connection):
         try:
             service.load(connection, rule_rows.text(connection, head.scope, head.revision) or "")
         except DefinitionError as error:

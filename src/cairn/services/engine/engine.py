@@ -176,7 +176,7 @@ class Engine:
             drivers=drivers,
             artifacts=file_plan.artifacts,
             promoted=file_plan.promoted,
-            files_through=self._synced_revision(run_id),
+            synced_revision=self._synced_revision(run_id),
         )
         write_moves(connection, file_plan, context)
         commit = Commit(before, after, decision, context, file_plan, jobs, lane)

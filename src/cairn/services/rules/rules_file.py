@@ -107,7 +107,7 @@ class RulesFileWatcher:
 
 
 def _revision(connection: Connection) -> int:
-    return rules.head(connection, GLOBAL).revision
+    return rules.active_version(connection, GLOBAL).revision
 
 
 def _text(connection: Connection, revision: int) -> str:

@@ -97,7 +97,7 @@ class RuleService:
     ) -> SavedRules:
         if scope != GLOBAL and pipelines.lock(connection, scope).deleted_at is not None:
             raise CommandRefused("The pipeline is deleted. Restore it to change its rules.", ("restore",))
-        before = rules.head(connection, scope, lock=True)
+        before = rules.active_version(connection, scope, lock=True)
         if if_match is not None and if_match != before.revision:
             raise PreconditionFailed(
                 f"The rules have changed: they are at revision {before.revision}, not {if_match}.", before.revision
@@ -123,12 +123,12 @@ class RuleService:
             raise InvalidInput([("/reason", "Enter a reason for the emergency stop.")])
 
         def write(connection: Connection) -> str | None:
-            head, at = rules.head(connection, GLOBAL, lock=True), self._clock.now()
+            head, at = rules.active_version(connection, GLOBAL, lock=True), self._clock.now()
             metadata: dict[str, str] = {"reason": reason}
             if head.stopped != stopped:
                 rules.stop(connection, head, stopped, reason, actor.name, at)
                 event = "emergency_stop_enabled" if stopped else "emergency_stop_lifted"
-            elif stopped and (earlier_reason := rules.explain_stop(connection, reason)) is not None:
+            elif stopped and (earlier_reason := rules.update_stop_reason(connection, reason)) is not None:
                 metadata["earlier_reason"] = earlier_reason
                 event = "emergency_stop_reason_updated"
             else:

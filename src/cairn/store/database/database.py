@@ -1,4 +1,4 @@
-"""The database: one door for changes, one for reads, the same on SQLite and PostgreSQL."""
+"""Transactions and reads, the same on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ T = TypeVar("T")
 
 Fault = Callable[[str], None]
 
-_LAST_READS = 1.0  # seconds that those who still read have when it closes
+_CLOSE_TIMEOUT = 1.0  # seconds that reads in progress have to finish on close
 
 
 class Database:
-    """Changes go through `transact`, each in one transaction; reads see one moment and never wait for changes."""
+    """Runs each change in one transaction and each read in one snapshot. Reads never wait for changes."""
 
     kind: Literal["sqlite", "postgresql"]
 
     def __init__(self, url: str, *, synchronous: str = "FULL", pool_size: int = 5, timeout_seconds: float = 30) -> None:
         self.url = sa.make_url(url)
-        self.fault: Fault = _no_fault  # for tests of crashes: called before and after each commit
+        self.fault: Fault = _no_fault  # called before and after each commit, for crash tests
         self._writer: Writer | None = None
         if self.url.get_backend_name() == "sqlite":
             self.kind = "sqlite"
@@ -43,18 +43,18 @@ class Database:
             self.system_engine = make(self.url, "system", timeout=timeout_seconds, pool=pool_size)
             self.migration_engine = self.engine
         else:
-            raise ValueError(f"Cairn keeps its data in SQLite or PostgreSQL, not in {self.url.get_backend_name()}.")
-        # As many threads as connections: who comes first is served first, and nobody waits for a connection.
-        self._changers = ThreadPoolExecutor(pool_size, "cairn-change")
-        self._readers = ThreadPoolExecutor(pool_size, "cairn-read")
+            raise ValueError(f"Cairn supports SQLite and PostgreSQL, not {self.url.get_backend_name()}.")
+        # As many threads as connections, so that requests are served in order and never wait for a connection.
+        self._write_threads = ThreadPoolExecutor(pool_size, "cairn-write")
+        self._read_threads = ThreadPoolExecutor(pool_size, "cairn-read")
         self._closed = False
 
     def _open_sqlite(self, synchronous: str, pool_size: int, timeout: float) -> None:
         sqlite.check_version()
         if synchronous not in ("OFF", "NORMAL", "FULL", "EXTRA"):
-            raise ValueError(f"`synchronous` is OFF, NORMAL, FULL or EXTRA, not {synchronous}.")
+            raise ValueError(f"`synchronous` must be OFF, NORMAL, FULL or EXTRA, not {synchronous}.")
         if self.url.database in (None, "", ":memory:"):
-            raise ValueError("Cairn keeps its data in a file: name it as sqlite:///path/to/cairn.db.")
+            raise ValueError("An in-memory database isn't supported. Use a file, such as sqlite:///path/to/cairn.db.")
         lock = sqlite.WriterLock(timeout)
 
         def make(use: sqlite.Use, pool: int) -> sa.Engine:
@@ -71,22 +71,22 @@ class Database:
 
     # ---- changes ---------------------------------------------------------------------------------
     async def transact(self, change: Callable[[sa.Connection], T]) -> T:
-        """Carry a change out in one transaction. Cancelled, it may be carried out all the same."""
+        """Run a change in one transaction. A cancelled call may still be committed."""
         loop = asyncio.get_running_loop()
         if self._writer is None:
             self._check_open()
-            return await loop.run_in_executor(self._changers, _tell, self._change, change)
+            return await loop.run_in_executor(self._write_threads, _call, self._change, change)
         reply = _LoopReply(loop)
         self._writer.submit(change, reply)
         return await cast("asyncio.Future[T]", reply.future)
 
     def transact_now(self, change: Callable[[sa.Connection], T]) -> T:
-        """The same for callers without an event loop."""
+        """Like `transact`, for callers without an event loop."""
         if _is_on_loop():
             raise RuntimeError("`transact_now` would block the event loop: use `transact`.")
         if self._writer is None:
             self._check_open()
-            return self._changers.submit(_tell, self._change, change).result()
+            return self._write_threads.submit(_call, self._change, change).result()
         reply = _ThreadReply()
         self._writer.submit(change, reply)
         return cast("T", reply.future.result())
@@ -101,24 +101,24 @@ class Database:
 
     # ---- reads -----------------------------------------------------------------------------------
     def read(self, query: Callable[[sa.Connection], T]) -> T:
-        """Read from one snapshot."""
+        """Run a query in one snapshot."""
         self._check_open()
         with self.read_engine.connect() as connection, connection.begin():
             return query(connection)
 
     async def aread(self, query: Callable[[sa.Connection], T]) -> T:
-        """Read in a thread."""
+        """Run a query in one snapshot, in a thread."""
         self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._readers, _tell, self.read, query)
+        return await asyncio.get_running_loop().run_in_executor(self._read_threads, _call, self.read, query)
 
-    # ---- life --------------------------------------------------------------------------------------
+    # ---- lifecycle ---------------------------------------------------------------------------------
     @property
     def schema_version(self) -> str | None:
-        """The version of the schema, or None if there is none yet."""
+        """The version of the schema, or None if the database is empty."""
         return self.read(schema_version.current)
 
     def migrate(self) -> None:
-        """Create or upgrade the schema. Several processes may do so at once."""
+        """Create or upgrade the schema. Safe to call from several processes at once."""
         version = self.schema_version
         if version is not None:
             schema_version.check(version, self.url)
@@ -129,16 +129,16 @@ class Database:
         upgrade(self.migration_engine)
 
     def close(self) -> None:
-        """Finish what has been accepted, then let go of everything. A second call does nothing."""
+        """Finish accepted changes, then close all connections. A second call does nothing."""
         if self._closed:
             return
         self._closed = True
         if self._writer is not None:
             self._writer.close()
-        self._changers.shutdown()
-        self._readers.shutdown()
+        self._write_threads.shutdown()
+        self._read_threads.shutdown()
         for engine in (self.read_engine, self.system_engine, self.migration_engine, self.engine):
-            _wait_for(engine)
+            _wait_for_reads(engine)
             engine.dispose()
 
     def _check_open(self) -> None:
@@ -146,25 +146,25 @@ class Database:
             raise Closed("The database has been closed.")
 
 
-def _wait_for(engine: sa.Engine) -> None:
-    """Until those who still read have given their connections back: what comes later is never closed."""
-    pool, deadline = cast("QueuePool", engine.pool), monotonic() + _LAST_READS
+def _wait_for_reads(engine: sa.Engine) -> None:
+    """Wait for reads in progress: a connection returned after `dispose` would never be closed."""
+    pool, deadline = cast("QueuePool", engine.pool), monotonic() + _CLOSE_TIMEOUT
     while pool.checkedout() and monotonic() < deadline:
         sleep(0.005)
 
 
 class _LoopReply:
-    """Answers a coroutine."""
+    """Resolves the future of a coroutine."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.future: asyncio.Future[Any] = loop.create_future()
         self._loop = loop
 
-    def wanted(self) -> bool:
+    def is_awaited(self) -> bool:
         return not self.future.cancelled()
 
-    def give(self, result: Any, error: BaseException | None) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+    def deliver(self, result: Any, error: BaseException | None) -> None:
+        with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._settle, result, error)
 
     def _settle(self, result: Any, error: BaseException | None) -> None:
@@ -173,42 +173,42 @@ class _LoopReply:
         if error is None:
             self.future.set_result(result)
         else:
-            self.future.set_exception(_tellable(error))
+            self.future.set_exception(_transferable(error))
 
 
 class _ThreadReply:
-    """Answers a thread."""
+    """Resolves the future of a thread."""
 
     def __init__(self) -> None:
         self.future: Future[Any] = Future()
 
-    def wanted(self) -> bool:
+    def is_awaited(self) -> bool:
         return True
 
-    def give(self, result: Any, error: BaseException | None) -> None:
+    def deliver(self, result: Any, error: BaseException | None) -> None:
         if error is None:
             self.future.set_result(result)
         else:
-            self.future.set_exception(_tellable(error))
+            self.future.set_exception(_transferable(error))
 
 
-def _tellable(error: BaseException) -> BaseException:
-    """A coroutine cannot be given StopIteration, and what ends a program in one thread must not end it in another."""
+def _transferable(error: BaseException) -> BaseException:
+    """Replace errors that must not cross threads: StopIteration, which futures reject, and SystemExit."""
     if isinstance(error, StopIteration) or not isinstance(error, Exception):
-        told = RuntimeError(f"It ended with {error!r}.")
-        told.__cause__ = error
-        return told
+        replacement = RuntimeError(f"The change raised {error!r}.")
+        replacement.__cause__ = error
+        return replacement
     return error
 
 
-def _tell(run: Callable[[Callable[[sa.Connection], T]], T], what: Callable[[sa.Connection], T]) -> T:
-    """Run it in a pool's thread."""
+def _call(run: Callable[[Callable[[sa.Connection], T]], T], function: Callable[[sa.Connection], T]) -> T:
+    """Run a change or query in a thread of a pool."""
     try:
-        return run(what)
+        return run(function)
     except BaseException as error:
-        if (told := _tellable(error)) is error:
+        if (replacement := _transferable(error)) is error:
             raise
-        raise told from error
+        raise replacement from error
 
 
 def _is_on_loop() -> bool:
@@ -220,4 +220,4 @@ def _is_on_loop() -> bool:
 
 
 def _no_fault(_: str) -> None:
-    """Nothing goes wrong."""
+    """Inject no fault."""

@@ -1,4 +1,4 @@
-"""PostgreSQL as Cairn uses it: a pool for changes, one for reads from a snapshot, one for the job engine."""
+"""Engines for PostgreSQL: one pool each for changes, snapshot reads and the job engine."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ Use: TypeAlias = Literal["write", "read", "system"]
 
 
 def make_engine(url: sa.URL, use: Use, *, timeout: float, pool: int) -> sa.Engine:
-    """An engine for one use of the database."""
+    """Create the engine for one use of the database."""
     reads = use == "read"
     return sa.create_engine(
         url.set(drivername="postgresql+psycopg"),
         pool_size=pool,
         max_overflow=pool if use == "system" else 0,
         pool_timeout=timeout,
-        pool_pre_ping=True,  # a connection that the server has dropped is replaced, not handed out
+        pool_pre_ping=True,  # replaces connections that the server has closed
         isolation_level="REPEATABLE READ" if reads else "READ COMMITTED",
         execution_options={"postgresql_readonly": True} if reads else {},
         connect_args={"connect_timeout": max(2, int(timeout)), "options": f"-c lock_timeout={int(timeout * 1000)}"},

@@ -15,7 +15,7 @@ _TABLE = sa.table("alembic_version", sa.column("version_num", sa.Text))
 
 @cache
 def known() -> tuple[str, ...]:
-    """The versions this Cairn can open, oldest first: the numbers that begin the names of the migrations."""
+    """Return the versions that this Cairn can open, oldest first. Migration files start with their version."""
     return tuple(sorted(file.name.partition("_")[0] for file in _VERSIONS.glob("[0-9]*_*.py")))
 
 
@@ -24,13 +24,13 @@ def newest() -> str:
 
 
 def current(connection: sa.Connection) -> str | None:
-    """The version of the database, or None if it has no schema yet."""
+    """Return the version of the database, or None if it has no schema yet."""
     if not sa.inspect(connection).has_table(_TABLE.name):
         return None
     return connection.execute(sa.select(_TABLE.c.version_num)).scalar_one_or_none()
 
 
 def check(version: str, url: sa.URL) -> None:
-    """Refuse a database whose schema this Cairn can neither use nor upgrade."""
+    """Raise UnsupportedSchema if this Cairn can neither use nor upgrade the schema."""
     if version not in known():
         raise UnsupportedSchema(url, version, is_newer=version > newest())

@@ -1,4 +1,4 @@
-"""SQLite as Cairn uses it: WAL, explicit transactions, and one lock in front of its single writer."""
+"""Engines for SQLite: WAL mode, explicit transactions, and one lock for all writers."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from cairn.store import unixepoch
 from cairn.store.errors import OldSqlite
-from cairn.store.prepared_statements import send
+from cairn.store.prepared_statements import execute_raw
 
 Use: TypeAlias = Literal["write", "read", "system", "migrate"]
 
-OLDEST = (3, 35)  # the first with RETURNING
+MIN_VERSION = (3, 35)  # first version with RETURNING
 
 _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLAC", "BEGIN ")  # BEGIN IMMEDIATE
-_KIB_OF_CACHE = 16 * 1024
-_PAGES_BETWEEN_CHECKPOINTS = 4000  # 16 MiB: under load each page is written back once for many changes
-_LARGEST_IDLE_LOG = 64 * 1024 * 1024
+_CACHE_KIB = 16 * 1024
+_CHECKPOINT_PAGES = 4000  # 16 MiB: under load, each page is written back once for many changes
+_MAX_IDLE_WAL = 64 * 1024 * 1024
 
 
 def check_version() -> None:
-    """Refuse a library that lacks what statements of Cairn and the job engine use."""
-    if sqlite3.sqlite_version_info < OLDEST:
+    """Raise OldSqlite if the library lacks features that Cairn or the job engine use."""
+    if sqlite3.sqlite_version_info < MIN_VERSION:
         raise OldSqlite(
-            f"SQLite {sqlite3.sqlite_version} is too old: Cairn needs {'.'.join(map(str, OLDEST))} or newer",
+            f"SQLite {sqlite3.sqlite_version} is too old: Cairn needs {'.'.join(map(str, MIN_VERSION))} or newer",
             "use a Python with a newer SQLite, or PostgreSQL (CAIRN_DATABASE_URL)",
         )
 
@@ -38,7 +38,7 @@ def check_version() -> None:
 class WriterLock:
     """One lock for all writing connections of a process.
 
-    SQLite has one writer; who finds it taken sleeps and looks again, up to 100 ms late. Who waits here is woken.
+    SQLite itself makes a second writer sleep and poll, up to 100 ms at a time. This lock wakes it at once.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -76,7 +76,7 @@ class _Cursor(sqlite3.Cursor):
 
 
 class _Connection(sqlite3.Connection):
-    """Takes the lock before its transaction writes and gives it back when the transaction is over."""
+    """Acquires the lock before the first write of a transaction and releases it when the transaction ends."""
 
     def __init__(self, *args: Any, lock: WriterLock, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -94,7 +94,7 @@ class _Connection(sqlite3.Connection):
             self._lock.release()
 
     def cursor(self, factory: Any = _Cursor) -> Any:
-        """Who holds the lock need not ask for it again: most statements are those of a transaction under way."""
+        """Return a plain cursor while the lock is held, because most statements run inside a transaction."""
         return super().cursor() if self._holds else super().cursor(factory)
 
     def commit(self) -> None:
@@ -119,18 +119,18 @@ class _Connection(sqlite3.Connection):
 
 
 def make_engine(url: sa.URL, use: Use, lock: WriterLock, *, synchronous: str, timeout: float, pool: int) -> sa.Engine:
-    """An engine for one use of the file."""
+    """Create the engine for one use of the file."""
     factory = {} if use == "read" else {"factory": partial(_Connection, lock=lock)}
     engine = sa.create_engine(
         url,
         poolclass=QueuePool,
         pool_size=2 * pool or 1,
-        max_overflow=0,  # what is opened stays open: to open another takes longer than most queries
-        pool_use_lifo=True,  # the last one used has its pages at hand
+        max_overflow=0,  # keep connections open: opening one takes longer than most queries
+        pool_use_lifo=True,  # the most recently used connection has a warm page cache
         pool_timeout=timeout,
         connect_args={"timeout": timeout, "check_same_thread": False, "cached_statements": 512, **factory},
     )
-    event.listen(engine, "connect", _prepare(use, synchronous))
+    event.listen(engine, "connect", _configure(use, synchronous))
     if use != "system":
         event.listen(engine, "begin", _begin("BEGIN" if use == "read" else "BEGIN IMMEDIATE"))
     return engine
@@ -138,31 +138,31 @@ def make_engine(url: sa.URL, use: Use, lock: WriterLock, *, synchronous: str, ti
 
 def _begin(statement: str) -> Callable[[sa.Connection], None]:
     def begin(connection: sa.Connection) -> None:
-        send(connection, statement, ())
+        execute_raw(connection, statement, ())
 
     return begin
 
 
-def _prepare(use: Use, synchronous: str) -> Callable[[sqlite3.Connection, ConnectionPoolEntry], None]:
+def _configure(use: Use, synchronous: str) -> Callable[[sqlite3.Connection, ConnectionPoolEntry], None]:
     pragmas = [
         "journal_mode=WAL",
-        # What the job engine notes on its own can be lost in a power cut: it does the job again. What is enqueued, and
-        # everything that was noted before it, is made durable by the transaction that enqueues it.
+        # The job engine's own writes may be lost in a power cut: it repeats the step. Enqueued jobs, and everything
+        # written before them, become durable with the transaction that enqueues them.
         f"synchronous={'NORMAL' if use == 'system' and synchronous != 'OFF' else synchronous}",
-        f"foreign_keys={'OFF' if use == 'migrate' else 'ON'}",  # a migration may rebuild a table; it checks at its end
-        f"cache_size=-{_KIB_OF_CACHE}",
-        f"wal_autocheckpoint={_PAGES_BETWEEN_CHECKPOINTS}",
-        f"journal_size_limit={_LARGEST_IDLE_LOG}",
+        f"foreign_keys={'OFF' if use == 'migrate' else 'ON'}",  # migrations check references at their end
+        f"cache_size=-{_CACHE_KIB}",
+        f"wal_autocheckpoint={_CHECKPOINT_PAGES}",
+        f"journal_size_limit={_MAX_IDLE_WAL}",
         "temp_store=MEMORY",
         "analysis_limit=400",
         *(["query_only=ON"] if use == "read" else []),
     ]
 
-    def prepare(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
-        # The job engine relies on the driver to begin before it writes; everything else begins by itself.
+    def configure(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
+        # The job engine relies on the driver to begin transactions. Cairn begins its own.
         connection.isolation_level = "IMMEDIATE" if use == "system" else None
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").close()
         unixepoch.add_to(connection)
 
-    return prepare
+    return configure

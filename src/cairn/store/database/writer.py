@@ -1,4 +1,4 @@
-"""SQLite's one writer: a thread that commits what waits for it together (group commit)."""
+"""The single writer of SQLite: a thread that commits waiting changes together (group commit)."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from cairn.store.errors import Closed
-from cairn.store.prepared_statements import begun, commit, send
+from cairn.store.prepared_statements import begin_connection, commit, execute_raw
 
 log = logging.getLogger(__name__)
 
 Change: TypeAlias = Callable[[sa.Connection], Any]
 
-_LONGEST_BATCH = 0.004  # seconds of work after which a batch is committed, whatever else waits
-_MOST_IN_BATCH = 64
-_IDLE = 1.0  # seconds without a change after which the log is written back into the file
+_MAX_BATCH_SECONDS = 0.004  # commit the batch after this time, even if more changes wait
+_MAX_BATCH_SIZE = 64
+_IDLE = 1.0  # seconds without a change before the WAL is checkpointed
 _BETWEEN_OPTIMIZES = 3600.0
 
 
 class TransactionResult(Protocol):
-    """Where an answer goes; called once, from the writer's thread."""
+    """Receives the result of a change, once, on the writer's thread."""
 
-    def wanted(self) -> bool: ...
+    def is_awaited(self) -> bool: ...
 
-    def give(self, result: Any, error: BaseException | None) -> None: ...
+    def deliver(self, result: Any, error: BaseException | None) -> None: ...
 
 
 @dataclass(slots=True)
@@ -44,10 +44,10 @@ class _Job:
 
 
 class TransactionLost(OperationalError):
-    """The database gave the whole transaction up, with everything in it: the disk is full, or it does not answer."""
+    """SQLite rolled back the whole transaction, for example because the disk is full."""
 
     def __init__(self, cause: BaseException | None = None) -> None:
-        super().__init__(None, None, cause or sqlite3.OperationalError("the transaction is over before its commit"))
+        super().__init__(None, None, cause or sqlite3.OperationalError("the transaction ended before its commit"))
 
 
 class Writer:
@@ -64,56 +64,56 @@ class Writer:
 
     def submit(self, change: Change, reply: TransactionResult) -> None:
         if threading.current_thread() is self._thread:
-            raise RuntimeError("A change that waits for another change would wait for ever.")
+            raise RuntimeError("A change can't wait for another change: it would block forever.")
         with self._closing:
             if self._closed:
                 raise Closed("The database has been closed.")
             self._waiting.put(_Job(change, reply))
 
     def close(self) -> None:
-        """Carry out what waits, then stop."""
+        """Run the waiting changes, then stop."""
         with self._closing:
             if not self._closed:
                 self._closed = True
                 self._waiting.put(None)
         self._thread.join()
 
-    # ---- everything below runs in the thread ---------------------------------------------------------
+    # ---- on the writer's thread ----------------------------------------------------------------------
     def _work(self) -> None:
-        is_tidy = True
+        is_idle = True
         while True:
             try:
-                job = self._waiting.get(timeout=None if is_tidy else _IDLE)
+                job = self._waiting.get(timeout=None if is_idle else _IDLE)
             except queue.Empty:
-                self._tidy("PRAGMA wal_checkpoint(PASSIVE)")
+                self._run_maintenance("PRAGMA wal_checkpoint(PASSIVE)")
                 if monotonic() - self._optimized > _BETWEEN_OPTIMIZES:
                     self._optimize()
-                is_tidy = True
+                is_idle = True
                 continue
             if job is None:
                 break
-            self._carry_out(job)
-            is_tidy = False
+            self._run_batch(job)
+            is_idle = False
         self._optimize()
         self._drop_connection()
 
-    def _carry_out(self, first: _Job) -> None:
-        """One transaction for this change and for those that wait behind it. A failed one is taken out alone."""
+    def _run_batch(self, first: _Job) -> None:
+        """Run this change and those waiting behind it in one transaction. A failed change is rolled back alone."""
         batch = [first]
         failure: BaseException | None = None
         try:
             connection = self._begin()
             self._run(connection, first)
-            ends = monotonic() + _LONGEST_BATCH
-            while len(batch) < _MOST_IN_BATCH and monotonic() < ends and (job := self._next()) is not None:
+            deadline = monotonic() + _MAX_BATCH_SECONDS
+            while len(batch) < _MAX_BATCH_SIZE and monotonic() < deadline and (job := self._next()) is not None:
                 batch.append(job)
-                self._run_apart(connection, job)
+                self._run_in_savepoint(connection, job)
             self._commit(connection)
-        except BaseException as error:  # noqa: BLE001  the callers get it; the thread goes on
+        except BaseException as error:  # noqa: BLE001  passed on to the callers
             failure = error
             self._roll_back()
         for job in batch:
-            _answer(job, failure)
+            _deliver(job, failure)
 
     def _next(self) -> _Job | None:
         try:
@@ -121,43 +121,43 @@ class Writer:
         except queue.Empty:
             return None
         if job is None:
-            self._waiting.put(None)  # the sign to stop is always the last
+            self._waiting.put(None)  # the stop signal stays last
         return job
 
     def _run(self, connection: sa.Connection, job: _Job) -> None:
-        if job.reply.wanted():
+        if job.reply.is_awaited():
             job.result = job.change(connection)
             self._check_open()
 
-    def _run_apart(self, connection: sa.Connection, job: _Job) -> None:
-        send(connection, "SAVEPOINT change", ())
+    def _run_in_savepoint(self, connection: sa.Connection, job: _Job) -> None:
+        execute_raw(connection, "SAVEPOINT change", ())
         try:
             self._run(connection, job)
-        except BaseException as error:  # noqa: BLE001  its caller gets it, the others are not touched
+        except BaseException as error:  # noqa: BLE001  passed on to the caller
             job.error = error
             self._check_open()
-            send(connection, "ROLLBACK TO change", ())
-        send(connection, "RELEASE change", ())
+            execute_raw(connection, "ROLLBACK TO change", ())
+        execute_raw(connection, "RELEASE change", ())
 
     def _begin(self) -> sa.Connection:
-        """For SQLAlchemy one transaction goes on for as long as the connection: what it does at each takes a while."""
+        """Begin on the driver's connection. SQLAlchemy sees one long transaction, which saves its overhead."""
         if self._connection is None:
             return self._connect()
         try:
-            send(self._connection, "BEGIN IMMEDIATE", ())
+            execute_raw(self._connection, "BEGIN IMMEDIATE", ())
         except DBAPIError as error:
             if getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 raise
-            self._drop_connection()  # it may be closed or broken: nothing has been done on it, so try a new one
+            self._drop_connection()  # nothing was done on it yet, so try a new connection
             return self._connect()
         return self._connection
 
     def _connect(self) -> sa.Connection:
-        self._connection = begun(self._engine)
+        self._connection = begin_connection(self._engine)
         return self._connection
 
     def _check_open(self) -> None:
-        """After some errors SQLite has rolled the transaction back by itself: what follows would be committed alone."""
+        """Raise TransactionLost if SQLite has rolled back by itself, because later changes would commit without it."""
         connection = self._connection
         if connection is None or not cast("Any", connection.connection.dbapi_connection).in_transaction:
             raise TransactionLost
@@ -172,7 +172,7 @@ class Writer:
             try:
                 cast("Any", self._connection.connection.dbapi_connection).rollback()
             except Exception:
-                log.exception("A transaction could not be rolled back; its connection is dropped.")
+                log.exception("A transaction couldn't be rolled back. Its connection is dropped.")
                 self._drop_connection()
 
     def _drop_connection(self) -> None:
@@ -182,15 +182,15 @@ class Writer:
                 connection.invalidate()
                 connection.close()
             except Exception:
-                log.exception("A connection could not be closed.")
+                log.exception("A connection couldn't be closed.")
 
     def _optimize(self) -> None:
-        """Let SQLite refresh what it knows about the tables that were used."""
+        """Let SQLite update its query planner statistics."""
         self._optimized = monotonic()
-        self._tidy("PRAGMA optimize")
+        self._run_maintenance("PRAGMA optimize")
 
-    def _tidy(self, statement: str) -> None:
-        """What SQLite does outside of transactions, while nobody waits."""
+    def _run_maintenance(self, statement: str) -> None:
+        """Run a maintenance statement outside of transactions, while no change waits."""
         if self._connection is not None:
             try:
                 cast("Any", self._connection.connection.dbapi_connection).execute(statement).close()
@@ -199,9 +199,9 @@ class Writer:
                 self._drop_connection()
 
 
-def _answer(job: _Job, failure: BaseException | None) -> None:
+def _deliver(job: _Job, failure: BaseException | None) -> None:
     error = job.error or failure
     try:
-        job.reply.give(None if error else job.result, error)
+        job.reply.deliver(None if error else job.result, error)
     except Exception:
-        log.exception("An answer did not reach its caller.")
+        log.exception("The result of a change couldn't be delivered.")

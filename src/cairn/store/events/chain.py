@@ -1,4 +1,4 @@
-"""The trail: events sealed into chains, one for each run, one for each pipeline, and one for all else."""
+"""The audit trail: hash chains of events, one per run, one per pipeline, and a global one."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from cairn.store.events.descriptions import describe
 from cairn.store.prepared_statements import insert_into
 from cairn.store.tables import chains, events, pipeline_runs, pipelines
 
-GENESIS = ""  # what stands before the first event of a chain
-GLOBAL = "global"  # the chain of what belongs to no pipeline
+GENESIS = ""  # the previous hash of the first event
+GLOBAL = "global"  # the chain of events that belong to no pipeline
 NO_PIPELINE = ""
 IDS = ("pipeline_id", "run_id", "execution_id", "checkpoint_id", "approval_id", "rollback_id")
 
-# The metadata comes in its canonical spelling: it is hashed and stored as the same bytes.
+# The metadata is canonical JSON: the stored bytes are the hashed bytes.
 _INSERT = insert_into(events, without=("id",), types={"metadata": Text()})
 
 
 class EventRecord(NamedTuple):
-    """What is to be told; its place in a chain comes from `seal`."""
+    """An event before `seal` adds it to a chain."""
 
     type: str
     metadata: Mapping[str, Any]
@@ -38,7 +38,7 @@ class EventRecord(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """Where a chain of events stands."""
+    """The end of a chain of events."""
 
     id: str  # of the run or the pipeline, or GLOBAL
     pipeline_id: str
@@ -47,11 +47,11 @@ class Chain(NamedTuple):
     head: str
 
 
-def seal(chain: Chain, told: Iterable[EventRecord], actor: str, at: datetime) -> tuple[Chain, list[dict[str, Any]]]:
-    """Rows for the events, each bound to the one before it, and where the chain stands then."""
-    seq, head, moment = chain.seq, chain.head, as_text(at)
+def seal(chain: Chain, records: Iterable[EventRecord], actor: str, at: datetime) -> tuple[Chain, list[dict[str, Any]]]:
+    """Return the new end of the chain and the rows of the events, each with the hash of the event before it."""
+    seq, head, timestamp = chain.seq, chain.head, as_text(at)
     rows: list[dict[str, Any]] = []
-    for event in told:
+    for event in records:
         seq += 1
         metadata = canonical(dict(event.metadata))
         row: dict[str, Any] = {
@@ -70,31 +70,31 @@ def seal(chain: Chain, told: Iterable[EventRecord], actor: str, at: datetime) ->
             "metadata": metadata.decode(),
             "previous_hash": head,
         }
-        head = hash_of(row, moment, metadata)
+        head = hash_of(row, timestamp, metadata)
         row["hash"] = head
         row["event_id"] = event_id_of(head)
         rows.append(row)
     return Chain(chain.id, chain.pipeline_id, chain.run_id, seq, head), rows
 
 
-def hash_of(row: Mapping[str, Any], moment: str, metadata: bytes) -> str:
-    """SHA-256 of the canonical JSON of everything that the row says, with the hash before it."""
-    said = [
+def hash_of(row: Mapping[str, Any], timestamp: str, metadata: bytes) -> str:
+    """Return the SHA-256 of the row's fields and the previous hash, as canonical JSON."""
+    fields = [
         row["previous_hash"],
         row["chain"],
         row["seq"],
         row["event_type"],
-        moment,
+        timestamp,
         row["actor"],
         [row[name] for name in IDS],
         row["description"],
     ]
-    # A list of texts and numbers is canonical as orjson writes it.
-    return hashlib.sha256(orjson.dumps(said)[:-1] + b"," + metadata + b"]").hexdigest()
+    # orjson's output for lists of strings and numbers is canonical.
+    return hashlib.sha256(orjson.dumps(fields)[:-1] + b"," + metadata + b"]").hexdigest()
 
 
 def event_id_of(hash: str) -> str:
-    """The first half of the hash, spelled as a UUID."""
+    """Return the first half of the hash in the form of a UUID."""
     return f"{hash[:8]}-{hash[8:12]}-{hash[12:16]}-{hash[16:20]}-{hash[20:32]}"
 
 
@@ -114,12 +114,12 @@ def append_pipeline_event(
     checkpoint_id: str | None = None,
     name: str | None = None,
 ) -> str:
-    """Tell of something that happened to a pipeline; `name` is the checkpoint's. Returns the event's id."""
-    told = EventRecord(type, metadata or {}, checkpoint_id=checkpoint_id, name=name)
+    """Append an event of a pipeline and return its id. `name` is the checkpoint's."""
+    record = EventRecord(type, metadata or {}, checkpoint_id=checkpoint_id, name=name)
     c = pipelines.c
-    row = _take(connection, c.pipeline_id, pipeline_id, c.event_seq, c.event_head)
+    row = _lock_row(connection, c.pipeline_id, pipeline_id, c.event_seq, c.event_head)
     chain = Chain(pipeline_id, pipeline_id, None, row.event_seq, row.event_head)
-    sealed, rows = seal(chain, [told], actor, at)
+    sealed, rows = seal(chain, [record], actor, at)
     connection.execute(
         sa.update(pipelines).where(c.pipeline_id == pipeline_id).values(event_seq=sealed.seq, event_head=sealed.head)
     )
@@ -130,8 +130,8 @@ def append_pipeline_event(
 def append_global_event(
     connection: sa.Connection, type: str, actor: str, at: datetime, metadata: Mapping[str, Any] | None = None
 ) -> str:
-    """Tell of something that belongs to no pipeline, such as a change of users or rules. Returns the event's id."""
-    row = _take(connection, chains.c.chain, GLOBAL, chains.c.event_seq, chains.c.event_head)
+    """Append an event that belongs to no pipeline, such as a change of users or rules. Return its id."""
+    row = _lock_row(connection, chains.c.chain, GLOBAL, chains.c.event_seq, chains.c.event_head)
     chain = Chain(GLOBAL, NO_PIPELINE, None, row.event_seq, row.event_head)
     sealed, rows = seal(chain, [EventRecord(type, metadata or {})], actor, at)
     connection.execute(
@@ -141,11 +141,11 @@ def append_global_event(
     return rows[0]["event_id"]
 
 
-def append_run_event(connection: sa.Connection, run_id: str, told: EventRecord, actor: str, at: datetime) -> str:
-    """Tell of something that happened to a run beside its commands. Whoever holds the run loaded loads it again."""
+def append_run_event(connection: sa.Connection, run_id: str, record: EventRecord, actor: str, at: datetime) -> str:
+    """Append an event of a run that no command caused, and return its id. A loaded copy of the run is stale then."""
     c = pipeline_runs.c
-    row = _take(connection, c.run_id, run_id, c.pipeline_id, c.event_seq, c.event_head, c.revision)
-    sealed, rows = seal(Chain(run_id, row.pipeline_id, run_id, row.event_seq, row.event_head), [told], actor, at)
+    row = _lock_row(connection, c.run_id, run_id, c.pipeline_id, c.event_seq, c.event_head, c.revision)
+    sealed, rows = seal(Chain(run_id, row.pipeline_id, run_id, row.event_seq, row.event_head), [record], actor, at)
     connection.execute(
         sa.update(pipeline_runs)
         .where(c.run_id == run_id)
@@ -155,6 +155,6 @@ def append_run_event(connection: sa.Connection, run_id: str, told: EventRecord, 
     return rows[0]["event_id"]
 
 
-def _take(connection: sa.Connection, key: sa.Column[Any], id: str, *columns: sa.Column[Any]) -> Any:
-    """The row as it stands; on PostgreSQL nobody else changes it before the transaction ends."""
+def _lock_row(connection: sa.Connection, key: sa.Column[Any], id: str, *columns: sa.Column[Any]) -> Any:
+    """Read the row and lock it until the transaction ends. (On SQLite, the writer is alone anyway.)"""
     return connection.execute(sa.select(*columns).where(key == id).with_for_update(key_share=True)).one()

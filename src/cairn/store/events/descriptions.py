@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-LONGEST = 200  # characters of one value: an error may contain a whole page
+MAX_VALUE = 200  # characters of one value, because an error may be very long
 
 SENTENCES: Mapping[str, str] = {
     "pipeline_created": "The pipeline was created.",
@@ -72,7 +72,7 @@ SENTENCES: Mapping[str, str] = {
     "auto_approval_reviewed": "An automatic approval of {name} was reviewed.",
     "rework_requested": "{name} was sent back for rework: {reason}",
     "rework_ended": "{name} continues: the rework it requested has ended.",
-    "rollback_initiated": "The run was rolled back to checkpoint {place}.",
+    "rollback_initiated": "The run was rolled back to checkpoint {checkpoint_number}.",
     "rollback_undone": "A rollback was undone.",
     "channel_created": "The channel {channel} was created.",
     "channel_updated": "The channel {channel} was updated.",
@@ -208,13 +208,13 @@ SUBJECTS: Mapping[str, str] = {
 
 
 def describe(type: str, name: str | None, metadata: Mapping[str, Any]) -> str:
-    """`name` is the checkpoint's."""
+    """Return the sentence for an event. `name` is the checkpoint's."""
     sentence = _chosen(type, metadata) or SENTENCES.get(type)
     if sentence is None:
         sentence = type.replace("_", " ").capitalize() + "."
     elif "{" in sentence:
         sentence = sentence.format_map(_SentenceFields(name, metadata))
-    # Text columns refuse what is not a character; the metadata keeps it.
+    # Text columns refuse NUL and unpaired surrogates. The metadata keeps the original.
     return sentence.replace("\0", "�").encode(errors="replace").decode() if not sentence.isprintable() else sentence
 
 
@@ -232,15 +232,15 @@ class _SentenceFields(dict[str, str]):
         value = self._metadata.get(key)
         if key == "subject":
             return SUBJECTS.get(str(self._metadata.get("kind")), "{name}").format(name=self["name"])
-        if key == "place":
+        if key == "checkpoint_number":
             return str(self._metadata.get("target", -1) + 1)
         if key in ("rewritten", "moved"):
             counts = cast("dict[str, int]", self._metadata.get("counts") or {})
             return str(counts.get("rewritten" if key == "rewritten" else "moved_aside", 0))
         if key == "artifacts" and isinstance(value, list):
-            return ", ".join(str(made["name"]) for made in cast("list[dict[str, Any]]", value))[:LONGEST]
+            return ", ".join(str(artifact["name"]) for artifact in cast("list[dict[str, Any]]", value))[:MAX_VALUE]
         if key == "changed_fields" and isinstance(value, list):
-            return ", ".join(str(field) for field in cast("list[Any]", value)).replace("_", " ")[:LONGEST]
+            return ", ".join(str(field) for field in cast("list[Any]", value)).replace("_", " ")[:MAX_VALUE]
         if key == "waiting_on":
             return str(value).replace("_", " ")
-        return "none" if value is None else str(value)[:LONGEST]
+        return "none" if value is None else str(value)[:MAX_VALUE]

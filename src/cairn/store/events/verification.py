@@ -1,4 +1,4 @@
-"""Whether the trail is what was written: every event, in its place, to the last one."""
+"""Verification of the audit trail: every event is present, unchanged and in order."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from cairn.store.column_types import Text, as_text
 from cairn.store.events.chain import GENESIS, event_id_of, hash_of
 from cairn.store.tables import chains, events, pipeline_runs, pipelines
 
-_AT_ONCE = 1000
+_BATCH_SIZE = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenLink:
-    """A place where a chain does not hold."""
+    """An event that is missing, changed or out of order."""
 
     chain: str
     seq: int
@@ -38,36 +38,36 @@ class VerificationResult:
 
 
 def verify(connection: sa.Connection, chain: str | None = None) -> VerificationResult:
-    """Check one chain, a run's, a pipeline's or the global one, or all of them."""
+    """Verify the chain of a run, of a pipeline or `global`, or all chains."""
     ends = _ends(connection, chain)
     broken: list[BrokenLink] = []
     chains = count = 0
-    for of, rows in groupby(_rows(connection, chain), itemgetter("chain")):
+    for chain_id, rows in groupby(_rows(connection, chain), itemgetter("chain")):
         chains += 1
         seq, head = 0, GENESIS
         for row in rows:
             count += 1
-            broken.extend(BrokenLink(of, row["seq"], reason) for reason in _faults(row, seq, head))
+            broken.extend(BrokenLink(chain_id, row["seq"], reason) for reason in _errors(row, seq, head))
             seq, head = row["seq"], row["hash"]
-        broken.extend(_fault_of_end(of, ends.pop(of, None), seq, head))
-    for of, end in ends.items():  # of these no event is there
+        broken.extend(_end_errors(chain_id, ends.pop(chain_id, None), seq, head))
+    for chain_id, end in ends.items():  # chains without any event
         chains += 1
-        broken.extend(_fault_of_end(of, end, 0, GENESIS))
+        broken.extend(_end_errors(chain_id, end, 0, GENESIS))
     return VerificationResult(chains, count, tuple(broken))
 
 
 def _rows(connection: sa.Connection, chain: str | None) -> Iterator[sa.RowMapping]:
-    """Events as they are stored, the metadata byte for byte."""
+    """Read events as they are stored, with the metadata as raw text."""
     raw = sa.type_coerce(events.c["metadata"], Text()).label("metadata")
     query: sa.Select[Any] = sa.select(*(raw if column.name == "metadata" else column for column in events.c))
     if chain is not None:
         query = query.where(events.c.chain == chain)
     query = query.order_by(events.c.chain, events.c.seq)
-    return iter(connection.execute(query, execution_options={"yield_per": _AT_ONCE}).mappings())
+    return iter(connection.execute(query, execution_options={"yield_per": _BATCH_SIZE}).mappings())
 
 
 def _ends(connection: sa.Connection, chain: str | None) -> dict[str, tuple[int, str]]:
-    """Where each chain ends, as its run or pipeline knows, or for the global one its own row."""
+    """Read the end of each chain, as recorded with its run or pipeline, or in `chains`."""
     found: dict[str, tuple[int, str]] = {}
     keys = ((pipeline_runs, "run_id"), (pipelines, "pipeline_id"), (chains, "chain"))
     for table, key in ((table, table.c[name]) for table, name in keys):
@@ -78,7 +78,7 @@ def _ends(connection: sa.Connection, chain: str | None) -> dict[str, tuple[int, 
     return found
 
 
-def _faults(row: sa.RowMapping, seq: int, head: str) -> Iterator[str]:
+def _errors(row: sa.RowMapping, seq: int, head: str) -> Iterator[str]:
     if row["seq"] != seq + 1:
         yield f"{row['seq'] - seq - 1} events before it are missing"
     elif row["previous_hash"] != head:
@@ -89,11 +89,11 @@ def _faults(row: sa.RowMapping, seq: int, head: str) -> Iterator[str]:
         yield "its id was changed after it was written"
 
 
-def _fault_of_end(chain: str, end: tuple[int, str] | None, seq: int, head: str) -> Iterator[BrokenLink]:
-    """A chain whose run was removed has no end to compare with."""
+def _end_errors(chain: str, end: tuple[int, str] | None, seq: int, head: str) -> Iterator[BrokenLink]:
+    """Compare the end of a chain with its record. A chain whose run no longer exists has none."""
     if end is None or end == (seq, head):
         return
     if end[0] > seq:
         yield BrokenLink(chain, seq + 1, f"the last {end[0] - seq} events are missing")
     else:
-        yield BrokenLink(chain, seq, "it was added beside the program")
+        yield BrokenLink(chain, seq, "it was not written by Cairn")

@@ -1,4 +1,4 @@
-"""Alembic's entry: uses the connection it is given, or writes SQL for one kind of database."""
+"""Alembic's entry point: migrates over a given connection, or prints SQL for one dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Approvals as rows, and rows as approvals."""
+"""Convert approvals to rows and back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cairn.core.rule_verdict import ApprovalTerms, RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus, OnExpiry
 from cairn.store.runs.run_rows import Row, Values
 
-PLAIN = ApprovalTerms()
+DEFAULTS = ApprovalTerms()
 
 
 def approval_values(a: Approval) -> Values:
@@ -71,17 +71,19 @@ def approval_from(row: Row, votes: tuple[Vote, ...]) -> Approval:
 
 
 def risk_order(risk: RiskLevel | None) -> int:
-    """The riskiest first, what is no action last."""
+    """Return the sort key: highest risk first, approvals without a risk level last."""
     return len(RiskLevel) if risk is None else len(RiskLevel) - 1 - risk.rank
 
 
 def _terms_value(terms: ApprovalTerms) -> Values | None:
-    """What differs from what holds without a rule."""
-    found = {f.name: getattr(terms, f.name) for f in fields(terms) if getattr(terms, f.name) != getattr(PLAIN, f.name)}
-    return {name: _plain(value) for name, value in found.items()} or None
+    """Return the terms that differ from the defaults."""
+    found = {
+        f.name: getattr(terms, f.name) for f in fields(terms) if getattr(terms, f.name) != getattr(DEFAULTS, f.name)
+    }
+    return {name: _json_value(value) for name, value in found.items()} or None
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     return [*value] if isinstance(value, tuple) else value
 
 
@@ -89,8 +91,8 @@ def terms_from(row: Row) -> ApprovalTerms:
     if row.terms is None:
         return (
             ApprovalTerms(required_approvals=row.required_approvals)
-            if row.required_approvals != PLAIN.required_approvals
-            else PLAIN
+            if row.required_approvals != DEFAULTS.required_approvals
+            else DEFAULTS
         )
     values: Values = {name: (*value,) if isinstance(value, list) else value for name, value in row.terms.items()}
     if "on_expiry" in values:
@@ -98,8 +100,8 @@ def terms_from(row: Row) -> ApprovalTerms:
     return ApprovalTerms(**values)
 
 
-def considered_value(a: Approval) -> list[Values] | None:
-    """Every rule that was looked at; there may be hundreds."""
+def evaluated_rules_value(a: Approval) -> list[Values] | None:
+    """Return every evaluated rule with its conditions. There may be hundreds."""
     return [
         {
             "rule": each.rule,

@@ -1,4 +1,4 @@
-"""Artifacts that come with a decision, take their permanent places, or are replaced."""
+"""Artifacts: new, promoted and superseded ones."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from cairn.store.tables import artifacts
 
 @dataclass(frozen=True)
 class NewArtifact(Replaceable):
-    """An artifact that comes with a decision."""
+    """An artifact to be saved with a decision."""
 
     record_id: str
     execution_id: str
-    artifact_id: str  # of its declaration
+    artifact_id: str  # of the declaration
     name: str
     format: str
     artifact_type: str
@@ -33,13 +33,13 @@ class NewArtifact(Replaceable):
     size: int
     file_path: str
     promoted: bool
-    content: bytes | None  # None: stored already
+    content: bytes | None  # None: already stored
 
 
 def find_artifacts(
     connection: sa.Connection, record_ids: Sequence[str], new: Sequence[NewArtifact] = ()
 ) -> list[ArtifactRef]:
-    """In the order of their ids; `new` are those of this transaction that have no rows yet."""
+    """Return artifacts in the order of `record_ids`. `new` artifacts of this transaction have no rows yet."""
     found = {a.record_id: ArtifactRef(a.record_id, a.name, a.format, a.checksum, a.size) for a in new}
     stored = [one for one in record_ids if one not in found]
     if stored:
@@ -106,10 +106,10 @@ def move_artifact(
     connection.execute(sa.update(artifacts).where(artifacts.c.artifact_record_id == record_id).values(values))
 
 
-def put_contents(connection: sa.Connection, new: Sequence[NewArtifact], given: CommandContext) -> None:
-    for artifact in sorted(new, key=lambda each: each.checksum):  # in one order: no two wait for one another
+def put_contents(connection: sa.Connection, new: Sequence[NewArtifact], context: CommandContext) -> None:
+    for artifact in sorted(new, key=lambda each: each.checksum):  # in a fixed order, to prevent deadlocks
         if artifact.content is not None:
-            blobs.put_known(connection, artifact.checksum, artifact.content, given.at)
+            blobs.put_with_checksum(connection, artifact.checksum, artifact.content, context.at)
 
 
 _INSERT_ARTIFACT = insert_into(artifacts, without=("superseded_at",))
@@ -132,22 +132,22 @@ def save_artifacts(
     after: LoadedRun,
     new: Sequence[NewArtifact],
     promoted: Mapping[str, str],
-    given: CommandContext,
+    context: CommandContext,
 ) -> None:
     for artifact in new:
-        # The attempt that made it: the decision may have begun the next one.
+        # The attempt before the decision, because the decision may have started the next one.
         e = before.run.executions.get(artifact.execution_id) or after.run.executions[artifact.execution_id]
-        _INSERT_ARTIFACT.run(connection, _new_artifact(after, e, artifact, given))
+        _INSERT_ARTIFACT.run(connection, _new_artifact(after, e, artifact, context))
     for record_id, path in promoted.items():
-        _PROMOTE.run(connection, {"record_id": record_id, "path": path, "at": given.at})
+        _PROMOTE.run(connection, {"record_id": record_id, "path": path, "at": context.at})
     for was in before.run.executions.values():
         e = after.run.executions[was.id]
         if was is not e and was.outputs != e.outputs:
             for record_id in set(was.outputs) - set(e.outputs):
-                _SUPERSEDE.run(connection, {"superseded_at": given.at}, {"artifact_record_id": record_id})
+                _SUPERSEDE.run(connection, {"superseded_at": context.at}, {"artifact_record_id": record_id})
 
 
-def _new_artifact(after: LoadedRun, e: Execution, artifact: NewArtifact, given: CommandContext) -> Values:
+def _new_artifact(after: LoadedRun, e: Execution, artifact: NewArtifact, context: CommandContext) -> Values:
     return {
         "artifact_record_id": artifact.record_id,
         "execution_id": artifact.execution_id,
@@ -160,8 +160,8 @@ def _new_artifact(after: LoadedRun, e: Execution, artifact: NewArtifact, given: 
         "file_path": artifact.file_path,
         "size_bytes": artifact.size,
         "checksum": artifact.checksum,
-        "created_at": given.at,
-        "promoted_to_permanent_at": given.at if artifact.promoted else None,
+        "created_at": context.at,
+        "promoted_to_permanent_at": context.at if artifact.promoted else None,
         "attempt_number": e.attempt,
         "revision_iteration": e.revision,
     }

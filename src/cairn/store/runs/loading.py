@@ -1,4 +1,4 @@
-"""Runs as they are loaded and made."""
+"""Load and insert runs."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from cairn.store.tables import (
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What never changes about a run."""
+    """The facts about a run that never change."""
 
     run_id: str
     pipeline_id: str
     pipeline_name: str
     definition_version: int
-    definition_revision: int  # of the graph that it starts with
+    definition_revision: int  # of the graph that the run starts with
     run_version: int | None  # a test run has none
     is_test: bool
     previous_run_id: str | None
@@ -52,19 +52,19 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """A run, and what it takes to save it again."""
+    """A run with everything needed to save it again."""
 
     run: Run
     facts: RunFacts
     revision: int
     event_seq: int
     event_head: str
-    drivers: Mapping[str, str]  # by execution; whose turn has just come has none
+    drivers: Mapping[str, str]  # by execution; none before the first job starts
     synced_revision: int
-    places: Mapping[str, CheckpointPlace]  # by key, as the next execution is named
-    folders: Mapping[str, str]  # by execution, fixed when it was made
+    places: Mapping[str, CheckpointPlace]  # by key, for new executions
+    folders: Mapping[str, str]  # by execution, fixed at creation
     layout: FolderLayout
-    untold: tuple[EventRecord, ...] = ()  # the first events of a run that is not stored yet
+    unsaved_events: tuple[EventRecord, ...] = ()  # the first events of a new run
 
     @property
     def is_stored(self) -> bool:
@@ -80,7 +80,7 @@ class LoadedRun:
 
     @cached_property
     def row_values(self) -> Values:
-        """The run's own row, as far as it changes."""
+        """The mutable columns of the run's row."""
         run = self.run
         position, key = min(((e.position, e.key) for e in run.current if e.state in LIVE), default=(None, None))
         return {
@@ -98,24 +98,24 @@ _INSERT_RUN = insert_into(pipeline_runs)
 
 
 def new_run(
-    connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: EventRecord, newest: int | None = None
+    connection: sa.Connection, facts: RunFacts, plans: PlanSource, *records: EventRecord, newest: int | None = None
 ) -> LoadedRun:
-    """A run that nobody has started, with the first events of its trail: stored with its first change.
+    """Return a new run with its first events. The first `save_run` inserts it.
 
-    Its version has been taken before (`take_run_version`). `newest` is the revision that counts, where it is known.
+    The caller has taken its version with `take_run_version`. `newest` is the definition revision to use, if known.
     """
     graph = facts.definition_revision
     newest = newest or newest_revision(connection, facts.pipeline_id, facts.definition_version)
-    plan, places = plans.placed(connection, facts.pipeline_id, graph, newest)
-    # Its folder is yet to be made: the files do not stand.
-    return LoadedRun(Run(facts.run_id, plan), facts, 0, 0, GENESIS, {}, 0, places, {}, plans.layout, told)
+    plan, places = plans.plan_with_places(connection, facts.pipeline_id, graph, newest)
+    # synced_revision is 0, because the run has no folder yet.
+    return LoadedRun(Run(facts.run_id, plan), facts, 0, 0, GENESIS, {}, 0, places, {}, plans.layout, records)
 
 
-def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: EventRecord) -> LoadedRun:
-    """The same, stored as it is."""
-    made = new_run(connection, facts, plans, *told)
-    chain, rows = events.seal(made.chain, told, facts.created_by, facts.created_at)
-    stored = replace(made, revision=1, event_seq=chain.seq, event_head=chain.head, untold=())
+def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *records: EventRecord) -> LoadedRun:
+    """Insert a new run without any change."""
+    run = new_run(connection, facts, plans, *records)
+    chain, rows = events.seal(run.chain, records, facts.created_by, facts.created_at)
+    stored = replace(run, revision=1, event_seq=chain.seq, event_head=chain.head, unsaved_events=())
     insert_row(connection, stored)
     events.insert(connection, rows)
     return stored
@@ -153,10 +153,10 @@ _RUN_QUERY = (
     .where(pipeline_runs.c.run_id == _of_run)
 )
 _RUN = PreparedQuery(_RUN_QUERY)
-# Its key stays: the next run, which refers to it, does not wait for it.
+# FOR NO KEY UPDATE: inserting the next run, which references this one, doesn't wait.
 _RUN_LOCKED = PreparedQuery(_RUN_QUERY.with_for_update(of=pipeline_runs, key_share=True))
-# What is only shown to people is left out: a run may have hundreds of executions.
-_SHOWN_ONLY = frozenset(
+# Columns that only views read. A run may have hundreds of executions.
+_DISPLAY_ONLY = frozenset(
     {
         "run_id",
         "checkpoint_id",
@@ -173,7 +173,7 @@ _SHOWN_ONLY = frozenset(
     }
 )
 _EXECUTIONS = PreparedQuery(
-    sa.select(*(column for column in checkpoint_executions.c if column.name not in _SHOWN_ONLY))
+    sa.select(*(column for column in checkpoint_executions.c if column.name not in _DISPLAY_ONLY))
     .where(checkpoint_executions.c.run_id == _of_run)
     .order_by(checkpoint_executions.c.ordinal)
 )
@@ -208,25 +208,25 @@ def has_run(connection: sa.Connection, run_id: str) -> bool:
 
 
 def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock: bool = False) -> LoadedRun | None:
-    """The run as it stands. With `lock` nobody else changes it before this transaction ends."""
-    of = {"run_id": run_id}
-    row = (_RUN_LOCKED if lock else _RUN).first(connection, of)
+    """Load a run, or return None. With `lock`, it stays locked until the transaction ends."""
+    parameters = {"run_id": run_id}
+    row = (_RUN_LOCKED if lock else _RUN).first(connection, parameters)
     if row is None:
         return None
     facts = _facts(row)
     graph, newest = facts.definition_revision, _newest(connection, row)
-    plan, places = plans.placed(connection, facts.pipeline_id, graph, newest)
+    plan, places = plans.plan_with_places(connection, facts.pipeline_id, graph, newest)
     executions: dict[str, Execution] = {}
     drivers: dict[str, str] = {}
     folders: dict[str, str] = {}
-    for each in _EXECUTIONS.all(connection, of):
-        made_with = each.definition_revision
-        of_then = plan if made_with == newest else plans.plan(connection, facts.pipeline_id, graph, made_with)
-        executions[each.execution_id] = execution_from(each, of_then.policy(each.key))
+    for each in _EXECUTIONS.all(connection, parameters):
+        revision = each.definition_revision
+        plan_then = plan if revision == newest else plans.plan(connection, facts.pipeline_id, graph, revision)
+        executions[each.execution_id] = execution_from(each, plan_then.policy(each.key))
         if each.driver is not None:
             drivers[each.execution_id] = each.driver
         folders[each.execution_id] = each.folder
-    run = run_from(row, plan, executions, _load_approvals(connection, of))
+    run = run_from(row, plan, executions, _load_approvals(connection, parameters))
     return LoadedRun(
         run,
         facts,
@@ -242,17 +242,17 @@ def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock:
 
 
 def _newest(connection: sa.Connection, row: Any) -> int:
-    """A run of an earlier definition version takes the newest that has its own checkpoints."""
+    """Return the definition revision for the run: the newest one with the run's definition version."""
     if row.pipeline_version == row.pipeline_definition_version:
         return row.pipeline_revision
     return newest_revision(connection, row.pipeline_id, row.pipeline_definition_version)
 
 
-def _load_approvals(connection: sa.Connection, of: Mapping[str, str]) -> dict[str, Approval]:
-    rows = _APPROVALS.all(connection, of)
+def _load_approvals(connection: sa.Connection, parameters: Mapping[str, str]) -> dict[str, Approval]:
+    rows = _APPROVALS.all(connection, parameters)
     votes: dict[str, tuple[Vote, ...]] = {}
     if rows:
-        for vote in _VOTES.all(connection, of):
+        for vote in _VOTES.all(connection, parameters):
             votes[vote.approval_id] = (*votes.get(vote.approval_id, ()), vote_from(vote))
     return {row.approval_id: approval_from(row, votes.get(row.approval_id, ())) for row in rows}
 

@@ -1,4 +1,4 @@
-"""The run aggregate as rows, and rows as the aggregate."""
+"""Convert runs and executions to rows and back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cairn.store.column_types import as_text
 from cairn.store.errors import NotFound
 from cairn.store.tables import checkpoint_executions
 
-Row = Any  # SQLAlchemy's, with the columns of one table
+Row = Any  # a row of SQLAlchemy with the columns of one table
 Values = dict[str, Any]
 
 
@@ -143,12 +143,12 @@ def execution_values(e: Execution) -> Values:
         "is_rework": e.is_rework,
         "parent_execution_id": e.parent_execution,
         "regression_context": rework_value(e.rework, e.parent_execution) if e.rework else None,
-        "pending_rework": wish_value(e.pending_rework) if e.pending_rework else None,
+        "pending_rework": pending_rework_value(e.pending_rework) if e.pending_rework else None,
         "action_outcome_unknown": e.action_outcome_unknown,
         "archived_by": e.archived_by,
         "has_workspace": e.has_workspace,
         "error_count": e.errors,
-        "last_error": fault_value(e.last_error) if e.last_error else None,
+        "last_error": failure_value(e.last_error) if e.last_error else None,
         "created_at": e.created_at,
         "started_at": e.started_at,
         "completed_at": e.completed_at,
@@ -191,7 +191,7 @@ def execution_from(row: Row, policy: CheckpointPolicy) -> Execution:
         archived_by=row.archived_by,
         has_workspace=row.has_workspace,
         errors=row.error_count,
-        last_error=fault_from(row.last_error) if row.last_error else None,
+        last_error=failure_from(row.last_error) if row.last_error else None,
         created_at=row.created_at,
         started_at=row.started_at,
         completed_at=row.completed_at,
@@ -202,13 +202,13 @@ def execution_from(row: Row, policy: CheckpointPolicy) -> Execution:
     )
 
 
-def rework_value(rework: Rework, asked_by: str | None) -> Values:
-    """Why the work was sent back, and by whom: the `regression_context` of an execution."""
+def rework_value(rework: Rework, parent_execution: str | None) -> Values:
+    """Return the `regression_context` of an execution: why and by whom the work was sent back."""
     return {
         "reason": rework.reason,
         "prompt": rework.prompt,
         "requested_by": rework.requested_by,
-        "requested_by_execution_id": asked_by,
+        "requested_by_execution_id": parent_execution,
     }
 
 
@@ -216,15 +216,15 @@ def rework_from(value: Values) -> Rework:
     return Rework(value["requested_by"], value.get("prompt", ""), value["reason"])
 
 
-def wish_value(wish: PendingRework) -> Values:
-    return {"key": wish.key, "prompt": wish.prompt, "reason": wish.reason}
+def pending_rework_value(request: PendingRework) -> Values:
+    return {"key": request.key, "prompt": request.prompt, "reason": request.reason}
 
 
-def fault_value(fault: Failure) -> Values:
-    return {"error_type": fault.type, "error_message": fault.message, "stack_trace": fault.trace}
+def failure_value(failure: Failure) -> Values:
+    return {"error_type": failure.type, "error_message": failure.message, "stack_trace": failure.trace}
 
 
-def fault_from(value: Values) -> Failure:
+def failure_from(value: Values) -> Failure:
     return Failure(value["error_type"], value["error_message"], value["stack_trace"])
 
 

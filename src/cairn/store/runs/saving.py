@@ -1,4 +1,4 @@
-"""Saving what a decision changed, in as few statements as it takes."""
+"""Save the changes of a decision in as few statements as possible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cairn.store.errors import LostRace, StaleDispatch
 from cairn.store.events import chain as events
 from cairn.store.events.chain import EventRecord
 from cairn.store.prepared_statements import PreparedUpdate, insert_into
-from cairn.store.runs.approval_rows import approval_values, considered_value
+from cairn.store.runs.approval_rows import approval_values, evaluated_rules_value
 from cairn.store.runs.artifacts import NewArtifact, put_contents, save_artifacts
 from cairn.store.runs.loading import LoadedRun, insert_row
 from cairn.store.runs.run_rows import Values, execution_values
@@ -29,19 +29,21 @@ def save_run(
     connection: sa.Connection,
     before: LoadedRun,
     decision: Decision,
-    given: CommandContext,
+    context: CommandContext,
     *,
     drivers: Mapping[str, str] | None = None,
     artifacts: Sequence[NewArtifact] = (),
     promoted: Mapping[str, str] | None = None,
-    files_through: int | None = None,
+    synced_revision: int | None = None,
 ) -> LoadedRun:
-    """Write what the decision changed.
+    """Save the changes of the decision.
 
-    `drivers` names the jobs that drive executions from now on, `promoted` the places of artifacts that have moved,
-    `files_through` the revision up to which the files are in order.
+    `drivers` maps executions to the jobs that now drive them, `promoted` maps artifacts to their new paths, and
+    `synced_revision` is the revision up to which the files are synced.
     """
-    chain, rows = events.seal(before.chain, [*before.untold, *_told(before, decision)], given.by, given.at)
+    chain, rows = events.seal(
+        before.chain, [*before.unsaved_events, *_event_records(before, decision)], context.by, context.at
+    )
     after = LoadedRun(
         run=decision.run,
         facts=before.facts,
@@ -49,23 +51,23 @@ def save_run(
         event_seq=chain.seq,
         event_head=chain.head,
         drivers={**before.drivers, **(drivers or {})},
-        synced_revision=before.synced_revision if files_through is None else files_through,
+        synced_revision=before.synced_revision if synced_revision is None else synced_revision,
         places=before.places,
         folders=_folders(before, decision.run),
         layout=before.layout,
     )
     _save_row(connection, before, after)
-    put_contents(connection, artifacts, given)
-    _save_executions(connection, before, after, given)
+    put_contents(connection, artifacts, context)
+    _save_executions(connection, before, after, context)
     _save_approvals(connection, before, after)
-    save_artifacts(connection, before, after, artifacts, promoted or {}, given)
+    save_artifacts(connection, before, after, artifacts, promoted or {}, context)
     events.insert(connection, rows)
     return after
 
 
 def _folders(before: LoadedRun, run: Run) -> Mapping[str, str]:
-    made = {e.id: before.places[e.key].folder for e in run.executions.values() if e.id not in before.folders}
-    return {**before.folders, **made} if made else before.folders
+    new = {e.id: before.places[e.key].folder for e in run.executions.values() if e.id not in before.folders}
+    return {**before.folders, **new} if new else before.folders
 
 
 # ---- the run -------------------------------------------------------------------------------------
@@ -73,14 +75,14 @@ _UPDATE_RUN = PreparedUpdate(pipeline_runs, "run_id", "revision")
 
 
 def _save_row(connection: sa.Connection, before: LoadedRun, after: LoadedRun) -> None:
-    """First of all: who has lost the race writes nothing, and on PostgreSQL the row's lock orders the rest."""
+    """Save the run's row. It comes first, so that a lost race writes nothing and PostgreSQL locks rows in one order."""
     if not before.is_stored:
         insert_row(connection, after)
         return
     changes = _changed(before.row_values, after.row_values)
     was = {"run_id": before.facts.run_id, "revision": before.revision}
     if _UPDATE_RUN.run(connection, changes, was) != 1:
-        raise LostRace("The run has been changed by somebody else.")
+        raise LostRace("The run was changed by another transaction.")
 
 
 def _changed(before: Values, after: Values) -> Values:
@@ -92,19 +94,19 @@ _INSERT_EXECUTION = insert_into(checkpoint_executions, without=("context_checksu
 _UPDATE_EXECUTION = PreparedUpdate(checkpoint_executions, "execution_id", "dispatch_number", "state")
 
 
-def _save_executions(connection: sa.Connection, before: LoadedRun, after: LoadedRun, given: CommandContext) -> None:
-    made: list[Values] = []
+def _save_executions(connection: sa.Connection, before: LoadedRun, after: LoadedRun, context: CommandContext) -> None:
+    new: list[Values] = []
     for execution_id, e in after.run.executions.items():
         was = before.run.executions.get(execution_id)
         if was is None:
-            made.append(_new_execution(after, e, given))
+            new.append(_new_execution(after, e, context))
         elif was is not e or before.drivers.get(execution_id) != after.drivers.get(execution_id):
-            _update_execution(connection, before, after, execution_id, given)
-    if made:
-        _INSERT_EXECUTION.run_many(connection, made)
+            _update_execution(connection, before, after, execution_id, context)
+    if new:
+        _INSERT_EXECUTION.run_many(connection, new)
 
 
-def _new_execution(after: LoadedRun, e: Execution, given: CommandContext) -> Values:
+def _new_execution(after: LoadedRun, e: Execution, context: CommandContext) -> Values:
     place = after.places[e.key]
     return {
         **execution_values(e),
@@ -114,26 +116,26 @@ def _new_execution(after: LoadedRun, e: Execution, given: CommandContext) -> Val
         "checkpoint_name": place.name,
         "folder": place.folder,
         "driver": after.drivers.get(e.id),
-        "last_error_at": given.at if e.last_error else None,
+        "last_error_at": context.at if e.last_error else None,
         "temp_workspace_path": after.layout.workspace_folder(e.id),
         "permanent_output_path": f"{after.run_folder}/{place.folder}",
     }
 
 
 def _update_execution(
-    connection: sa.Connection, before: LoadedRun, after: LoadedRun, id: str, given: CommandContext
+    connection: sa.Connection, before: LoadedRun, after: LoadedRun, id: str, context: CommandContext
 ) -> None:
     was, e = before.run.executions[id], after.run.executions[id]
     changes = _changed(execution_values(was), execution_values(e))
     if before.drivers.get(id) != after.drivers.get(id):
         changes["driver"] = after.drivers.get(id)
     if e.last_error is not None and (e.errors != was.errors or e.last_error != was.last_error):
-        changes["last_error_at"] = given.at
+        changes["last_error_at"] = context.at
     if not changes:
         return
     fence = {"execution_id": id, "dispatch_number": was.dispatch, "state": str(was.state)}
     if _UPDATE_EXECUTION.run(connection, changes, fence) != 1:
-        raise StaleDispatch(f"Dispatch {was.dispatch} of the execution {id} is over.")
+        raise StaleDispatch(f"Dispatch {was.dispatch} of execution {id} is over.")
 
 
 # ---- approvals -------------------------------------------------------------------------------------
@@ -181,20 +183,20 @@ def _new_approval(after: LoadedRun, a: Approval, ordinal: int) -> Values:
         "kind": a.kind.value,
         "waiting_on": waiting_on.value if waiting_on else None,
         "requested_at": a.requested_at,
-        "evaluated_rules": considered_value(a),
+        "evaluated_rules": evaluated_rules_value(a),
     }
 
 
 # ---- events ----------------------------------------------------------------------------------------
-def _told(before: LoadedRun, decision: Decision) -> list[EventRecord]:
+def _event_records(before: LoadedRun, decision: Decision) -> list[EventRecord]:
     executions, places = decision.run.executions, before.places
-    told: list[EventRecord] = []
+    records: list[EventRecord] = []
     for event in decision.events:
         key: Any = executions[event.execution].key if event.execution else event.detail.get("checkpoint")
         if event.type is EventType.REWORK_REQUESTED:
-            key = event.detail["checkpoint"]  # what is sent back; the execution is the one that asks
+            key = event.detail["checkpoint"]  # the target of the rework; `execution` is the requester
         place = places.get(key)
-        told.append(
+        records.append(
             EventRecord(
                 str(event.type),
                 event.detail,
@@ -205,4 +207,4 @@ def _told(before: LoadedRun, decision: Decision) -> list[EventRecord]:
                 place.name if place else None,
             )
         )
-    return told
+    return records

@@ -1,4 +1,4 @@
-"""The tables: one word for each idea, the same as in the API (SPEC §1)."""
+"""The tables of the database, named after the nouns of the API."""
 
 from cairn.store.tables.actions import actions, approval_comments, corrections
 from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_logs, uploads

@@ -1,11 +1,11 @@
-"""What is said with models, message by message, and what each of their answers has cost."""
+"""Messages exchanged with models, and the tokens and cost of each model call."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
 from cairn.store.column_types import BigInteger, one_of
-from cairn.store.tables.metadata import flag, index, json, metadata, moment, real, refers, text, whole
+from cairn.store.tables.metadata import double, flag, index, integer, json, metadata, references, text, timestamp
 
 PURPOSES = ("work", "design", "judge", "summary", "questions")
 ROLES = ("system", "user", "assistant", "tool")
@@ -14,24 +14,24 @@ messages = sa.Table(
     "messages",
     metadata,
     sa.Column("message_id", BigInteger, primary_key=True, autoincrement=True),
-    text("run_id", refers("pipeline_runs.run_id")),
-    text("execution_id", refers("checkpoint_executions.execution_id")),
-    text("attempt_key"),  # what is said in it belongs together, and counts until the next one begins
+    text("run_id", references("pipeline_runs.run_id")),
+    text("execution_id", references("checkpoint_executions.execution_id")),
+    text("attempt_key"),  # groups the messages of one attempt; a new attempt starts a new conversation
     text("turn"),
-    whole("number"),  # in its turn, from 1
-    whole("dispatch_number"),  # that it was said in
+    integer("number"),  # within the turn, from 1
+    integer("dispatch_number"),  # that the message was written in
     text("speaker"),
     text("role"),
     text("purpose"),
-    text("model", null=True),  # of an answer
+    text("model", null=True),  # of a model's reply
     flag("is_simulated"),
-    flag("is_last"),  # the turn is over with it
-    moment("sent_at"),
-    moment("stored_at"),
-    real("seconds"),  # that the answer took
-    text("text"),  # as people read it
-    json("tools", null=True),  # calls of tools, and what came of them
-    json("message"),  # as the agent library writes it down
+    flag("is_last"),  # ends the turn
+    timestamp("sent_at"),
+    timestamp("stored_at"),
+    double("seconds"),  # that the reply took
+    text("text"),  # as shown to users
+    json("tools", null=True),  # tool calls and their results
+    json("message"),  # as serialized by the agent framework
     sa.UniqueConstraint("execution_id", "attempt_key", "turn", "number"),
     one_of("role", *ROLES),
     one_of("purpose", *PURPOSES),
@@ -40,12 +40,12 @@ messages = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# Of runs and executions only the ids: a bill outlives a test run, as the money does not come back.
+# No references to runs and executions: costs stay on record when a test run is deleted.
 model_calls = sa.Table(
     "model_calls",
     metadata,
     sa.Column("call_id", BigInteger, primary_key=True, autoincrement=True),
-    text("pipeline_id", refers("pipelines.pipeline_id")),
+    text("pipeline_id", references("pipelines.pipeline_id")),
     text("run_id"),
     text("execution_id"),
     text("checkpoint_id"),
@@ -53,19 +53,19 @@ model_calls = sa.Table(
     flag("is_test"),
     text("attempt_key"),
     text("turn"),
-    whole("number"),
-    whole("dispatch_number"),
+    integer("number"),
+    integer("dispatch_number"),
     text("purpose"),
     text("model"),
     flag("is_simulated"),
-    sa.Column("input_tokens", sa.BigInteger, nullable=False),  # all of them, cached or not
+    sa.Column("input_tokens", sa.BigInteger, nullable=False),  # including cached tokens
     sa.Column("output_tokens", sa.BigInteger, nullable=False),
     sa.Column("cache_read_tokens", sa.BigInteger, nullable=False),
     sa.Column("cache_write_tokens", sa.BigInteger, nullable=False),
-    sa.Column("cost_nano_usd", sa.BigInteger, nullable=True),  # null: nobody knows the price
+    sa.Column("cost_nano_usd", sa.BigInteger, nullable=True),  # null: the price is unknown
     text("day"),  # in UTC, such as 2026-03-02
-    moment("called_at"),
-    real("seconds"),
+    timestamp("called_at"),
+    double("seconds"),
     sa.UniqueConstraint("execution_id", "attempt_key", "turn", "number", "dispatch_number"),
     one_of("purpose", *PURPOSES),
     index("ix_model_calls_of_run", "run_id"),

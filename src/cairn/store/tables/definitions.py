@@ -1,10 +1,10 @@
-"""Pipelines, their checkpoints, and every definition that they ever had."""
+"""Pipelines, their checkpoints, and every revision of their definitions."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.store.tables.metadata import flag, index, json, metadata, moment, refers, text, whole
+from cairn.store.tables.metadata import flag, index, integer, json, metadata, references, text, timestamp
 
 pipelines = sa.Table(
     "pipelines",
@@ -12,17 +12,17 @@ pipelines = sa.Table(
     text("pipeline_id", primary_key=True),
     text("pipeline_name"),
     text("pipeline_description"),
-    whole("pipeline_definition_version"),
-    whole("revision"),  # the newest one in definition_revisions
+    integer("pipeline_definition_version"),
+    integer("revision"),  # the newest in definition_revisions
     json("checkpoint_order"),
     flag("auto_advance"),
-    whole("last_run_version"),  # of the current definition version; never reused
-    moment("created_at"),
-    moment("updated_at"),
+    integer("last_run_version"),  # of the current definition version; never reused
+    timestamp("created_at"),
+    timestamp("updated_at"),
     text("created_by"),
-    moment("deleted_at", null=True),
+    timestamp("deleted_at", null=True),
     text("archive_location", null=True),
-    whole("event_seq"),
+    integer("event_seq"),
     text("event_head"),
     index("ix_pipelines_created", "created_at", "pipeline_id"),
 )
@@ -30,24 +30,24 @@ pipelines = sa.Table(
 definition_revisions = sa.Table(
     "definition_revisions",
     metadata,
-    text("pipeline_id", refers("pipelines.pipeline_id"), primary_key=True),
-    whole("revision", primary_key=True, autoincrement=False),
-    whole("pipeline_definition_version"),
+    text("pipeline_id", references("pipelines.pipeline_id"), primary_key=True),
+    integer("revision", primary_key=True, autoincrement=False),
+    integer("pipeline_definition_version"),
     json("document"),  # the full form
     text("author"),
     text("comment"),
-    moment("created_at"),
+    timestamp("created_at"),
     text("digest"),
 )
 
-# As the newest revision has them; those that a revision left out stay, with `removed_at`.
+# The checkpoints of the newest revision. Removed checkpoints keep their rows, with `removed_at` set.
 checkpoint_definitions = sa.Table(
     "checkpoint_definitions",
     metadata,
     text("checkpoint_id", primary_key=True),
-    text("pipeline_id", refers("pipelines.pipeline_id")),
+    text("pipeline_id", references("pipelines.pipeline_id")),
     text("key"),
-    whole("position"),
+    integer("position"),
     text("checkpoint_name"),
     text("checkpoint_description"),
     json("dependencies", null=True),
@@ -56,8 +56,8 @@ checkpoint_definitions = sa.Table(
     json("human_interaction", null=True),
     json("output", null=True),
     json("instructions", null=True),
-    moment("created_at"),
-    moment("updated_at"),
-    moment("removed_at", null=True),
+    timestamp("created_at"),
+    timestamp("updated_at"),
+    timestamp("removed_at", null=True),
     index("ix_checkpoint_definitions_pipeline", "pipeline_id", "position"),
 )

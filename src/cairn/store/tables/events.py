@@ -1,29 +1,29 @@
-"""What happened, append-only, and what rollbacks took away."""
+"""The audit trail: append-only events in hash chains."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
 from cairn.store.column_types import BigInteger
-from cairn.store.tables.metadata import index, json, metadata, moment, text, whole
+from cairn.store.tables.metadata import index, integer, json, metadata, text, timestamp
 
-# No foreign keys: the trail outlives what it tells of.
+# No foreign keys: events outlive the rows that they describe.
 events = sa.Table(
     "events",
     metadata,
-    # Never reused without SQLite's AUTOINCREMENT: nothing is ever deleted.
+    # Ids are never reused even without SQLite's AUTOINCREMENT, because events are never deleted.
     sa.Column("id", BigInteger, primary_key=True, autoincrement=True),
-    text("event_id"),  # made from the hash; an index to say so would be most of what an event costs
-    text("chain"),  # the run's id, or the pipeline's, or `global`
-    whole("seq"),
+    text("event_id"),  # derived from the hash; a unique index would cost more than the rest of the insert
+    text("chain"),  # a run id, a pipeline id, or `global`
+    integer("seq"),
     text("event_type"),
-    text("pipeline_id"),  # empty for what belongs to none
+    text("pipeline_id"),  # empty for events of the installation
     text("run_id", null=True),
     text("execution_id", null=True),
     text("checkpoint_id", null=True),
     text("approval_id", null=True),
     text("rollback_id", null=True),
-    moment("timestamp"),
+    timestamp("timestamp"),
     text("actor"),
     text("description"),
     json("metadata"),
@@ -33,11 +33,11 @@ events = sa.Table(
     index("ix_events_of_pipeline", "pipeline_id", "id"),
 )
 
-# Where the chains stand that belong to no run and no pipeline.
+# The heads of chains that belong to neither a run nor a pipeline.
 chains = sa.Table(
     "chains",
     metadata,
     text("chain", primary_key=True),
-    whole("event_seq"),
+    integer("event_seq"),
     text("event_head"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.store.tables.metadata import index, metadata, moment, text, whole
+from cairn.store.tables.metadata import index, integer, metadata, text, timestamp
 
 idempotency_keys = sa.Table(
     "idempotency_keys",
@@ -14,8 +14,8 @@ idempotency_keys = sa.Table(
     text("method"),
     text("path"),
     text("request_digest"),
-    whole("status", null=True),  # null while the first request is being answered
+    integer("status", null=True),  # null while the first request is being answered
     sa.Column("response", sa.LargeBinary, nullable=True),
-    moment("created_at"),
+    timestamp("created_at"),
     index("ix_idempotency_keys_created", "created_at"),
 )

@@ -1,17 +1,17 @@
-"""Agents of the library that people have saved: every revision of each."""
+"""Every revision of the library agents that users have saved."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.store.tables.metadata import json, metadata, moment, text, whole
+from cairn.store.tables.metadata import integer, json, metadata, text, timestamp
 
 library_agents = sa.Table(
     "library_agents",
     metadata,
     text("name", primary_key=True),
-    whole("revision", primary_key=True, autoincrement=False),  # counts on when one is removed and saved again
-    json("document", null=True),  # null: it was removed
-    moment("updated_at"),
+    integer("revision", primary_key=True, autoincrement=False),  # continues when an agent is removed and saved again
+    json("document", null=True),  # null: removed in this revision
+    timestamp("updated_at"),
     text("updated_by"),
 )

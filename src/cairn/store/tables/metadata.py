@@ -1,4 +1,4 @@
-"""What all tables share: one set of names for constraints, and short words for columns."""
+"""The naming convention for constraints, and shorthands for columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def text(name: str, *args: Any, null: bool = False, **options: Any) -> sa.Column
     return sa.Column(name, Text, *args, nullable=null, **options)
 
 
-def whole(name: str, *args: Any, null: bool = False, **options: Any) -> sa.Column[int]:
+def integer(name: str, *args: Any, null: bool = False, **options: Any) -> sa.Column[int]:
     return sa.Column(name, sa.Integer, *args, nullable=null, **options)
 
 
@@ -31,7 +31,7 @@ def size(name: str) -> sa.Column[int]:
     return sa.Column(name, sa.BigInteger, nullable=False)
 
 
-def real(name: str, *, null: bool = False) -> sa.Column[float]:
+def double(name: str, *, null: bool = False) -> sa.Column[float]:
     return sa.Column(name, sa.Double, nullable=null)
 
 
@@ -39,7 +39,7 @@ def flag(name: str, **options: Any) -> sa.Column[bool]:
     return sa.Column(name, sa.Boolean, nullable=False, **options)
 
 
-def moment(name: str, *, null: bool = False) -> sa.Column[Any]:
+def timestamp(name: str, *, null: bool = False) -> sa.Column[Any]:
     return sa.Column(name, Instant, nullable=null)
 
 
@@ -47,11 +47,11 @@ def json(name: str, *, null: bool = False) -> sa.Column[Any]:
     return sa.Column(name, Json, nullable=null)
 
 
-def refers(column: str) -> sa.ForeignKey:
+def references(column: str) -> sa.ForeignKey:
     return sa.ForeignKey(column)
 
 
 def index(name: str, *columns: str, where: str | None = None) -> sa.Index:
-    """An index, on both databases only over the rows of `where`."""
+    """An index; with `where`, a partial index on both databases."""
     condition = sa.text(where) if where else None
     return sa.Index(name, *columns, sqlite_where=condition, postgresql_where=condition)

@@ -1,4 +1,4 @@
-"""What people are told outside: channels, notices, and each delivery with its tries."""
+"""Notification channels, notifications, and their deliveries with every attempt."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from enum import StrEnum
 import sqlalchemy as sa
 
 from cairn.store.column_types import one_of
-from cairn.store.tables.metadata import flag, index, json, metadata, moment, refers, text, whole
+from cairn.store.tables.metadata import flag, index, integer, json, metadata, references, text, timestamp
 
 
 class ChannelKind(StrEnum):
     TEAMS = "teams"  # an Adaptive Card to a Teams workflow
     SLACK = "slack"  # blocks to a Slack webhook
-    EMAIL = "email"  # a mail to each person
+    EMAIL = "email"  # an e-mail to each recipient
     WEBHOOK = "webhook"  # signed JSON to any address
     APPRISE = "apprise"  # a text to any service that apprise knows
 
 
 class NotificationKind(StrEnum):
-    APPROVAL_REQUESTED = "approval_requested"  # a question is put to people
-    APPROVAL_REMINDER_DUE = "approval_reminder_due"  # half of the time to decide is over
-    APPROVAL_ESCALATED = "approval_escalated"  # nobody decided in time: others are brought in
-    APPROVAL_ASSIGNED = "approval_assigned"  # handed over to others
-    APPROVAL_REJECTED = "approval_rejected"  # answered with no
-    APPROVAL_TIMEOUT = "approval_timeout"  # nobody decided in time
-    APPROVAL_AUTO_APPROVED = "approval_auto_approved"  # a rule has approved, and says that people are told
-    EXECUTION_FAILED = "execution_failed"  # given up, with the error
+    APPROVAL_REQUESTED = "approval_requested"  # people have to decide
+    APPROVAL_REMINDER_DUE = "approval_reminder_due"  # half of the time to decide has passed
+    APPROVAL_ESCALATED = "approval_escalated"  # nobody decided in time, so other people are asked
+    APPROVAL_ASSIGNED = "approval_assigned"  # assigned to other people
+    APPROVAL_REJECTED = "approval_rejected"  # rejected by a person
+    APPROVAL_TIMEOUT = "approval_timeout"  # expired without a decision
+    APPROVAL_AUTO_APPROVED = "approval_auto_approved"  # approved by a rule that asks for a notification
+    EXECUTION_FAILED = "execution_failed"  # failed for good, with the error
     RUN_FAILED = "run_failed"  # ended by a failure, a rejection or a deadline
-    BUDGET_WARNING = "budget_warning"  # most of what a run may use is used
+    BUDGET_WARNING = "budget_warning"  # most of the run's budget is used
     BUDGET_EXHAUSTED = "budget_exhausted"  # the run pauses until its budget is raised
     RUN_COMPLETED = "run_completed"  # every checkpoint is complete
-    TEST = "test"  # somebody tries a channel out
+    TEST = "test"  # a user tests a channel
 
 
 class DeliveryStatus(StrEnum):
-    WAITING = "waiting"  # for its turn, its next try, or the end of somebody's quiet hours
-    SENDING = "sending"  # a try is under way, or was when the process died
-    SENT = "sent"  # whoever takes it has said so
-    UNKNOWN = "unknown"  # it may have arrived: nobody has said so
-    FAILED = "failed"  # given up
-    SKIPPED = "skipped"  # nobody needs it any more
+    WAITING = "waiting"  # for its turn, the next attempt, or the end of quiet hours
+    SENDING = "sending"  # an attempt is in progress, or was when the process died
+    SENT = "sent"  # the receiver has confirmed it
+    UNKNOWN = "unknown"  # it may have arrived, but was not confirmed
+    FAILED = "failed"  # no more attempts
+    SKIPPED = "skipped"  # no longer needed
 
 
 class DeliveryOutcome(StrEnum):
-    SENT = "sent"  # taken
-    NOT_SENT = "not_sent"  # surely not taken
-    UNKNOWN = "unknown"  # may have been taken: no answer, or the process died meanwhile
+    SENT = "sent"  # accepted by the receiver
+    NOT_SENT = "not_sent"  # certainly not accepted
+    UNKNOWN = "unknown"  # possibly accepted: no response, or the process died
 
 
 channels = sa.Table(
@@ -56,16 +56,16 @@ channels = sa.Table(
     text("name"),
     text("kind"),
     flag("is_enabled"),
-    flag("include_details"),  # false: what it is about stays inside, only a link leaves
-    json("notification_kinds"),  # of notices that go there without a rule that names it
-    json("pipelines"),  # ids; none: all
-    json("recipients"),  # of an e-mail channel, where nobody else is named
-    text("host"),  # that its address leads to; the address itself is a secret
-    text("fallback", null=True),  # the name of the channel that is taken when this one fails
-    whole("revision"),
-    moment("created_at"),
+    flag("include_details"),  # false: send only a link, no content
+    json("notification_kinds"),  # sent here even if no rule names the channel
+    json("pipelines"),  # ids; empty: all
+    json("recipients"),  # of an e-mail channel, if the notification names none
+    text("host"),  # of the address, which itself is a secret
+    text("fallback", null=True),  # the name of the channel to use if this one fails
+    integer("revision"),
+    timestamp("created_at"),
     text("created_by"),
-    moment("updated_at"),
+    timestamp("updated_at"),
     sa.UniqueConstraint("name"),
     one_of("kind", ChannelKind),
 )
@@ -80,10 +80,10 @@ notification_outbox = sa.Table(
     text("run_id", null=True),
     text("execution_id", null=True),
     text("approval_id", null=True),
-    text("actor"),  # whose command it was
+    text("actor"),  # who caused the event
     json("detail"),  # of the event
-    moment("created_at"),
-    json("content", null=True),  # what is told; null until it is known who is told
+    timestamp("created_at"),
+    json("content", null=True),  # null until recipients are chosen
     one_of("kind", NotificationKind),
     index("ix_notification_outbox_created", "created_at"),
 )
@@ -92,19 +92,19 @@ deliveries = sa.Table(
     "deliveries",
     metadata,
     text("delivery_id", primary_key=True),
-    text("notification_id", refers("notification_outbox.notification_id")),
-    text("channel_id", null=True),  # null: the rule names a channel that is not there
-    text("channel"),  # its name at that time
+    text("notification_id", references("notification_outbox.notification_id")),
+    text("channel_id", null=True),  # null: the rule names an unknown channel
+    text("channel"),  # its name at the time
     text("channel_kind"),
-    text("recipient"),  # of a mail; otherwise empty
+    text("recipient"),  # of an e-mail, otherwise empty
     text("status"),
-    whole("attempt_count"),
-    flag("possible_duplicate"),  # a try that nobody knows the end of came before another
-    text("response"),  # what the last try was answered, or why there is none
-    text("fallback_of", refers("deliveries.delivery_id"), null=True),
-    moment("created_at"),
-    moment("due_at"),
-    moment("ended_at", null=True),
+    integer("attempt_count"),
+    flag("possible_duplicate"),  # an attempt with unknown outcome was followed by another
+    text("response"),  # to the last attempt, or why there was none
+    text("fallback_of", references("deliveries.delivery_id"), null=True),
+    timestamp("created_at"),
+    timestamp("due_at"),
+    timestamp("ended_at", null=True),
     sa.UniqueConstraint("notification_id", "channel", "recipient"),
     one_of("status", DeliveryStatus),
     index("ix_deliveries_created", "created_at", "delivery_id"),
@@ -114,11 +114,11 @@ deliveries = sa.Table(
 delivery_attempts = sa.Table(
     "delivery_attempts",
     metadata,
-    text("delivery_id", refers("deliveries.delivery_id"), primary_key=True),
-    whole("number", primary_key=True, autoincrement=False),  # from 1
-    moment("started_at"),
-    moment("ended_at", null=True),
-    text("outcome", null=True),  # null: under way, or cut off by the end of the process
+    text("delivery_id", references("deliveries.delivery_id"), primary_key=True),
+    integer("number", primary_key=True, autoincrement=False),  # from 1
+    timestamp("started_at"),
+    timestamp("ended_at", null=True),
+    text("outcome", null=True),  # null: in progress, or the process died
     text("response"),
     one_of("outcome", DeliveryOutcome),
 )
@@ -127,8 +127,8 @@ notification_preferences = sa.Table(
     "notification_preferences",
     metadata,
     text("user", primary_key=True),
-    json("channels", null=True),  # names or kinds of channels that may reach this person; null: all
-    json("notification_kinds", null=True),  # of notices that this person wants; null: all
-    json("quiet_hours", null=True),  # the hours in which nothing is sent: from, until, time_zone
-    moment("updated_at"),
+    json("channels", null=True),  # names or kinds of channels that may notify this user; null: all
+    json("notification_kinds", null=True),  # that this user wants; null: all
+    json("quiet_hours", null=True),  # from, until, time_zone
+    timestamp("updated_at"),
 )

@@ -6,27 +6,27 @@ import sqlalchemy as sa
 
 from cairn.core.states import RollbackTrigger
 from cairn.store.column_types import one_of
-from cairn.store.tables.metadata import flag, index, json, metadata, moment, refers, size, text, whole
+from cairn.store.tables.metadata import flag, index, integer, json, metadata, references, size, text, timestamp
 
 rollback_events = sa.Table(
     "rollback_events",
     metadata,
     text("rollback_id", primary_key=True),
-    text("pipeline_id", refers("pipelines.pipeline_id")),
+    text("pipeline_id", references("pipelines.pipeline_id")),
     text("rollback_type"),
-    text("source_run_id", refers("pipeline_runs.run_id")),
-    whole("source_run_version", null=True),
-    text("target_run_id", refers("pipeline_runs.run_id"), null=True),
-    whole("target_run_version", null=True),
+    text("source_run_id", references("pipeline_runs.run_id")),
+    integer("source_run_version", null=True),
+    text("target_run_id", references("pipeline_runs.run_id"), null=True),
+    integer("target_run_version", null=True),
     text("target_checkpoint_id", null=True),
-    whole("target_checkpoint_position", null=True),
+    integer("target_checkpoint_position", null=True),
     text("archive_location"),
     text("triggered_by"),
     text("user_reason"),
-    moment("created_at"),
+    timestamp("created_at"),
     text("created_by"),
     json("rolled_back_items"),
-    moment("undone_at", null=True),
+    timestamp("undone_at", null=True),
     flag("files_synced"),
     one_of("rollback_type", "checkpoint_level", "run_level"),
     one_of("triggered_by", RollbackTrigger),
@@ -39,7 +39,7 @@ archived_items = sa.Table(
     "archived_items",
     metadata,
     text("archive_item_id", primary_key=True),
-    text("rollback_id", refers("rollback_events.rollback_id")),
+    text("rollback_id", references("rollback_events.rollback_id")),
     text("item_type"),
     text("item_id"),
     text("original_path"),

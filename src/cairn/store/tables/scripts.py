@@ -1,19 +1,19 @@
-"""Scripts of definitions by their contents, and the calls of scripts that waited for others."""
+"""Scripts of definitions, and recorded calls of scripts that wait for other people's results."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
 from cairn.store.column_types import one_of
-from cairn.store.tables.metadata import index, json, metadata, moment, refers, size, text, whole
+from cairn.store.tables.metadata import index, integer, json, metadata, references, size, text, timestamp
 
 definition_scripts = sa.Table(
     "definition_scripts",
     metadata,
-    text("pipeline_id", refers("pipelines.pipeline_id"), primary_key=True),
-    whole("revision", primary_key=True, autoincrement=False),
+    text("pipeline_id", references("pipelines.pipeline_id"), primary_key=True),
+    integer("revision", primary_key=True, autoincrement=False),
     text("path", primary_key=True),
-    text("checksum", refers("blobs.checksum")),
+    text("checksum", references("blobs.checksum")),
     size("size_bytes"),
     index("ix_definition_scripts_content", "checksum"),
 )
@@ -21,14 +21,14 @@ definition_scripts = sa.Table(
 execution_calls = sa.Table(
     "execution_calls",
     metadata,
-    text("execution_id", refers("checkpoint_executions.execution_id"), primary_key=True),
-    whole("revision_iteration", primary_key=True, autoincrement=False),  # a revision begins anew, a retry does not
-    whole("number", primary_key=True, autoincrement=False),  # from 1
+    text("execution_id", references("checkpoint_executions.execution_id"), primary_key=True),
+    integer("revision_iteration", primary_key=True, autoincrement=False),  # a revision starts over, a retry does not
+    integer("number", primary_key=True, autoincrement=False),  # from 1
     text("kind"),
     json("arguments"),
     text("digest"),  # of the arguments
-    text("inputs_checksum", refers("blobs.checksum"), null=True),  # what it could read
-    moment("requested_at"),
+    text("inputs_checksum", references("blobs.checksum"), null=True),  # the inputs that were readable at the call
+    timestamp("requested_at"),
     one_of("kind", "rework", "action", "question"),
     index("ix_execution_calls_inputs", "inputs_checksum"),
 )

@@ -1,4 +1,4 @@
-"""Settings that the database holds."""
+"""Settings of the installation that are stored in the database."""
 
 from __future__ import annotations
 

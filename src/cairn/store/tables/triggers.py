@@ -1,4 +1,4 @@
-"""What the database itself guards and shows: the trail is append-only, and a view in the words of people."""
+"""Triggers that keep the audit trail append-only, and the view of human interactions."""
 
 from __future__ import annotations
 

@@ -1,29 +1,29 @@
-"""What validation has found of results, and summaries of what was too long to be read whole."""
+"""Results of validations, and cached summaries of long inputs."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
 from cairn.store.column_types import one_of
-from cairn.store.tables.metadata import flag, json, metadata, moment, refers, text, whole
+from cairn.store.tables.metadata import flag, integer, json, metadata, references, text, timestamp
 
 BY = ("schema", "lenient", "custom")
 
 validations = sa.Table(
     "validations",
     metadata,
-    text("execution_id", refers("checkpoint_executions.execution_id")),
-    whole("dispatch_number"),  # whose result it is
-    whole("position"),  # among those who have looked at it
-    whole("revision_iteration"),
-    whole("attempt_number"),
+    text("execution_id", references("checkpoint_executions.execution_id")),
+    integer("dispatch_number"),  # that produced the result
+    integer("position"),  # among the validations of this result
+    integer("revision_iteration"),
+    integer("attempt_number"),
     text("by"),
     flag("passed"),
-    text("reason"),  # in the words of the model
+    text("reason"),  # as the model wrote it
     json("findings"),
-    text("model", null=True),  # null: no model was needed
+    text("model", null=True),  # null: validated without a model
     flag("is_simulated"),
-    moment("at"),
+    timestamp("at"),
     sa.PrimaryKeyConstraint("execution_id", "dispatch_number", "position"),
     one_of("by", *BY),
 )
@@ -31,9 +31,9 @@ validations = sa.Table(
 summaries = sa.Table(
     "summaries",
     metadata,
-    text("checksum"),  # of the content that was summed up
+    text("checksum"),  # of the summarized content
     text("model"),
     text("summary"),
-    moment("created_at"),
+    timestamp("created_at"),
     sa.PrimaryKeyConstraint("checksum", "model"),
 )

@@ -9,12 +9,12 @@ from sqlalchemy import event
 
 from cairn.store.tables.metadata import metadata
 
-# Values inside of documents, by database. Not jsonb: that refuses what is only refused when it is shown.
+# Values inside JSON documents. PostgreSQL's jsonb would reject documents that json accepts, so cast to json.
 STAGE_AT = {
     "sqlite": "json_extract(g.document, '$.checkpoints[' || {position} || '].{field}')",
     "postgresql": "CAST(g.document AS json) #>> ARRAY['checkpoints', CAST({position} AS text), '{field}']",
 }
-SAID = {
+REWORK_FIELD = {
     "sqlite": "json_extract({of}.regression_context, '$.{field}')",
     "postgresql": "CAST({of}.regression_context AS json) ->> '{field}'",
 }
@@ -124,19 +124,21 @@ JOIN pipeline_runs r ON r.run_id = e.run_id"""
 
 
 def views(dialect: str) -> Iterator[str]:
-    """The statements that make them."""
+    """The CREATE VIEW statements of one dialect."""
 
     def at(position: str, field: str) -> str:
         return STAGE_AT[dialect].format(position=position, field=field)
 
-    def said(field: str) -> str:
-        return SAID[dialect].format(of="e", field=field)
+    def rework_field(field: str) -> str:
+        return REWORK_FIELD[dialect].format(of="e", field=field)
 
     current = "r.current_checkpoint_position"
     yield ACTIVE_PIPELINES.format(current_stage=at(current, "stage"), current_key=at(current, "key"))
-    yield JOB_SUMMARY.format(stage=at("e.checkpoint_position", "stage"), prompt=said("prompt"))
+    yield JOB_SUMMARY.format(stage=at("e.checkpoint_position", "stage"), prompt=rework_field("prompt"))
     yield ARTIFACT_FLOW
-    yield REGRESSION_CHAINS.format(prompt=said("prompt"), reason=said("reason"), requested_by=said("requested_by"))
+    yield REGRESSION_CHAINS.format(
+        prompt=rework_field("prompt"), reason=rework_field("reason"), requested_by=rework_field("requested_by")
+    )
 
 
 for _dialect in STAGE_AT:

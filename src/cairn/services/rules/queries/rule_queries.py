@@ -82,7 +82,7 @@ class RuleQueries:
         since = self._clock.now() - timedelta(days=days)
 
         def read(connection: Connection) -> Autonomy:
-            books = self._active_rules.rulebooks(connection, rule_rows.all_heads(connection))
+            books = self._active_rules.rulebooks(connection, rule_rows.all_active_versions(connection))
             return autonomy.read_autonomy(connection, books, since)
 
         return self._database.read(read)

@@ -57,7 +57,7 @@ def head(connection: Connection, scope: str) -> int:
     """The revision that is in force for a scope that exists."""
     if scope != GLOBAL and not pipelines.exists(connection, scope):
         raise NotFound("pipeline", scope)
-    return rules.head(connection, scope).revision
+    return rules.active_version(connection, scope).revision
 
 
 def finding(found: Found) -> DefinitionFinding:
