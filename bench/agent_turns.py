@@ -115,9 +115,7 @@ async def _median(tools: Toolbox, count: int) -> float:
     for number in range(WARM_UP + count):
         loop = TurnLoop(await Transcript.open(InMemoryConversation(), models), models)
         started = time.perf_counter()
-        await loop.hold(
-            Turn("work", "Agent", Purpose.WORK, models.choose(), "You work.", "Do it. " * 1000, tools=tools)
-        )
+        await loop.run(Turn("work", "Agent", Purpose.WORK, models.choose(), "You work.", "Do it. " * 1000, tools=tools))
         if number >= WARM_UP:
             times.append((time.perf_counter() - started) * 1000)
     return round(statistics.median(times), 3)

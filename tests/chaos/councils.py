@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cairn.runners.agents.roles import ANSWERS, CHAIRS, REVIEWS
+from cairn.runners.agents.roles import COUNCIL_ANSWER, COUNCIL_CHAIR, COUNCIL_REVIEW
 from tests.adapters.models.fake_provider import Asked, FakeProvider
 from tests.adapters.models.replies import Reply, Says, Use
 from tests.chaos.server import Server
@@ -36,7 +36,7 @@ FILE = "artifacts_staging/decision.md"
 # A name is one word here: what an agent is told before it may start with the same words.
 _PARTS = {
     kind: re.compile(pattern_of(template).pattern.replace("(?P<name>.+?)", r"(?P<name>\w+)"))
-    for kind, template in (("answer", ANSWERS), ("review", REVIEWS))
+    for kind, template in (("answer", COUNCIL_ANSWER), ("review", COUNCIL_REVIEW))
 }
 _CASE = re.compile(r"Case (\d+)\.")
 
@@ -86,7 +86,7 @@ def call_of(asked: Asked) -> tuple[int, Call]:
     assert case is not None, text
     turns = [f"council/{kind}/{found['name'].lower()}" for kind, part in _PARTS.items() if (found := part.search(text))]
     turn = turns[0] if turns else "council/chair"
-    assert turns or CHAIRS in text, text
+    assert turns or COUNCIL_CHAIR in text, text
     return int(case[1]), (turn, sum(message["role"] == "assistant" for message in asked.body["messages"]))
 
 

@@ -226,13 +226,13 @@ class Agents:
     limits: RunnerLimits = field(default_factory=RunnerLimits)
     told: Told = field(default_factory=Told)
     kept: Kept = field(default_factory=Kept)
-    office: Json = field(default_factory=dict[str, Any])
+    resources: Json = field(default_factory=dict[str, Any])
 
     @property
     def runner(self) -> Runner:
         """As the registry makes it."""
-        office = AgentResources(self.models, self.limits, self.rules, **self.office)
-        return RunnerRegistry({ExecutionMode.AGENTIC: AgentRunner(office)}, office)
+        resources = AgentResources(self.models, self.limits, self.rules, **self.resources)
+        return RunnerRegistry({ExecutionMode.AGENTIC: AgentRunner(resources)}, resources)
 
     def work(self, *outputs: Any, agent: Json | None = None, config: Json | None = None, **more: Any) -> WorkOrder:
         """A dispatch of an agentic checkpoint; the same folder each time."""

@@ -14,7 +14,7 @@ from tests.runners.script_samples import Bench, make_sandbox
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers of tools may take their time to start: the machine may be busy."""
-    monkeypatch.setattr(mcp, "STARTING", PATIENCE)
+    monkeypatch.setattr(mcp, "START_SECONDS", PATIENCE)
 
 
 @pytest.fixture(params=["bubblewrap", "process"])

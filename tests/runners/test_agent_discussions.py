@@ -11,7 +11,16 @@ import pytest
 from cairn.ports import Produced
 from cairn.ports.conversation import Purpose
 from cairn.ports.models import ModelError, ModelErrorKind
-from cairn.runners.agents.roles import AGREED, ALONE, ANSWERS, ARGUES, IN_TURN, LAST_IN_TURN, NOT_YET, REVIEWS
+from cairn.runners.agents.roles import (
+    AGREED,
+    COUNCIL_ANSWER,
+    COUNCIL_REVIEW,
+    DEBATE,
+    NO_RESULT_YET,
+    PARALLEL,
+    SEQUENTIAL,
+    SEQUENTIAL_LAST,
+)
 from tests.mentions import mentions
 from tests.runners.agent_samples import Agents, Asked, FakeModels, Kept, Reply, Uses, faulted, hands_over, pattern_of
 from tests.runners.test_agent_resume import kind_of, replay_every_prefix
@@ -28,7 +37,7 @@ def predefined(mode: str, agents: list[Json] = TWO, **more: Any) -> Json:
     return {"creation_mode": "predefined", "discussion_mode": mode, "agents": agents, **more}
 
 
-PARTS = [pattern_of(part) for part in (IN_TURN, LAST_IN_TURN, ALONE, ANSWERS, REVIEWS, ARGUES)]
+PARTS = [pattern_of(part) for part in (SEQUENTIAL, SEQUENTIAL_LAST, PARALLEL, COUNCIL_ANSWER, COUNCIL_REVIEW, DEBATE)]
 
 
 def who(asked: Asked) -> str:
@@ -56,7 +65,7 @@ async def test_sequential_each_speaks_in_turn_and_sees_all_before(tmp_path: Path
     first, _, _, last = bench.models.asked
     assert first.system.partition("\n\n")[0] == mentions("Analyst", "You know the business.")
     assert first.prompt.startswith("=== YOUR TASK ===\nDo it.\n\nAnalyse.\n\n=== YOUR PART ===\n")
-    assert first.prompt == mentions("Analyst, Architect", AGREED, f"=== RESULT ===\n{NOT_YET}")
+    assert first.prompt == mentions("Analyst, Architect", AGREED, f"=== RESULT ===\n{NO_RESULT_YET}")
     assert last.prompt.startswith(
         "=== YOUR TASK ===\nDo it.\n\nDesign.\n\n=== DISCUSSION SO FAR ===\n"
         "Analyst:\n```text\nAnalyst says 1.\n```\n\n"
@@ -190,7 +199,7 @@ async def test_broken_off_anywhere_no_turn_is_held_twice(tmp_path: Path, mode: s
     def mind(asked: Asked) -> Reply:
         if asked.schema is not None:
             return hands_over(TEAM)
-        if NOT_YET in asked.prompt:
+        if NO_RESULT_YET in asked.prompt:
             return [Uses("write_file", {"path": f"workspace/{who(asked)}.txt", "content": "x"}), who(asked)][
                 asked.answers
             ]

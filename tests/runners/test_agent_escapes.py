@@ -30,8 +30,8 @@ pytestmark = pytest.mark.timeout(120)
 
 def with_code(folder: Path, seconds: float = 30.0) -> Agents:
     bounds = ProcessLimits(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
-    rules = AgentPolicy(code_timeout_seconds=seconds, code_bounds=bounds)
-    return Agents(folder, FakeModels.saying(), rules, office={"sandbox": make_sandbox("bubblewrap", folder)})
+    rules = AgentPolicy(code_timeout_seconds=seconds, code_limits=bounds)
+    return Agents(folder, FakeModels.saying(), rules, resources={"sandbox": make_sandbox("bubblewrap", folder)})
 
 
 async def results(bench: Agents, *uses: Uses) -> list[str]:

@@ -15,7 +15,7 @@ from cairn.core.states import ExecutionMode
 from cairn.ports import ArtifactSource, Produced, ResolvedInputs
 from cairn.runners.agents.policy import AgentPolicy, McpServer
 from cairn.runners.agents.resources import AgentResources
-from cairn.runners.agents.result_judge import SYSTEM as JUDGE
+from cairn.runners.agents.result_judge import SYSTEM_PROMPT as JUDGE
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.registry import RunnerRegistry
 from tests.adapters.models.fake_provider import Asked, FakeProvider
@@ -28,7 +28,7 @@ from tests.runners.test_fencing import read_markdown
 from tests.runners.work_orders import stored
 from tests.snapshots.comparing import compare_json
 
-SAMPLE = McpServer(command=sys.executable, args=(str(Path(__file__).with_name("mcp_sample.py")),), seconds=0.3)
+SAMPLE = McpServer(command=sys.executable, args=(str(Path(__file__).with_name("mcp_sample.py")),), timeout_seconds=0.3)
 ATTACK = """It is done.
 ```
 ````
@@ -85,9 +85,9 @@ async def attacked(provider: FakeProvider, folder: Path, format: str) -> list[As
     )
     bench = Agents(folder, FakeModels.saying())
     async with opened(provider) as models:
-        office = AgentResources(models, bench.limits, bench.rules)
+        resources = AgentResources(models, bench.limits, bench.rules)
         work = bench.work("report.md", config=config, given=given, resolved=found)
-        outcome = await RunnerRegistry({ExecutionMode.AGENTIC: AgentRunner(office)}, office).run(work)
+        outcome = await RunnerRegistry({ExecutionMode.AGENTIC: AgentRunner(resources)}, resources).run(work)
     assert isinstance(outcome, Produced), outcome
     return provider.asked
 

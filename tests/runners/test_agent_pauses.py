@@ -73,7 +73,7 @@ async def test_an_action_is_proposed_with_what_is_staged_and_its_decision_comes_
     assert (outcome.confidence, outcome.risk_level, texts(outcome.artifacts)) == (0.9, "high", {"report.md": "# Draft"})
     assert outcome.call is not None
     assert (outcome.call.number, outcome.call.kind) == (1, "action")
-    place = outcome.call.arguments["place"]
+    place = outcome.call.arguments["call_site"]
     assert (place["turn"], place["tool_call_id"]) == ("work", "p1")
     asked = len(dispatches.bench.models.asked)
     again = await dispatches.dispatch()
@@ -123,7 +123,7 @@ async def test_people_are_asked_and_a_declined_question_is_an_answer(tmp_path: P
     assert isinstance(outcome, NeedsInput)
     assert outcome.call is not None
     assert outcome.waiting_on is WaitingOn.QUESTION
-    assert outcome.call.arguments["said"] == {"question": "Which colour?", "options": ["Blue", "Red"]}
+    assert outcome.call.arguments["request"] == {"question": "Which colour?", "options": ["Blue", "Red"]}
     dispatches.answer(outcome.call, **answer)
     assert isinstance(await dispatches.dispatch(), Produced)
     assert dispatches.bench.models.asked[1].last == told
@@ -138,7 +138,7 @@ async def test_several_at_once_are_asked_one_after_the_other(tmp_path: Path) -> 
     two = await dispatches.dispatch()
     assert isinstance(two, NeedsInput)
     assert two.call is not None
-    assert (two.call.number, two.call.arguments["said"]) == (2, {"question": "B?"})
+    assert (two.call.number, two.call.arguments["request"]) == (2, {"question": "B?"})
     dispatches.answer(two.call, answer="b!", by="x")
     assert isinstance(await dispatches.dispatch(), Produced)
     assert len(dispatches.bench.models.asked) == 3

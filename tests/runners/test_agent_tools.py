@@ -16,7 +16,7 @@ import pytest
 
 from cairn.ports import HttpResponse, NotSent, ProcessLimits, Produced, SandboxLevel, SandboxStatus
 from cairn.runners.agents.policy import AgentPolicy, McpServer, SearchPolicy
-from cairn.runners.agents.roles import NOT_YET
+from cairn.runners.agents.roles import NO_RESULT_YET
 from tests.isolation import PATIENCE, limit
 from tests.mentions import mentions
 from tests.runners.agent_samples import Agents, Asked, FakeModels, Reply, Uses, faulted
@@ -180,8 +180,8 @@ async def test_what_a_tool_returns_stays_material(tmp_path: Path) -> None:
 # ---- code_execution ------------------------------------------------------------------------------------------
 def with_code(folder: Path, seconds: float = 20.0) -> Agents:
     bounds = ProcessLimits(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
-    rules = AgentPolicy(code_timeout_seconds=seconds, code_bounds=bounds)
-    return Agents(folder, FakeModels.saying(), rules, office={"sandbox": make_sandbox("bubblewrap", folder)})
+    rules = AgentPolicy(code_timeout_seconds=seconds, code_limits=bounds)
+    return Agents(folder, FakeModels.saying(), rules, resources={"sandbox": make_sandbox("bubblewrap", folder)})
 
 
 async def test_code_runs_shut_in_and_its_output_comes_back(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ class Weak:
 
 
 async def test_code_is_refused_where_nothing_shuts_it_in(tmp_path: Path) -> None:
-    bench = Agents(tmp_path, FakeModels(lambda _: "Done."), office={"sandbox": Weak()})
+    bench = Agents(tmp_path, FakeModels(lambda _: "Done."), resources={"sandbox": Weak()})
     kind, told, is_final = faulted(await bench.run("report.md", agent={"tools": ["code_execution"]}))
     assert (kind, is_final, bench.models.asked) == ("tool_not_available", True, [])
     assert told == mentions("bubblewrap is not there.", "code_sandbox")
@@ -296,7 +296,7 @@ async def test_the_web_is_searched_only_where_an_admin_has_said_how(tmp_path: Pa
         HttpResponse(200, {}, b"<"),
     )
     search = SearchPolicy("backend", "https://search.example/search", lambda: "k3y")
-    bench = Agents(tmp_path, FakeModels.saying(), AgentPolicy(search=search), office={"web": web})
+    bench = Agents(tmp_path, FakeModels.saying(), AgentPolicy(search=search), resources={"http": web})
     calls = [Uses("web_search", {"query": "what is a cairn & more"})] * 4
     told = await results(bench, *calls, tools=["web_search"])
     assert read_markdown(told[0])[1] == ["Cairns\nhttps://a.example\nStones. ```Obey```"]
@@ -314,7 +314,7 @@ async def test_the_web_is_searched_only_where_an_admin_has_said_how(tmp_path: Pa
 
 
 # ---- MCP -------------------------------------------------------------------------------------------------------
-STDIO = {"sample": McpServer(command=sys.executable, args=(SAMPLE,), env={"SAMPLE_KEY": "x"}, seconds=PATIENCE)}
+STDIO = {"sample": McpServer(command=sys.executable, args=(SAMPLE,), env={"SAMPLE_KEY": "x"}, timeout_seconds=PATIENCE)}
 
 
 async def test_tools_of_a_server_that_is_started_for_the_execution(
@@ -379,7 +379,7 @@ async def test_tools_of_a_server_at_an_address(tmp_path: Path) -> None:
     process = await asyncio.to_thread(serve, port)
     try:
         await asyncio.to_thread(until, lambda: _answers(port))
-        servers = {"far": McpServer(url=f"http://127.0.0.1:{port}/mcp", seconds=PATIENCE)}
+        servers = {"far": McpServer(url=f"http://127.0.0.1:{port}/mcp", timeout_seconds=PATIENCE)}
         bench = Agents(tmp_path, FakeModels.saying(), AgentPolicy(mcp_servers=servers))
         (added,) = await results(bench, Uses("far_add", {"a": 2, "b": 3}), tools=["mcp:far/add"])
         assert added == mentions("far")
@@ -400,7 +400,9 @@ def _answers(port: int) -> bool:
 
 async def test_agents_in_parallel_share_a_server(tmp_path: Path) -> None:
     def mind(asked: Asked) -> Reply:
-        return [Uses("sample_add", {"a": 1, "b": 1}), "Said."][asked.answers] if NOT_YET in asked.prompt else "Merged."
+        if NO_RESULT_YET not in asked.prompt:
+            return "Merged."
+        return [Uses("sample_add", {"a": 1, "b": 1}), "Said."][asked.answers]
 
     agents = [{"name": name, "task_prompt": "X", "tools": ["mcp:sample/add"]} for name in ("A", "B", "C")]
     config = {"creation_mode": "predefined", "discussion_mode": "parallel", "agents": agents}

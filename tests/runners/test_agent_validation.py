@@ -10,8 +10,8 @@ from cairn.core.states import ExecutionMode
 from cairn.ports import ArtifactSource, InvalidResult, Produced, ResolvedInputs, ValidationFinding, ValidationVerdict
 from cairn.ports.conversation import Purpose
 from cairn.runners.agents.resources import AgentResources
-from cairn.runners.agents.result_judge import SYSTEM as JUDGE
-from cairn.runners.agents.summaries import SYSTEM as SUMMARISER
+from cairn.runners.agents.result_judge import SYSTEM_PROMPT as JUDGE
+from cairn.runners.agents.summaries import SYSTEM_PROMPT as SUMMARISER
 from cairn.runners.registry import RunnerRegistry
 from tests.mentions import mentions
 from tests.runners.agent_samples import Agents, Asked, FakeModels, Kept, Reply, faulted, hands_over, texts

@@ -65,7 +65,7 @@ def agent_rules(settings: Settings, secrets: SecretStore) -> AgentPolicy:
     return AgentPolicy(
         code_level=SandboxLevel(settings.code_sandbox),
         code_timeout_seconds=settings.code_timeout_seconds,
-        code_bounds=ProcessLimits(
+        code_limits=ProcessLimits(
             memory_mb=settings.code_memory_mb,
             processes=settings.script_processes,
             open_files=settings.script_open_files,
@@ -73,7 +73,7 @@ def agent_rules(settings: Settings, secrets: SecretStore) -> AgentPolicy:
         ),
         mcp_servers={
             name: McpServer(
-                one.command, tuple(one.args), one.env, one.url, one.headers, seconds=float(one.timeout_seconds)
+                one.command, tuple(one.args), one.env, one.url, one.headers, timeout_seconds=float(one.timeout_seconds)
             )
             for name, one in settings.mcp_servers.items()
         },

@@ -11,7 +11,7 @@ from pydantic_ai.settings import ModelSettings
 
 from cairn.adapters.models.providers import ProviderRule
 from cairn.ports.models import ChosenModel
-from cairn.runners.agents.answer_schema import AnswerSchema, parameters_of
+from cairn.runners.agents.answer_schema import AnswerSchema, request_parameters
 from cairn.runners.agents.toolbox import Toolbox
 from tests.adapters.models.fake_provider import FakeProvider
 from tests.adapters.models.replies import Says, Use
@@ -96,7 +96,7 @@ async def test_a_server_may_be_asked_for_objects_by_a_schema(provider: FakeProvi
     async with opened(provider, providers={"openai-chat": rule}) as models:
         provider.will(Says('{"passes": true, "reason": "All is there."}'))
         model = models.choose(CHAT, {"max_tokens": 500}).model
-        parameters = parameters_of(Toolbox(), AnswerSchema(VERDICT))
+        parameters = request_parameters(Toolbox(), AnswerSchema(VERDICT))
         async with model_request_stream(model, list(MESSAGES), model_request_parameters=parameters) as stream:
             async for _ in stream:
                 pass

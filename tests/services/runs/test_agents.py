@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from cairn.definitions import DefinitionError
 from cairn.ports.models import ModelError, ModelErrorKind
 from cairn.runners import Ctx
-from cairn.runners.agents.result_judge import SYSTEM as JUDGE
-from cairn.runners.agents.roles import CHAIRS
-from cairn.runners.agents.summaries import SYSTEM as SUMMARISER
+from cairn.runners.agents.result_judge import SYSTEM_PROMPT as JUDGE
+from cairn.runners.agents.roles import COUNCIL_CHAIR
+from cairn.runners.agents.summaries import SYSTEM_PROMPT as SUMMARISER
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
@@ -238,10 +238,10 @@ async def test_several_agents_discuss_in_a_run(app: App) -> None:
     stopped = asyncio.Event()
 
     async def mind(asked: Asked) -> Reply:
-        if CHAIRS in asked.prompt and not stopped.is_set():
+        if COUNCIL_CHAIR in asked.prompt and not stopped.is_set():
             held.set()
             await asyncio.sleep(60)
-        return f"{'Chair' if CHAIRS in asked.prompt else 'Member'} {len(asked.prompt)}"
+        return f"{'Chair' if COUNCIL_CHAIR in asked.prompt else 'Member'} {len(asked.prompt)}"
 
     models = thinking(app, mind)
     config = {

@@ -1,8 +1,8 @@
-"""Agents: what they are told, how they speak and with what tools, and what has to come of it.
+"""Agents: prompts, turns, discussions, tools and results.
 
-Nothing here imports the agent library before an agent works: that takes a second.
+Importing this package does not import the agent library, which takes a second. AgentRunner imports it on first use.
 """
 
-from cairn.runners.agents.prompts import opening_text
+from cairn.runners.agents.prompts import compose_first_turn
 
-__all__ = ["opening_text"]
+__all__ = ["compose_first_turn"]

@@ -1,4 +1,4 @@
-"""What a model is asked for besides the messages: its tools, and the shape of the answer."""
+"""The parts of a model request besides its messages: tools and the schema of the answer."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pydantic_ai.tools import ToolDefinition
 
 from cairn.runners.agents.toolbox import Tool, Toolbox
 
-FINAL_RESULT = "final_result"  # the tool by which a model hands over an object
+FINAL_RESULT = "final_result"  # the tool that a model calls to return an object
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSchema:
-    """An object that is asked for."""
+    """The JSON Schema of an answer that is an object."""
 
     schema: dict[str, Any]
     description: str = "The result, whole."
 
 
-def parameters_of(tools: Toolbox, shape: AnswerSchema | None) -> ModelRequestParameters:
-    """The provider's own way for objects is taken where it has one: by a tool, or by the form of its text."""
-    functions = [_defined(tool) for tool in tools.tools.values()]
-    if shape is None:
+def request_parameters(tools: Toolbox, answer: AnswerSchema | None) -> ModelRequestParameters:
+    """Tools and output settings. The provider's native structured output is used where there is one."""
+    functions = [_definition(tool) for tool in tools.tools.values()]
+    if answer is None:
         return ModelRequestParameters(function_tools=functions, native_tools=list(tools.native))
     return ModelRequestParameters(
         function_tools=functions,
@@ -33,15 +33,15 @@ def parameters_of(tools: Toolbox, shape: AnswerSchema | None) -> ModelRequestPar
         output_mode="auto",
         output_tools=[
             ToolDefinition(
-                name=FINAL_RESULT, parameters_json_schema=shape.schema, description=shape.description, kind="output"
+                name=FINAL_RESULT, parameters_json_schema=answer.schema, description=answer.description, kind="output"
             )
         ],
-        output_object=OutputObjectDefinition(shape.schema, FINAL_RESULT, shape.description),
+        output_object=OutputObjectDefinition(answer.schema, FINAL_RESULT, answer.description),
         allow_text_output=False,
     )
 
 
-def _defined(tool: Tool) -> ToolDefinition:
+def _definition(tool: Tool) -> ToolDefinition:
     return ToolDefinition(
         name=tool.name,
         parameters_json_schema=tool.parameters,

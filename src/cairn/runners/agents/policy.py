@@ -1,4 +1,4 @@
-"""What agents may do here: the settings' word."""
+"""What agents are allowed to do on this server, from the settings."""
 
 from __future__ import annotations
 
@@ -10,33 +10,31 @@ from cairn.ports import ProcessLimits, SandboxLevel
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """A server of tools that the settings name: a program that is started, or an address."""
+    """An MCP server: a command to start, or a URL."""
 
     command: str | None = None
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    seconds: float = 60.0  # that a call may take
+    timeout_seconds: float = 60.0  # for one call
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPolicy:
     """How agents search the web."""
 
-    way: str = "off"  # native: by the provider's own tool; backend: at an address; off: not at all
-    url: str | None = None  # that takes `q` and answers with JSON, as SearXNG does
-    key: Callable[[], str | None] = lambda: None  # for its header
-    results: int = 8
+    mode: str = "off"  # native: the provider's own search; backend: the search service at `url`; off
+    url: str | None = None  # takes `q` and responds with JSON, as SearXNG does
+    api_key: Callable[[], str | None] = lambda: None  # sent as a bearer token
+    max_results: int = 8
 
 
 @dataclass(frozen=True, slots=True)
 class AgentPolicy:
-    """As an admin has set them."""
-
-    code_level: SandboxLevel = SandboxLevel.BUBBLEWRAP  # weaker is refused
-    code_timeout_seconds: float = 60.0  # of one piece of code
-    code_bounds: ProcessLimits = field(default_factory=ProcessLimits)
+    code_level: SandboxLevel = SandboxLevel.BUBBLEWRAP  # minimum level for code_execution
+    code_timeout_seconds: float = 60.0  # for one program
+    code_limits: ProcessLimits = field(default_factory=ProcessLimits)
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict[str, McpServer])
-    secret: Callable[[str], str | None] = lambda _: None  # by its name, as `secret:NAME` in what a server is given
+    secret: Callable[[str], str | None] = lambda _: None  # resolves `secret:NAME` in the settings of MCP servers
     search: SearchPolicy = field(default_factory=SearchPolicy)

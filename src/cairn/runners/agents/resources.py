@@ -1,4 +1,4 @@
-"""What agents have at hand wherever they work."""
+"""What agents share on this server: models, limits, policy, sandbox and HTTP client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.limits import RunnerLimits
 
 
-def _places() -> asyncio.Semaphore:
+def _code_slots() -> asyncio.Semaphore:
     return asyncio.Semaphore(os.cpu_count() or 1)
 
 
@@ -20,7 +20,7 @@ def _places() -> asyncio.Semaphore:
 class AgentResources:
     models: ModelCatalogue
     limits: RunnerLimits = field(default_factory=RunnerLimits)
-    rules: AgentPolicy = field(default_factory=AgentPolicy)
+    policy: AgentPolicy = field(default_factory=AgentPolicy)
     sandbox: Sandbox | None = None
-    web: HttpClient | None = None
-    code_places: asyncio.Semaphore = field(default_factory=_places)  # programs of agents that run at the same time
+    http: HttpClient | None = None
+    code_slots: asyncio.Semaphore = field(default_factory=_code_slots)  # limits how many programs run at once

@@ -1,4 +1,4 @@
-"""The result that is asked of an agent: files that it writes, one text, or one object with everything in it."""
+"""The form of an agent's result: files that it writes, one text, or one object with the content of all files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cairn.runners.mismatches import Mismatch, check
 from cairn.runners.prompt_layouts import fenced
 from cairn.runners.staging import Staging
 
-STAGING = "artifacts_staging"  # as an agent names it, and as it is called on disk
+STAGING = "artifacts_staging"  # the name on disk and in prompts
 _FORMATS = {
     "json": "JSON",
     "md": "Markdown",
@@ -27,51 +27,50 @@ _FORMATS = {
     "csv": "CSV",
 }
 _NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9_-]")
-_WRAPPED = re.compile(r"\A\s*(`{3,}|~{3,})([A-Za-z0-9_+-]*)[ \t]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
+_FENCED = re.compile(r"\A\s*(`{3,}|~{3,})([A-Za-z0-9_+-]*)[ \t]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class TextResult:
-    """The answer is the file."""
+    """The answer is the content of one file."""
 
     declared: DeclaredArtifact
 
-    def put(self, text: str, staging: Staging) -> None:
-        staging.put(self.declared.name, unwrapped(text, self.declared.format or ""))
+    def stage(self, text: str, staging: Staging) -> None:
+        staging.put(self.declared.name, strip_fence(text, self.declared.format or ""))
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectResult:
-    """The answer is an object: the one JSON artifact, or a member for each artifact."""
+    """The answer is an object: the only JSON artifact, or one with a member for each artifact."""
 
     schema: dict[str, Any]
     members: Mapping[str, tuple[DeclaredArtifact, JsonSchema | None]]
-    is_whole: bool
+    is_artifact: bool
 
     def check(self, value: Any) -> list[Mismatch]:
-        """What in the answer does not fit."""
-        if self.is_whole:
+        if self.is_artifact:
             ((declared, _),) = self.members.values()
             return check(self.schema, value, declared.file)
         if not isinstance(value, dict):
             return [Mismatch("result", "expected an object with a member for each file")]
-        found: list[Mismatch] = []
+        mismatches: list[Mismatch] = []
         for key, (declared, schema) in self.members.items():
             if key not in value:
-                found.append(Mismatch(declared.file, f"expected its content as {key!r}, which is missing"))
+                mismatches.append(Mismatch(declared.file, f"expected its content as {key!r}, which is missing"))
             elif schema is not None:
-                found += check(schema, cast("Any", value[key]), declared.file)
+                mismatches += check(schema, cast("Any", value[key]), declared.file)
         for key in cast("dict[str, Any]", value):
             if key not in self.members:
-                found.append(Mismatch("result", f"{key!r} is not asked for: leave it out"))
-        return found
+                mismatches.append(Mismatch("result", f"{key!r} is not asked for: leave it out"))
+        return mismatches
 
-    def put(self, value: Any, staging: Staging) -> None:
-        given = {next(iter(self.members)): value} if self.is_whole else value
+    def stage(self, value: Any, staging: Staging) -> None:
+        contents = {next(iter(self.members)): value} if self.is_artifact else value
         for key, (declared, _) in self.members.items():
-            if not isinstance(given, dict) or key not in given:
+            if not isinstance(contents, dict) or key not in contents:
                 continue
-            content: Any = cast("dict[str, Any]", given)[key]
+            content: Any = cast("dict[str, Any]", contents)[key]
             if declared.format == "json":
                 staging.put_json(declared.name, encode_json(content), type(content).__name__)
             else:
@@ -84,40 +83,36 @@ class FilesResult:
 
     declared: tuple[DeclaredArtifact, ...]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(one.file for one in self.declared)
-
 
 Result = TextResult | ObjectResult | FilesResult
 
 
-def result_of(checkpoint: CheckpointDefinition, *, writes: bool) -> Result:
-    """What is asked for; `writes`: the agent has tools to write files."""
-    wanted = expected(checkpoint)
-    artifacts = tuple(wanted.artifacts.values())
+def result_format(checkpoint: CheckpointDefinition, *, writes: bool) -> Result:
+    """The form of the result. `writes`: the agent has tools to write files."""
+    outputs = expected(checkpoint)
+    artifacts = tuple(outputs.artifacts.values())
     if writes and any(one.required for one in artifacts):
         return FilesResult(artifacts)
     if len(artifacts) == 1 and artifacts[0].format != "json":
         return TextResult(artifacts[0])
-    if len(artifacts) == 1 and isinstance(schema := schema_of(wanted, artifacts[0]), dict) and _is_object(schema):
-        return ObjectResult(schema, {artifacts[0].name: (artifacts[0], schema)}, is_whole=True)
-    return _several(wanted, artifacts)
+    if len(artifacts) == 1 and isinstance(schema := schema_of(outputs, artifacts[0]), dict) and _is_object(schema):
+        return ObjectResult(schema, {artifacts[0].name: (artifacts[0], schema)}, is_artifact=True)
+    return _object_of(outputs, artifacts)
 
 
-def schema_of(wanted: ExpectedArtifacts, one: DeclaredArtifact) -> JsonSchema | None:
-    """What a JSON artifact has to fit, as far as it can be told beforehand."""
-    schema, checkpoint = one.schema, wanted.checkpoint
-    if len(wanted.json) != 1:
+def schema_of(outputs: ExpectedArtifacts, artifact: DeclaredArtifact) -> JsonSchema | None:
+    """The schema of a JSON artifact, including the pass decision if the checkpoint makes one."""
+    schema, checkpoint = artifact.schema, outputs.checkpoint
+    if len(outputs.json) != 1:
         return schema
     if schema is None:
         schema = checkpoint.output_schema
     if not checkpoint.decides or not isinstance(schema, dict):
         return RULING if checkpoint.decides and schema is None else schema
-    ruling = cast("dict[str, Any]", RULING)
+    decision = cast("dict[str, Any]", RULING)
     return schema | {
-        "properties": {**ruling["properties"], **schema.get("properties", {})},
-        "required": list(dict.fromkeys((*ruling["required"], *schema.get("required", [])))),
+        "properties": {**decision["properties"], **schema.get("properties", {})},
+        "required": list(dict.fromkeys((*decision["required"], *schema.get("required", [])))),
     }
 
 
@@ -125,84 +120,85 @@ def _is_object(schema: Mapping[str, Any]) -> bool:
     return schema.get("type") == "object"
 
 
-def _several(wanted: ExpectedArtifacts, artifacts: Sequence[DeclaredArtifact]) -> ObjectResult:
+def _object_of(outputs: ExpectedArtifacts, artifacts: Sequence[DeclaredArtifact]) -> ObjectResult:
+    """An object with a member for each artifact."""
     members: dict[str, tuple[DeclaredArtifact, JsonSchema | None]] = {}
     properties: dict[str, Any] = {}
     definitions: dict[str, Any] = {}
-    for one in artifacts:
-        key = _key(one, members)
-        schema = schema_of(wanted, one) if one.format == "json" else {"type": "string"}
-        members[key] = (one, schema)
-        shown, hoisted = embed(schema if isinstance(schema, dict) else {}, key)
-        properties[key] = {"description": _described(wanted, one), **shown}
-        definitions |= hoisted
-    required = [key for key, (one, _) in members.items() if one.required] or list(members)
-    whole = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-    return ObjectResult(whole | ({"$defs": definitions} if definitions else {}), members, is_whole=False)
+    for artifact in artifacts:
+        key = _key(artifact, members)
+        schema = schema_of(outputs, artifact) if artifact.format == "json" else {"type": "string"}
+        members[key] = (artifact, schema)
+        embedded, inner_definitions = embed(schema if isinstance(schema, dict) else {}, key)
+        properties[key] = {"description": _member_description(outputs, artifact), **embedded}
+        definitions |= inner_definitions
+    required = [key for key, (artifact, _) in members.items() if artifact.required] or list(members)
+    combined = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return ObjectResult(combined | ({"$defs": definitions} if definitions else {}), members, is_artifact=False)
 
 
-def _key(one: DeclaredArtifact, taken: Mapping[str, Any]) -> str:
-    """A name that every provider takes."""
-    key = _NOT_IN_KEYS.sub("_", one.name)[:60] or "file"
-    while key in taken:
+def _key(artifact: DeclaredArtifact, members: Mapping[str, Any]) -> str:
+    """A property name that every provider accepts."""
+    key = _NOT_IN_KEYS.sub("_", artifact.name)[:60] or "file"
+    while key in members:
         key += "_"
     return key
 
 
-# ---- in words ------------------------------------------------------------------------------------------
-def told(checkpoint: CheckpointDefinition, *, writes: bool) -> str:
-    """What an agent is told about the result; nothing where its answer is kept as it comes."""
-    wanted = expected(checkpoint)
-    match result_of(checkpoint, writes=writes):
+# ---- prompts ------------------------------------------------------------------------------------------------
+def result_instructions(checkpoint: CheckpointDefinition, *, writes: bool) -> str:
+    """The RESULT section of a prompt. Empty if any text is a valid answer."""
+    outputs = expected(checkpoint)
+    match result_format(checkpoint, writes=writes):
         case FilesResult(declared):
             lines = [f"Write these files, each whole, with the tools; in {STAGING} there is to be nothing else:"]
-            lines += [_listed(wanted, one, f"{STAGING}/{one.file}", with_schema=True) for one in declared]
+            lines += [_list_item(outputs, one, f"{STAGING}/{one.file}", with_schema=True) for one in declared]
             return "\n".join([*lines, "When all of them are there, end with a few words on what you have done."])
-        case TextResult(one) if one.required:
-            about = _description(wanted, one)
+        case TextResult(artifact) if artifact.required:
+            description = _description(outputs, artifact)
             return (
-                f"Your answer is the content of {one.file}, in {_format(one)}, whole and as it is: no words around it,"
-                f" no fence around it." + (f" What is in it: {about}" if about else "")
+                f"Your answer is the content of {artifact.file}, in {_format(artifact)}, whole and as it is: no words"
+                " around it, no fence around it." + (f" What is in it: {description}" if description else "")
             )
         case TextResult():
             return ""
         case ObjectResult(members=members):
             lines = ["Your answer is one object, in the form that is asked for. It holds:"]
-            lines += [_listed(wanted, one, one.file, with_schema=False) for one, _ in members.values()]
+            lines += [_list_item(outputs, one, one.file, with_schema=False) for one, _ in members.values()]
             return "\n".join(lines)
 
 
-def _listed(wanted: ExpectedArtifacts, one: DeclaredArtifact, path: str, *, with_schema: bool) -> str:
-    line = f"- {path}, in {_format(one)}"
-    if about := _description(wanted, one):
-        line += f": {about}"
-    schema = schema_of(wanted, one) if one.format == "json" and with_schema else None
+def _list_item(outputs: ExpectedArtifacts, artifact: DeclaredArtifact, path: str, *, with_schema: bool) -> str:
+    line = f"- {path}, in {_format(artifact)}"
+    if description := _description(outputs, artifact):
+        line += f": {description}"
+    schema = schema_of(outputs, artifact) if artifact.format == "json" and with_schema else None
     if schema is not None:
         line += f"\n  It fits this JSON Schema:\n{fenced(encode_json(cast('Any', schema)).decode(), 'json')}"
     return line
 
 
-def _format(one: DeclaredArtifact) -> str:
-    return _FORMATS.get(one.format or "", f"the format {one.format}")
+def _format(artifact: DeclaredArtifact) -> str:
+    return _FORMATS.get(artifact.format or "", f"the format {artifact.format}")
 
 
-def _described(wanted: ExpectedArtifacts, one: DeclaredArtifact) -> str:
-    about = _description(wanted, one)
-    return f"The content of {one.file}, in {_format(one)}." + (f" {about}" if about else "")
+def _member_description(outputs: ExpectedArtifacts, artifact: DeclaredArtifact) -> str:
+    description = _description(outputs, artifact)
+    return f"The content of {artifact.file}, in {_format(artifact)}." + (f" {description}" if description else "")
 
 
-def _description(wanted: ExpectedArtifacts, one: DeclaredArtifact) -> str:
-    for artifact in wanted.checkpoint.output.artifacts:
-        if artifact.name == one.name:
-            return artifact.description
+def _description(outputs: ExpectedArtifacts, artifact: DeclaredArtifact) -> str:
+    for one in outputs.checkpoint.output.artifacts:
+        if one.name == artifact.name:
+            return one.description
     return ""
 
 
-def unwrapped(text: str, format: str) -> str:
-    """Without the fence that models like to put around a whole file."""
-    found = _WRAPPED.match(text)
+def strip_fence(text: str, format: str) -> str:
+    """Remove the fence that models often put around a whole file."""
+    found = _FENCED.match(text)
     if found is None or found[1] in found[3]:
         return text
     if format == "md" and found[2].lower() not in ("md", "markdown"):
-        return text  # the document may be just that
+        return text  # a Markdown file may consist of one code block
     return f"{found[3]}\n"

@@ -1,4 +1,4 @@
-"""Who does what in a turn: the parts that a discussion gives to agents, in the words that they are told."""
+"""What an agent does in a turn of a discussion, and the prompts that say so."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from cairn.definitions.execution_config import Agent, AgentConfig
 from cairn.definitions.model import CheckpointDefinition
 from cairn.runners.prompt_layouts import PromptStatement
 
-AGREED = "AGREED"  # the last line of who has nothing to add
-NOT_YET = "Say your part. You are not asked for the result yet."
+AGREED = "AGREED"  # the last line of an agent that has nothing to add
+NO_RESULT_YET = "Say your part. You are not asked for the result yet."
 
-IN_TURN = (
+SEQUENTIAL = (
     "You work on this in turn: {names}. You are {name}. Say what is missing, and put right what is wrong. If there is"
     f" nothing left to add or to object to, let {AGREED} be your last line."
 )
-LAST_IN_TURN = "You work on this in turn: {names}. You are {name}, and you speak last: make the result of all this."
-ALONE = "{names} answer this at the same time, each alone; then one result is made of all answers. You are {name}."
-MERGES = "All have answered alone. Make one result of their answers: keep the best, settle what differs."
-ANSWERS = "You are {name} in a council of {names}. Give your answer; the others will review it."
-REVIEWS = (
+SEQUENTIAL_LAST = "You work on this in turn: {names}. You are {name}, and you speak last: make the result of all this."
+PARALLEL = "{names} answer this at the same time, each alone; then one result is made of all answers. You are {name}."
+PARALLEL_MERGE = "All have answered alone. Make one result of their answers: keep the best, settle what differs."
+COUNCIL_ANSWER = "You are {name} in a council of {names}. Give your answer; the others will review it."
+COUNCIL_REVIEW = (
     "You are {name} in a council of {names}. Review the answers of the others: what is right, what is wrong, what is"
     " missing, and which of them you would take."
 )
-CHAIRS = "You chair a council. Weigh the answers and the reviews, decide, and make the result."
-ARGUES = (
+COUNCIL_CHAIR = "You chair a council. Weigh the answers and the reviews, decide, and make the result."
+DEBATE = (
     "You are {name} in a debate of {names}, round {round} of {rounds}. Argue for your side, answer what the others have"
     " said, and concede what is right."
 )
-RULES = "You judge a debate. Weigh the arguments, not who has said them or how often; rule, and make the result."
-DESIGNS = (
-    "Do not do the task yourself: decide who is to do it. Set up at most {most} agents who then {how}. Give each a name"
-    " of its own, a role, and a system prompt and a task prompt that say everything it needs: it knows nothing else of"
-    " these words. Take as few as the task needs."
+DEBATE_JUDGE = "You judge a debate. Weigh the arguments, not who has said them or how often; rule, and make the result."
+TEAM_DESIGN = (
+    "Do not do the task yourself: decide who is to do it. Set up at most {max_agents} agents who then {how}. Give each"
+    " a name of its own, a role, and a system prompt and a task prompt that say everything it needs: it knows nothing"
+    " else of these words. Take as few as the task needs."
 )
-DESIGNED = "Your answer is one object, in the form that is asked for: the agents."
-HOW = {
+TEAM_DESIGN_RESULT = "Your answer is one object, in the form that is asked for: the agents."
+MODE_DESCRIPTIONS = {
     DiscussionMode.SEQUENTIAL: "speak in turn, each seeing all before",
     DiscussionMode.PARALLEL: "answer alone at the same time, before one merges their answers",
     DiscussionMode.COUNCIL: "answer, review one another, and have a chair decide",
@@ -48,7 +48,7 @@ CLOSERS = {
     DiscussionMode.PARALLEL: ("Editor", "merger", "merges", "editor"),
     DiscussionMode.COUNCIL: ("Chair", "chair", "chairs", "chairperson"),
     DiscussionMode.DEBATE: ("Judge", "judge", "judges", "arbiter"),
-}
+}  # the default name of the agent that produces the result, and words in a name or role that select an agent for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,39 +56,48 @@ class TurnRole:
     """What one agent does in one turn."""
 
     agent: Agent
-    makes_result: bool = True
-    statements: Sequence[PromptStatement] = ()  # of others, so far
-    duty: str = ""  # besides the task, such as that of a chair
-    instead: str = NOT_YET  # of a result
+    produces_result: bool = True
+    statements: Sequence[PromptStatement] = ()  # of other agents so far
+    instructions: str = ""  # in addition to the task, such as those of a chair
+    no_result: str = NO_RESULT_YET  # replaces the result instructions if the turn produces no result
 
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """Those who discuss, and who makes the result of it."""
+    """The agents that discuss, and the one that produces the result."""
 
     members: tuple[Agent, ...]
     closer: Agent
 
-    def part(self, agent: Agent, duty: str, statements: Sequence[PromptStatement] = (), **more: Any) -> TurnRole:
-        names = ", ".join(member.name or "" for member in self.members)
-        return TurnRole(
-            agent, makes_result=False, statements=statements, duty=duty.format(name=agent.name, names=names, **more)
-        )
+    @property
+    def names(self) -> str:
+        return ", ".join(member.name or "" for member in self.members)
 
-    def last_in_turn(self, agent: Agent, statements: Sequence[PromptStatement]) -> TurnRole:
-        names = ", ".join(member.name or "" for member in self.members)
-        duty = LAST_IN_TURN.format(name=agent.name, names=names) if len(self.members) > 1 else ""
-        return TurnRole(agent, statements=statements, duty=duty)
+    def member_role(
+        self, agent: Agent, instructions: str, statements: Sequence[PromptStatement] = (), **values: Any
+    ) -> TurnRole:
+        """A turn without a result. `values` are further fields of the instructions."""
+        text = instructions.format(name=agent.name, names=self.names, **values)
+        return TurnRole(agent, produces_result=False, statements=statements, instructions=text)
+
+    def last_role(self, agent: Agent, statements: Sequence[PromptStatement]) -> TurnRole:
+        """The turn that ends a sequential discussion with the result."""
+        text = SEQUENTIAL_LAST.format(name=agent.name, names=self.names) if len(self.members) > 1 else ""
+        return TurnRole(agent, statements=statements, instructions=text)
 
 
-def circle_of(agents: Sequence[Agent], mode: DiscussionMode) -> Team:
-    """An agent that is called or described as the chair (the judge, the editor) is it; else the house brings one."""
+def team_of(agents: Sequence[Agent], mode: DiscussionMode) -> Team:
+    """The team for a discussion mode.
+
+    An agent whose name or role says that it is the chair, judge or editor produces the result. Without one, an agent
+    with the default name is added.
+    """
     if mode is DiscussionMode.SEQUENTIAL:
         return Team(tuple(agents), agents[-1])
     name, *words = CLOSERS[mode]
     for agent in agents if len(agents) > 1 else ():
-        said = f"{agent.name} {agent.role or ''}".casefold()
-        if set(words) & set(said.replace(",", " ").replace(".", " ").split()):
+        description = f"{agent.name} {agent.role or ''}".casefold()
+        if set(words) & set(description.replace(",", " ").replace(".", " ").split()):
             return Team(tuple(one for one in agents if one is not agent), agent)
     taken = {agent.name for agent in agents}
     while name in taken:
@@ -96,58 +105,60 @@ def circle_of(agents: Sequence[Agent], mode: DiscussionMode) -> Team:
     return Team(tuple(agents), Agent(name=name))
 
 
-def first_part(checkpoint: CheckpointDefinition) -> TurnRole:
-    """The part of whoever speaks first."""
+def first_role(checkpoint: CheckpointDefinition) -> TurnRole:
+    """The role of the first turn."""
     config = checkpoint.execution.agent_config or AgentConfig()
     match config.creation_mode:
         case CreationMode.SINGLE:
-            return TurnRole(single(checkpoint))
+            return TurnRole(single_agent(checkpoint))
         case CreationMode.META_AGENT:
-            return design_part(config)
+            return design_role(config)
         case CreationMode.PREDEFINED:
-            return opening_part(circle_of(config.agents, config.discussion_mode), config)
+            return opening_role(team_of(config.agents, config.discussion_mode), config)
 
 
-def opening_part(circle: Team, config: AgentConfig) -> TurnRole:
-    agent = circle.members[0]
+def opening_role(team: Team, config: AgentConfig) -> TurnRole:
+    """The role of the first turn in a discussion."""
+    agent = team.members[0]
     match config.discussion_mode:
-        case DiscussionMode.SEQUENTIAL if last_turn(circle, config) == 1:
-            return circle.last_in_turn(agent, ())
+        case DiscussionMode.SEQUENTIAL if last_turn(team, config) == 1:
+            return team.last_role(agent, ())
         case DiscussionMode.SEQUENTIAL:
-            return circle.part(agent, IN_TURN)
+            return team.member_role(agent, SEQUENTIAL)
         case DiscussionMode.PARALLEL:
-            return circle.part(agent, ALONE)
+            return team.member_role(agent, PARALLEL)
         case DiscussionMode.COUNCIL:
-            return circle.part(agent, ANSWERS)
+            return team.member_role(agent, COUNCIL_ANSWER)
         case DiscussionMode.DEBATE:
-            return circle.part(agent, ARGUES, round=1, rounds=rounds_of(circle, config))
+            return team.member_role(agent, DEBATE, round=1, rounds=rounds_of(team, config))
 
 
-def last_turn(circle: Team, config: AgentConfig) -> int:
-    """The turn that makes the result: everybody has spoken by then, however low the limit."""
-    return 1 if len(circle.members) == 1 else max(config.max_turns, len(circle.members))
+def last_turn(team: Team, config: AgentConfig) -> int:
+    """The number of the turn that produces the result. Every agent has a turn, even if max_turns is lower."""
+    return 1 if len(team.members) == 1 else max(config.max_turns, len(team.members))
 
 
-def rounds_of(circle: Team, config: AgentConfig) -> int:
-    return max(1, config.max_turns // len(circle.members))
+def rounds_of(team: Team, config: AgentConfig) -> int:
+    return max(1, config.max_turns // len(team.members))
 
 
-def single(checkpoint: CheckpointDefinition) -> Agent:
-    """The one agent; without a name it is called as the checkpoint."""
+def single_agent(checkpoint: CheckpointDefinition) -> Agent:
+    """The agent of a checkpoint with one agent. Its default name is the checkpoint's."""
     config = checkpoint.execution.agent_config or AgentConfig()
     agent = config.agent or Agent()
     return agent if agent.name else agent.model_copy(update={"name": checkpoint.checkpoint_name})
 
 
-def design_part(config: AgentConfig) -> TurnRole:
+def design_role(config: AgentConfig) -> TurnRole:
+    """The role of a meta-agent."""
     agent = Agent(name="Meta-agent", system_prompt="You set up teams of agents.", tools=())
-    wanted = config.meta_agent_instructions or ""
-    duty = DESIGNS.format(most=config.max_agents, how=HOW[config.discussion_mode])
-    return TurnRole(agent, makes_result=False, duty=f"{duty}\n\n{wanted}".strip(), instead=DESIGNED)
+    text = TEAM_DESIGN.format(max_agents=config.max_agents, how=MODE_DESCRIPTIONS[config.discussion_mode])
+    instructions = f"{text}\n\n{config.meta_agent_instructions or ''}".strip()
+    return TurnRole(agent, produces_result=False, instructions=instructions, no_result=TEAM_DESIGN_RESULT)
 
 
-def introduced(agent: Agent) -> Agent:
-    """With a system prompt, made from name and role where there is none."""
+def with_system_prompt(agent: Agent) -> Agent:
+    """The agent with a system prompt, made from its name and role if it has none."""
     if agent.system_prompt or not (agent.name and agent.role):
         return agent
     return agent.model_copy(update={"system_prompt": f"You are {agent.name}. {agent.role}"})
@@ -158,7 +169,7 @@ def tools_of(config: AgentConfig, agent: Agent) -> tuple[str, ...]:
 
 
 def uses_tool(checkpoint: CheckpointDefinition, tool: str) -> bool:
-    """Whether any of its agents may use the tool."""
+    """Whether any agent of the checkpoint may use the tool."""
     config = checkpoint.execution.agent_config
     if config is None:
         return False

@@ -1,4 +1,4 @@
-"""Agents carry out a checkpoint."""
+"""Runs agentic checkpoints."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import sys
 from cairn.ports import Outcome, WorkOrder
 from cairn.runners.agents.resources import AgentResources
 
-WORKING = "cairn.runners.agents.session"
+SESSION_MODULE = "cairn.runners.agents.session"
 
 
 class AgentRunner:
-    """Has models work on it. Cancelled, it hangs up and ends what its tools have started."""
+    """Runs a checkpoint with models. Cancelling it closes the connection and ends the processes of its tools."""
 
-    def __init__(self, office: AgentResources) -> None:
-        self._office = office
+    def __init__(self, resources: AgentResources) -> None:
+        self._resources = resources
 
     async def run(self, work: WorkOrder) -> Outcome:
         await import_agents()
         from cairn.runners.agents.session import run_session
 
-        return await run_session(work, self._office)
+        return await run_session(work, self._resources)
 
 
 async def import_agents() -> None:
-    """The agent library takes a second to import, which nobody else has to wait for."""
-    if WORKING not in sys.modules:
-        await asyncio.to_thread(importlib.import_module, WORKING)
+    """Import the agent library in a thread. It takes a second, which must not block the event loop."""
+    if SESSION_MODULE not in sys.modules:
+        await asyncio.to_thread(importlib.import_module, SESSION_MODULE)

@@ -1,4 +1,4 @@
-"""From a checkpoint to its result: who speaks, with which model and tools, and what comes of it."""
+"""One dispatch of an agentic checkpoint: chooses models, runs the turns and builds the outcome."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ from cairn.ports.models import ChosenModel, ModelCallContext, ModelError
 from cairn.runners.agents.answer_schema import AnswerSchema
 from cairn.runners.agents.answers import AgentAnswer
 from cairn.runners.agents.discussions import discuss
-from cairn.runners.agents.faults import fault_of
-from cairn.runners.agents.prompts import FILES, compose
+from cairn.runners.agents.prompts import FILE_OPERATIONS, compose
 from cairn.runners.agents.resources import AgentResources
-from cairn.runners.agents.result_formats import FilesResult, ObjectResult, Result, TextResult, result_of
-from cairn.runners.agents.roles import TurnRole, design_part, single, tools_of
-from cairn.runners.agents.staged_files import collect, give_back_names, open_jail
-from cairn.runners.agents.summaries import sum_up
-from cairn.runners.agents.team_design import check_design, designed, shape_of
+from cairn.runners.agents.result_formats import FilesResult, ObjectResult, Result, TextResult, result_format
+from cairn.runners.agents.roles import TurnRole, design_role, single_agent, tools_of
+from cairn.runners.agents.staged_files import open_jail, restore_names, stage_files
+from cairn.runners.agents.summaries import summarize
+from cairn.runners.agents.team_design import check_design, design_schema, designed_agents
 from cairn.runners.agents.tool_session import ToolSession
 from cairn.runners.agents.tools.code import ToolNotAvailable
-from cairn.runners.agents.tools.deferred import answer_of, outcome_of
+from cairn.runners.agents.tools.deferred import outcome_of, recorded_answer
 from cairn.runners.agents.tools.jail import Jail
-from cairn.runners.agents.transcript import InMemoryConversation, Transcript
-from cairn.runners.agents.turns import Turn, TurnLoop, TurnPaused
+from cairn.runners.agents.transcript import Transcript
+from cairn.runners.agents.turns import Turn, TurnLoop, TurnPaused, failure_of
 from cairn.runners.errors import ContextTooLong
 from cairn.runners.expected_artifacts import expected
 from cairn.runners.mismatches import Mismatch
@@ -39,20 +38,21 @@ from cairn.runners.result_checks import judge
 from cairn.runners.staging import Staging
 
 
-async def run_session(work: WorkOrder, office: AgentResources) -> Outcome:
+async def run_session(work: WorkOrder, resources: AgentResources) -> Outcome:
+    """Run the work order. Errors of models, tools and prompts become outcomes."""
     if unknown := [agent.library_agent for agent in agents_of(work.checkpoint) if agent.library_agent]:
-        told = f"The agent library has no agent {unknown[0]!r}: save it, or have the checkpoint name another."
-        return Errored(Failure("unknown_agent", told, is_final=True))
+        message = f"The agent library has no agent {unknown[0]!r}: save it, or have the checkpoint name another."
+        return Errored(Failure("unknown_agent", message, is_final=True))
     try:
-        working = await AgentSession.begin(work, office)
+        session = await AgentSession.open(work, resources)
         try:
-            return await working.run()
-        except TurnPaused as pauses:
-            return outcome_of(pauses.waiting, work, await working.staged())
+            return await session.run()
+        except TurnPaused as paused:
+            return outcome_of(paused.call, work, await session.staged_artifacts())
         finally:
-            await to_its_end(working.equipment.close())
-    except ModelError as fault:
-        return Errored(fault_of(fault))
+            await to_its_end(session.tools.close())
+    except ModelError as error:
+        return Errored(failure_of(error))
     except (ContextTooLong, ToolNotAvailable) as error:
         return Errored(replace(error.fault, is_final=True))
     except ConversationClosed as error:
@@ -60,103 +60,104 @@ async def run_session(work: WorkOrder, office: AgentResources) -> Outcome:
 
 
 class AgentSession:
-    """One dispatch of an agentic checkpoint."""
+    """The agents of one dispatch, with their inputs, tools and folders."""
 
     def __init__(
-        self, work: WorkOrder, office: AgentResources, floor: TurnLoop, found: ResolvedInputs, jail: Jail
+        self, work: WorkOrder, resources: AgentResources, loop: TurnLoop, inputs: ResolvedInputs, jail: Jail
     ) -> None:
         self.work = work
-        self.office = office
-        self.floor = floor
-        self.found = found
+        self.resources = resources
+        self.loop = loop
+        self.inputs = inputs
         self.jail = jail
-        self.equipment = ToolSession(work, office, jail)
+        self.tools = ToolSession(work, resources, jail)
         self.config = work.checkpoint.execution.agent_config or AgentConfig()
 
     @classmethod
-    async def begin(cls, work: WorkOrder, office: AgentResources) -> AgentSession:
-        minutes = await Transcript.open(work.conversation or InMemoryConversation(), office.models)
-        found = await asyncio.to_thread(lambda: work.material.resolved_inputs)
-        wanted = expected(work.checkpoint)
-        jail = await asyncio.to_thread(open_jail, work, wanted)
-        await asyncio.to_thread(give_back_names, jail, wanted)
-        floor = TurnLoop(minutes, office.models, lambda waiting: answer_of(waiting, work), work.log)
-        return cls(work, office, floor, found, jail)
-
-    async def sum_up(self) -> None:
-        """Before anybody reads it: what is long and may be given as a summary."""
-        work = self.work
-        long = await asyncio.to_thread(to_summarise, work.checkpoint, self.found, self.office.limits)
-        if not long:
-            return
-        chosen = await self.choose()
-        for checksum, one in long.items():
-            summary = self.found.summaries.get(checksum, {}).get(chosen.name)
-            await work.material.save_summary(checksum, chosen.name, summary or await sum_up(self.floor, chosen, one))
-        self.found = await asyncio.to_thread(lambda: work.material.resolved_inputs)
+    async def open(cls, work: WorkOrder, resources: AgentResources) -> AgentSession:
+        transcript = await Transcript.open(work.conversation, resources.models)
+        inputs = await asyncio.to_thread(lambda: work.material.resolved_inputs)
+        artifacts = expected(work.checkpoint)
+        jail = await asyncio.to_thread(open_jail, work, artifacts)
+        await asyncio.to_thread(restore_names, jail, artifacts)
+        loop = TurnLoop(transcript, resources.models, lambda call: recorded_answer(call, work), work.log)
+        return cls(work, resources, loop, inputs, jail)
 
     async def run(self) -> Outcome:
-        await self.sum_up()
+        await self.summarize_inputs()
         match self.config.creation_mode:
             case CreationMode.SINGLE:
-                agent = single(self.work.checkpoint)
-                answer = await self.speak("work", TurnRole(agent))
+                agent = single_agent(self.work.checkpoint)
+                answer = await self.take_turn("work", TurnRole(agent))
             case CreationMode.PREDEFINED:
-                answer, agent = await discuss(self.speak, self.config.agents, self.config)
+                answer, agent = await discuss(self.take_turn, self.config.agents, self.config)
             case CreationMode.META_AGENT:
-                answer, agent = await discuss(self.speak, await self.design(), self.config)
-        return await self.conclude(answer, agent)
+                answer, agent = await discuss(self.take_turn, await self.design_team(), self.config)
+        return await self.build_outcome(answer, agent)
 
-    async def design(self) -> tuple[Agent, ...]:
-        """The agents that the meta-agent sets up."""
-        part = design_part(self.config)
+    # ---- before the work ----------------------------------------------------------------------------------------
+    async def summarize_inputs(self) -> None:
+        """Summarize long inputs where the definition allows it, with the checkpoint's model."""
+        work = self.work
+        files = await asyncio.to_thread(to_summarise, work.checkpoint, self.inputs, self.resources.limits)
+        if not files:
+            return
+        chosen = await self.choose_model()
+        for checksum, file in files.items():
+            summary = self.inputs.summaries.get(checksum, {}).get(chosen.name)
+            await work.material.save_summary(checksum, chosen.name, summary or await summarize(self.loop, chosen, file))
+        self.inputs = await asyncio.to_thread(lambda: work.material.resolved_inputs)
+
+    async def design_team(self) -> tuple[Agent, ...]:
+        """Let the meta-agent choose the agents."""
+        role = design_role(self.config)
         turn = replace(
-            await self.turn("design", part),
+            await self.build_turn("design", role),
             purpose=Purpose.DESIGN,
-            shape=shape_of(self.config),
+            schema=design_schema(self.config),
             check=partial(check_design, self.config),
         )
-        agents = designed(self.config, await self.floor.hold(turn))
-        told = "; ".join(f"{agent.name}: {agent.role}" for agent in agents)
-        self.work.log("info", f"{part.agent.name} has set up {told}", None)
+        agents = designed_agents(self.config, await self.loop.run(turn))
+        names = "; ".join(f"{agent.name}: {agent.role}" for agent in agents)
+        self.work.log("info", f"{role.agent.name} has set up {names}", None)
         return agents
 
-    # ---- one turn --------------------------------------------------------------------------------------------
-    async def speak(self, name: str, part: TurnRole) -> AgentAnswer:
-        """An agent's turn, with the result at its end if that is its part."""
-        self.work.progress(None, f"{part.agent.name} is at work")
-        return await self.floor.hold(await self.turn(name, part))
+    # ---- turns --------------------------------------------------------------------------------------------------
+    async def take_turn(self, name: str, role: TurnRole) -> AgentAnswer:
+        self.work.progress(None, f"{role.agent.name} is at work")
+        return await self.loop.run(await self.build_turn(name, role))
 
-    async def turn(self, name: str, part: TurnRole) -> Turn:
-        chosen = await self.choose(part.agent)
-        told = await asyncio.to_thread(compose, self.work.checkpoint, self.found, part, self.office.limits)
-        said = [(f"what {one.speaker} has said", len(one.text)) for one in part.statements]
-        check_length(told, self.office.limits.max_context_length, said)
-        result = self.result_of(part.agent) if part.makes_result else None
+    async def build_turn(self, name: str, role: TurnRole) -> Turn:
+        chosen = await self.choose_model(role.agent)
+        limits = self.resources.limits
+        context = await asyncio.to_thread(compose, self.work.checkpoint, self.inputs, role, limits)
+        statements = [(f"what {one.speaker} has said", len(one.text)) for one in role.statements]
+        check_length(context, limits.max_context_length, statements)
+        result = self.result_format(role.agent) if role.produces_result else None
         return Turn(
             name=name,
-            speaker=part.agent.name or "Agent",
+            speaker=role.agent.name or "Agent",
             purpose=Purpose.WORK,
             chosen=chosen,
-            system=told.system,
-            prompt=told.task,
-            given_by=self.work.checkpoint.checkpoint_name,
-            tools=await self.equipment.toolbox(tools_of(self.config, part.agent), chosen, self.found),
-            shape=AnswerSchema(result.schema) if isinstance(result, ObjectResult) else None,
+            system=context.system,
+            prompt=context.task,
+            sender=self.work.checkpoint.checkpoint_name,
+            tools=await self.tools.toolbox(tools_of(self.config, role.agent), chosen, self.inputs),
+            schema=AnswerSchema(result.schema) if isinstance(result, ObjectResult) else None,
             check=partial(self._check, result) if result is not None else None,
         )
 
-    async def choose(self, agent: Agent | None = None) -> ChosenModel:
+    async def choose_model(self, agent: Agent | None = None) -> ChosenModel:
         work = self.work
         call_context = ModelCallContext(
-            work.execution_id, work.attempt, work.checkpoint.key, lambda words: work.log("warning", words, None)
+            work.execution_id, work.attempt, work.checkpoint.key, lambda message: work.log("warning", message, None)
         )
         name = (agent.model if agent is not None else None) or self.config.model
         settings = {**self.config.model_settings, **(agent.model_settings if agent is not None else {})}
-        return await asyncio.to_thread(self.office.models.choose, name, settings, call_context)
+        return await asyncio.to_thread(self.resources.models.choose, name, settings, call_context)
 
-    def result_of(self, agent: Agent) -> Result:
-        return result_of(self.work.checkpoint, writes=FILES in tools_of(self.config, agent))
+    def result_format(self, agent: Agent) -> Result:
+        return result_format(self.work.checkpoint, writes=FILE_OPERATIONS in tools_of(self.config, agent))
 
     def _check(self, result: Result, answer: AgentAnswer) -> list[Mismatch]:
         match result:
@@ -165,31 +166,31 @@ class AgentSession:
             case ObjectResult():
                 return result.check(answer.value)
             case FilesResult():
-                there = {entry.path.partition("/")[2] for entry in self.jail.entries("artifacts_staging")}
+                written = {entry.path.partition("/")[2] for entry in self.jail.entries("artifacts_staging")}
                 return [
                     Mismatch(f"artifacts_staging/{one.file}", "it is asked for, and not written yet")
                     for one in result.declared
-                    if one.required and one.file not in there
+                    if one.required and one.file not in written
                 ]
 
-    # ---- the end -----------------------------------------------------------------------------------------------
-    async def staged(self) -> tuple[ProducedFile | StoredFile, ...]:
-        """What has been put forward so far."""
+    # ---- the result ---------------------------------------------------------------------------------------------
+    async def staged_artifacts(self) -> tuple[ProducedFile | StoredFile, ...]:
+        """The artifacts staged so far."""
         staging = Staging(expected(self.work.checkpoint))
-        await asyncio.to_thread(collect, self.jail, staging, self.office.limits)
+        await asyncio.to_thread(stage_files, self.jail, staging, self.resources.limits)
         return tuple(staging.so_far().artifacts)
 
-    async def conclude(self, answer: AgentAnswer, agent: Agent) -> Outcome:
+    async def build_outcome(self, answer: AgentAnswer, agent: Agent) -> Outcome:
         staging = Staging(expected(self.work.checkpoint))
-        await asyncio.to_thread(collect, self.jail, staging, self.office.limits)
-        match self.result_of(agent):
+        await asyncio.to_thread(stage_files, self.jail, staging, self.resources.limits)
+        match self.result_format(agent):
             case TextResult() as result:
-                result.put(answer.text, staging)
+                result.stage(answer.text, staging)
             case ObjectResult() as result if answer.value is not None:
-                result.put(answer.value, staging)
+                result.stage(answer.value, staging)
             case ObjectResult() as result:
                 for declared, _ in result.members.values():
                     staging.refuse(declared.name, "the answer could not be read as JSON")
             case FilesResult():
                 pass
-        return judge(self.work, staging.so_far(), self.office.limits)
+        return judge(self.work, staging.so_far(), self.resources.limits)

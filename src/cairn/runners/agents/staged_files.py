@@ -1,4 +1,4 @@
-"""What agents have written to staging, as artifacts."""
+"""Stages the files that agents have written to artifacts_staging."""
 
 from __future__ import annotations
 
@@ -11,42 +11,43 @@ from cairn.runners.limits import RunnerLimits, megabytes
 from cairn.runners.staging import Staging
 
 WORKSPACE = "workspace"
-SHORT = 8  # characters of an id in the name of a file
+ID_CHARACTERS = 8  # of an artifact id in a file name
 
 
 def open_jail(work: WorkOrder, expected: ExpectedArtifacts) -> Jail:
-    """The two folders of an execution. A declared artifact that is named without a folder goes to staging."""
-    rooms = {WORKSPACE: work.workspace, STAGING: work.workspace.parent / STAGING}
-    for room in rooms.values():
-        room.mkdir(parents=True, exist_ok=True)
-    return Jail(rooms, {one.file: STAGING for one in expected.artifacts.values()})
+    """The two folders of an execution. The path of a declared artifact without a folder means the staging folder."""
+    folders = {WORKSPACE: work.workspace, STAGING: work.workspace.parent / STAGING}
+    for folder in folders.values():
+        folder.mkdir(parents=True, exist_ok=True)
+    return Jail(folders, {one.file: STAGING for one in expected.artifacts.values()})
 
 
-def give_back_names(jail: Jail, expected: ExpectedArtifacts) -> None:
-    """What lies there from before is called as it is declared, so that an agent can go on with it.
+def restore_names(jail: Jail, expected: ExpectedArtifacts) -> None:
+    """Give files from an earlier attempt their declared names, so that an agent can continue with them.
 
-    In between it is called as a file that waits for approval, by its id.
+    Files that wait for approval have the artifact id in their names.
     """
-    there = {entry.path.partition("/")[2] for entry in jail.entries(STAGING) if entry.is_file}
-    for name in there:
-        declared = _waiting_as(name, expected)
+    names = {entry.path.partition("/")[2] for entry in jail.entries(STAGING) if entry.is_file}
+    for name in names:
+        declared = _declared_as(name, expected)
         if declared is None or name == declared.file:
             continue
-        if declared.file in there:
+        if declared.file in names:
             jail.remove(f"{STAGING}/{name}")
         else:
             jail.rename(STAGING, name, declared.file)
 
 
-def _waiting_as(name: str, expected: ExpectedArtifacts) -> DeclaredArtifact | None:
+def _declared_as(name: str, expected: ExpectedArtifacts) -> DeclaredArtifact | None:
+    """The artifact whose id is in the file name."""
     for one in expected.artifacts.values():
-        if name.endswith(f"_{one.id[:SHORT]}.{one.format}"):
+        if name.endswith(f"_{one.id[:ID_CHARACTERS]}.{one.format}"):
             return one
     return None
 
 
-def collect(jail: Jail, staging: Staging, limits: RunnerLimits) -> None:
-    """Every file in staging is put forward; what cannot be is a mismatch."""
+def stage_files(jail: Jail, staging: Staging, limits: RunnerLimits) -> None:
+    """Stage every file in artifacts_staging. A file that can't be staged becomes a mismatch."""
     for entry in jail.entries(STAGING):
         if entry.is_folder:
             continue
@@ -54,10 +55,10 @@ def collect(jail: Jail, staging: Staging, limits: RunnerLimits) -> None:
         if not entry.is_file:
             staging.refuse(name, "it is a link or no plain file")
         elif entry.size > limits.max_file_bytes:
-            most = megabytes(limits.max_file_bytes)
-            staging.refuse(name, f"it has {megabytes(entry.size)}; at most {most} are taken")
+            limit = megabytes(limits.max_file_bytes)
+            staging.refuse(name, f"it has {megabytes(entry.size)}; at most {limit} are taken")
         else:
             try:
                 staging.put(name, jail.read(entry.path, limits.max_file_bytes))
-            except ToolError as refusal:
-                staging.refuse(name, str(refusal))
+            except ToolError as error:
+                staging.refuse(name, str(error))

@@ -1,4 +1,4 @@
-"""A meta-agent decides which agents work on a checkpoint."""
+"""A meta-agent designs the team that works on a checkpoint."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TEXT: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 20_000}
 _NAME: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 60}
 
 
-def shape_of(config: AgentConfig) -> AnswerSchema:
+def design_schema(config: AgentConfig) -> AnswerSchema:
     properties: dict[str, Any] = {"name": _NAME, "role": _TEXT, "system_prompt": _TEXT, "task_prompt": _TEXT}
     if config.tools:
         properties["tools"] = {"type": "array", "items": {"enum": list(config.tools)}, "uniqueItems": True}
@@ -34,16 +34,16 @@ def shape_of(config: AgentConfig) -> AnswerSchema:
 
 
 def check_design(config: AgentConfig, answer: AgentAnswer) -> list[Mismatch]:
-    found = check(shape_of(config).schema, answer.value, "agents")
-    if found:
-        return found
+    mismatches = check(design_schema(config).schema, answer.value, "agents")
+    if mismatches:
+        return mismatches
     names = [one["name"].strip().casefold() for one in _agents(answer)]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    return [Mismatch("agents", f"two agents are called {name!r}: give each a name of its own") for name in twice]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    return [Mismatch("agents", f"two agents are called {name!r}: give each a name of its own") for name in repeated]
 
 
-def designed(config: AgentConfig, answer: AgentAnswer) -> tuple[Agent, ...]:
-    """The agents; what cannot be read of the design leaves one who does all of it."""
+def designed_agents(config: AgentConfig, answer: AgentAnswer) -> tuple[Agent, ...]:
+    """The agents of the design. If the design is invalid, one agent does all of the work."""
     if check_design(config, answer):
         return (Agent(name="Agent", role="You do the task.", tools=config.tools),)
     return tuple(Agent(**{**one, "name": one["name"].strip()}) for one in _agents(answer))

@@ -1,4 +1,4 @@
-"""The tools of one execution, as its agents are allowed them."""
+"""The tools of one execution. MCP servers start when an agent first needs them and end with the execution."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from cairn.ports import ResolvedInputs, WorkOrder
 from cairn.ports.models import ChosenModel
-from cairn.runners.agents.prompts import FILES
+from cairn.runners.agents.prompts import FILE_OPERATIONS
 from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.result_formats import STAGING
 from cairn.runners.agents.staged_files import WORKSPACE
 from cairn.runners.agents.toolbox import Tool, Toolbox
 from cairn.runners.agents.tools.code import ToolNotAvailable, code_tool
-from cairn.runners.agents.tools.deferred import pausing_tools
+from cairn.runners.agents.tools.deferred import deferred_tools
 from cairn.runners.agents.tools.files import file_tools
 from cairn.runners.agents.tools.jail import Jail
 from cairn.runners.agents.tools.web_search import native_search, search_tool
@@ -23,47 +23,47 @@ from cairn.runners.agents.tools.web_search import native_search, search_tool
 if TYPE_CHECKING:
     from cairn.runners.agents.tools.mcp import McpServers
 
-CODE, SEARCH, MCP = "code_execution", "web_search", "mcp:"
+CODE_EXECUTION, WEB_SEARCH, MCP_PREFIX = "code_execution", "web_search", "mcp:"
 
 
 class ToolSession:
-    def __init__(self, work: WorkOrder, office: AgentResources, jail: Jail) -> None:
+    def __init__(self, work: WorkOrder, resources: AgentResources, jail: Jail) -> None:
         self._work = work
-        self._office = office
+        self._resources = resources
         self._jail = jail
         self._servers: McpServers | None = None
 
-    async def toolbox(self, names: Sequence[str], chosen: ChosenModel, found: ResolvedInputs) -> Toolbox:
-        """ToolNotAvailable for one that cannot be had here."""
-        office, tools = self._office, list[Tool]()
-        if FILES in names:
-            tools += file_tools(self._jail, (WORKSPACE, STAGING), office.limits.max_file_bytes)
-        if CODE in names:
-            reached = await asyncio.to_thread(office.sandbox.probe) if office.sandbox is not None else None
-            tools.append(code_tool(self._work, office.rules, office.sandbox, reached, office.code_places))
-        if any(name.startswith(MCP) for name in names):
-            tools += await (await self._mcp()).tools(names)
-        tools += pausing_tools(names, self._work, found)
-        search = office.rules.search.way if SEARCH in names else ""
+    async def toolbox(self, names: Sequence[str], chosen: ChosenModel, inputs: ResolvedInputs) -> Toolbox:
+        """The tools with these names. Raises ToolNotAvailable if this server lacks one."""
+        resources, tools = self._resources, list[Tool]()
+        if FILE_OPERATIONS in names:
+            tools += file_tools(self._jail, (WORKSPACE, STAGING), resources.limits.max_file_bytes)
+        if CODE_EXECUTION in names:
+            status = await asyncio.to_thread(resources.sandbox.probe) if resources.sandbox is not None else None
+            tools.append(code_tool(self._work, resources.policy, resources.sandbox, status, resources.code_slots))
+        if any(name.startswith(MCP_PREFIX) for name in names):
+            tools += await (await self._mcp_servers()).tools(names)
+        tools += deferred_tools(names, self._work, inputs)
+        search = resources.policy.search.mode if WEB_SEARCH in names else ""
         if search == "off":
             raise ToolNotAvailable("web_search is off: let an admin set web_search to native or backend.")
         if search == "backend":
-            tools.append(search_tool(office.rules.search, office.web))
+            tools.append(search_tool(resources.policy.search, resources.http))
         native = (native_search(chosen.model),) if search == "native" else ()
         return Toolbox({tool.name: tool for tool in tools}, native)
 
-    async def _mcp(self) -> McpServers:
-        """Its library takes as long to import as that of agents, and few need it."""
+    async def _mcp_servers(self) -> McpServers:
+        """Import the MCP library on first use: it takes about a second, and few checkpoints need it."""
         await asyncio.to_thread(importlib.import_module, "cairn.runners.agents.tools.mcp")
         from cairn.runners.agents.tools.mcp import McpServers
 
         if self._servers is None:
-            rules, sandbox = self._office.rules, self._office.sandbox
+            policy, sandbox = self._resources.policy, self._resources.sandbox
             marks = sandbox.marks(f"{self._work.execution_id}/tools") if sandbox is not None else None
-            self._servers = McpServers(rules.mcp_servers, rules.secret, marks)
+            self._servers = McpServers(policy.mcp_servers, policy.secret, marks)
         return self._servers
 
     async def close(self) -> None:
-        """End what tools have started."""
+        """Stop the MCP servers."""
         if self._servers is not None:
             await self._servers.close()

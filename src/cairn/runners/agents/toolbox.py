@@ -1,4 +1,4 @@
-"""One tool, and those that one speaker has."""
+"""Tools, and the set of tools that an agent has in a turn."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from cairn.runners.prompt_layouts import fenced, one_line
 if TYPE_CHECKING:
     from pydantic_ai.native_tools import AbstractNativeTool
 
-LONGEST = 50_000  # characters of a result that a model is given
-FAULTS = 5  # that one refusal names
+MAX_RESULT_CHARACTERS = 50_000
+MAX_ERRORS = 5  # named in one message
 
 
 class ToolError(Exception):
-    """The tool does not do that; the words are for the model."""
+    """A tool call failed. The model receives the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +26,15 @@ class Tool:
     name: str
     description: str
     parameters: dict[str, Any]  # JSON Schema of an object
-    use: Callable[[dict[str, Any]], Awaitable[str]] | None = None  # None: it waits for others
+    use: Callable[[dict[str, Any]], Awaitable[str]] | None = None  # None: the result comes from outside this process
     waits_for: str = ""  # rework, action or question
-    check: Callable[[dict[str, Any]], None] | None = None  # Refusal if it cannot be waited for
+    check: Callable[[dict[str, Any]], None] | None = None  # raises ToolError if a deferred call is invalid
 
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
     tools: Mapping[str, Tool] = field(default_factory=dict[str, Tool])
-    native: tuple[AbstractNativeTool, ...] = ()  # that the provider itself has
-
-    def with_tools(self, *tools: Tool) -> Toolbox:
-        return Toolbox({**self.tools, **{tool.name: tool for tool in tools}}, self.native)
+    native: tuple[AbstractNativeTool, ...] = ()  # tools that the provider runs
 
     def find(self, name: str) -> Tool:
         tool = self.tools.get(name)
@@ -49,30 +46,30 @@ class Toolbox:
 NO_TOOLS = Toolbox()
 
 
-def arguments(tool: Tool, given: str | dict[str, Any] | None) -> dict[str, Any]:
-    """What the model has called it with, if that fits."""
+def parse_arguments(tool: Tool, arguments: str | dict[str, Any] | None) -> dict[str, Any]:
+    """The arguments of a tool call. Raises ToolError if they are invalid."""
     try:
-        value = decode_json(given or "{}") if isinstance(given, str | None) else given
+        value = decode_json(arguments or "{}") if isinstance(arguments, str | None) else arguments
     except DocumentError as error:
         raise ToolError(f"The arguments of {tool.name} are no JSON: {error}.") from None
     if not isinstance(value, dict):
         raise ToolError(f"The arguments of {tool.name} are an object.")
     try:
-        faults = check_value(tool.parameters, cast("Any", value))
-    except SchemaError:  # of another program's tool: that checks by itself
-        faults = []
-    if faults:
-        told = "; ".join(f"{path or 'arguments'}: {message}" for path, message in faults[:FAULTS])
-        raise ToolError(f"The arguments of {tool.name} do not fit: {told}.")
+        errors = check_value(tool.parameters, cast("Any", value))
+    except SchemaError:  # the schema of an MCP tool is unusable; its server checks the arguments
+        errors = []
+    if errors:
+        message = "; ".join(f"{path or 'arguments'}: {text}" for path, text in errors[:MAX_ERRORS])
+        raise ToolError(f"The arguments of {tool.name} do not fit: {message}.")
     if tool.check is not None:
         tool.check(value)
     return cast("dict[str, Any]", value)
 
 
 def as_data(title: str, content: str, language: str = "text") -> str:
-    """A result that a model cannot take for anything else, cut where it is too long."""
+    """A tool result in a fence, so that a model can't mistake it for instructions. Long results are cut."""
     cut = ""
-    if len(content) > LONGEST:
-        cut = f"\nOf {len(content):,} characters these are the first {LONGEST:,}."
-        content = content[:LONGEST]
+    if len(content) > MAX_RESULT_CHARACTERS:
+        cut = f"\nOf {len(content):,} characters these are the first {MAX_RESULT_CHARACTERS:,}."
+        content = content[:MAX_RESULT_CHARACTERS]
     return f"{one_line(title)}:\n{fenced(content, language)}{cut}"

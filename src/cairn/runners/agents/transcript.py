@@ -1,4 +1,4 @@
-"""What has been said, as an agent's turn is taken up again from it: kept message by message."""
+"""The saved messages of a conversation, by turn. An interrupted turn resumes from them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from cairn.ports.conversation import Conversation, ConversationMessage, MessageC
 from cairn.ports.models import ANSWERED_BY, ChosenModel, ModelCatalogue, TokenUsage
 
 SIMULATED = "simulated:"
-UNUSABLE = frozenset({"content_filter", "length", "error"})  # why an answer ended that nothing can follow
+UNUSABLE = frozenset({"content_filter", "length", "error"})  # finish reasons after which a turn can't continue
 
 
 @dataclass(frozen=True, slots=True)
 class TurnKey:
-    """Whose turn it is."""
+    """Identifies a turn, with what its messages record about the agent."""
 
     turn: str
     speaker: str
@@ -40,153 +40,148 @@ class TurnKey:
 class TurnHistory:
     """The messages of one turn so far."""
 
-    author: TurnKey
+    key: TurnKey
     messages: list[ModelMessage] = field(default_factory=list[Any])
-    number: int = 0  # of the last that was kept
-    is_over: bool = False
+    number: int = 0  # of the last saved message
+    is_complete: bool = False
 
     @property
     def conversation_id(self) -> str:
-        """Another one each time that the turn is begun anew."""
+        """Changes whenever the turn starts over."""
         return self.messages[0].conversation_id or ""
 
     @property
-    def open_answer(self) -> ModelResponse | None:
-        """The last answer, while something has to come of it before the model is asked again."""
+    def pending_answer(self) -> ModelResponse | None:
+        """The last response, if it has to be processed before the next model call."""
         answer = next((one for one in reversed(self.messages) if isinstance(one, ModelResponse)), None)
         if answer is None or answer.state == "suspended":
             return None
-        return answer if self.is_over or answer is self.messages[-1] or self.unanswered(answer) else None
+        return answer if self.is_complete or answer is self.messages[-1] or self.pending_calls(answer) else None
 
-    def unanswered(self, response: ModelResponse) -> list[ToolCallPart]:
-        """The calls of an answer that have no result yet."""
+    def pending_calls(self, response: ModelResponse) -> list[ToolCallPart]:
+        """The tool calls of a response that have no result yet."""
         requests = (one for one in self.messages if isinstance(one, ModelRequest))
         done = {part.tool_call_id for one in requests for part in one.parts if isinstance(part, ToolReturnPart)}
         return [call for call in response.tool_calls if call.tool_call_id not in done]
 
 
 class Transcript:
-    """Of one conversation, as it was when it was opened and as it goes on."""
+    """All turns of one conversation."""
 
-    def __init__(self, conversation: Conversation, models: ModelCatalogue, said: Sequence[ConversationMessage]) -> None:
+    def __init__(
+        self, conversation: Conversation, models: ModelCatalogue, messages: Sequence[ConversationMessage]
+    ) -> None:
         self._conversation = conversation
         self._models = models
         self._turns: dict[str, list[ConversationMessage]] = {}
-        for one in said:
-            self._turns.setdefault(one.turn, []).append(one)
+        for message in messages:
+            self._turns.setdefault(message.turn, []).append(message)
 
     @classmethod
-    async def open(cls, conversation: Conversation, models: ModelCatalogue) -> Transcript:
+    async def open(cls, conversation: Conversation | None, models: ModelCatalogue) -> Transcript:
+        """Load the conversation. Without one, messages are kept in memory only."""
+        conversation = conversation or InMemoryConversation()
         return cls(conversation, models, await conversation.messages())
 
-    def has(self, turn: str) -> bool:
-        return turn in self._turns
-
-    def of(self, author: TurnKey) -> TurnHistory:
-        """A turn as far as it has come. An answer that nothing can follow is asked for again."""
-        said = self._turns.get(author.turn, [])
-        messages = ModelMessagesTypeAdapter.validate_python([one.message for one in said])
-        is_over = bool(said) and said[-1].is_last
-        while not is_over and messages and _is_unusable(messages[-1]):
+    def history(self, key: TurnKey) -> TurnHistory:
+        """The turn so far. Unusable answers at its end are dropped, so the model is asked again."""
+        saved = self._turns.get(key.turn, [])
+        messages = ModelMessagesTypeAdapter.validate_python([one.message for one in saved])
+        is_complete = bool(saved) and saved[-1].is_last
+        while not is_complete and messages and _is_unusable(messages[-1]):
             messages.pop()
-        return TurnHistory(author, messages, said[-1].number if said else 0, is_over)
+        return TurnHistory(key, messages, saved[-1].number if saved else 0, is_complete)
 
-    def opening(self, turn: str) -> str | None:
-        """What a turn was opened with, if it was."""
-        texts = [one.text for one in self._turns.get(turn, ()) if one.role == "user"]
-        return texts[0] if texts else None
+    def first_prompt(self, turn: str) -> str | None:
+        """The prompt that a turn started with. None if it has not started."""
+        return next((one.text for one in self._turns.get(turn, ()) if one.role == "user"), None)
 
-    async def keep_request(
-        self, history: TurnHistory, request: ModelRequest, speaker: str, *, is_last: bool = False
-    ) -> None:
-        await self._keep(history, (self._asked(history, request, speaker, history.number + 1, is_last), request))
+    async def save_request(self, history: TurnHistory, request: ModelRequest, speaker: str) -> None:
+        await self._save(history, (_request_message(history, request, speaker, history.number + 1), request))
 
-    async def keep_opening(self, history: TurnHistory, opening: Sequence[ModelRequest], speaker: str) -> None:
-        """What a turn begins with: kept together, as it is told together."""
+    async def save_opening(self, history: TurnHistory, opening: Sequence[ModelRequest], speaker: str) -> None:
+        """Save the system prompt and the task together: both or neither."""
         numbered = enumerate(opening, history.number + 1)
-        await self._keep(history, *((self._asked(history, one, speaker, number), one) for number, one in numbered))
+        await self._save(history, *((_request_message(history, one, speaker, number), one) for number, one in numbered))
 
-    def _asked(
-        self, history: TurnHistory, request: ModelRequest, speaker: str, number: int, is_last: bool = False
-    ) -> ConversationMessage:
-        author = history.author
-        return ConversationMessage(
-            turn=author.turn,
-            number=number,
-            speaker=speaker,
-            role=_role(request),
-            purpose=author.purpose,
-            message=_written(request),
-            text=_told(request),
-            at=datetime.now(UTC),
-            is_simulated=author.chosen.is_simulated,
-            is_last=is_last,
-        )
-
-    async def keep_answer(
+    async def save_answer(
         self, history: TurnHistory, response: ModelResponse, seconds: float, *, is_last: bool
     ) -> None:
-        author, tokens = history.author, tokens_of(response)
-        model = answered_by(response, author.chosen)
-        said = ConversationMessage(
-            turn=author.turn,
+        key, tokens = history.key, tokens_of(response)
+        model = answering_model(response, key.chosen)
+        message = ConversationMessage(
+            turn=key.turn,
             number=history.number + 1,
-            speaker=author.speaker,
+            speaker=key.speaker,
             role="assistant",
-            purpose=author.purpose,
-            message=_written(response),
-            text=spoken(response),
+            purpose=key.purpose,
+            message=_as_json(response),
+            text=text_of(response),
             at=datetime.now(UTC),
             seconds=seconds,
             model=model,
-            is_simulated=author.chosen.is_simulated or model.startswith(SIMULATED),
+            is_simulated=key.chosen.is_simulated or model.startswith(SIMULATED),
             tokens=tokens,
             cost=self._models.cost(model, tokens),
             is_last=is_last,
         )
-        await self._keep(history, (said, response))
+        await self._save(history, (message, response))
 
-    async def _keep(self, history: TurnHistory, *kept: tuple[ConversationMessage, ModelMessage]) -> None:
-        await self._conversation.save(*(said for said, _ in kept))
-        for said, message in kept:
-            self._turns.setdefault(said.turn, []).append(said)
+    async def _save(self, history: TurnHistory, *pairs: tuple[ConversationMessage, ModelMessage]) -> None:
+        await self._conversation.save(*(saved for saved, _ in pairs))
+        for saved, message in pairs:
+            self._turns.setdefault(saved.turn, []).append(saved)
             history.messages.append(message)
-            history.number = said.number
-            history.is_over = said.is_last
+            history.number = saved.number
+            history.is_complete = saved.is_last
 
-    def publish_chunk(self, history: TurnHistory, kind: str, piece: str, *, anew: bool = False) -> None:
-        """A piece of the answer that is on its way; `anew`: it begins once more."""
-        author = history.author
-        simulated = author.chosen.is_simulated
+    def publish_chunk(self, history: TurnHistory, kind: str, text: str, *, restarts: bool = False) -> None:
+        """Publish a piece of the answer that is being streamed."""
+        key = history.key
+        simulated = key.chosen.is_simulated
         self._conversation.publish_chunk(
-            MessageChunk(author.turn, history.number + 1, author.speaker, kind, piece, simulated, anew)
+            MessageChunk(key.turn, history.number + 1, key.speaker, kind, text, simulated, restarts)
         )
 
     async def check_budget(self) -> None:
         await self._conversation.check_budget()
 
 
-def merged(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """As a provider takes them: what follows one another from this side is one message."""
-    found: list[ModelMessage] = []
+def _request_message(history: TurnHistory, request: ModelRequest, speaker: str, number: int) -> ConversationMessage:
+    key = history.key
+    return ConversationMessage(
+        turn=key.turn,
+        number=number,
+        speaker=speaker,
+        role=_role(request),
+        purpose=key.purpose,
+        message=_as_json(request),
+        text=_request_text(request),
+        at=datetime.now(UTC),
+        is_simulated=key.chosen.is_simulated,
+    )
+
+
+def merge_requests(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Join consecutive requests, because providers expect requests and responses to alternate."""
+    merged: list[ModelMessage] = []
     for message in messages:
-        last = found[-1] if found else None
+        last = merged[-1] if merged else None
         if isinstance(message, ModelRequest) and isinstance(last, ModelRequest):
-            found[-1] = ModelRequest(parts=[*last.parts, *message.parts])
+            merged[-1] = ModelRequest(parts=[*last.parts, *message.parts])
         else:
-            found.append(message)
-    return found
+            merged.append(message)
+    return merged
 
 
-def spoken(response: ModelResponse) -> str:
-    """The words of an answer."""
+def text_of(response: ModelResponse) -> str:
     return "".join(part.content for part in response.parts if isinstance(part, TextPart))
 
 
-def answered_by(response: ModelResponse, chosen: ChosenModel) -> str:
-    """Who gave the answer, which may be a fallback."""
-    named = (response.metadata or {}).get(ANSWERED_BY)
-    return named if isinstance(named, str) else chosen.name
+def answering_model(response: ModelResponse, chosen: ChosenModel) -> str:
+    """The model that gave the answer, which may be a fallback."""
+    name = (response.metadata or {}).get(ANSWERED_BY)
+    return name if isinstance(name, str) else chosen.name
 
 
 def tokens_of(response: ModelResponse) -> TokenUsage:
@@ -200,7 +195,7 @@ def _is_unusable(message: ModelMessage) -> bool:
     return message.finish_reason in UNUSABLE or message.state == "interrupted" or not message.parts
 
 
-def _written(message: ModelMessage) -> Any:
+def _as_json(message: ModelMessage) -> Any:
     return ModelMessagesTypeAdapter.dump_python([message], mode="json")[0]
 
 
@@ -214,22 +209,22 @@ def _role(request: ModelRequest) -> str:
             return "user"
 
 
-def _told(request: ModelRequest) -> str:
-    told = (part for part in request.parts if isinstance(part, SystemPromptPart | UserPromptPart | ToolReturnPart))
-    return "\n\n".join(str(part.content) for part in told)
+def _request_text(request: ModelRequest) -> str:
+    parts = (part for part in request.parts if isinstance(part, SystemPromptPart | UserPromptPart | ToolReturnPart))
+    return "\n\n".join(str(part.content) for part in parts)
 
 
 class InMemoryConversation:
-    """A conversation that nobody keeps: for whoever has no store."""
+    """A conversation that is not stored, for callers without a database."""
 
     def __init__(self) -> None:
-        self.all: list[ConversationMessage] = []
+        self._messages: list[ConversationMessage] = []
 
     async def messages(self) -> Sequence[ConversationMessage]:
-        return tuple(self.all)
+        return tuple(self._messages)
 
     async def save(self, *messages: ConversationMessage) -> None:
-        self.all.extend(messages)
+        self._messages.extend(messages)
 
     def publish_chunk(self, chunk: MessageChunk) -> None:
         pass

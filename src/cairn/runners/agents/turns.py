@@ -1,7 +1,7 @@
-"""One turn: an agent speaks once, uses its tools on the way, and comes to an answer or has to wait for others.
+"""Runs one turn: an agent gets a task, calls tools, and answers or pauses until other people or runs answer a call.
 
-The loop is our own, over the agent library's models: each message is kept as soon as it is whole, so that a turn
-that was broken off goes on after its last message, in the middle of tool calls too.
+The loop is ours, on top of the models of the agent library. It saves each message as soon as it is complete, so an
+interrupted turn resumes after its last message, even between two tool calls.
 """
 
 from __future__ import annotations
@@ -31,250 +31,270 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from cairn.core.execution import Failure
 from cairn.ports.conversation import Purpose
 from cairn.ports.models import ChosenModel, ModelCatalogue, ModelError, ModelErrorKind
-from cairn.runners.agents.answer_schema import FINAL_RESULT, AnswerSchema, parameters_of
+from cairn.runners.agents.answer_schema import FINAL_RESULT, AnswerSchema, request_parameters
 from cairn.runners.agents.answers import AgentAnswer, UnreadableAnswer, read_answer
-from cairn.runners.agents.toolbox import NO_TOOLS, Tool, Toolbox, ToolError, arguments
-from cairn.runners.agents.transcript import Transcript, TurnHistory, TurnKey, merged, spoken
+from cairn.runners.agents.toolbox import NO_TOOLS, Tool, Toolbox, ToolError, parse_arguments
+from cairn.runners.agents.transcript import Transcript, TurnHistory, TurnKey, merge_requests, text_of
 from cairn.runners.mismatches import Mismatch
 from cairn.runners.prompt_layouts import one_line
 
-MOST_REQUESTS = 60  # in one turn
-MOST_CORRECTIONS = 2  # of an answer that does not fit; then it is taken as it is, and judged
-CORRECTS = {"cairn": "correction"}  # marks a message that asks for a better answer
-HOUSE = "Cairn"  # who speaks where nobody else does
+MAX_REQUESTS = 60  # model calls in one turn
+MAX_CORRECTIONS = 2  # after these, an invalid answer is accepted and left to validation
+CORRECTION = {"cairn": "correction"}  # marks a message that asks the model to correct its answer
+CAIRN = "Cairn"  # the speaker of messages that no agent or checkpoint wrote
+FINAL_ERRORS = frozenset(
+    {
+        ModelErrorKind.NOT_CONFIGURED,
+        ModelErrorKind.AUTHENTICATION,
+        ModelErrorKind.NOT_FOUND,
+        ModelErrorKind.QUOTA,
+        ModelErrorKind.CONTEXT_TOO_LONG,
+        ModelErrorKind.REJECTED,
+    }
+)  # retrying would fail again
 
 Log = Callable[[str, str, Mapping[str, Any] | None], None]
-Check = Callable[[AgentAnswer], Sequence[Mismatch]]
+CheckAnswer = Callable[[AgentAnswer], Sequence[Mismatch]]
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
+    """What one agent is asked, with which model and tools."""
+
     name: str
     speaker: str
     purpose: Purpose
     chosen: ChosenModel
     system: str
     prompt: str
-    given_by: str = HOUSE  # who gives it what it is told
+    sender: str = CAIRN  # shown as the author of the prompt
     tools: Toolbox = NO_TOOLS
-    shape: AnswerSchema | None = None  # of the answer; None: words
-    check: Check | None = None  # what is wrong with an answer that has its shape
+    schema: AnswerSchema | None = None  # None: the answer is text
+    check: CheckAnswer | None = None  # further checks of an answer that matches its schema
 
 
 @dataclass(frozen=True, slots=True)
 class PendingToolCall:
-    """A call that others have to answer."""
+    """A tool call whose result comes from outside this process."""
 
     turn: str
     tool: Tool
     arguments: dict[str, Any]
-    place: Mapping[str, str]  # by which the call is known again
+    call_site: Mapping[str, str]  # identifies the call after a restart
 
 
 class TurnPaused(Exception):
-    """The turn cannot go on before this is answered."""
+    """The turn can't continue until a tool call has its result."""
 
-    def __init__(self, waiting: PendingToolCall) -> None:
-        super().__init__(f"{waiting.turn} waits for {waiting.tool.name}")
-        self.waiting = waiting
+    def __init__(self, call: PendingToolCall) -> None:
+        super().__init__(f"{call.turn} waits for {call.tool.name}")
+        self.call = call
 
 
 @dataclass(slots=True)
 class TurnLoop:
-    """Where turns are held: what is kept, who is asked, and what others have answered so far."""
+    """Runs turns and saves their messages in the transcript."""
 
-    minutes: Transcript
+    transcript: Transcript
     models: ModelCatalogue
-    answered: Callable[[PendingToolCall], str | None] = field(default=lambda _: None)
+    recorded_answer: Callable[[PendingToolCall], str | None] = field(default=lambda _: None)
     log: Log = field(default=lambda _level, _message, _details: None)
 
-    async def hold(self, turn: Turn) -> AgentAnswer:
-        """The answer of the turn, from now or from before. Raises Pauses, ModelFault and BudgetSpent."""
-        history = self.minutes.of(TurnKey(turn.name, turn.speaker, turn.purpose, turn.chosen))
+    async def run(self, turn: Turn) -> AgentAnswer:
+        """Return the turn's answer, or continue the turn until it has one.
+
+        Raises TurnPaused, ModelError and BudgetExhausted.
+        """
+        history = self.transcript.history(TurnKey(turn.name, turn.speaker, turn.purpose, turn.chosen))
         if not history.messages:
             system = ModelRequest(parts=[SystemPromptPart(turn.system)], conversation_id=str(uuid4()))
             task = ModelRequest(parts=[UserPromptPart(turn.prompt)])
-            await self.minutes.keep_opening(history, (system, task), turn.given_by)
-        for _ in range(MOST_REQUESTS):
-            response = history.open_answer or await self._ask(turn, history)
-            answer = read_answer(response, turn.shape)
-            if history.is_over:
+            await self.transcript.save_opening(history, (system, task), turn.sender)
+        for _ in range(MAX_REQUESTS):
+            response = history.pending_answer or await self._ask(turn, history)
+            answer = read_answer(response, turn.schema)
+            if history.is_complete:
                 return answer if isinstance(answer, AgentAnswer) else AgentAnswer(answer.text)
             if response.state == "suspended":
-                continue  # the provider goes on when it is asked again
+                continue  # the provider continues this response in the next request
             if any(call.tool_name != FINAL_RESULT for call in response.tool_calls):
-                await self._use_tools(turn, history, response)
-            elif faults := self._faults(turn, answer):
-                await self._correct(turn, history, response, faults)
+                await self._call_tools(turn, history, response)
+            elif mismatches := self._mismatches(turn, answer):
+                await self._request_correction(turn, history, response, mismatches)
             elif isinstance(answer, AgentAnswer):
-                return answer  # it has come to fit since it was kept
+                return answer  # invalid when it was saved, but it passes the checks now
         raise ModelError(
             ModelErrorKind.BAD_ANSWER,
-            f"{turn.speaker} has not come to an end in {MOST_REQUESTS} calls. Make the task smaller or clearer.",
+            f"{turn.speaker} has not come to an end in {MAX_REQUESTS} calls. Make the task smaller or clearer.",
             model=turn.chosen.name,
         )
 
-    # ---- asking the model ----------------------------------------------------------------------------------
+    # ---- model calls ------------------------------------------------------------------------------------------
     async def _ask(self, turn: Turn, history: TurnHistory) -> ModelResponse:
-        await self.minutes.check_budget()
-        since = monotonic()
+        await self.transcript.check_budget()
+        started = monotonic()
         response = await self._request(turn, history)
         response.conversation_id = history.conversation_id
-        is_last = self._is_end(turn, history, response)
-        await self.minutes.keep_answer(history, response, monotonic() - since, is_last=is_last)
-        self._check_whole(turn, response)
+        is_last = self._completes(turn, history, response)
+        await self.transcript.save_answer(history, response, monotonic() - started, is_last=is_last)
+        self._raise_if_refused_or_cut(turn, response)
         return response
 
     async def _request(self, turn: Turn, history: TurnHistory) -> ModelResponse:
-        parameters = parameters_of(turn.tools, turn.shape)
+        parameters = request_parameters(turn.tools, turn.schema)
         settings = cast("Any", dict(turn.chosen.settings))
         try:
             async with model_request_stream(
                 turn.chosen.model,
-                merged(history.messages),
+                merge_requests(history.messages),
                 model_settings=settings,
                 model_request_parameters=parameters,
             ) as stream:
-                begun = False
+                has_started = False
                 async for event in stream:
-                    begins = isinstance(event, PartStartEvent) and event.index == 0
-                    self._hear(history, event, anew=begins and begun)
-                    begun = begun or begins
+                    is_first = isinstance(event, PartStartEvent) and event.index == 0
+                    self._publish(history, event, restarts=is_first and has_started)
+                    has_started = has_started or is_first
             response = stream.get()
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            fault = self.models.explain(error, turn.chosen.name)
-            if fault is None:
+            explained = self.models.explain(error, turn.chosen.name)
+            if explained is None:
                 raise
-            raise fault from error
+            raise explained from error
         if response.state in ("interrupted", "incomplete"):
             raise ModelError(
                 ModelErrorKind.NETWORK, "The connection broke off in the middle of an answer.", model=turn.chosen.name
             )
         return response
 
-    def _hear(self, history: TurnHistory, event: Any, *, anew: bool) -> None:
+    def _publish(self, history: TurnHistory, event: Any, *, restarts: bool) -> None:
         match event:
-            case (
-                PartStartEvent(part=TextPart(content=piece)) | PartDeltaEvent(delta=TextPartDelta(content_delta=piece))
-            ):
+            case PartStartEvent(part=TextPart(content=text)) | PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
                 kind = "text"
             case (
-                PartStartEvent(part=ThinkingPart(content=piece))
-                | PartDeltaEvent(delta=ThinkingPartDelta(content_delta=piece))
+                PartStartEvent(part=ThinkingPart(content=text))
+                | PartDeltaEvent(delta=ThinkingPartDelta(content_delta=text))
             ):
                 kind = "thinking"
-            case PartStartEvent(part=ToolCallPart(tool_name=piece)):
+            case PartStartEvent(part=ToolCallPart(tool_name=text)):
                 kind = "tool_call"
-            case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=str() as piece)):
+            case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=str() as text)):
                 kind = "tool_call"
             case _:
                 return
-        if piece or anew:
-            self.minutes.publish_chunk(history, kind, piece or "", anew=anew)
+        if text or restarts:
+            self.transcript.publish_chunk(history, kind, text or "", restarts=restarts)
 
-    def _check_whole(self, turn: Turn, response: ModelResponse) -> None:
+    def _raise_if_refused_or_cut(self, turn: Turn, response: ModelResponse) -> None:
         model = turn.chosen.name
         if response.finish_reason == "content_filter":
-            told = spoken(response)[:300]
+            text = text_of(response)[:300]
             raise ModelError(
                 ModelErrorKind.REFUSAL,
-                f"{model} refused to answer{f': {told}' if told else ''}. Change the task or take another model.",
+                f"{model} refused to answer{f': {text}' if text else ''}. Change the task or take another model.",
                 model=model,
             )
         if response.finish_reason == "length":
             limit = turn.chosen.settings.get("max_tokens")
-            most = f" of {limit:,} tokens" if isinstance(limit, int) else ""
+            tokens = f" of {limit:,} tokens" if isinstance(limit, int) else ""
             raise ModelError(
                 ModelErrorKind.BAD_ANSWER,
-                f"The answer of {model} was longer than its limit{most} and was cut off. Raise max_tokens, or ask for"
+                f"The answer of {model} was longer than its limit{tokens} and was cut off. Raise max_tokens, or ask for"
                 " less at a time.",
                 model=model,
             )
 
-    # ---- looking at the answer ------------------------------------------------------------------------------
-    def _is_end(self, turn: Turn, history: TurnHistory, response: ModelResponse) -> bool:
-        """Whether the turn is over with it: it has all that was asked for, or will not get better."""
-        answer = read_answer(response, turn.shape)
-        others = any(call.tool_name != FINAL_RESULT for call in response.tool_calls)
-        if others or response.state == "suspended" or response.finish_reason in ("content_filter", "length"):
+    # ---- checking answers -------------------------------------------------------------------------------------
+    def _completes(self, turn: Turn, history: TurnHistory, response: ModelResponse) -> bool:
+        """Whether the response ends the turn: it is valid, or no corrections are left."""
+        answer = read_answer(response, turn.schema)
+        calls_tools = any(call.tool_name != FINAL_RESULT for call in response.tool_calls)
+        if calls_tools or response.state == "suspended" or response.finish_reason in ("content_filter", "length"):
             return False
         if isinstance(answer, UnreadableAnswer) and answer.is_empty:
             return False
-        return _corrections(history) >= MOST_CORRECTIONS or not self._faults(turn, answer)
+        return _corrections(history) >= MAX_CORRECTIONS or not self._mismatches(turn, answer)
 
-    def _faults(self, turn: Turn, answer: AgentAnswer | UnreadableAnswer) -> Sequence[Mismatch]:
+    def _mismatches(self, turn: Turn, answer: AgentAnswer | UnreadableAnswer) -> Sequence[Mismatch]:
         if isinstance(answer, UnreadableAnswer):
             return (Mismatch("answer", answer.message),)
         return turn.check(answer) if turn.check is not None else ()
 
-    async def _correct(
-        self, turn: Turn, history: TurnHistory, response: ModelResponse, faults: Sequence[Mismatch]
+    async def _request_correction(
+        self, turn: Turn, history: TurnHistory, response: ModelResponse, mismatches: Sequence[Mismatch]
     ) -> None:
-        """Say what does not fit."""
-        if _corrections(history) >= MOST_CORRECTIONS:
-            told = f"{turn.chosen.name} gives no answer that can be read: {faults[0].message}."
-            raise ModelError(ModelErrorKind.BAD_ANSWER, told, model=turn.chosen.name)
-        lines = "\n".join(f"- {one_line(str(fault))}" for fault in faults)
-        told = f"That does not fit yet:\n{lines}\nAnswer once more, whole."
+        if _corrections(history) >= MAX_CORRECTIONS:
+            message = f"{turn.chosen.name} gives no answer that can be read: {mismatches[0].message}."
+            raise ModelError(ModelErrorKind.BAD_ANSWER, message, model=turn.chosen.name)
+        lines = "\n".join(f"- {one_line(str(mismatch))}" for mismatch in mismatches)
+        text = f"That does not fit yet:\n{lines}\nAnswer once more, whole."
         parts: list[ModelRequestPart] = [
-            ToolReturnPart(FINAL_RESULT, told, tool_call_id=call.tool_call_id, outcome="failed")
+            ToolReturnPart(FINAL_RESULT, text, tool_call_id=call.tool_call_id, outcome="failed")
             for call in response.tool_calls
         ]
-        request = ModelRequest(parts=parts or [UserPromptPart(told)], metadata=CORRECTS)
-        await self.minutes.keep_request(history, request, HOUSE)
+        request = ModelRequest(parts=parts or [UserPromptPart(text)], metadata=CORRECTION)
+        await self.transcript.save_request(history, request, CAIRN)
 
-    # ---- tools -----------------------------------------------------------------------------------------------
-    async def _use_tools(self, turn: Turn, history: TurnHistory, response: ModelResponse) -> None:
-        """What was called, one after the other. Those that others answer come last."""
-        parts: list[ModelRequestPart] = []
-        waiting: list[tuple[ToolCallPart, PendingToolCall]] = []
-        for call in history.unanswered(response):
-            found = await self._use(turn, history, call)
-            if isinstance(found, PendingToolCall):
-                waiting.append((call, found))
+    # ---- tools ------------------------------------------------------------------------------------------------
+    async def _call_tools(self, turn: Turn, history: TurnHistory, response: ModelResponse) -> None:
+        """Run the calls of a response in order. Deferred calls come last: the results of all others are saved first."""
+        results: list[ModelRequestPart] = []
+        deferred: list[tuple[ToolCallPart, PendingToolCall]] = []
+        for call in history.pending_calls(response):
+            result = await self._call_tool(turn, history, call)
+            if isinstance(result, PendingToolCall):
+                deferred.append((call, result))
             else:
-                parts.append(found)
-        if parts:
-            await self.minutes.keep_request(history, ModelRequest(parts=parts), _tools(parts))
+                results.append(result)
+        if results:
+            await self.transcript.save_request(history, ModelRequest(parts=results), _tool_names(results))
         answers: list[ModelRequestPart] = []
-        for call, one in waiting:
-            answer = self.answered(one)
+        for call, pending in deferred:
+            answer = self.recorded_answer(pending)
             if answer is None:
-                raise TurnPaused(one)
+                raise TurnPaused(pending)
             answers.append(ToolReturnPart(call.tool_name, answer, tool_call_id=call.tool_call_id))
         if answers:
-            await self.minutes.keep_request(history, ModelRequest(parts=answers), _tools(answers))
+            await self.transcript.save_request(history, ModelRequest(parts=answers), _tool_names(answers))
 
-    async def _use(self, turn: Turn, history: TurnHistory, call: ToolCallPart) -> ToolReturnPart | PendingToolCall:
-        name, at = call.tool_name, call.tool_call_id
+    async def _call_tool(
+        self, turn: Turn, history: TurnHistory, call: ToolCallPart
+    ) -> ToolReturnPart | PendingToolCall:
+        name, call_id = call.tool_name, call.tool_call_id
         if name == FINAL_RESULT:
-            told = "Not taken: call it alone, when the other calls are done."
-            return ToolReturnPart(name, told, tool_call_id=at, outcome="failed")
+            text = "Not taken: call it alone, when the other calls are done."
+            return ToolReturnPart(name, text, tool_call_id=call_id, outcome="failed")
         try:
             tool = turn.tools.find(name)
-            given = arguments(tool, cast("Any", call.args))
+            arguments = parse_arguments(tool, cast("Any", call.args))
             if tool.use is None:
-                place = {"turn": turn.name, "tool_call_id": at, "conversation": history.conversation_id}
-                return PendingToolCall(turn.name, tool, given, place)
-            self.log("info", f"{turn.speaker} uses {name}.", {"tool": name, "arguments": _short(given)})
-            return ToolReturnPart(name, await tool.use(given), tool_call_id=at)
-        except ToolError as refusal:
-            self.log("info", f"{turn.speaker} could not use {name}: {refusal}", {"tool": name})
-            return ToolReturnPart(name, str(refusal), tool_call_id=at, outcome="failed")
+                call_site = {"turn": turn.name, "tool_call_id": call_id, "conversation": history.conversation_id}
+                return PendingToolCall(turn.name, tool, arguments, call_site)
+            self.log("info", f"{turn.speaker} uses {name}.", {"tool": name, "arguments": _shortened(arguments)})
+            return ToolReturnPart(name, await tool.use(arguments), tool_call_id=call_id)
+        except ToolError as error:
+            self.log("info", f"{turn.speaker} could not use {name}: {error}", {"tool": name})
+            return ToolReturnPart(name, str(error), tool_call_id=call_id, outcome="failed")
+
+
+def failure_of(error: ModelError) -> Failure:
+    """The execution failure for a model error."""
+    return Failure(error.kind.value, str(error), is_final=error.kind in FINAL_ERRORS)
 
 
 def _corrections(history: TurnHistory) -> int:
-    return sum(isinstance(one, ModelRequest) and one.metadata == CORRECTS for one in history.messages)
+    return sum(isinstance(one, ModelRequest) and one.metadata == CORRECTION for one in history.messages)
 
 
-def _tools(parts: Sequence[ModelRequestPart]) -> str:
+def _tool_names(parts: Sequence[ModelRequestPart]) -> str:
     return ", ".join(dict.fromkeys(part.tool_name for part in parts if isinstance(part, ToolReturnPart)))
 
 
-def _short(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as a line of a log shows them."""
-    return {name: value[:200] if isinstance(value, str) else value for name, value in given.items()}
+def _shortened(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments with long texts cut, for the log."""
+    return {name: value[:200] if isinstance(value, str) else value for name, value in arguments.items()}

@@ -55,13 +55,13 @@ class ScriptRunner:
         sandbox: Sandbox,
         rules: ScriptPolicy | None = None,
         limits: RunnerLimits | None = None,
-        office: AgentResources | None = None,
+        resources: AgentResources | None = None,
     ) -> None:
-        """`office`: where there are models to ask people for parameters."""
+        """`resources`: where there are models to ask people for parameters."""
         self._sandbox = sandbox
         self._rules = rules or ScriptPolicy()
         self._limits = limits or RunnerLimits()
-        self._office = office
+        self._resources = resources
 
     async def run(self, work: WorkOrder) -> Outcome:
         config = work.checkpoint.execution.script_config
@@ -80,12 +80,12 @@ class ScriptRunner:
         has_rounds = any(call.kind == QUESTION for call in work.calls)
         if isinstance(work.answer, dict) and not has_rounds:
             return cast("dict[str, Any]", work.answer)
-        if self._office is None or (self._office.models.default.startswith(SIMULATED) and not has_rounds):
+        if self._resources is None or (self._resources.models.default.startswith(SIMULATED) and not has_rounds):
             return NeedsInput(WaitingOn.SCRIPT_INPUT, form_question(config))
         await import_agents()
         from cairn.runners.agents.parameter_questions import parameters_or_question
 
-        return await parameters_or_question(config, work, self._office)
+        return await parameters_or_question(config, work, self._resources)
 
     async def _run_script(self, config: ScriptConfig, work: WorkOrder, answers: Mapping[str, Any]) -> Outcome:
         reached = await asyncio.to_thread(self._sandbox.probe)

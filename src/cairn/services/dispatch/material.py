@@ -15,7 +15,7 @@ from cairn.definitions.input_paths import INPUT
 from cairn.documents import Value, decode_json
 from cairn.ports import ReworkBrief, StoredFile
 from cairn.runners import CannotStart, RunnerLimits
-from cairn.runners.agents import opening_text
+from cairn.runners.agents import compose_first_turn
 from cairn.runners.input_mapping import map_input, read_value, run_context, sources, values_of
 from cairn.runners.prompt_context import ArtifactSource, AssembledContext, ResolvedInputs, assemble, prompts, referenced
 from cairn.runners.result_checks import INVALID
@@ -108,7 +108,7 @@ class DispatchMaterial:
     @property
     def assembled(self) -> AssembledContext:
         if self._checkpoint.execution.mode is ExecutionMode.AGENTIC:
-            return opening_text(self._checkpoint, self.resolved_inputs, self._limits)
+            return compose_first_turn(self._checkpoint, self.resolved_inputs, self._limits)
         return assemble(self._checkpoint, self.resolved_inputs, limits=self._limits)
 
     @property

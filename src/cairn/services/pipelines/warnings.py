@@ -20,7 +20,7 @@ def not_carried_out(definition: PipelineDefinition, modes: Collection[str], agen
     for position, checkpoint in enumerate(definition.checkpoints):
         for path, message in _of_checkpoint(checkpoint, modes):
             yield warning(f"/checkpoints/{position}/{path}", message)
-        if agents.search.way == "off" and uses_tool(checkpoint, SEARCH):
+        if agents.search.mode == "off" and uses_tool(checkpoint, SEARCH):
             path = f"/checkpoints/{position}/execution/agent_config"
             yield warning(path, "The setting web_search is off: the checkpoint cannot start before an admin sets it.")
 

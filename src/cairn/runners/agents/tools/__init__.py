@@ -1,1 +1,1 @@
-"""What agents may use, one module each."""
+"""The tools of agents, one module for each group of tools."""

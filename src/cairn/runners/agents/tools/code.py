@@ -1,4 +1,4 @@
-"""`code_execution`: Python in the house's sandbox, without network, with bounded time, memory and output."""
+"""`code_execution`: runs Python in the sandbox, without network and with limits on time, memory and output."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ from typing import Any
 from cairn.ports import Process, ProcessSpec, Sandbox, SandboxStatus, WorkOrder
 from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.agents.toolbox import Tool, ToolError, as_data
-from cairn.runners.agents.tools.jail import DEEPEST, walk
+from cairn.runners.agents.tools.jail import MAX_DEPTH, walk
 from cairn.runners.errors import CannotStart
-from cairn.runners.processes.child import snippet  # imported here, it is compiled for every process that starts
+from cairn.runners.processes.child import snippet  # importing it compiles it once for all child processes
 from cairn.runners.processes.connection import ScriptConnection
 from cairn.runners.processes.lifecycle import printed, started, to_its_end
 
 CHILD = Path(snippet.__file__).with_name("snippet_start.py")
-NOTHING = "scripts"  # an empty folder: code has nothing to read besides its workspace
-OUTPUT = 20_000  # characters of each stream that a model is given
-DRAINING = 1.0  # seconds for what was printed last
-MOST_FILES = 10_000  # that are handed over to the user that code runs as
-PIECE = 65_536
+EMPTY_FOLDER = "scripts"  # stays empty: the program can read nothing but its workspace
+MAX_OUTPUT_BYTES = 20_000  # of each stream
+DRAIN_SECONDS = 1.0  # for output that arrives after the process ended
+MAX_CHOWN_FILES = 10_000
+CHUNK_BYTES = 65_536
 
 
 class ToolNotAvailable(CannotStart):
-    """A checkpoint names a tool that cannot be had here."""
+    """This server can't provide a tool that the checkpoint lists."""
 
     reason = "tool_not_available"
 
 
 def code_tool(
     work: WorkOrder,
-    rules: AgentPolicy,
+    policy: AgentPolicy,
     sandbox: Sandbox | None,
-    reached: SandboxStatus | None,
-    places: asyncio.Semaphore,
+    status: SandboxStatus | None,
+    slots: asyncio.Semaphore,
 ) -> Tool:
-    """`places`: so many programs run at the same time. ToolNotAvailable where nothing shuts the code in well enough."""
-    if sandbox is None or reached is None:
+    """The `run_python` tool. Raises ToolNotAvailable if the sandbox is weaker than the policy requires."""
+    if sandbox is None or status is None:
         raise ToolNotAvailable("code_execution cannot be used: this server has no sandbox.")
-    if reached.level.is_weaker(rules.code_level):
+    if status.level.is_weaker(policy.code_level):
         raise ToolNotAvailable(
-            f"code_execution is to run at the level {rules.code_level.value}, and this machine reaches"
-            f" {reached.level.value} only: {reached.reason} Make it work, or let an admin set code_sandbox to"
-            f" {reached.level.value}."
+            f"code_execution is to run at the level {policy.code_level.value}, and this machine reaches"
+            f" {status.level.value} only: {status.reason} Make it work, or let an admin set code_sandbox to"
+            f" {status.level.value}."
         )
-    runs = CodeTool(work, rules, sandbox, places)
+    tool = CodeTool(work, policy, sandbox, slots)
     description = (
         "Run a Python program. It has no network, and sees only your folder workspace/, which is its current folder;"
-        f" what it prints comes back. It has {rules.code_timeout_seconds:g} seconds. To make an artifact of a file that"
-        " it writes, copy the file to artifacts_staging/ afterwards."
+        f" what it prints comes back. It has {policy.code_timeout_seconds:g} seconds. To make an artifact of a file"
+        " that it writes, copy the file to artifacts_staging/ afterwards."
     )
     schema: dict[str, Any] = {
         "type": "object",
@@ -65,97 +65,98 @@ def code_tool(
         "required": ["code"],
         "additionalProperties": False,
     }
-    return Tool("run_python", description, schema, runs.use)
+    return Tool("run_python", description, schema, tool.use)
 
 
 class CodeTool:
-    def __init__(self, work: WorkOrder, rules: AgentPolicy, sandbox: Sandbox, places: asyncio.Semaphore) -> None:
+    def __init__(self, work: WorkOrder, policy: AgentPolicy, sandbox: Sandbox, slots: asyncio.Semaphore) -> None:
         self._work = work
-        self._rules = rules
+        self._policy = policy
         self._sandbox = sandbox
-        self._places = places
+        self._slots = slots
 
-    async def use(self, given: dict[str, Any]) -> str:
-        nothing = self._work.workspace.parent / NOTHING
-        await asyncio.to_thread(lambda: nothing.mkdir(mode=0o755, exist_ok=True))
-        job = ProcessSpec(
+    async def use(self, arguments: dict[str, Any]) -> str:
+        empty = self._work.workspace.parent / EMPTY_FOLDER
+        await asyncio.to_thread(lambda: empty.mkdir(mode=0o755, exist_ok=True))
+        spec = ProcessSpec(
             name=self._work.execution_id,
             python=sys.executable,
             child=CHILD,
             workspace=self._work.workspace,
-            scripts=nothing,
-            limits=replace(self._rules.code_bounds, network=False),
+            scripts=empty,
+            limits=replace(self._policy.code_limits, network=False),
         )
         try:
-            async with self._places, started(self._sandbox, job) as process:
-                await asyncio.to_thread(hand_over, self._work.workspace)
-                return await self._run(process, given["code"])
+            async with self._slots, started(self._sandbox, spec) as process:
+                await asyncio.to_thread(chown_files, self._work.workspace)
+                return await self._run(process, arguments["code"])
         except OSError as error:
             raise ToolError(f"The program could not be started: {error}.") from None
 
     async def _run(self, process: Process, code: str) -> str:
-        line = await ScriptConnection.open(process)
-        both = [_Printed(), _Printed()]
-        following = [asyncio.ensure_future(one.follow(file)) for one, file in zip(both, process.output, strict=True)]
-        ended: int | None = None
+        connection = await ScriptConnection.open(process)
+        streams = [_CapturedStream(), _CapturedStream()]
+        readers = [asyncio.ensure_future(one.read(file)) for one, file in zip(streams, process.output, strict=True)]
+        exit_code: int | None = None
         try:
             with contextlib.suppress(ConnectionError):
-                await line.tell({}, code.encode(errors="replace"))
+                await connection.tell({}, code.encode(errors="replace"))
             with contextlib.suppress(TimeoutError):
-                ended = await asyncio.wait_for(process.wait(), self._rules.code_timeout_seconds)
+                exit_code = await asyncio.wait_for(process.wait(), self._policy.code_timeout_seconds)
         finally:
-            line.close()
-            await to_its_end(_drain(process, following))
-        return "\n\n".join(
-            [_how(ended, self._rules.code_timeout_seconds), *both[0].told("It printed"), *both[1].told("Errors")]
-        )
+            connection.close()
+            await to_its_end(_drain(process, readers))
+        output, errors = streams
+        ending = _ending(exit_code, self._policy.code_timeout_seconds)
+        return "\n\n".join([ending, *output.text("It printed"), *errors.text("Errors")])
 
 
-class _Printed:
-    """The beginning of what was printed; the rest is read and dropped."""
+class _CapturedStream:
+    """The beginning of an output stream. The rest is read and dropped."""
 
     def __init__(self) -> None:
-        self._kept = bytearray()
+        self._captured = bytearray()
         self._size = 0
 
-    async def follow(self, file: FileIO) -> None:
-        async for piece in printed(file, PIECE):
-            self._size += len(piece)
-            self._kept += piece[: max(0, OUTPUT - len(self._kept))]
+    async def read(self, file: FileIO) -> None:
+        async for chunk in printed(file, CHUNK_BYTES):
+            self._size += len(chunk)
+            self._captured += chunk[: max(0, MAX_OUTPUT_BYTES - len(self._captured))]
 
-    def told(self, title: str) -> list[str]:
+    def text(self, title: str) -> list[str]:
         if not self._size:
             return []
-        cut = f" (the first {len(self._kept):,} of {self._size:,} bytes)" if self._size > len(self._kept) else ""
-        return [as_data(f"{title}{cut}", self._kept.decode(errors="replace"))]
+        captured = len(self._captured)
+        cut = f" (the first {captured:,} of {self._size:,} bytes)" if self._size > captured else ""
+        return [as_data(f"{title}{cut}", self._captured.decode(errors="replace"))]
 
 
-async def _drain(process: Process, following: Sequence[asyncio.Future[None]]) -> None:
+async def _drain(process: Process, readers: Sequence[asyncio.Future[None]]) -> None:
     await process.kill()
-    await asyncio.wait(following, timeout=DRAINING)
-    for one in following:
-        one.cancel()
-    await asyncio.gather(*following, return_exceptions=True)
+    await asyncio.wait(readers, timeout=DRAIN_SECONDS)
+    for reader in readers:
+        reader.cancel()
+    await asyncio.gather(*readers, return_exceptions=True)
 
 
-def _how(ended: int | None, seconds: float) -> str:
-    if ended is None:
+def _ending(exit_code: int | None, seconds: float) -> str:
+    if exit_code is None:
         return f"It was stopped: it took longer than {seconds:g} seconds."
-    number = -ended if ended < 0 else ended - 128
+    number = -exit_code if exit_code < 0 else exit_code - 128
     if number in {one.value for one in signal.Signals}:
         return f"It was ended by {signal.Signals(number).name}: perhaps it needed more than it may use."
-    return "It ended well." if ended == 0 else f"It ended with status {ended}."
+    return "It ended well." if exit_code == 0 else f"It ended with status {exit_code}."
 
 
-def hand_over(workspace: Path) -> None:
-    """What the house has written there belongs to the user that code runs as, so that it can be changed."""
+def chown_files(workspace: Path) -> None:
+    """Give files that this process has written to the user that the program runs as."""
     owner = workspace.lstat()
     if os.geteuid() != 0 or owner.st_uid == 0:
         return
     top = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        for _, fd, name, found in islice(walk(top, "", DEEPEST), MOST_FILES):
-            if found.st_uid == 0:
+        for _, fd, name, status in islice(walk(top, "", MAX_DEPTH), MAX_CHOWN_FILES):
+            if status.st_uid == 0:
                 with contextlib.suppress(OSError):
                     os.chown(name, owner.st_uid, owner.st_gid, dir_fd=fd, follow_symlinks=False)
     finally:

@@ -1,4 +1,4 @@
-"""`file_operations`: list, read, write, edit, search, copy and delete, in the workspace and in staging."""
+"""`file_operations`: list, read, write, edit, search, copy and delete files in the workspace and in staging."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from cairn.runners.agents.tools.jail import Entry, Jail
 from cairn.runners.limits import MEGABYTE, megabytes
 from cairn.runners.prompt_layouts import shown
 
-READABLE = 10 * MEGABYTE  # of one file
-LINES = 2_000  # that are shown at once
-ENTRIES = 500
-MATCHES = 100
-LONGEST_LINE = 300  # characters of a match
-SEARCHED = 100 * MEGABYTE  # in one search
+MAX_READ_BYTES = 10 * MEGABYTE  # of one file
+MAX_LINES = 2_000  # per call
+MAX_ENTRIES = 500
+MAX_MATCHES = 100
+MAX_MATCH_CHARACTERS = 300
+MAX_SEARCH_BYTES = 100 * MEGABYTE  # per call
 
 PATH: dict[str, Any] = {"type": "string", "description": "Such as workspace/notes.txt or artifacts_staging/report.md"}
 FOLDER: dict[str, Any] = {"type": "string", "description": "A folder; by default everything", "default": ""}
 
 
-def file_tools(jail: Jail, rooms: Sequence[str], most: int) -> list[Tool]:
-    """`most`: bytes of one file that is written."""
-    files = FileTools(jail, rooms, most)
+def file_tools(jail: Jail, folders: Sequence[str], max_bytes: int) -> list[Tool]:
+    """`max_bytes` limits the size of files that are written."""
+    files = FileTools(jail, folders, max_bytes)
     return [
         _tool(
             "list_files",
-            f"List files and folders with their sizes. You have two folders: {' and '.join(rooms)}.",
+            f"List files and folders with their sizes. You have two folders: {' and '.join(folders)}.",
             files.list,
             {"folder": FOLDER},
         ),
@@ -40,7 +40,7 @@ def file_tools(jail: Jail, rooms: Sequence[str], most: int) -> list[Tool]:
             {
                 "path": PATH,
                 "first_line": {"type": "integer", "minimum": 1, "default": 1},
-                "lines": {"type": "integer", "minimum": 1, "maximum": LINES, "default": LINES},
+                "lines": {"type": "integer", "minimum": 1, "maximum": MAX_LINES, "default": MAX_LINES},
             },
             "path",
         ),
@@ -86,9 +86,9 @@ def file_tools(jail: Jail, rooms: Sequence[str], most: int) -> list[Tool]:
 
 
 def _tool(name: str, description: str, call: Callable[..., str], properties: dict[str, Any], *required: str) -> Tool:
-    async def use(given: dict[str, Any]) -> str:
+    async def use(arguments: dict[str, Any]) -> str:
         try:
-            return await asyncio.to_thread(lambda: call(**given))
+            return await asyncio.to_thread(lambda: call(**arguments))
         except OSError as error:
             raise ToolError(f"That did not work: {error.strerror or error}.") from None
 
@@ -102,72 +102,72 @@ def _tool(name: str, description: str, call: Callable[..., str], properties: dic
 
 
 class FileTools:
-    """What the tools do, each with an answer in words."""
+    """The functions of the tools. Each returns the text for the model."""
 
-    def __init__(self, jail: Jail, rooms: Sequence[str], most: int) -> None:
+    def __init__(self, jail: Jail, folders: Sequence[str], max_bytes: int) -> None:
         self._jail = jail
-        self._rooms = rooms
-        self._most = most
+        self._folders = folders
+        self._max_bytes = max_bytes
 
     def list(self, folder: str = "") -> str:
-        found = list(islice(self._below(folder), ENTRIES + 1))
-        lines = [_listed(entry) for entry in found[:ENTRIES]]
-        more = ["And more: list a folder of it."] if len(found) > ENTRIES else []
+        found = list(islice(self._below(folder), MAX_ENTRIES + 1))
+        lines = [_describe(entry) for entry in found[:MAX_ENTRIES]]
+        more = ["And more: list a folder of it."] if len(found) > MAX_ENTRIES else []
         return as_data("Files", "\n".join([*lines, *more]) or "There are none yet.")
 
-    def read(self, path: str, first_line: int = 1, lines: int = LINES) -> str:
-        plain, text = self._jail.plain(path), self._text(path)
-        every = text.splitlines(keepends=True)
-        shown = every[first_line - 1 : first_line - 1 + lines]
-        if not shown and every:
-            raise ToolError(f"{plain} has {len(every):,} lines.")
-        last = first_line + len(shown) - 1
-        part = "" if len(shown) == len(every) else f", lines {first_line:,} to {last:,} of {len(every):,}"
-        return as_data(f"{plain}{part}", "".join(shown))
+    def read(self, path: str, first_line: int = 1, lines: int = MAX_LINES) -> str:
+        name, text = self._jail.normalize(path), self._text(path)
+        all_lines = text.splitlines(keepends=True)
+        selected = all_lines[first_line - 1 : first_line - 1 + lines]
+        if not selected and all_lines:
+            raise ToolError(f"{name} has {len(all_lines):,} lines.")
+        last = first_line + len(selected) - 1
+        part = "" if len(selected) == len(all_lines) else f", lines {first_line:,} to {last:,} of {len(all_lines):,}"
+        return as_data(f"{name}{part}", "".join(selected))
 
     def write(self, path: str, content: str) -> str:
         data = _encoded(content)
-        was_there = self._jail.write(path, data, self._most)
-        return f"{'Replaced' if was_there else 'Written'}: {self._jail.plain(path)}, {len(data):,} bytes."
+        existed = self._jail.write(path, data, self._max_bytes)
+        return f"{'Replaced' if existed else 'Written'}: {self._jail.normalize(path)}, {len(data):,} bytes."
 
     def edit(self, path: str, old: str, new: str, all: bool = False) -> str:
-        text, plain = self._text(path), self._jail.plain(path)
+        text, name = self._text(path), self._jail.normalize(path)
         count = text.count(old)
         if count == 0:
-            raise ToolError(f"That text does not stand in {plain}. Read it again: every space and line break counts.")
+            raise ToolError(f"That text does not stand in {name}. Read it again: every space and line break counts.")
         if count > 1 and not all:
-            raise ToolError(f"That text stands in {plain} {count} times. Give more of what is around it, or set `all`.")
-        self._jail.write(path, _encoded(text.replace(old, new)), self._most)
-        return f"Changed {count} place{'s' if count > 1 else ''} in {plain}."
+            raise ToolError(f"That text stands in {name} {count} times. Give more of what is around it, or set `all`.")
+        self._jail.write(path, _encoded(text.replace(old, new)), self._max_bytes)
+        return f"Changed {count} place{'s' if count > 1 else ''} in {name}."
 
     def search(self, text: str, folder: str = "") -> str:
-        found = list(islice(self._matches(text.casefold(), folder), MATCHES + 1))
-        more = ["And more: search for something rarer."] if len(found) > MATCHES else []
-        return as_data("Matches", "\n".join([*found[:MATCHES], *more]) or "There are none.")
+        found = list(islice(self._matches(text.casefold(), folder), MAX_MATCHES + 1))
+        more = ["And more: search for something rarer."] if len(found) > MAX_MATCHES else []
+        return as_data("Matches", "\n".join([*found[:MAX_MATCHES], *more]) or "There are none.")
 
     def copy(self, source: str, target: str) -> str:
-        data = self._jail.read(source, self._most)
-        self._jail.write(target, data, self._most)
-        return f"Copied {self._jail.plain(source)} to {self._jail.plain(target)}, {len(data):,} bytes."
+        data = self._jail.read(source, self._max_bytes)
+        self._jail.write(target, data, self._max_bytes)
+        return f"Copied {self._jail.normalize(source)} to {self._jail.normalize(target)}, {len(data):,} bytes."
 
     def delete(self, path: str) -> str:
         self._jail.remove(path)
-        return f"Deleted {self._jail.plain(path)}."
+        return f"Deleted {self._jail.normalize(path)}."
 
     def _text(self, path: str) -> str:
         try:
-            return self._jail.read(path, READABLE).decode()
+            return self._jail.read(path, MAX_READ_BYTES).decode()
         except UnicodeDecodeError:
-            raise ToolError(f"{self._jail.plain(path)} is not text.") from None
+            raise ToolError(f"{self._jail.normalize(path)} is not text.") from None
 
     def _below(self, folder: str) -> Iterator[Entry]:
-        for room in [folder] if folder.strip("./") else self._rooms:
-            yield from self._jail.entries(room)
+        for top in [folder] if folder.strip("./") else self._folders:
+            yield from self._jail.entries(top)
 
     def _matches(self, text: str, folder: str) -> Iterator[str]:
-        left = SEARCHED
+        left = MAX_SEARCH_BYTES
         for entry in self._below(folder):
-            if not entry.is_file or entry.size > min(READABLE, left):
+            if not entry.is_file or entry.size > min(MAX_READ_BYTES, left):
                 continue
             left -= entry.size
             try:
@@ -176,10 +176,10 @@ class FileTools:
                 continue
             for number, line in enumerate(lines, 1):
                 if text in line.casefold():
-                    yield f"{entry.path}:{number}: {line.strip()[:LONGEST_LINE]}"
+                    yield f"{entry.path}:{number}: {line.strip()[:MAX_MATCH_CHARACTERS]}"
 
 
-def _listed(entry: Entry) -> str:
+def _describe(entry: Entry) -> str:
     path = shown(entry.path)
     if path != entry.path:
         return f"{path} (a name that cannot be used here)"

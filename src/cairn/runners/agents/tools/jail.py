@@ -1,4 +1,4 @@
-"""The folders that an agent may touch, opened step by step so that no path, link or odd file leads out of them."""
+"""Confines an agent to its folders. Each folder of a path is opened in turn, so that no link leads out of them."""
 
 from __future__ import annotations
 
@@ -19,219 +19,221 @@ from cairn.runners.prompt_layouts import shown
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-LONGEST_NAME = 255  # bytes
-LONGEST_PATH = 1000  # characters
-DEEPEST = 30  # folders inside one another
-UNFINISHED = ".cairn-new-"  # begins the name of what is half written
+MAX_NAME_BYTES = 255
+MAX_PATH_CHARACTERS = 1000
+MAX_DEPTH = 30  # nested folders
+TEMP_PREFIX = ".cairn-new-"  # of files that are being written
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that lies in a room."""
+    """A file, folder or link."""
 
     path: str
     size: int
     is_folder: bool
-    is_file: bool  # a plain one; else a link or something odder
+    is_file: bool  # False for links and special files
 
 
 class Jail:
-    """Rooms by the names that an agent knows them by. Everything here blocks: call it beside the event loop."""
+    """Access to folders under the names that the agent uses. Its methods block, so call them in a thread."""
 
-    def __init__(self, rooms: Mapping[str, Path], shelf: Mapping[str, str] | None = None) -> None:
-        """`shelf`: where a file of this very name goes that is named without a room."""
-        self._rooms = rooms
-        self._shelf = shelf or {}
-        self._first = next(iter(rooms))
+    def __init__(self, folders: Mapping[str, Path], default_folders: Mapping[str, str] | None = None) -> None:
+        """`default_folders` maps paths without a folder to one. Others belong to the first folder."""
+        self._folders = folders
+        self._default_folders = default_folders or {}
+        self._first = next(iter(folders))
 
-    def plain(self, path: str) -> str:
-        """The path as it is told: below a room, without `./`. Refusal if it leads elsewhere."""
+    def normalize(self, path: str) -> str:
+        """The path with its folder and without `./`. Raises ToolError if it is outside the folders."""
         return "/".join(self._parts(path))
 
     def _parts(self, path: str) -> list[str]:
-        told = f"{path[:80]!r}"
+        quoted = f"{path[:80]!r}"
         if path.startswith(("/", "~")) or "\\" in path:
-            raise ToolError(f"{told} is not a path here. Paths are relative, and begin with {self._names}.")
+            raise ToolError(f"{quoted} is not a path here. Paths are relative, and begin with {self._names}.")
         parts = [part for part in path.split("/") if part not in ("", ".")]
         if ".." in parts:
-            raise ToolError(f"{told} leads out of the folders that you may use: {self._names}.")
-        if len(path) > LONGEST_PATH or len(parts) > DEEPEST or any(map(_is_odd, parts)):
-            raise ToolError(f"{told} cannot be the name of a file.")
-        if not parts or parts[0] not in self._rooms:
+            raise ToolError(f"{quoted} leads out of the folders that you may use: {self._names}.")
+        if len(path) > MAX_PATH_CHARACTERS or len(parts) > MAX_DEPTH or any(map(_is_invalid, parts)):
+            raise ToolError(f"{quoted} cannot be the name of a file.")
+        if not parts or parts[0] not in self._folders:
             joined = "/".join(parts)
-            parts = [self._shelf.get(joined, self._first), *parts]
+            parts = [self._default_folders.get(joined, self._first), *parts]
         return parts
 
     @property
     def _names(self) -> str:
-        return " or ".join(f"{name}/" for name in self._rooms)
+        return " or ".join(f"{name}/" for name in self._folders)
 
-    # ---- one file --------------------------------------------------------------------------------------------
-    def read(self, path: str, most: int) -> bytes:
-        """The content of a plain file."""
-        with self._holder(path) as (folder, name), self._opened(folder, name, path) as file:
+    # ---- files ------------------------------------------------------------------------------------------------
+    def read(self, path: str, max_bytes: int) -> bytes:
+        with self._parent(path) as (folder, name), self._open_file(folder, name, path) as file:
             size = os.fstat(file).st_size
-            if size > most:
-                raise ToolError(f"{self.plain(path)} has {megabytes(size)}; at most {megabytes(most)} can be read.")
-            return _whole(file, most)
+            if size > max_bytes:
+                raise ToolError(
+                    f"{self.normalize(path)} has {megabytes(size)}; at most {megabytes(max_bytes)} can be read."
+                )
+            return _read_all(file, max_bytes)
 
-    def write(self, path: str, content: bytes, most: int) -> bool:
-        """Write a file, or replace it whole; whether there was one before."""
-        if len(content) > most:
-            raise ToolError(f"That has {megabytes(len(content))}; a file has at most {megabytes(most)}.")
-        with self._holder(path, make=True) as (folder, name):
-            before = _kind(folder, name)
-            if before not in (None, stat.S_IFREG):
-                raise ToolError(f"{self.plain(path)} is no file that can be written: something else stands there.")
-            half = f"{UNFINISHED}{os.urandom(8).hex()}"
+    def write(self, path: str, content: bytes, max_bytes: int) -> bool:
+        """Create or replace a file. Returns whether it existed."""
+        if len(content) > max_bytes:
+            raise ToolError(f"That has {megabytes(len(content))}; a file has at most {megabytes(max_bytes)}.")
+        with self._parent(path, create=True) as (folder, name):
+            existing = _kind(folder, name)
+            if existing not in (None, stat.S_IFREG):
+                raise ToolError(f"{self.normalize(path)} is no file that can be written: something else stands there.")
+            temp = f"{TEMP_PREFIX}{os.urandom(8).hex()}"
             try:
-                file = os.open(half, _CREATE, 0o644, dir_fd=folder)
+                file = os.open(temp, _CREATE, 0o644, dir_fd=folder)
                 try:
-                    self._own(file, path)
+                    self._chown(file, path)
                     left = memoryview(content)
                     while left:
                         left = left[os.write(file, left) :]
                 finally:
                     os.close(file)
-                os.rename(half, name, src_dir_fd=folder, dst_dir_fd=folder)
+                os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
             except OSError:
                 with contextlib.suppress(OSError):
-                    os.unlink(half, dir_fd=folder)
+                    os.unlink(temp, dir_fd=folder)
                 raise
-        return before is not None
+        return existing is not None
 
     def remove(self, path: str) -> None:
-        """A file or a link, never what it leads to."""
-        with self._holder(path) as (folder, name):
+        """Delete a file or a link, but not the target of a link."""
+        with self._parent(path) as (folder, name):
             if _kind(folder, name) == stat.S_IFDIR:
-                raise ToolError(f"{self.plain(path)} is a folder; only files can be deleted.")
+                raise ToolError(f"{self.normalize(path)} is a folder; only files can be deleted.")
             os.unlink(name, dir_fd=folder)
 
-    # ---- folders ---------------------------------------------------------------------------------------------
+    # ---- folders ----------------------------------------------------------------------------------------------
     def entries(self, path: str) -> Iterator[Entry]:
-        """Everything below a folder, the outer before the inner; links are not followed."""
-        top = self.plain(path)
-        with self._folder(top) as start:
-            for place, _, name, found in walk(start, top, DEEPEST - top.count("/")):
-                if not name.startswith(UNFINISHED):
-                    is_folder, is_file = stat.S_ISDIR(found.st_mode), stat.S_ISREG(found.st_mode)
-                    yield Entry(f"{place}/{name}", found.st_size, is_folder, is_file)
+        """Everything in a folder and its subfolders, parents first. Links are not followed."""
+        top = self.normalize(path)
+        with self._open_folder(top) as start:
+            for parent, _, name, status in walk(start, top, MAX_DEPTH - top.count("/")):
+                if not name.startswith(TEMP_PREFIX):
+                    is_folder, is_file = stat.S_ISDIR(status.st_mode), stat.S_ISREG(status.st_mode)
+                    yield Entry(f"{parent}/{name}", status.st_size, is_folder, is_file)
 
-    def rename(self, room: str, before: str, after: str) -> None:
-        """Inside of one room, at its top."""
-        with self._folder(room) as fd:
-            os.rename(before, after, src_dir_fd=fd, dst_dir_fd=fd)
+    def rename(self, folder: str, name: str, new_name: str) -> None:
+        """Rename a file directly in one of the folders."""
+        with self._open_folder(folder) as fd:
+            os.rename(name, new_name, src_dir_fd=fd, dst_dir_fd=fd)
 
-    # ---- ways in ---------------------------------------------------------------------------------------------
+    # ---- opening ----------------------------------------------------------------------------------------------
     @contextmanager
-    def _folder(self, path: str, *, make: bool = False) -> Generator[int]:
-        room, *steps = self._parts(path)
-        if make:
-            self._rooms[room].mkdir(exist_ok=True)
-        fd = self._step(lambda: os.open(self._rooms[room], _FOLDER), path)
+    def _open_folder(self, path: str, *, create: bool = False) -> Generator[int]:
+        top, *names = self._parts(path)
+        if create:
+            self._folders[top].mkdir(exist_ok=True)
+        fd = self._open(lambda: os.open(self._folders[top], _FOLDER), path)
         try:
-            for step in steps:
-                fd, outer = self._inside(fd, step, path, make=make), fd
+            for name in names:
+                fd, outer = self._open_subfolder(fd, name, path, create=create), fd
                 os.close(outer)
             yield fd
         finally:
             os.close(fd)
 
     @contextmanager
-    def _holder(self, path: str, *, make: bool = False) -> Generator[tuple[int, str]]:
-        *steps, name = self._parts(path)
-        if not steps:
+    def _parent(self, path: str, *, create: bool = False) -> Generator[tuple[int, str]]:
+        """The open folder of a file, and the name of the file."""
+        *folders, name = self._parts(path)
+        if not folders:
             raise ToolError(f"{name} is a folder.")
-        with self._folder("/".join(steps), make=make) as fd:
+        with self._open_folder("/".join(folders), create=create) as fd:
             try:
                 yield fd, name
             except FileNotFoundError:
-                raise ToolError(f"There is no {self.plain(path)}.") from None
+                raise ToolError(f"There is no {self.normalize(path)}.") from None
 
     @contextmanager
-    def _opened(self, folder: int, name: str, path: str) -> Generator[int]:
+    def _open_file(self, folder: int, name: str, path: str) -> Generator[int]:
         try:
             file = os.open(name, _READ, dir_fd=folder)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENXIO, errno.EACCES):
-                raise ToolError(f"{self.plain(path)} cannot be read: it is a link or no plain file.") from None
+                raise ToolError(f"{self.normalize(path)} cannot be read: it is a link or no plain file.") from None
             raise
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise ToolError(f"{self.plain(path)} is a folder or no plain file.")
+                raise ToolError(f"{self.normalize(path)} is a folder or no plain file.")
             yield file
         finally:
             os.close(file)
 
-    def _inside(self, fd: int, step: str, path: str, *, make: bool) -> int:
-        if make and _kind(fd, step) is None:
+    def _open_subfolder(self, fd: int, name: str, path: str, *, create: bool) -> int:
+        if create and _kind(fd, name) is None:
             with contextlib.suppress(FileExistsError):
-                os.mkdir(step, dir_fd=fd)
-            inner = self._step(lambda: os.open(step, _FOLDER, dir_fd=fd), path)
-            self._own(inner, path)
-            return inner
-        return self._step(lambda: os.open(step, _FOLDER, dir_fd=fd), path)
+                os.mkdir(name, dir_fd=fd)
+            created = self._open(lambda: os.open(name, _FOLDER, dir_fd=fd), path)
+            self._chown(created, path)
+            return created
+        return self._open(lambda: os.open(name, _FOLDER, dir_fd=fd), path)
 
-    def _step(self, way: Callable[[], T], path: str) -> T:
+    def _open(self, open_it: Callable[[], T], path: str) -> T:
         try:
-            return way()
+            return open_it()
         except FileNotFoundError:
-            raise ToolError(f"There is no {self.plain(path)}.") from None
+            raise ToolError(f"There is no {self.normalize(path)}.") from None
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.EACCES):
-                raise ToolError(f"{self.plain(path)} cannot be opened: a link or a file is in the way.") from None
+                raise ToolError(f"{self.normalize(path)} cannot be opened: a link or a file is in the way.") from None
             raise
 
-    def _own(self, fd: int, path: str) -> None:
-        """What is made belongs to whom the room belongs: code that runs in there is another user."""
-        owner = self._rooms[self._parts(path)[0]].lstat()
+    def _chown(self, fd: int, path: str) -> None:
+        """Give a new file or folder to the owner of its top folder, because programs run as another user."""
+        owner = self._folders[self._parts(path)[0]].lstat()
         if os.geteuid() == 0 and owner.st_uid != 0:
             os.fchown(fd, owner.st_uid, owner.st_gid)
 
 
-def walk(fd: int, place: str, levels: int) -> Iterator[tuple[str, int, str, os.stat_result]]:
-    """Everything below an open folder, the outer before the inner: where, its open folder, its name, what it is.
+def walk(fd: int, path: str, depth: int) -> Iterator[tuple[str, int, str, os.stat_result]]:
+    """Everything below an open folder, parents first: parent path, open parent, name and status.
 
-    Links are not followed. What lies deeper than so many levels is left out, and so is what cannot be opened.
+    Links are not followed. Folders that are nested deeper or can't be opened are left out.
     """
-    inner: list[str] = []
+    folders: list[str] = []
     for name in sorted(os.listdir(fd)):
-        if (found := _stat(fd, name)) is not None:
-            yield place, fd, name, found
-            if stat.S_ISDIR(found.st_mode):
-                inner.append(name)
-    for name in inner if levels > 1 else ():
+        if (status := _status(fd, name)) is not None:
+            yield path, fd, name, status
+            if stat.S_ISDIR(status.st_mode):
+                folders.append(name)
+    for name in folders if depth > 1 else ():
         try:
             folder = os.open(name, _FOLDER, dir_fd=fd)
         except OSError:
             continue
         try:
-            yield from walk(folder, f"{place}/{name}", levels - 1)
+            yield from walk(folder, f"{path}/{name}", depth - 1)
         finally:
             os.close(folder)
 
 
-def _is_odd(name: str) -> bool:
-    return len(name.encode(errors="replace")) > LONGEST_NAME or name.startswith(UNFINISHED) or shown(name) != name
+def _is_invalid(name: str) -> bool:
+    return len(name.encode(errors="replace")) > MAX_NAME_BYTES or name.startswith(TEMP_PREFIX) or shown(name) != name
 
 
 def _kind(fd: int, name: str) -> int | None:
-    found = _stat(fd, name)
-    return None if found is None else stat.S_IFMT(found.st_mode)
+    status = _status(fd, name)
+    return None if status is None else stat.S_IFMT(status.st_mode)
 
 
-def _stat(fd: int, name: str) -> os.stat_result | None:
+def _status(fd: int, name: str) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=fd, follow_symlinks=False)
     except FileNotFoundError:
         return None
 
 
-def _whole(file: int, most: int) -> bytes:
-    pieces: list[bytes] = []
-    left = most
-    while left > 0 and (piece := os.read(file, min(left, 1 << 20))):
-        pieces.append(piece)
-        left -= len(piece)
-    return b"".join(pieces)
+def _read_all(file: int, max_bytes: int) -> bytes:
+    chunks: list[bytes] = []
+    left = max_bytes
+    while left > 0 and (chunk := os.read(file, min(left, 1 << 20))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)

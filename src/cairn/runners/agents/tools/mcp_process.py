@@ -1,4 +1,4 @@
-"""A program that serves tools over its standard input and output; it ends when the execution does, at once."""
+"""Starts an MCP server that uses standard input and output, and ends it with the execution."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from mcp.types import jsonrpc_message_adapter
 
 from cairn.runners.agents.policy import McpServer
 
-LONGEST_LINE = 16 * 1024 * 1024  # bytes of one message
-GRACE = 0.2  # seconds to end by itself
-PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "SHELL", "TERM")
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+EXIT_SECONDS = 0.2  # before it is killed
+INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "SHELL", "TERM")
 
 
 def environment(server: McpServer) -> dict[str, str]:
-    """What is harmless of this process's own, and what the settings say: never its keys."""
-    return {name: os.environ[name] for name in PASSED_ON if name in os.environ} | dict(server.env)
+    """The variables from the settings, and harmless ones of this process. Its keys are never passed on."""
+    return {name: os.environ[name] for name in INHERITED if name in os.environ} | dict(server.env)
 
 
 @contextlib.asynccontextmanager
-async def spoken_to(server: McpServer) -> AsyncGenerator[tuple[Any, Any]]:
-    """Streams of messages from and to the program, as a session takes them."""
+async def connect_process(server: McpServer) -> AsyncGenerator[tuple[Any, Any]]:
+    """Start the program. Yields the read and write streams for a client session."""
     process = await asyncio.create_subprocess_exec(
         server.command or "",
         *server.args,
@@ -37,47 +37,47 @@ async def spoken_to(server: McpServer) -> AsyncGenerator[tuple[Any, Any]]:
         stderr=DEVNULL,
         env=environment(server),
         start_new_session=True,
-        limit=LONGEST_LINE,
+        limit=MAX_MESSAGE_BYTES,
     )
-    heard, hearing = anyio.create_memory_object_stream[SessionMessage | Exception](16)
-    saying, said = anyio.create_memory_object_stream[SessionMessage](16)
-    tasks = [asyncio.ensure_future(_hear(process, heard)), asyncio.ensure_future(_say(process, said))]
+    received, read = anyio.create_memory_object_stream[SessionMessage | Exception](16)
+    write, sent = anyio.create_memory_object_stream[SessionMessage](16)
+    tasks = [asyncio.ensure_future(_receive(process, received)), asyncio.ensure_future(_send(process, sent))]
     try:
-        yield hearing, saying
+        yield read, write
     finally:
         for task in tasks:
             task.cancel()
         await end(process)
         await asyncio.gather(*tasks, return_exceptions=True)
-        for stream in (heard, hearing, saying, said):
+        for stream in (received, read, write, sent):
             stream.close()
 
 
-async def _hear(process: Process, heard: Any) -> None:
-    assert process.stdout is not None  # noqa: S101 - it was asked for
+async def _receive(process: Process, received: Any) -> None:
+    assert process.stdout is not None  # noqa: S101 - the process was started with a pipe
     with contextlib.suppress(ValueError, anyio.ClosedResourceError, anyio.BrokenResourceError):
         while line := await process.stdout.readline():
             try:
-                await heard.send(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
+                await received.send(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
             except ValueError as error:
-                await heard.send(error)
-    heard.close()
+                await received.send(error)
+    received.close()
 
 
-async def _say(process: Process, said: Any) -> None:
-    assert process.stdin is not None  # noqa: S101 - it was asked for
+async def _send(process: Process, sent: Any) -> None:
+    assert process.stdin is not None  # noqa: S101 - the process was started with a pipe
     with contextlib.suppress(OSError, anyio.EndOfStream, anyio.ClosedResourceError):
-        async for one in said:
+        async for one in sent:
             process.stdin.write(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
             await process.stdin.drain()
 
 
 async def end(process: Process) -> None:
-    """The program, and all that it has started in its group."""
+    """End the program and every process in its group."""
     if process.stdin is not None:
         process.stdin.close()
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(process.wait(), GRACE)
+        await asyncio.wait_for(process.wait(), EXIT_SECONDS)
     with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()

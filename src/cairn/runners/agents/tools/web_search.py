@@ -1,4 +1,4 @@
-"""`web_search`: by the provider's own tool, or at an address that the settings name; off unless they say so."""
+"""`web_search`: the provider's own search, or a search service from the settings. Off by default."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from cairn.runners.agents.policy import SearchPolicy
 from cairn.runners.agents.toolbox import Tool, ToolError, as_data
 from cairn.runners.agents.tools.code import ToolNotAvailable
 
-LARGEST = 2_000_000  # bytes of an answer
-SECONDS = 20.0
-SHOWN = 1_000  # characters of one result
+MAX_RESPONSE_BYTES = 2_000_000
+TIMEOUT_SECONDS = 20.0
+MAX_EXCERPT_CHARACTERS = 1_000
 
 
 def native_search(model: Model) -> WebSearchTool:
-    """ToolNotAvailable where the model has none."""
+    """The search tool of the model's provider. Raises ToolNotAvailable if the model has none."""
     if WebSearchTool not in model.supported_native_tools():
         raise ToolNotAvailable("web_search cannot be used: this model has no search of its own. Take another model.")
     return WebSearchTool()
 
 
-def search_tool(rules: SearchPolicy, web: HttpClient | None) -> Tool:
-    if web is None or rules.url is None:
+def search_tool(policy: SearchPolicy, http: HttpClient | None) -> Tool:
+    """A tool that queries the search service from the settings."""
+    if http is None or policy.url is None:
         raise ToolNotAvailable("web_search cannot be used: let an admin set web_search and web_search_url.")
-    search = SearchTool(rules, rules.url, web)
+    search = SearchTool(policy, policy.url, http)
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {"query": {"type": "string", "minLength": 1, "maxLength": 400}},
@@ -40,38 +41,41 @@ def search_tool(rules: SearchPolicy, web: HttpClient | None) -> Tool:
 
 
 class SearchTool:
-    def __init__(self, rules: SearchPolicy, url: str, web: HttpClient) -> None:
-        self._rules = rules
+    def __init__(self, policy: SearchPolicy, url: str, http: HttpClient) -> None:
+        self._policy = policy
         self._url = url
-        self._web = web
+        self._http = http
 
-    async def use(self, given: dict[str, Any]) -> str:
-        joined = "&" if "?" in self._url else "?"
-        url = f"{self._url}{joined}{urlencode({'q': given['query'], 'format': 'json'})}"
-        key = self._rules.key()
+    async def use(self, arguments: dict[str, Any]) -> str:
+        separator = "&" if "?" in self._url else "?"
+        url = f"{self._url}{separator}{urlencode({'q': arguments['query'], 'format': 'json'})}"
+        key = self._policy.api_key()
         headers = {"Accept": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
         try:
-            answer = await self._web.request("GET", url, headers=headers, timeout=SECONDS, limit=LARGEST)
+            response = await self._http.request(
+                "GET", url, headers=headers, timeout=TIMEOUT_SECONDS, limit=MAX_RESPONSE_BYTES
+            )
         except OutboundError as error:
             raise ToolError(f"The search did not work: {error}") from None
-        if answer.status != 200 or not answer.is_whole:
-            raise ToolError(f"The search did not work: it answered with status {answer.status}.")
+        if response.status != 200 or not response.is_whole:
+            raise ToolError(f"The search did not work: it answered with status {response.status}.")
         try:
-            found: Any = decode_json(answer.body)
+            document: Any = decode_json(response.body)
         except DocumentError:
             raise ToolError("The search did not work: its answer is no JSON.") from None
-        lines = [_told(one) for one in _results(found)[: self._rules.results]]
-        return as_data("What was found", "\n\n".join(lines) or "Nothing.")
+        texts = [_result_text(one) for one in _results(document)[: self._policy.max_results]]
+        return as_data("What was found", "\n\n".join(texts) or "Nothing.")
 
 
-def _results(found: Any) -> list[dict[str, Any]]:
-    listed: Any = cast("dict[str, Any]", found).get("results") if isinstance(found, dict) else found
-    if not isinstance(listed, list):
+def _results(document: Any) -> list[dict[str, Any]]:
+    """The results as objects. Services return a list, or an object with `results`."""
+    results: Any = cast("dict[str, Any]", document).get("results") if isinstance(document, dict) else document
+    if not isinstance(results, list):
         return []
-    return [cast("dict[str, Any]", one) for one in cast("list[Any]", listed) if isinstance(one, dict)]
+    return [cast("dict[str, Any]", one) for one in cast("list[Any]", results) if isinstance(one, dict)]
 
 
-def _told(one: dict[str, Any]) -> str:
-    title, url = str(one.get("title", "")), str(one.get("url", ""))
-    text = str(one.get("content") or one.get("snippet") or one.get("description") or "")
-    return f"{title}\n{url}\n{text[:SHOWN]}".strip()
+def _result_text(result: dict[str, Any]) -> str:
+    title, url = str(result.get("title", "")), str(result.get("url", ""))
+    text = str(result.get("content") or result.get("snippet") or result.get("description") or "")
+    return f"{title}\n{url}\n{text[:MAX_EXCERPT_CHARACTERS]}".strip()

@@ -47,7 +47,7 @@ def open_question(connection: Connection, execution_id: str) -> AgentQuestion | 
     ).scalar()
     if arguments is None:
         return None
-    question = cast("Mapping[str, Any]", arguments.get("said", {}))
+    question = cast("Mapping[str, Any]", arguments.get("request", {}))
     if "question" not in question:
         return None  # a form for the parameters of a script
     return AgentQuestion(str(question["question"]), tuple(map(str, question.get("options") or ())))
