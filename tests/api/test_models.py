@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cairn.adapters.simulated_model.script_file import StepsFile
+from cairn.adapters.simulated_model.script_file import SimulationFile
 from cairn.ports.models import ModelError
 from cairn.services.doctor.models import models as look_at_models
 from tests.adapters.models.fake_provider import FakeProvider, running_provider
@@ -160,7 +160,7 @@ async def test_what_the_doctor_says(app: App) -> None:
 async def test_a_file_of_steps(tmp_path: Path) -> None:
     """For users' own tests of whole pipelines; read again when it has changed."""
     file = tmp_path / "steps.yaml"
-    steps = StepsFile(file)
+    steps = SimulationFile(file)
     with pytest.raises(ModelError, match=rf"steps\.yaml.*{os.strerror(ENOENT)}"):
         steps()
     file.write_text("- checkpoint: draft\n  attempt: 1\n  fail: overload\n")

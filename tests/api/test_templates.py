@@ -118,7 +118,7 @@ async def test_refund_by_an_agent(app: App) -> None:
     assert (asked["operation_type"], asked["risk_level"], asked["confidence"]) == ("send_email", "high", 0.86)
     proposed = asked["action"]["parameters"]
     assert (proposed["to"], proposed["subject"]) == ("customer@example.com", "Refund for order 12345")
-    assert "We pay back {{ amount }} for order 12345." in proposed["body"]
+    assert "We will refund {{ amount }} for order 12345." in proposed["body"]
     assert "“The headphones of order 12345 are defective.”" in asked["action"]["reasoning"]
     assert asked["action"]["supporting_data"]["Order"]["amount"] == 99.99
     assert ended.json("weigh", "refund")["amount"] == 99.99

@@ -13,7 +13,7 @@ from cairn.adapters.models.prices import Price
 from cairn.adapters.models.providers import ProviderRule
 from cairn.adapters.outbound_guard import AllowedHosts, OutboundGuard
 from cairn.adapters.simulated_model import SimulatedModelFactory
-from cairn.adapters.simulated_model.script_file import StepsFile
+from cairn.adapters.simulated_model.script_file import SimulationFile
 from cairn.adapters.smtp_mailer import SmtpMailer, SmtpServer
 from cairn.config import OidcSettings, Settings
 from cairn.ports import Clock, ProcessLimits, SandboxLevel
@@ -131,7 +131,7 @@ def open_models(settings: Settings, rules: ModelPolicy, secrets: SecretStore) ->
         except SecretUnreadable as error:
             raise LookupError(str(error)) from None
 
-    steps = {"steps": StepsFile(settings.simulation_file)} if settings.simulation_file is not None else {}
+    steps = {"steps": SimulationFile(settings.simulation_file)} if settings.simulation_file is not None else {}
     return PydanticAiModels(
         rules, opened, os.environ, SimulatedModelFactory(settings.simulation_chars_per_second, **steps)
     )

@@ -54,7 +54,9 @@ class Way:
 
 @pytest.fixture(params=[CLAUDE, GPT, CHAT, SIMULATED])
 async def way(request: pytest.FixtureRequest, provider: FakeProvider) -> AsyncIterator[Way]:
-    models = PydanticAiModels(rules(provider, silence=1.0), no_secret, ENVIRONMENT, SimulatedModelFactory(pace=200))
+    models = PydanticAiModels(
+        rules(provider, silence=1.0), no_secret, ENVIRONMENT, SimulatedModelFactory(chars_per_second=200)
+    )
     yield Way(models, request.param, provider)
     await models.close()
 

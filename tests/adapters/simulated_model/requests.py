@@ -1,4 +1,4 @@
-"""The simulated model, asked as an agent's turn asks it."""
+"""Conversations with the simulated model, in the form in which agents send requests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TICKET = {
     "amount": 129.5,
 }
 INPUT = f"=== INPUT ===\n```json\n{json.dumps(TICKET)}\n```\n"
-TASK = "=== YOUR TASK ===\nSort the ticket and say what it is about.\n"
+TASK = "=== YOUR TASK ===\nSort the ticket and describe its topic.\n"
 
 
 def tool(name: str, properties: Mapping[str, Any], *required: str, description: str = "") -> ToolDefinition:
@@ -68,9 +68,7 @@ SEARCH = tool("web_search", {"query": TEXT}, "query")
 
 
 @dataclass
-class Talk:
-    """One conversation with it."""
-
+class SimulatedConversation:
     model: Model
     system: str = SYSTEM
     tools: Sequence[ToolDefinition] = ()
@@ -86,12 +84,12 @@ class Talk:
             function_tools=list(self.tools), output_tools=[output], output_mode="tool", allow_text_output=False
         )
 
-    async def say(self, prompt: str) -> ModelResponse:
+    async def send(self, prompt: str) -> ModelResponse:
         parts = [] if self.messages else [SystemPromptPart(self.system)]
         self.messages.append(ModelRequest(parts=[*parts, UserPromptPart(prompt)]))
-        return await self.go_on()
+        return await self._request_reply()
 
-    async def go_on(self) -> ModelResponse:
+    async def _request_reply(self) -> ModelResponse:
         async with model_request_stream(
             self.model, list(self.messages), model_request_parameters=self.parameters
         ) as stream:
@@ -101,14 +99,14 @@ class Talk:
         self.messages.append(response)
         return response
 
-    async def answer(self, response: ModelResponse, text: str = "Done.") -> ModelResponse:
-        """What the tools say, and what it says to that."""
+    async def return_tool_results(self, response: ModelResponse, text: str = "Done.") -> ModelResponse:
+        """Send the same result for every tool call; return the next reply."""
         parts = [ToolReturnPart(call.tool_name, text, tool_call_id=call.tool_call_id) for call in response.tool_calls]
         self.messages.append(ModelRequest(parts=parts))
-        return await self.go_on()
+        return await self._request_reply()
 
 
-def talk(
+def converse(
     *tools: ToolDefinition,
     name: str = "simulated:default",
     schema: Any = None,
@@ -116,16 +114,16 @@ def talk(
     call_context: ModelCallContext | None = None,
     simulated: SimulatedModelFactory | None = None,
     system: str = SYSTEM,
-) -> Talk:
+) -> SimulatedConversation:
     model = (simulated or SimulatedModelFactory())(name, {"simulation": steps}, call_context or ModelCallContext())
-    return Talk(model, system, tools, schema)
+    return SimulatedConversation(model, system, tools, schema)
 
 
-def uses(response: ModelResponse) -> list[tuple[str, Json]]:
+def tool_calls(response: ModelResponse) -> list[tuple[str, Json]]:
     return [(call.tool_name, call.args_as_dict()) for call in response.tool_calls]
 
 
 def output(response: ModelResponse) -> Any:
-    ((name, given),) = uses(response)
+    ((name, arguments),) = tool_calls(response)
     assert name == "final_result"
-    return given
+    return arguments

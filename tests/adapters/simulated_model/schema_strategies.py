@@ -1,4 +1,4 @@
-"""Schemas at random, each made around a value that fits it: whoever says there is none is wrong."""
+"""Random schemas, each built around a valid value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 Json = dict[str, Any]
 KEYS = st.sampled_from(["name", "total", "items", "notes", "is open", "ä/~", "$ref", "id"])
-PLAIN = st.one_of(
+SCALARS = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-50, 50),
@@ -19,7 +19,7 @@ PLAIN = st.one_of(
     st.sampled_from(["2026-03-01", "a@example.com", "https://example.com/x", "0f0f0f0f-0000-4000-8000-000000000000"]),
 )
 VALUES = st.recursive(
-    PLAIN,
+    SCALARS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=8,
 )
@@ -29,26 +29,31 @@ FORMATS = {
     "https://example.com/x": "uri",
     "0f0f0f0f-0000-4000-8000-000000000000": "uuid",
 }
-OTHER = [{"type": "null"}, {"const": "never"}, {"type": "string", "minLength": 500}, {"type": "array", "minItems": 90}]
+NEVER_VALID = [
+    {"type": "null"},
+    {"const": "never"},
+    {"type": "string", "minLength": 500},
+    {"type": "array", "minItems": 90},
+]
 
 
 @st.composite
-def fitting(draw: st.DrawFn, value: Any, depth: int = 0) -> Any:
-    """A schema that the value fits."""
+def schemas_for(draw: st.DrawFn, value: Any, depth: int = 0) -> Any:
+    """A schema that accepts the value."""
     if depth > 4 or draw(st.integers(0, 9)) == 0:
         return draw(st.sampled_from([True, {}, {"const": value}, {"enum": [value, "other", None]}]))
     schema = draw(_of_type(value, depth))
-    for wrap in draw(st.lists(st.sampled_from(["allOf", "anyOf", "oneOf", "not", "if", "$ref"]), max_size=2)):
-        schema = draw(_wrapped(wrap, schema, value, depth))
+    for keyword in draw(st.lists(st.sampled_from(["allOf", "anyOf", "oneOf", "not", "if", "$ref"]), max_size=2)):
+        schema = draw(_combined(keyword, schema, value, depth))
     return schema
 
 
 @st.composite
-def _wrapped(draw: st.DrawFn, wrap: str, schema: Any, value: Any, depth: int) -> Any:
-    other = draw(st.sampled_from([one for one in OTHER if not _holds(one, value)]))
-    match wrap:
+def _combined(draw: st.DrawFn, keyword: str, schema: Any, value: Any, depth: int) -> Any:
+    other = draw(st.sampled_from([one for one in NEVER_VALID if not _accepts(one, value)]))
+    match keyword:
         case "allOf":
-            return {"allOf": [schema, draw(fitting(value, depth + 1))]}
+            return {"allOf": [schema, draw(schemas_for(value, depth + 1))]}
         case "anyOf":
             return {"anyOf": draw(st.permutations([other, schema]))}
         case "oneOf":
@@ -65,7 +70,7 @@ def _wrapped(draw: st.DrawFn, wrap: str, schema: Any, value: Any, depth: int) ->
             return {"$defs": {"it": schema}, "$ref": "#/$defs/it"} if depth == 0 else schema
 
 
-def _holds(schema: Json, value: Any) -> bool:
+def _accepts(schema: Json, value: Any) -> bool:
     return (value is None and schema == {"type": "null"}) or value == "never"
 
 
@@ -73,20 +78,20 @@ def _holds(schema: Json, value: Any) -> bool:
 def _of_type(draw: st.DrawFn, value: Any, depth: int) -> Json:
     match value:
         case None:
-            made: Json = {"type": draw(st.sampled_from(["null", ["null", "integer"]]))}
+            schema: Json = {"type": draw(st.sampled_from(["null", ["null", "integer"]]))}
         case bool():
-            made = {"type": "boolean"}
+            schema = {"type": "boolean"}
         case int() | float():
-            made = draw(_number(value))
+            schema = draw(_number(value))
         case str():
-            made = draw(_text(value))
+            schema = draw(_text(value))
         case list():
-            made = draw(_list(cast("list[Any]", value), depth))
+            schema = draw(_list(cast("list[Any]", value), depth))
         case _:
-            made = draw(_object(cast("Json", value), depth))
+            schema = draw(_object(cast("Json", value), depth))
     if draw(st.integers(0, 4)) == 0:
-        made.pop("type", None)
-    return made
+        schema.pop("type", None)
+    return schema
 
 
 @st.composite
@@ -99,8 +104,8 @@ def _number(draw: st.DrawFn, value: float) -> Json:
     }
     if isinstance(value, int) and value:
         options["multipleOf"] = abs(value) if abs(value) < 1000 else 1
-    kind = "integer" if isinstance(value, int) else "number"
-    return {"type": kind, **_some(draw, options)}
+    type_ = "integer" if isinstance(value, int) else "number"
+    return {"type": type_, **_some(draw, options)}
 
 
 @st.composite
@@ -123,11 +128,11 @@ def _list(draw: st.DrawFn, value: list[Any], depth: int) -> Json:
     if len({repr(one) for one in value}) == len(value) and not any(isinstance(one, bool | float) for one in value):
         options["uniqueItems"] = True
     if value:
-        options["contains"] = draw(fitting(value[0], depth + 1))
+        options["contains"] = draw(schemas_for(value[0], depth + 1))
         if draw(st.booleans()):
-            options["prefixItems"] = [draw(fitting(one, depth + 1)) for one in value]
+            options["prefixItems"] = [draw(schemas_for(one, depth + 1)) for one in value]
         else:
-            options["items"] = {"anyOf": [draw(fitting(one, depth + 1)) for one in value]}
+            options["items"] = {"anyOf": [draw(schemas_for(one, depth + 1)) for one in value]}
     return {"type": "array", **_some(draw, options)}
 
 
@@ -140,11 +145,11 @@ def _object(draw: st.DrawFn, value: Json, depth: int) -> Json:
         "propertyNames": {"maxLength": 20},
         "dependentRequired": {key: list(value) for key in value},
     }
-    inner = {key: draw(fitting(one, depth + 1)) for key, one in value.items()}
-    made = {"type": "object", "properties": inner, **_some(draw, options)}
+    inner = {key: draw(schemas_for(one, depth + 1)) for key, one in value.items()}
+    schema = {"type": "object", "properties": inner, **_some(draw, options)}
     if draw(st.booleans()):
-        made[draw(st.sampled_from(["additionalProperties", "unevaluatedProperties"]))] = False
-    return made
+        schema[draw(st.sampled_from(["additionalProperties", "unevaluatedProperties"]))] = False
+    return schema
 
 
 def _some(draw: st.DrawFn, options: Json) -> Json:
@@ -153,6 +158,6 @@ def _some(draw: st.DrawFn, options: Json) -> Json:
 
 @st.composite
 def schemas(draw: st.DrawFn) -> tuple[Any, Any]:
-    """With the value that it was made around."""
+    """A schema and the valid value that it was built around."""
     value = draw(VALUES)
-    return draw(fitting(value)), value
+    return draw(schemas_for(value)), value

@@ -1,4 +1,4 @@
-"""The simulated model satisfies any schema."""
+"""The simulated model generates a valid value for any schema."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import jsonschema_rs
 import pytest
 from hypothesis import assume, given, settings
 
-from cairn.adapters.simulated_model.regex_strings import matching
-from cairn.adapters.simulated_model.schema_values import Impossible, make
+from cairn.adapters.simulated_model.regex_strings import matching_strings
+from cairn.adapters.simulated_model.schema_values import NoValueFound, generate
 from cairn.definitions import check_value
 from tests.adapters.simulated_model.schema_strategies import schemas
 from tests.effort import examples
@@ -19,33 +19,33 @@ from tests.effort import examples
 CORPUS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "corpus.json").read_text())
 
 
-@pytest.mark.parametrize("case", CORPUS, ids=[case["what"] for case in CORPUS])
-def test_the_corpus(case: dict[str, Any]) -> None:
-    value = make(case["schema"])
+@pytest.mark.parametrize("case", CORPUS, ids=[case["name"] for case in CORPUS])
+def test_the_value_is_valid_and_deterministic(case: dict[str, Any]) -> None:
+    value = generate(case["schema"])
     assert check_value(case["schema"], value) == []
-    assert make(case["schema"]) == value
+    assert generate(case["schema"]) == value
 
 
 @settings(max_examples=examples(250))
 @given(schemas())
-def test_schemas_at_random(made: tuple[Any, Any]) -> None:
-    """Each was made around a value that fits: there is one to be found."""
-    schema, witness = made
+def test_a_value_is_found_for_random_schemas(schema_and_witness: tuple[Any, Any]) -> None:
+    """Each schema is built around a valid value, so at least one exists."""
+    schema, witness = schema_and_witness
     try:
         validator = jsonschema_rs.validator_for(schema, validate_formats=True)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError):
         assume(False)
         raise
     assume(validator.is_valid(witness))
-    assert validator.is_valid(make(schema))
+    assert validator.is_valid(generate(schema))
 
 
 @pytest.mark.parametrize(
     "schema", [False, {"type": "string", "enum": [1]}, {"minimum": 5, "maximum": 3, "type": "number"}, {"not": {}}]
 )
-def test_what_cannot_be_is_told(schema: Any) -> None:
-    with pytest.raises(Impossible):
-        make(schema)
+def test_a_schema_without_valid_values_is_rejected(schema: Any) -> None:
+    with pytest.raises(NoValueFound):
+        generate(schema)
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_what_cannot_be_is_told(schema: Any) -> None:
         "^[^a-z]$",
     ],
 )
-def test_patterns(pattern: str) -> None:
-    made = list(matching(pattern, most=20))
-    assert made
-    assert [text for text in made if not jsonschema_rs.is_valid({"pattern": pattern}, text)] == []
-    assert len(set(made)) == len(made)
+def test_generated_strings_match_the_pattern(pattern: str) -> None:
+    generated = list(matching_strings(pattern, limit=20))
+    assert generated
+    assert [text for text in generated if not jsonschema_rs.is_valid({"pattern": pattern}, text)] == []
+    assert len(set(generated)) == len(generated)
 
 
-def test_patterns_that_are_none() -> None:
-    assert list(matching("(")) == []
+def test_an_invalid_pattern_has_no_strings() -> None:
+    assert list(matching_strings("(")) == []

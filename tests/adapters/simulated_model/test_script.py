@@ -1,4 +1,4 @@
-"""Replies of the simulated model can be scripted by checkpoint, attempt and call, for users' own tests."""
+"""Users can script the simulated model by checkpoint, attempt and call to test their pipelines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from cairn.adapters.simulated_model import SimulatedModelFactory
 from cairn.ports.models import ANSWERED_BY, ModelCallContext, ModelError
 from cairn.ports.models import ModelErrorKind as Kind
 from tests.adapters.models.requests import no_secret, streamed, whole
-from tests.adapters.simulated_model.requests import ASK, INPUT, TASK, WRITE, Json, Talk, output, talk, uses
+from tests.adapters.simulated_model.requests import (
+    ASK,
+    INPUT,
+    TASK,
+    WRITE,
+    Json,
+    SimulatedConversation,
+    converse,
+    output,
+    tool_calls,
+)
 from tests.mentions import mentions
 
 FILES = "=== RESULT ===\nWrite these files:\n- staging/a.md, in Markdown\n- staging/b.json, in JSON"
@@ -19,8 +29,8 @@ KINDS = [kind for kind in Kind if kind is not Kind.NOT_CONFIGURED]
 
 
 def models(simulated: SimulatedModelFactory | None = None, **more: Any) -> PydanticAiModels:
-    given: dict[str, Any] = {"first_wait": 0.0, **more}
-    return PydanticAiModels(ModelPolicy(**given), no_secret, {}, simulated or SimulatedModelFactory())
+    policy: dict[str, Any] = {"first_wait": 0.0, **more}
+    return PydanticAiModels(ModelPolicy(**policy), no_secret, {}, simulated or SimulatedModelFactory())
 
 
 def call_context(**more: Any) -> ModelCallContext:
@@ -32,31 +42,31 @@ def scripted(*steps: Json) -> Json:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in (Kind.REFUSAL, Kind.BAD_ANSWER)])
-async def test_it_fails_in_a_chosen_way(kind: Kind) -> None:
-    """As a provider would: told apart, tried again or not; also by the name alone."""
+async def test_the_scripted_error_is_raised_like_a_provider_error(kind: Kind) -> None:
+    """Transient errors are retried. A model name such as `simulated:overload` works like a script."""
     for name, settings in (
         ("simulated:default", scripted({"fail": kind.value})),
         (f"simulated:{kind.value.replace('_', '-')}", {}),
     ):
-        told: list[str] = []
+        notices: list[str] = []
         for ask in (streamed, whole):
-            told.clear()
+            notices.clear()
             with pytest.raises(ModelError) as raised:
-                await ask(models().choose(name, settings, ModelCallContext(notify=told.append)))
+                await ask(models().choose(name, settings, ModelCallContext(notify=notices.append)))
             assert raised.value.kind is kind
             assert str(raised.value).startswith(f"{name}: ")
-            assert len(told) == (2 if raised.value.is_transient else 0)
+            assert len(notices) == (2 if raised.value.is_transient else 0)
 
 
-async def test_refusals_and_answers_that_cannot_be_read() -> None:
-    refused = await talk(steps=[{"fail": "refusal"}]).say("Go.")
+async def test_refusals_and_unreadable_answers_are_scripted() -> None:
+    refused = await converse(steps=[{"fail": "refusal"}]).send("Go.")
     assert refused.finish_reason == "content_filter"
-    bad = await talk(steps=[{"fail": "bad_answer"}], schema={"type": "object"}).say("Go.")
+    bad = await converse(steps=[{"fail": "bad_answer"}], schema={"type": "object"}).send("Go.")
     assert [call.args for call in bad.tool_calls] == ['{"half']
-    assert (await talk(steps=[{"fail": "bad_answer"}]).say("Go.")).text == '{"half'
+    assert (await converse(steps=[{"fail": "bad_answer"}]).send("Go.")).text == '{"half'
 
 
-async def test_on_a_chosen_attempt_of_an_execution() -> None:
+async def test_a_step_applies_to_the_chosen_attempts() -> None:
     steps = scripted({"attempt": [1, 2], "fail": "overload"}, {"say": "There."})
     adapter = models(tries=1)
     for attempt in (1, 2):
@@ -65,87 +75,93 @@ async def test_on_a_chosen_attempt_of_an_execution() -> None:
     assert (await streamed(adapter.choose(None, steps, call_context(attempt=3)))).text == "There."
 
 
-async def test_on_a_chosen_call() -> None:
-    """Counted by execution and attempt, also over the tries of one request; each execution begins anew."""
+async def test_a_step_applies_to_the_chosen_calls() -> None:
+    """Calls are counted per execution and attempt. A retry counts as a call."""
     steps = scripted({"call": 1, "fail": "rate_limit", "retry_after": 0}, {"say": "There."})
     adapter = models()
     for execution in ("one", "two"):
-        told: list[str] = []
-        chosen = adapter.choose(None, steps, ModelCallContext(execution_id=execution, notify=told.append))
+        notices: list[str] = []
+        chosen = adapter.choose(None, steps, ModelCallContext(execution_id=execution, notify=notices.append))
         response = await streamed(chosen)
-        assert (response.text, len(told)) == ("There.", 1)
+        assert (response.text, len(notices)) == ("There.", 1)
         assert (response.metadata or {})[ANSWERED_BY] == "simulated:default"
         assert (await streamed(chosen)).text == "There."
     assert (await streamed(adapter.choose(None, steps, ModelCallContext("one", attempt=2)))).text == "There."
 
 
-async def test_after_some_characters() -> None:
-    told: list[str] = []
+async def test_the_error_interrupts_the_stream_after_some_characters() -> None:
+    notices: list[str] = []
     steps = scripted({"call": 1, "fail": "network", "after": 20})
     events: list[Any] = []
-    response = await streamed(models().choose(None, steps, ModelCallContext("one", notify=told.append)), events)
-    assert (len(told), response.state) == (1, "complete")
+    response = await streamed(models().choose(None, steps, ModelCallContext("one", notify=notices.append)), events)
+    assert (len(notices), response.state) == (1, "complete")
     with pytest.raises(ModelError) as raised:
         await streamed(models(tries=1).choose(None, scripted({"fail": "network", "after": 5}), call_context()))
     assert raised.value.kind is Kind.NETWORK
 
 
-async def test_by_words_of_the_prompt_and_by_checkpoint() -> None:
+async def test_a_step_applies_to_matching_prompts_and_checkpoints() -> None:
     steps: list[Json] = [
         {"when": "NOTHING LIKE IT", "say": "no"},
         {"checkpoint": "other", "say": "not here"},
         {"when": "invoice EXPORT", "checkpoint": "draft", "say": "Yes."},
     ]
-    assert (await talk(steps=steps, call_context=ModelCallContext(checkpoint="draft")).say(INPUT + TASK)).text == "Yes."
+    assert (
+        await converse(steps=steps, call_context=ModelCallContext(checkpoint="draft")).send(INPUT + TASK)
+    ).text == "Yes."
     everywhere = SimulatedModelFactory(steps=lambda: steps)
     assert (
-        await talk(simulated=everywhere, call_context=ModelCallContext(checkpoint="draft")).say(INPUT + TASK)
+        await converse(simulated=everywhere, call_context=ModelCallContext(checkpoint="draft")).send(INPUT + TASK)
     ).text == "Yes."
-    own = talk(simulated=everywhere, steps=[{"say": "Mine first."}], call_context=ModelCallContext(checkpoint="draft"))
-    assert (await own.say(INPUT + TASK)).text == "Mine first."
-    assert "invoice" in ((await talk(simulated=everywhere).say(INPUT + TASK)).text or "")
+    with_own_steps = converse(
+        simulated=everywhere, steps=[{"say": "Mine first."}], call_context=ModelCallContext(checkpoint="draft")
+    )
+    assert (await with_own_steps.send(INPUT + TASK)).text == "Mine first."
+    assert "invoice" in ((await converse(simulated=everywhere).send(INPUT + TASK)).text or "")
 
 
-async def test_given_words_and_objects() -> None:
+async def test_texts_and_outputs_are_scripted() -> None:
     schema: Json = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
-    assert output(await talk(steps=[{"output": {"a": "not a number"}}], schema=schema).say("Go.")) == {
+    assert output(await converse(steps=[{"output": {"a": "not a number"}}], schema=schema).send("Go.")) == {
         "a": "not a number"
     }
-    assert output(await talk(steps=[{"say": '{"a": 3}'}], schema=schema).say("Go.")) == {"a": 3}
-    assert (await talk(steps=[{"say": "No JSON."}], schema=schema).say("Go.")).text == "No JSON."
-    assert (await talk(steps=[{"output": [1]}]).say("Go.")).text == "[1]"
-    assert (await talk(steps=[{"say": ""}]).say("Go.")).text == ""
+    assert output(await converse(steps=[{"say": '{"a": 3}'}], schema=schema).send("Go.")) == {"a": 3}
+    assert (await converse(steps=[{"say": "No JSON."}], schema=schema).send("Go.")).text == "No JSON."
+    assert (await converse(steps=[{"output": [1]}]).send("Go.")).text == "[1]"
+    assert (await converse(steps=[{"say": ""}]).send("Go.")).text == ""
 
 
-async def test_given_artifacts() -> None:
-    """Omitted, given, and one too many."""
+async def test_artifacts_are_scripted() -> None:
+    """A file can be set, left out or added."""
     steps: list[Json] = [{"artifacts": {"a": "# Given\n", "b.json": None, "more.txt": "Not asked for."}}]
-    talking = talk(WRITE, steps=steps)
-    written = await talking.say(TASK + FILES)
-    assert uses(written) == [
+    conversation = converse(WRITE, steps=steps)
+    written = await conversation.send(TASK + FILES)
+    assert tool_calls(written) == [
         ("write_file", {"path": "staging/a.md", "content": "# Given\n"}),
         ("write_file", {"path": "staging/more.txt", "content": "Not asked for."}),
     ]
-    done = await talking.answer(written)
+    done = await conversation.return_tool_results(written)
     assert done.text == mentions("staging/a.md", "staging/more.txt")
     schema: Json = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
     listed = "=== RESULT ===\nIt holds:\n- a.md, in Markdown\n- b.json, in JSON"
-    made = await talk(steps=[{"artifacts": {"b": {"n": 1}, "a": None}}], schema=schema).say(listed)
-    assert output(made) == {"b": {"n": 1}}
-    one = "=== RESULT ===\nYour answer is the content of a.md, in Markdown."
-    assert (await talk(steps=[{"artifacts": {"a": "Given."}}]).say(one)).text == "Given."
-    whole_object = "=== RESULT ===\nIt holds:\n- data.json, in JSON"
-    made = await talk(steps=[{"artifacts": {"data": {"n": "wrong"}}}], schema=schema).say(whole_object)
-    assert output(made) == {"n": "wrong"}
+    reply = await converse(steps=[{"artifacts": {"b": {"n": 1}, "a": None}}], schema=schema).send(listed)
+    assert output(reply) == {"b": {"n": 1}}
+    single_file = "=== RESULT ===\nYour answer is the content of a.md, in Markdown."
+    assert (await converse(steps=[{"artifacts": {"a": "Given."}}]).send(single_file)).text == "Given."
+    object_prompt = "=== RESULT ===\nIt holds:\n- data.json, in JSON"
+    reply = await converse(steps=[{"artifacts": {"data": {"n": "wrong"}}}], schema=schema).send(object_prompt)
+    assert output(reply) == {"n": "wrong"}
 
 
-async def test_a_given_tool() -> None:
-    """With what is given; the rest is made up; once in a conversation."""
-    talking: Talk = talk(ASK, steps=[{"use": "ask_human", "arguments": {"question": "Which one?"}}])
-    response = await talking.say("Say hello.")
-    assert uses(response) == [("ask_human", {"question": "Which one?"})]
-    assert uses(await talking.answer(response, "The first.")) == []
-    absent = talk(steps=[{"use": "request_rework"}])
-    assert uses(await absent.say("Say hello.")) == []
-    bare = await talk(ASK, steps=[{"use": "ask_human"}]).say("Say hello.")
-    assert uses(bare)[0][1]["question"] != ""
+async def test_a_tool_call_is_scripted_once_per_conversation() -> None:
+    """Arguments that the script omits are generated."""
+    conversation: SimulatedConversation = converse(
+        ASK, steps=[{"use": "ask_human", "arguments": {"question": "Which one?"}}]
+    )
+    response = await conversation.send("Say hello.")
+    assert tool_calls(response) == [("ask_human", {"question": "Which one?"})]
+    assert tool_calls(await conversation.return_tool_results(response, "The first.")) == []
+    absent = converse(steps=[{"use": "request_rework"}])
+    assert tool_calls(await absent.send("Say hello.")) == []
+    bare = await converse(ASK, steps=[{"use": "ask_human"}]).send("Say hello.")
+    assert tool_calls(bare)[0][1]["question"] != ""

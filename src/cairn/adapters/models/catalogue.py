@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ANTHROPIC = "anthropic:claude-sonnet-4-5-20250929"  # with a key and no other wish
 SUCCESSOR = "anthropic:claude-sonnet-5-5"  # its last fallback: the provider ends models after a year or so
 NO_KEY_AT_ALL = f"{SIMULATED}:default"
-QUESTION = "Answer with this one word and nothing else: ready"
+QUESTION = "Reply with exactly one word: ready"
 SHORT = 256  # tokens that a trial may take, thoughts included
 # Providers whose answers always say why they ended: without that, the rest is missing.
 SAYS_END = frozenset({"anthropic", "openai", "openai-responses", "azure-responses"})

@@ -1,4 +1,4 @@
-"""What the simulated model says in a discussion: by its role, from what was given, to what the others have said."""
+"""The simulated model's contributions to a discussion."""
 
 from __future__ import annotations
 
@@ -8,86 +8,87 @@ from collections.abc import Iterator
 from cairn.adapters.simulated_model.plausible_values import PlausibleValues
 from cairn.adapters.simulated_model.prompt_parser import ParsedPrompt
 
-AGREED = "AGREED"  # what somebody says who has nothing to add, where the prompt asks for it
+AGREED = "AGREED"  # ends a discussion when the prompt asks for it
 _MEMBERS = re.compile(r"\b(?:council|debate) of ([^.\n]+?)(?:, round|\.)")
 _ROUND = re.compile(r"\bround (\d+)")
 _QUOTED = re.compile(r"“([^”]{20,300})”")
 _OPPOSED = re.compile(r"\b(debate|against|oppos\w+|contra|disagree|critic\w*)\b", re.IGNORECASE)
 _DECIDES = re.compile(r"\b(decide|chair|judge|rule|merge|final|one result)\b", re.IGNORECASE)
+_SECOND_PERSON = re.compile(r"\b(yours?|yourself|you)\b", re.IGNORECASE)
+_FIRST_PERSON = {"your": "my", "yours": "mine", "yourself": "myself", "you": "I"}
 
 
-_OWN = {"your": "my", "yours": "mine", "yourself": "myself", "you": "I"}
-
-
-def part_of(reading: ParsedPrompt, knowing: PlausibleValues) -> str:
-    """A statement in a discussion, or plain words."""
-    who, duty = reading.agent, reading.duty
-    others = [(speaker, said) for speaker, said in reading.statements if _name(speaker) != who]
-    fact = knowing.sentence(_turn(reading))
-    lines = [f"{f'As {who}: ' if who else ''}{_view(reading)}I go by this: “{fact}”"]
-    if "Review the answers" in duty:
-        lines += _reviews(reading, others, knowing)
+def discussion_reply(prompt: ParsedPrompt, values: PlausibleValues) -> str:
+    """A statement in a discussion, or the plain answer of an agent that works alone."""
+    own_name, instructions = prompt.agent_name, prompt.turn_instructions
+    others = [(speaker, text) for speaker, text in prompt.statements if _name(speaker) != own_name]
+    fact = values.sentence(_fact_index(prompt))
+    lines = [f"{f'As {own_name}: ' if own_name else ''}{_self_description(prompt)}My main point is: “{fact}”"]
+    if "Review the answers" in instructions:
+        lines += _reviews(prompt, others, values)
     elif others:
-        lines.append(_reply(reading, *others[-1]))
-    if _DECIDES.search(duty):
+        lines.append(_response(prompt, *others[-1]))
+    if _DECIDES.search(instructions):
         names = dict.fromkeys(_name(speaker) for speaker, _ in others)
-        lines.append(f"Having heard {' and '.join(names) or 'all'}, I decide: {knowing.title}.")
-    lines.append(f"So I would look at “{knowing.topic(0)}” first, then at “{knowing.topic(1)}”.")
-    if reading.feedback:
-        lines.append(f"What was asked to be changed is done: {reading.feedback.splitlines()[0][:160]}")
-    if AGREED in duty and any(_name(speaker) == who for speaker, _ in reading.statements):
+        lines.append(f"After hearing {' and '.join(names) or 'everyone'}, I decide: {values.title}.")
+    lines.append(f"I would start with “{values.topic(0)}” and continue with “{values.topic(1)}”.")
+    if prompt.feedback:
+        lines.append(f"I have made the requested change: {prompt.feedback.splitlines()[0][:160]}")
+    if AGREED in instructions and any(_name(speaker) == own_name for speaker, _ in prompt.statements):
         lines.append(AGREED)
     return "\n\n".join(lines)
 
 
-def heard(reading: ParsedPrompt) -> Iterator[tuple[str, str]]:
-    """What each has said, in short."""
-    told = dict[str, str]()
-    for speaker, said in reading.statements:
-        told.setdefault(_point(said), speaker)
-    yield from ((speaker, words) for words, speaker in told.items() if words)
+def main_points(prompt: ParsedPrompt) -> Iterator[tuple[str, str]]:
+    """Each speaker's main point, without repetitions."""
+    speakers = dict[str, str]()
+    for speaker, text in prompt.statements:
+        speakers.setdefault(_main_point(text), speaker)
+    yield from ((speaker, point) for point, speaker in speakers.items() if point)
 
 
-def _reviews(reading: ParsedPrompt, others: list[tuple[str, str]], knowing: PlausibleValues) -> Iterator[str]:
-    for speaker, said in others:
-        yield _reply(reading, speaker, said)
+def _reviews(prompt: ParsedPrompt, others: list[tuple[str, str]], values: PlausibleValues) -> Iterator[str]:
+    for speaker, text in others:
+        yield _response(prompt, speaker, text)
     if others:
-        yield f"I would take the answer of {others[0][0]}, and add what it lacks: a word on “{knowing.topic(2)}”."
+        yield f"I prefer the answer of {others[0][0]}, but it should also cover “{values.topic(2)}”."
 
 
-def _reply(reading: ParsedPrompt, speaker: str, said: str) -> str:
-    point = _point(said)
-    if _OPPOSED.search(f"{reading.duty} {reading.system}"):
-        return f"{_name(speaker)} says: {point} That is right, but it does not settle the question."
-    return f"{_name(speaker)} says: {point} I agree, and it fits what I go by."
+def _response(prompt: ParsedPrompt, speaker: str, text: str) -> str:
+    point = _main_point(text)
+    if _OPPOSED.search(f"{prompt.turn_instructions} {prompt.system}"):
+        return f"{_name(speaker)} says: {point} That is true, but it does not answer the question."
+    return f"{_name(speaker)} says: {point} I agree. This supports my point."
 
 
-def _point(said: str) -> str:
-    """What a statement comes to: what it goes by, else how it begins."""
-    quoted = _QUOTED.search(said)
+def _main_point(text: str) -> str:
+    """The first quotation of a statement, or its first sentence."""
+    quoted = _QUOTED.search(text)
     if quoted:
         return f"“{quoted[1]}”"
-    first = re.split(r"(?<=[.!?])\s", said.strip(), maxsplit=1)[0].strip()[:200]
+    first = re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0].strip()[:200]
     return first if first.endswith((".", "!", "?")) or not first else f"{first}."
 
 
-def _view(reading: ParsedPrompt) -> str:
-    """What somebody stands for, in the first person."""
-    found = re.search(r"\bYou are [^.\n]+\.\s+You ([^.\n]+\.)", reading.system)
+def _self_description(prompt: ParsedPrompt) -> str:
+    """The system prompt's second sentence, in the first person."""
+    found = re.search(r"\bYou are [^.\n]+\.\s+You ([^.\n]+\.)", prompt.system)
     if found is None:
         return ""
-    told = re.sub(r"\b(yours?|yourself|you)\b", lambda one: _OWN[one[0].lower()], found[1], flags=re.IGNORECASE)
-    return f"I {told} "
+    text = re.sub(
+        r"\b(yours?|yourself|you)\b", lambda one: _FIRST_PERSON[one[0].lower()], found[1], flags=re.IGNORECASE
+    )
+    return f"I {text} "
 
 
-def _turn(reading: ParsedPrompt) -> int:
-    """Which fact to begin with: another one for each who speaks, and for each round."""
-    listed = _MEMBERS.search(reading.duty)
+def _fact_index(prompt: ParsedPrompt) -> int:
+    """Every speaker and every round uses a different fact."""
+    listed = _MEMBERS.search(prompt.turn_instructions)
     names = [name.strip() for name in listed[1].split(",")] if listed else []
-    number = int(found[1]) - 1 if (found := _ROUND.search(reading.duty)) else 0
-    if reading.agent in names:
-        return names.index(reading.agent) + number * len(names)
-    return len(reading.statements)
+    finished_rounds = int(found[1]) - 1 if (found := _ROUND.search(prompt.turn_instructions)) else 0
+    if prompt.agent_name in names:
+        return names.index(prompt.agent_name) + finished_rounds * len(names)
+    return len(prompt.statements)
 
 
 def _name(speaker: str) -> str:

@@ -1,4 +1,4 @@
-"""The simulated model as the agent library sees it; imported only when it is chosen."""
+"""The simulated model as a pydantic-ai model. Imported only when the model is chosen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pydantic_ai import exceptions as e
+from pydantic_ai import exceptions
 from pydantic_ai.messages import (
     FinishReason,
     ModelMessage,
@@ -37,7 +37,7 @@ from pydantic_ai.tools import RunContext, ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
 from cairn.adapters.simulated_model.prompt_parser import ParsedPrompt
-from cairn.adapters.simulated_model.responder import SimulatedReply, SimulatedRequest, think
+from cairn.adapters.simulated_model.responder import SimulatedReply, SimulatedRequest, respond
 from cairn.adapters.simulated_model.script import ScriptStep
 from cairn.adapters.simulated_model.tool_calls import SimulatedTool, ToolUse
 from cairn.ports.models import ModelErrorKind as Kind
@@ -45,36 +45,37 @@ from cairn.ports.models import ModelErrorKind as Kind
 PROFILE = ModelProfile(
     supports_json_schema_output=True, supports_json_object_output=True, supported_native_tools=frozenset()
 )
-PIECES = 20  # a second
-AT_ONCE = 400  # characters of a piece, where nobody waits
-HALF = '{"half'  # what cannot be read
-_FAULTS: dict[Kind, tuple[Any, int]] = {
-    Kind.AUTHENTICATION: (e.ModelAuthenticationError, 401),
-    Kind.NOT_FOUND: (e.ModelNotFoundError, 404),
-    Kind.QUOTA: (e.ModelQuotaExceededError, 402),
-    Kind.RATE_LIMIT: (e.ModelRateLimitError, 429),
-    Kind.OVERLOAD: (e.ModelOverloadedError, 529),
-    Kind.CONTEXT_TOO_LONG: (e.ModelContextWindowExceededError, 400),
-    Kind.REJECTED: (e.ModelRequestRejectedError, 400),
+CHUNKS_PER_SECOND = 20
+UNDELAYED_CHUNK_SIZE = 400
+INVALID_JSON = '{"half'
+SCRIPTED = "requested by the simulation script"
+_HTTP_ERRORS: dict[Kind, tuple[Any, int]] = {
+    Kind.AUTHENTICATION: (exceptions.ModelAuthenticationError, 401),
+    Kind.NOT_FOUND: (exceptions.ModelNotFoundError, 404),
+    Kind.QUOTA: (exceptions.ModelQuotaExceededError, 402),
+    Kind.RATE_LIMIT: (exceptions.ModelRateLimitError, 429),
+    Kind.OVERLOAD: (exceptions.ModelOverloadedError, 529),
+    Kind.CONTEXT_TOO_LONG: (exceptions.ModelContextWindowExceededError, 400),
+    Kind.REJECTED: (exceptions.ModelRequestRejectedError, 400),
 }
-Steps = Callable[[str, Sequence[str]], ScriptStep | None]
+MatchingStep = Callable[[str, Sequence[str]], ScriptStep | None]
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedAnswer:
-    """All of it, before it is handed over."""
+    """The complete answer, before it is streamed."""
 
     text: str
     calls: tuple[tuple[str, str, str], ...]  # tool, arguments, id
-    finish: FinishReason
+    finish_reason: FinishReason
     input_tokens: int
-    fault: Exception | None = None
-    after: int = 0  # characters that arrive before the fault
+    error: Exception | None = None
+    error_after: int = 0  # characters that are streamed before the error
 
     @property
     def parts(self) -> list[TextPart | ToolCallPart]:
-        said: list[TextPart | ToolCallPart] = [TextPart(self.text)] if self.text or not self.calls else []
-        return [*said, *(ToolCallPart(name, given, tool_call_id=at) for name, given, at in self.calls)]
+        text: list[TextPart | ToolCallPart] = [TextPart(self.text)] if self.text or not self.calls else []
+        return [*text, *(ToolCallPart(name, arguments, tool_call_id=id_) for name, arguments, id_ in self.calls)]
 
 
 class SimulatedStream(FunctionStreamedResponse):
@@ -86,19 +87,21 @@ class SimulatedStream(FunctionStreamedResponse):
 class SimulatedModel(FunctionModel):
     _system = "simulated"
 
-    def __init__(self, name: str, step: Steps, pace: float) -> None:
-        """`step`: what a script says of a call, by its text and the tools used so far. `pace`: characters a second."""
-        self._step = step
-        self._pace = pace
-        super().__init__(self._whole, model_name=name, profile=PROFILE)
+    def __init__(self, name: str, matching_step: MatchingStep, chars_per_second: float) -> None:
+        """`matching_step` returns the script step for a prompt and the tools used so far."""
+        self._matching_step = matching_step
+        self._chars_per_second = chars_per_second
+        super().__init__(self._respond, model_name=name, profile=PROFILE)
 
-    async def _whole(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    async def _respond(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         answer = await self._answer(messages, info.model_request_parameters)
-        if answer.fault is not None:
-            raise answer.fault
-        written = len(answer.text) + sum(len(given) for _, given, _ in answer.calls)
-        usage = RequestUsage(input_tokens=answer.input_tokens, output_tokens=written // 4 + 1)
-        return ModelResponse(parts=answer.parts, usage=usage, finish_reason=answer.finish, provider_name="simulated")
+        if answer.error is not None:
+            raise answer.error
+        length = len(answer.text) + sum(len(arguments) for _, arguments, _ in answer.calls)
+        usage = RequestUsage(input_tokens=answer.input_tokens, output_tokens=length // 4 + 1)
+        return ModelResponse(
+            parts=answer.parts, usage=usage, finish_reason=answer.finish_reason, provider_name="simulated"
+        )
 
     @asynccontextmanager
     async def request_stream(
@@ -110,95 +113,97 @@ class SimulatedModel(FunctionModel):
     ) -> AsyncGenerator[StreamedResponse]:
         _, parameters = self.prepare_request(model_settings, model_request_parameters)
         answer = await self._answer(messages, parameters)
-        if answer.fault is not None and not answer.after:
-            raise answer.fault
-        stream = SimulatedStream(parameters, self.model_name, self._pieces(answer))
-        stream.finish_reason = answer.finish
+        if answer.error is not None and not answer.error_after:
+            raise answer.error
+        stream = SimulatedStream(parameters, self.model_name, self._stream(answer))
+        stream.finish_reason = answer.finish_reason
         stream._usage = RequestUsage(input_tokens=answer.input_tokens)  # pyright: ignore[reportPrivateUsage]  # noqa: SLF001
         yield stream
 
-    async def _pieces(self, answer: SimulatedAnswer) -> AsyncIterator[str | DeltaToolCalls]:
-        """At the pace that people read at."""
-        size = max(int(self._pace / PIECES), 4) if self._pace else AT_ONCE
-        left = answer.after if answer.fault is not None else None
-        for made, length in _cut(answer, size):
-            if left is not None and left <= 0 and answer.fault is not None:
-                raise answer.fault
-            yield made
-            left = None if left is None else left - length
-            await asyncio.sleep(length / self._pace if self._pace else 0)
-        if answer.fault is not None:
-            raise answer.fault
+    async def _stream(self, answer: SimulatedAnswer) -> AsyncIterator[str | DeltaToolCalls]:
+        rate = self._chars_per_second
+        size = max(int(rate / CHUNKS_PER_SECOND), 4) if rate else UNDELAYED_CHUNK_SIZE
+        remaining = answer.error_after if answer.error is not None else None
+        for chunk, length in _chunks(answer, size):
+            if remaining is not None and remaining <= 0 and answer.error is not None:
+                raise answer.error
+            yield chunk
+            remaining = None if remaining is None else remaining - length
+            await asyncio.sleep(length / rate if rate else 0)
+        if answer.error is not None:
+            raise answer.error
 
     async def _answer(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> SimulatedAnswer:
-        """In a thread: a schema may take a while."""
-        return await asyncio.to_thread(self._think, messages, parameters)
+        """Runs in a thread, because a complex schema takes time."""
+        return await asyncio.to_thread(self._build_answer, messages, parameters)
 
-    def _think(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> SimulatedAnswer:
-        asked = read(messages, parameters)
-        given = "\n".join((asked.reading.system, *asked.reading.prompts))
-        step = self._step(given, asked.names_used)
-        fails = step.fail if step is not None else None
-        tokens = (len(given) + sum(len(str(one.arguments)) for one in asked.used)) // 4 + 1
-        if fails is Kind.REFUSAL:
-            return SimulatedAnswer("I cannot help with that.", (), "content_filter", tokens)
-        reply = think(asked, step)
-        calls = _calls(reply, asked, messages)
-        if fails is Kind.BAD_ANSWER:
-            calls = tuple((name, HALF, at) for name, _, at in calls)
-            return SimulatedAnswer("" if calls else HALF, calls, "stop", tokens)
-        is_text = reply.output is not None and not calls
-        text = json.dumps(reply.output[0], ensure_ascii=False) if reply.output and is_text else reply.text
-        fault = _fault(step, self.model_name) if step is not None and step.fail is not None else None
-        return SimulatedAnswer(text, calls, "tool_call" if calls else "stop", tokens, fault, step.after if step else 0)
+    def _build_answer(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> SimulatedAnswer:
+        request = parse_request(messages, parameters)
+        prompt_text = "\n".join((request.prompt.system, *request.prompt.user_prompts))
+        step = self._matching_step(prompt_text, request.used_tools)
+        kind = step.fail if step is not None else None
+        input_tokens = (len(prompt_text) + sum(len(str(one.arguments)) for one in request.tool_uses)) // 4 + 1
+        if kind is Kind.REFUSAL:
+            return SimulatedAnswer("I can't help with that.", (), "content_filter", input_tokens)
+        reply = respond(request, step)
+        calls = _calls(reply, request, messages)
+        if kind is Kind.BAD_ANSWER:
+            calls = tuple((name, INVALID_JSON, id_) for name, _, id_ in calls)
+            return SimulatedAnswer("" if calls else INVALID_JSON, calls, "stop", input_tokens)
+        is_json_text = reply.output is not None and not calls
+        text = json.dumps(reply.output[0], ensure_ascii=False) if reply.output and is_json_text else reply.text
+        error = _error(step, self.model_name) if step is not None and step.fail is not None else None
+        finish_reason: FinishReason = "tool_call" if calls else "stop"
+        return SimulatedAnswer(text, calls, finish_reason, input_tokens, error, step.after if step else 0)
 
 
 def _calls(
-    reply: SimulatedReply, asked: SimulatedRequest, messages: Sequence[ModelMessage]
+    reply: SimulatedReply, request: SimulatedRequest, messages: Sequence[ModelMessage]
 ) -> tuple[tuple[str, str, str], ...]:
-    made = [(use.tool, use.arguments) for use in reply.uses]
-    if reply.output is not None and asked.output is not None and asked.output.name:
-        made.append((asked.output.name, reply.output[0]))
-    digest = _digest(messages) if made else ""
+    calls = [(use.tool, use.arguments) for use in reply.tool_uses]
+    if reply.output is not None and request.output is not None and request.output.name:
+        calls.append((request.output.name, reply.output[0]))
+    digest = _digest(messages) if calls else ""
     return tuple(
-        (name, json.dumps(given, ensure_ascii=False), f"simulated_{digest}_{number}")
-        for number, (name, given) in enumerate(made, 1)
+        (name, json.dumps(arguments, ensure_ascii=False), f"simulated_{digest}_{number}")
+        for number, (name, arguments) in enumerate(calls, 1)
     )
 
 
-def _cut(answer: SimulatedAnswer, size: int) -> Iterator[tuple[str | DeltaToolCalls, int]]:
-    for at in range(0, len(answer.text), size) if answer.text else (0,) if not answer.calls else ():
-        piece = answer.text[at : at + size]
-        yield piece, len(piece)
-    for number, (name, given, call_id) in enumerate(answer.calls):
+def _chunks(answer: SimulatedAnswer, size: int) -> Iterator[tuple[str | DeltaToolCalls, int]]:
+    """Yield each chunk with the number of its characters."""
+    for start in range(0, len(answer.text), size) if answer.text else (0,) if not answer.calls else ():
+        chunk = answer.text[start : start + size]
+        yield chunk, len(chunk)
+    for number, (name, arguments, call_id) in enumerate(answer.calls):
         yield {number: DeltaToolCall(name=name, tool_call_id=call_id)}, 0
-        for at in range(0, len(given), size):
-            piece = given[at : at + size]
-            yield {number: DeltaToolCall(json_args=piece)}, len(piece)
+        for start in range(0, len(arguments), size):
+            chunk = arguments[start : start + size]
+            yield {number: DeltaToolCall(json_args=chunk)}, len(chunk)
 
 
-def _fault(step: ScriptStep, model: str) -> Exception:
+def _error(step: ScriptStep, model: str) -> Exception:
     kind = cast("Kind", step.fail)
     if kind is Kind.NETWORK:
-        return e.ModelConnectionError(model, "as the script of the simulation says")
+        return exceptions.ModelConnectionError(model, SCRIPTED)
     if kind is Kind.TIMEOUT:
-        return e.ModelTimeoutError(model, "as the script of the simulation says")
-    category, status = _FAULTS[kind]
-    body = {"error": {"message": "as the script of the simulation says"}}
-    return e.ModelHTTPError.for_category(
+        return exceptions.ModelTimeoutError(model, SCRIPTED)
+    category, status = _HTTP_ERRORS[kind]
+    body = {"error": {"message": SCRIPTED}}
+    return exceptions.ModelHTTPError.for_category(
         category, status_code=status, model_name=model, body=body, retry_after=step.retry_after
     )
 
 
-# ---- what is asked -------------------------------------------------------------------------------------------
-def read(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> SimulatedRequest:
+# ---- requests ------------------------------------------------------------------------------------------------
+def parse_request(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> SimulatedRequest:
     system: list[str] = []
-    prompts: list[str] = []
-    used: list[ToolUse] = []
-    results: list[str] = []
+    user_prompts: list[str] = []
+    tool_uses: list[ToolUse] = []
+    tool_results: list[str] = []
     for message in messages:
         if isinstance(message, ModelResponse):
-            used += [ToolUse(call.tool_name, _arguments(call)) for call in message.tool_calls]
+            tool_uses += [ToolUse(call.tool_name, _arguments(call)) for call in message.tool_calls]
             continue
         if message.instructions:
             system.append(message.instructions)
@@ -206,21 +211,21 @@ def read(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -
             if isinstance(part, SystemPromptPart):
                 system.append(part.content)
             elif isinstance(part, UserPromptPart):
-                prompts.append(_text(part))
+                user_prompts.append(_text(part))
             elif isinstance(part, ToolReturnPart):
-                results.append(part.model_response_str())
-    failed = _failed(messages)
+                tool_results.append(part.model_response_str())
+    is_rejected = _rejected_outputs(messages)
     return SimulatedRequest(
-        reading=ParsedPrompt("\n\n".join(dict.fromkeys(system)), tuple(prompts), tuple(results)),
+        prompt=ParsedPrompt("\n\n".join(dict.fromkeys(system)), tuple(user_prompts), tuple(tool_results)),
         tools=[_tool(one) for one in parameters.function_tools],
         output=_output(parameters),
-        used=[one for one, is_failed in zip(used, failed, strict=True) if not is_failed],
+        tool_uses=[use for use, rejected in zip(tool_uses, is_rejected, strict=True) if not rejected],
     )
 
 
-def _failed(messages: Sequence[ModelMessage]) -> list[bool]:
-    """Which calls did not work, in the order of the calls."""
-    returned = {
+def _rejected_outputs(messages: Sequence[ModelMessage]) -> list[bool]:
+    """For each tool call, whether it was a structured output that was rejected."""
+    has_failed = {
         part.tool_call_id: part.outcome != "success"
         for message in messages
         if isinstance(message, ModelRequest)
@@ -228,7 +233,7 @@ def _failed(messages: Sequence[ModelMessage]) -> list[bool]:
         if isinstance(part, ToolReturnPart)
     }
     calls = [call for message in messages if isinstance(message, ModelResponse) for call in message.tool_calls]
-    return [returned.get(call.tool_call_id, False) and call.tool_name == "final_result" for call in calls]
+    return [has_failed.get(call.tool_call_id, False) and call.tool_name == "final_result" for call in calls]
 
 
 def _text(part: UserPromptPart) -> str:
@@ -244,26 +249,26 @@ def _arguments(call: ToolCallPart) -> dict[str, Any]:
         return {}
 
 
-def _tool(defined: ToolDefinition) -> SimulatedTool:
-    return SimulatedTool(defined.name, defined.description or "", defined.parameters_json_schema)
+def _tool(definition: ToolDefinition) -> SimulatedTool:
+    return SimulatedTool(definition.name, definition.description or "", definition.parameters_json_schema)
 
 
 def _output(parameters: ModelRequestParameters) -> SimulatedTool | None:
-    """The form of the answer: by a tool, or as the text itself, which has no name."""
+    """The schema of a structured output. It has no name if the output is the text of the answer."""
     if parameters.output_tools:
         return _tool(parameters.output_tools[0])
-    shape = parameters.output_object
-    if shape is None or parameters.allow_text_output:
+    output = parameters.output_object
+    if output is None or parameters.allow_text_output:
         return None
-    return SimulatedTool("", shape.description or "", shape.json_schema)
+    return SimulatedTool("", output.description or "", output.json_schema)
 
 
 def _digest(messages: Sequence[ModelMessage]) -> str:
-    """The same for the same messages, whenever they were made."""
-    written = ModelMessagesTypeAdapter.dump_python(list(messages), mode="json", exclude_none=True)
-    for message in written:
+    """Equal for equal messages. Timestamps are ignored."""
+    dumped = ModelMessagesTypeAdapter.dump_python(list(messages), mode="json", exclude_none=True)
+    for message in dumped:
         message.pop("timestamp", None)
         for part in message.get("parts", ()):
             part.pop("timestamp", None)
-    text = json.dumps([one.get("parts") for one in written], sort_keys=True)
+    text = json.dumps([one.get("parts") for one in dumped], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:10]

@@ -1,9 +1,9 @@
-"""What is written under a name of a schema, where nothing of that name was given."""
+"""Default texts and numbers for fields whose value is not in the prompt."""
 
 from __future__ import annotations
 
-# By words of a name, then what is written, in turn for the items of a list; {topic} is what it is about.
-SAYINGS: tuple[tuple[str, ...], ...] = (
+# Words of a field's name, then its texts; the items of a list use them in turn.
+PHRASES: tuple[tuple[str, ...], ...] = (
     ("email mail", "{word}@example.com"),
     ("url link website homepage uri", "https://example.com/{word}"),
     ("phone telephone", "+1 555 01{n:02}"),
@@ -14,29 +14,29 @@ SAYINGS: tuple[tuple[str, ...], ...] = (
     ("title heading headline", "{topics}"),
     ("reasons arguments grounds", "{sentence}"),
     ("reason reasoning rationale justification why explanation", "{reason}"),
-    ("solution remedy fix", "Do what is asked for: “{asked}”"),
-    ("change", "It would be otherwise if this did not hold: “{sentence}”"),
-    ("criterion criteria", "A test shows it: “{sentence}”"),
+    ("solution remedy fix", "Do what the request says: “{request}”"),
+    ("change", "The result would change if this were not true: “{sentence}”"),
+    ("criterion criteria", "A test confirms: “{sentence}”"),
     ("requirement requirements feature features goal goals objective", "{sentence}"),
     (
         "risk risks issue issues concern weakness problem gap",
-        "Nobody has measured yet how much hangs on “{topic}”.",
-        "It may take longer than planned until “{topic}” is right.",
-        "Those who use it may see “{topic}” in another way.",
+        "The impact of “{topic}” has not been measured yet.",
+        "Work on “{topic}” may take longer than planned.",
+        "Users may have other expectations of “{topic}”.",
     ),
     (
         "recommendation recommendations suggestion action actions step steps task tasks next",
-        "Make sure with those concerned: “{sentence}”",
-        "Find out what can be done about “{topic}”, and what it takes.",
-        "Do it, and tell whoever asked what was done.",
+        "Confirm with the people concerned: “{sentence}”",
+        "Find out what can be done about “{topic}” and how much effort it takes.",
+        "Make the change and report the result to the requester.",
     ),
     (
         "finding findings insight insights observation point points highlight strength benefit",
         "{sentence}",
     ),
     ("question questions", "What exactly is expected of “{topic}”?"),
-    ("assumption assumptions dependency", "{Topic} stays as it is for now."),
-    ("test tests check checks case scenario", "With {topic} given, the result is as expected."),
+    ("assumption assumptions dependency", "{Topic} does not change for now."),
+    ("test tests check checks case scenario", "With {topic} as input, the result is as expected."),
     ("quote evidence source", "{sentence}"),
     ("body message reply letter", "{letter}"),
     ("note notes comment", "{sentence}"),
@@ -53,7 +53,7 @@ SAYINGS: tuple[tuple[str, ...], ...] = (
     ("path file filename", "{word}-{n}.md"),
     ("name", "{Topic}"),
 )
-NUMBERS: tuple[tuple[str, float], ...] = (
+TYPICAL_NUMBERS: tuple[tuple[str, float], ...] = (
     ("confidence probability likelihood certainty", 0.86),
     ("score rating grade", 0.8),
     ("ratio share rate", 0.4),

@@ -1,4 +1,4 @@
-"""What a prompt says, read as a model would: sections, material, the task, what is to be made."""
+"""Parses prompts: sections, material, the task and the requested output."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
-from cairn.adapters.simulated_model.text import texts_in
+from cairn.adapters.simulated_model.text import strings_in
 
 _HEADING = re.compile(r"^=== (.+?) ===\s*$")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*([\w+-]*)\s*$")
 _ELEMENT = re.compile(r"^<([a-z_]+)((?: [a-z_]+=\"[^\"]*\")*)>(.*?)</\1>", re.DOTALL | re.MULTILINE)
 _FILE = re.compile(r"^- (?:`)?([^\s,`]+\.[A-Za-z0-9]{1,16})(?:`)?(?:,? in [^:\n]*?)?(?::\s*(.*))?$", re.MULTILINE)
-_ONE_FILE = re.compile(r"answer is the content of (\S+\.[A-Za-z0-9]{1,16})\b.*?(?:What is in it: (.*))?$", re.DOTALL)
-_INTRODUCED = re.compile(r"\bYou are (?:an? |the )?([^.,\n]{2,80})", re.IGNORECASE)
+_ANSWER_FILE = re.compile(r"answer is the content of (\S+\.[A-Za-z0-9]{1,16})\b.*?(?:What is in it: (.*))?$", re.DOTALL)
+_ROLE = re.compile(r"\bYou are (?:an? |the )?([^.,\n]{2,80})", re.IGNORECASE)
 _MEMBER = re.compile(r"\bYou are ([^.,\n]{1,80}?)(?: in a |,|\.)")
-_OWN = ("YOUR TASK", "YOUR PART", "YOUR INSTRUCTIONS", "RESULT", "EXAMPLES")  # sections that are no material
-_SAID = ("DISCUSSION", "REVISION FEEDBACK", "VALIDATION FINDINGS")  # about the work, not what it is about
+_INSTRUCTION_SECTIONS = ("YOUR TASK", "YOUR PART", "YOUR INSTRUCTIONS", "RESULT", "EXAMPLES")
+_FEEDBACK_SECTIONS = ("DISCUSSION", "REVISION FEEDBACK", "VALIDATION FINDINGS")
 _STATEMENT = re.compile(r"^([^\n:]{1,80}):\n(`{3,})text\n(.*?)\n\2", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedOutput:
-    """A file that is to be made."""
+    """A file that the prompt asks for."""
 
     path: str
     description: str = ""
@@ -43,15 +43,15 @@ class RequestedOutput:
 
 @dataclass(frozen=True)
 class ParsedPrompt:
-    """Of a system prompt, and of what was said by whoever asks, the first time and since."""
+    """The system prompt, the user prompts and the tool results of a conversation."""
 
     system: str
-    prompts: tuple[str, ...]
-    results: tuple[str, ...] = ()  # of tools
+    user_prompts: tuple[str, ...]
+    tool_results: tuple[str, ...] = ()
     sections: tuple[tuple[str, str], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        found = tuple(one for prompt in self.prompts for one in split(prompt))
+        found = tuple(one for prompt in self.user_prompts for one in split_sections(prompt))
         object.__setattr__(self, "sections", found)
 
     def section(self, title: str) -> str:
@@ -59,119 +59,121 @@ class ParsedPrompt:
 
     @cached_property
     def task(self) -> str:
-        """What is to be done, in the author's words."""
+        """The author's task, or the text outside all sections."""
         if task := self.section("YOUR TASK"):
             return task
-        loose = "\n".join(body for name, body in self.sections if not name)
-        return without_fences(loose).strip()
+        untitled = "\n".join(body for name, body in self.sections if not name)
+        return without_code_blocks(untitled).strip()
 
     @property
-    def wants_summary(self) -> bool:
-        is_asked = re.search(r"\b(summar(y|i[sz]e)|sum up)\b", f"{self.system}\n{self.task}", re.IGNORECASE)
-        return is_asked is not None and not self.section("RESULT")
+    def asks_for_summary(self) -> bool:
+        found = re.search(r"\b(summar(y|i[sz]e)|sum up)\b", f"{self.system}\n{self.task}", re.IGNORECASE)
+        return found is not None and not self.section("RESULT")
 
     @cached_property
-    def duty(self) -> str:
+    def turn_instructions(self) -> str:
         return self.section("YOUR PART")
 
     @cached_property
-    def agent(self) -> str:
-        """Whom it speaks for."""
-        found = _MEMBER.search(self.duty) or _INTRODUCED.search(self.system)
+    def agent_name(self) -> str:
+        """The agent that the prompt addresses."""
+        found = _MEMBER.search(self.turn_instructions) or _ROLE.search(self.system)
         return found[1].strip() if found else ""
 
     @cached_property
     def feedback(self) -> str:
-        """What people, or who sent it back, want to have otherwise."""
+        """Changes that people or a later checkpoint asked for."""
         return "\n".join(body for body in map(self.section, ("REVISION FEEDBACK", "REWORK")) if body)
 
     @property
-    def was_refused(self) -> bool:
+    def has_validation_findings(self) -> bool:
         return bool(self.section("VALIDATION FINDINGS"))
 
     @cached_property
-    def judged(self) -> str:
-        """The first file of a result that is to be judged."""
+    def judged_file(self) -> str:
+        """The first file of the result to judge."""
         found = re.search(r"^(\S+\.\w{1,16}):$", self.section("THE RESULT"), re.MULTILINE)
         return found[1] if found else "result"
 
     @cached_property
     def statements(self) -> tuple[tuple[str, str], ...]:
-        """What others have said: who, and what."""
+        """Earlier statements of the discussion: speaker and text."""
         body = self.section("DISCUSSION SO FAR")
         found = [(one[1].strip(), one[3].strip()) for one in _STATEMENT.finditer(body)]
         found += [
             (one[1], html.unescape(one[2]))
             for one in re.finditer(r'<statement speaker="([^"]*)">(.*?)</statement>', body, re.DOTALL)
         ]
-        for value in values_in(body):
-            told = cast("dict[str, Any]", value).get("statements") if isinstance(value, dict) else None
-            if isinstance(told, list):
-                said = cast("list[dict[str, Any]]", told)
-                found += [(str(one.get("speaker", "")), str(one.get("text", ""))) for one in said]
+        for value in json_values_in(body):
+            listed = cast("dict[str, Any]", value).get("statements") if isinstance(value, dict) else None
+            if isinstance(listed, list):
+                statements = cast("list[dict[str, Any]]", listed)
+                found += [(str(one.get("speaker", "")), str(one.get("text", ""))) for one in statements]
         return tuple(found)
 
     @cached_property
     def materials(self) -> tuple[str, ...]:
-        """Texts that the task is about; of what has no title, what is fenced in or JSON."""
+        """Texts to work with: whole sections, and code blocks and JSON outside all sections."""
         found: list[str] = []
         for name, body in self.sections:
             if name:
-                found += [body] if not name.startswith((*_OWN, *_SAID)) else []
+                found += [body] if not name.startswith((*_INSTRUCTION_SECTIONS, *_FEEDBACK_SECTIONS)) else []
                 continue
-            found += [text for _, text in fences(body)]
-            found += [json.dumps(value) for value in values_in(without_fences(body))]
+            found += [text for _, text in code_blocks(body)]
+            found += [json.dumps(value) for value in json_values_in(without_code_blocks(body))]
         return tuple(found)
 
     @cached_property
     def prose(self) -> tuple[str, ...]:
-        """The words of the material: of JSON its longer texts, of the rest all but headings.
+        """Running text of the material. JSON contributes its strings of several words.
 
-        What the run was started for comes last: the material is what there is to go by.
+        The prompt that started the run comes last: facts come from the material.
         """
-        asked = self.section("ORIGINAL PROMPT")
+        original = self.section("ORIGINAL PROMPT")
         found: list[str] = []
-        for body in (*(one for one in self.materials if one.strip() != asked), *([asked] if asked else [])):
-            inner = [text for _, text in fences(body)] or [body]
+        for body in (*(one for one in self.materials if one.strip() != original), *([original] if original else [])):
+            inner = [text for _, text in code_blocks(body)] or [body]
             for text in inner:
-                values = list(values_in(text))
-                found += [one for value in values for one in texts_in(value) if " " in one] if values else [text]
+                values = list(json_values_in(text))
+                found += [one for value in values for one in strings_in(value) if " " in one] if values else [text]
         return tuple(dict.fromkeys(found))
 
     @cached_property
-    def values(self) -> tuple[Any, ...]:
-        """What of it is JSON; what tools have returned comes first, it is newer."""
-        return tuple(value for body in (*reversed(self.results), *self.materials) for value in values_in(body))
+    def json_values(self) -> tuple[Any, ...]:
+        """JSON values of tool results and material, newest first."""
+        return tuple(
+            value for body in (*reversed(self.tool_results), *self.materials) for value in json_values_in(body)
+        )
 
     @cached_property
-    def files(self) -> tuple[RequestedOutput, ...]:
-        """Those that are to be written with tools."""
-        is_bare = all(not name for name, _ in self.sections)
-        result = without_fences("\n".join(self.prompts)) if is_bare else self.section("RESULT")
+    def files_to_write(self) -> tuple[RequestedOutput, ...]:
+        """Files to write with a tool."""
+        has_sections = any(name for name, _ in self.sections)
+        result = self.section("RESULT") if has_sections else without_code_blocks("\n".join(self.user_prompts))
         if "write" not in result.lower():
             return ()
         found = list(_FILE.finditer(result))
         ends = [*(one.start() for one in found[1:]), len(result)]
         return tuple(
-            RequestedOutput(one[1], (one[2] or "").strip(), next(values_in(result[one.end() : end]), None))
+            RequestedOutput(one[1], (one[2] or "").strip(), next(json_values_in(result[one.end() : end]), None))
             for one, end in zip(found, ends, strict=True)
         )
 
     @cached_property
     def answer_file(self) -> RequestedOutput | None:
-        """The file whose content the answer is."""
-        found = _ONE_FILE.search(self.section("RESULT"))
+        """The file whose content is the complete answer."""
+        found = _ANSWER_FILE.search(self.section("RESULT"))
         return RequestedOutput(found[1], (found[2] or "").strip()) if found else None
 
     @cached_property
-    def listed(self) -> tuple[RequestedOutput, ...]:
-        """Files that the answer holds as an object."""
+    def listed_files(self) -> tuple[RequestedOutput, ...]:
+        """Files that the answer contains as members of one object."""
         return tuple(RequestedOutput(one[1], (one[2] or "").strip()) for one in _FILE.finditer(self.section("RESULT")))
 
 
-# ---- taking apart ------------------------------------------------------------------------------------------
-def split(text: str) -> Iterator[tuple[str, str]]:
-    """Sections with their titles; what stands before the first has none."""
+# ---- parsing -----------------------------------------------------------------------------------------------
+def split_sections(text: str) -> Iterator[tuple[str, str]]:
+    """Yield title and body of each section. Text before the first section has an empty title."""
     elements = list(_ELEMENT.finditer(text)) if "=== " not in text else []
     if elements:
         yield "", _ELEMENT.sub("", text)
@@ -191,14 +193,14 @@ def split(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _unescaped(name: str, body: str) -> str:
-    """An author's own words stand as they are; content does not."""
+    """Undo the XML layout's escaping, which applies to material but not to instructions."""
     if name.startswith("your_") or name in ("result", "discussion_so_far"):
         return body
     return html.unescape(re.sub(r"</?\w+[^>]*>", "\n", body))
 
 
-def fences(text: str) -> Iterator[tuple[str, str]]:
-    """What stands between fences, with the language."""
+def code_blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Yield language and content of each fenced code block."""
     language, lines, fence = "", list[str](), ""
     for line in text.splitlines():
         found = _FENCE.match(line)
@@ -211,14 +213,14 @@ def fences(text: str) -> Iterator[tuple[str, str]]:
             lines.append(line)
 
 
-def without_fences(text: str) -> str:
-    for _, inside in fences(text):
+def without_code_blocks(text: str) -> str:
+    for _, inside in code_blocks(text):
         text = text.replace(inside, "")
     return re.sub(r"^\s*(`{3,}|~{3,}).*$", "", text, flags=re.MULTILINE)
 
 
-def values_in(text: str) -> Iterator[Any]:
-    """JSON objects and lists that begin a line."""
+def json_values_in(text: str) -> Iterator[Any]:
+    """Yield the JSON objects and arrays that start at the beginning of a line."""
     decoder = json.JSONDecoder()
     at = 0
     while (found := re.compile(r"^[ \t]*[\[{]", re.MULTILINE).search(text, at)) is not None:

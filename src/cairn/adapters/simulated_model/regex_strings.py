@@ -1,4 +1,4 @@
-"""Texts that match a regular expression."""
+"""Strings that match a regular expression."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-_PARSER: Any = import_module("re._parser")  # the standard library's own, which has no public name
+_PARSER: Any = import_module("re._parser")  # the standard library's parser has no public name
 _LETTERS = "stonepathcairnwalktrailmark"
 _POOL = (
     _LETTERS
@@ -18,19 +18,19 @@ _POOL = (
     + "".join(chr(code) for code in range(0xA1, 0x17F))
     + "αβγабв日本語🪨"
 )
-_STRETCHES = (3, 1, 2, 5, 8, 13, 21, 34, 60, 100, 200, 500, 1000)  # how often what may repeat does
+_REPETITIONS = (3, 1, 2, 5, 8, 13, 21, 34, 60, 100, 200, 500, 1000)
 _PROPERTIES = {"L": r"[^\W\d_]", "Lu": "[A-Z]", "Ll": "[a-z]", "N": r"\d", "Nd": r"\d", "P": r"[.,;:!?-]", "Z": " "}
-_NAMED = re.compile(r"\\p\{(?:\w+=)?(\w+)\}|\(\?<(?![=!])|\\u\{([0-9a-fA-F]+)\}|\\Z")
+_JSON_SCHEMA_SYNTAX = re.compile(r"\\p\{(?:\w+=)?(\w+)\}|\(\?<(?![=!])|\\u\{([0-9a-fA-F]+)\}|\\Z")
 
 
-def matching(pattern: str, *, most: int = 200) -> Iterator[str]:
-    """Different ones, short and tidy first. Not all of them match where a pattern looks ahead or back."""
+def matching_strings(pattern: str, *, limit: int = 200) -> Iterator[str]:
+    """Distinct strings, short and simple first. With lookarounds, some of them do not match."""
     tree = _parsed(pattern)
     if tree is None:
         return
     seen: set[str] = set()
-    for turn in range(most):
-        writer = _Writer(_STRETCHES[turn % len(_STRETCHES)], turn // len(_STRETCHES) + (turn if turn < 3 else 0))
+    for turn in range(limit):
+        writer = _Writer(_REPETITIONS[turn % len(_REPETITIONS)], turn // len(_REPETITIONS) + (turn if turn < 3 else 0))
         text = writer.write(tree)
         if text not in seen:
             seen.add(text)
@@ -40,13 +40,13 @@ def matching(pattern: str, *, most: int = 200) -> Iterator[str]:
 @lru_cache(maxsize=512)
 def _parsed(pattern: str) -> Any:
     try:
-        return _PARSER.parse(_NAMED.sub(_translated, pattern))
+        return _PARSER.parse(_JSON_SCHEMA_SYNTAX.sub(_translated, pattern))
     except (re.error, RecursionError, OverflowError):
         return None
 
 
 def _translated(found: re.Match[str]) -> str:
-    """From the dialect of JSON Schema to Python's."""
+    """Translate syntax of JSON Schema patterns to Python's."""
     if found[1]:
         return _PROPERTIES.get(found[1], r"\w")
     if found[2]:
@@ -56,8 +56,8 @@ def _translated(found: re.Match[str]) -> str:
 
 @dataclass
 class _Writer:
-    stretch: int
-    offset: int  # other branches and letters
+    repetitions: int
+    offset: int  # selects other branches and characters
     _count: int = 0
     _groups: dict[int, str] = field(default_factory=dict[int, str])
 
@@ -69,13 +69,13 @@ class _Writer:
             case "LITERAL":
                 return chr(argument)
             case "NOT_LITERAL":
-                return self._letter(lambda letter: ord(letter) != argument)
+                return self._character(lambda character: ord(character) != argument)
             case "ANY":
-                return self._letter(lambda letter: letter != "\n")
+                return self._character(lambda character: character != "\n")
             case "IN":
-                return self._letter(lambda letter: _is_in(argument, letter))
+                return self._character(lambda character: _is_in_set(argument, character))
             case "CATEGORY":
-                return self._letter(lambda letter: _is_of(str(argument), letter))
+                return self._character(lambda character: _is_in_category(str(argument), character))
             case "BRANCH":
                 branches = argument[1]
                 return self.write(branches[self.offset % len(branches)])
@@ -87,44 +87,44 @@ class _Writer:
             case "ATOMIC_GROUP":
                 return self.write(argument)
             case _:
-                return self._again(op, argument)
+                return self._repeat_or_reference(op, argument)
 
-    def _again(self, op: str, argument: Any) -> str:
+    def _repeat_or_reference(self, op: str, argument: Any) -> str:
         match op:
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 low, high, inner = argument
-                times = min(max(int(low), self.stretch if high != 1 else self.offset % 2), int(high))
+                times = min(max(int(low), self.repetitions if high != 1 else self.offset % 2), int(high))
                 return "".join(self.write(inner) for _ in range(times))
             case "GROUPREF":
                 return self._groups.get(argument, "")
             case "GROUPREF_EXISTS":
                 number, yes, no = argument
                 return self.write(yes if number in self._groups else no or [])
-            case _:  # places and looks ahead: they take no letters
+            case _:  # anchors and lookarounds match no characters
                 return ""
 
-    def _letter(self, fits: Callable[[str], bool]) -> str:
-        """Each time another one of those that come first."""
-        tidy = list(islice((letter for letter in _POOL if fits(letter)), len(_LETTERS)))
-        if not tidy:
-            return next((chr(code) for code in range(0x110000) if fits(chr(code))), "")
+    def _character(self, accepts: Callable[[str], bool]) -> str:
+        """Rotate through the first characters of the pool that match."""
+        candidates = list(islice((character for character in _POOL if accepts(character)), len(_LETTERS)))
+        if not candidates:
+            return next((chr(code) for code in range(0x110000) if accepts(chr(code))), "")
         self._count += 1
-        return tidy[(self._count - 1 + self.offset * (self._count % 5 + 1)) % len(tidy)]
+        return candidates[(self._count - 1 + self.offset * (self._count % 5 + 1)) % len(candidates)]
 
 
-def _is_in(items: Any, letter: str) -> bool:
+def _is_in_set(items: Any, character: str) -> bool:
     negated = bool(items) and str(items[0][0]) == "NEGATE"
-    return any(_item_holds(str(op), argument, letter) for op, argument in items) != negated
+    return any(_item_matches(str(op), argument, character) for op, argument in items) != negated
 
 
-def _item_holds(op: str, argument: Any, letter: str) -> bool:
+def _item_matches(op: str, argument: Any, character: str) -> bool:
     match op:
         case "LITERAL":
-            return ord(letter) == argument
+            return ord(character) == argument
         case "RANGE":
-            return argument[0] <= ord(letter) <= argument[1]
+            return argument[0] <= ord(character) <= argument[1]
         case "CATEGORY":
-            return _is_of(str(argument), letter)
+            return _is_in_category(str(argument), character)
         case _:
             return False
 
@@ -132,7 +132,7 @@ def _item_holds(op: str, argument: Any, letter: str) -> bool:
 _CATEGORIES = {"DIGIT": r"[0-9]", "WORD": r"\w", "SPACE": r"\s"}
 
 
-def _is_of(category: str, letter: str) -> bool:
+def _is_in_category(category: str, character: str) -> bool:
     name = category.removeprefix("CATEGORY_").removeprefix("UNI_")
-    holds = re.fullmatch(_CATEGORIES.get(name.removeprefix("NOT_"), "."), letter, re.ASCII) is not None
-    return holds != name.startswith("NOT_")
+    matches = re.fullmatch(_CATEGORIES.get(name.removeprefix("NOT_"), "."), character, re.ASCII) is not None
+    return matches != name.startswith("NOT_")

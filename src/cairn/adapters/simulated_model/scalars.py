@@ -1,4 +1,4 @@
-"""Texts, numbers and the like that fit what is asked."""
+"""Candidate values for strings, numbers, booleans and null."""
 
 from __future__ import annotations
 
@@ -8,80 +8,82 @@ from itertools import chain, count, islice, permutations
 from math import inf
 from typing import Any, cast
 
-from cairn.adapters.simulated_model.field_meanings import FieldMeaning, FieldPlace
-from cairn.adapters.simulated_model.regex_strings import matching
-from cairn.adapters.simulated_model.schema_constraints import SchemaConstraints, is_match
-from cairn.adapters.simulated_model.string_formats import of_format
+from cairn.adapters.simulated_model.regex_strings import matching_strings
+from cairn.adapters.simulated_model.schema_constraints import SchemaConstraints, matches_pattern
+from cairn.adapters.simulated_model.string_formats import formatted_strings
+from cairn.adapters.simulated_model.value_source import SchemaField, ValueSource
 
 
-def _nulls(_facts: SchemaConstraints, _place: FieldPlace, _sense: FieldMeaning) -> Iterator[None]:
+def _nulls(_constraints: SchemaConstraints, _field: SchemaField, _source: ValueSource) -> Iterator[None]:
     yield None
 
 
-def _booleans(_facts: SchemaConstraints, place: FieldPlace, sense: FieldMeaning) -> Iterator[bool]:
-    first = sense.is_so(place)
+def _booleans(_constraints: SchemaConstraints, field: SchemaField, source: ValueSource) -> Iterator[bool]:
+    first = source.boolean(field)
     yield from (first, not first)
 
 
-def _strings(facts: SchemaConstraints, place: FieldPlace, sense: FieldMeaning) -> Iterator[str]:
-    low, high = facts.highest("minLength"), facts.lowest("maxLength")
-    patterns, formats = facts.all("pattern"), facts.all("format")
+def _strings(constraints: SchemaConstraints, field: SchemaField, source: ValueSource) -> Iterator[str]:
+    low, high = constraints.highest("minLength"), constraints.lowest("maxLength")
+    patterns, formats = constraints.all("pattern"), constraints.all("format")
     if low > high:
         return
-    sources: list[Iterator[str]] = []
-    sources += [of_format(name, word, place.index) for name in formats for word in (sense.word(place), "a")]
-    sources += [matching(pattern) for pattern in patterns]
-    sources += [_overlaid(one, other) for one, other in permutations(patterns, 2)]
-    if not sources or not any(formats):
-        sources.insert(0, sense.texts(place))
-    sources += [_varied(next(sense.texts(place), "text")), _of_length(sense, place, low, high)]
-    for text in chain.from_iterable(sources):
-        for fitted in (text, *_fitted(text, low, high)):
-            if low <= len(fitted) <= high and all(is_match(pattern, fitted) for pattern in patterns):
-                yield fitted
+    candidates: list[Iterator[str]] = []
+    candidates += [formatted_strings(name, word, field.index) for name in formats for word in (source.word(field), "a")]
+    candidates += [matching_strings(pattern) for pattern in patterns]
+    candidates += [_overlapping(one, other) for one, other in permutations(patterns, 2)]
+    if not candidates or not any(formats):
+        candidates.insert(0, source.texts(field))
+    candidates += [_variants(next(source.texts(field), "text")), _of_length(source, field, low, high)]
+    for text in chain.from_iterable(candidates):
+        for candidate in (text, *_resized(text, low, high)):
+            if low <= len(candidate) <= high and all(matches_pattern(pattern, candidate) for pattern in patterns):
+                yield candidate
                 break
 
 
-def _integers(facts: SchemaConstraints, place: FieldPlace, sense: FieldMeaning) -> Iterator[int]:
-    for found in _in_range(facts, place, sense, whole=True):
+def _integers(constraints: SchemaConstraints, field: SchemaField, source: ValueSource) -> Iterator[int]:
+    for found in _in_range(constraints, field, source, is_integer=True):
         yield int(found)
 
 
-def _numbers(facts: SchemaConstraints, place: FieldPlace, sense: FieldMeaning) -> Iterator[float]:
-    for found in _in_range(facts, place, sense, whole=False):
+def _numbers(constraints: SchemaConstraints, field: SchemaField, source: ValueSource) -> Iterator[float]:
+    for found in _in_range(constraints, field, source, is_integer=False):
         yield int(found) if found.denominator == 1 else float(found)
 
 
-def _in_range(facts: SchemaConstraints, place: FieldPlace, sense: FieldMeaning, *, whole: bool) -> Iterator[Fraction]:
-    (low, low_out), (high, high_out) = facts.lower, facts.upper
-    step = facts.step(whole=whole)
-    wanted = Fraction(str(sense.number(place)))
+def _in_range(
+    constraints: SchemaConstraints, field: SchemaField, source: ValueSource, *, is_integer: bool
+) -> Iterator[Fraction]:
+    (low, excludes_low), (high, excludes_high) = constraints.lower, constraints.upper
+    step = constraints.multiple_of(is_integer=is_integer)
+    preferred = Fraction(str(source.number(field)))
 
     def is_in(value: Fraction) -> bool:
-        above = low is None or value > low or (value == low and not low_out)
-        return above and (high is None or value < high or (value == high and not high_out))
+        above = low is None or value > low or (value == low and not excludes_low)
+        return above and (high is None or value < high or (value == high and not excludes_high))
 
-    if low is not None and high is not None and not is_in(wanted):
-        wanted = low + (high - low) * Fraction(4, 5)  # most of the way, as good marks are
-    elif not is_in(wanted):
-        wanted = low if low is not None else cast("Fraction", high)
+    if low is not None and high is not None and not is_in(preferred):
+        preferred = low + (high - low) * Fraction(4, 5)  # near the top, like a good score
+    elif not is_in(preferred):
+        preferred = low if low is not None else cast("Fraction", high)
     grid = step or Fraction(1, 100)
-    for offset in _outwards():
-        value = round(wanted / grid) * grid + offset * grid
+    for offset in _offsets():
+        value = round(preferred / grid) * grid + offset * grid
         if is_in(value):
             yield value
     if step is None:
-        span = (low, high) if low is not None and high is not None else (wanted - 1, wanted + 1)
+        span = (low, high) if low is not None and high is not None else (preferred - 1, preferred + 1)
         yield from (v for n in range(1, 60) if is_in(v := span[0] + (span[1] - span[0]) * Fraction(n, 60)))
 
 
-def _outwards() -> Iterator[int]:
+def _offsets() -> Iterator[int]:
     yield 0
     for n in islice(count(1), 60):
         yield from (n, -n)
 
 
-def _fitted(text: str, low: int, high: float) -> Iterator[str]:
+def _resized(text: str, low: int, high: float) -> Iterator[str]:
     if len(text) > high:
         cut = text[: int(high)]
         yield cut.rpartition(" ")[0].rstrip(",;: ") or cut
@@ -90,23 +92,23 @@ def _fitted(text: str, low: int, high: float) -> Iterator[str]:
         yield (f"{text} " * (low // (len(text) + 1) + 2))[: int(min(max(low, 1), high))].rstrip().ljust(low, ".")
 
 
-def _overlaid(pattern: str, other: str) -> Iterator[str]:
-    """What the first asks for, in the place of so much of what the other does."""
-    for own in islice(matching(pattern), 4):
-        for text in islice(matching(other), 12):
-            yield own + text[len(own) :]
-            yield text[: max(len(text) - len(own), 0)] + own
+def _overlapping(pattern: str, other: str) -> Iterator[str]:
+    """Combine strings of two patterns: one replaces the start or the end of the other."""
+    for part in islice(matching_strings(pattern), 4):
+        for text in islice(matching_strings(other), 12):
+            yield part + text[len(part) :]
+            yield text[: max(len(text) - len(part), 0)] + part
 
 
-def _varied(text: str) -> Iterator[str]:
-    """For those who say what a text is not."""
+def _variants(text: str) -> Iterator[str]:
+    """Variants for schemas that exclude the obvious texts."""
     yield from ("", text.capitalize(), text.upper(), f"1. {text}", f"({text})", text[::-1], text.replace(" ", "_"))
     yield from ("0", "A", "-", "ä", "日本", text * 3)
 
 
-def _of_length(sense: FieldMeaning, place: FieldPlace, low: int, high: float) -> Iterator[str]:
-    """Different ones, however short they have to be."""
-    word = sense.word(place)
+def _of_length(source: ValueSource, field: SchemaField, low: int, high: float) -> Iterator[str]:
+    """Distinct strings, even if they must be very short."""
+    word = source.word(field)
     for n in range(200):
         text = f"{word}-{n + 1}" if n else word
         if len(text) > high:
@@ -116,7 +118,7 @@ def _of_length(sense: FieldMeaning, place: FieldPlace, low: int, high: float) ->
         yield "x" * max(low, 1)
 
 
-PLAIN: dict[str, Callable[[SchemaConstraints, FieldPlace, FieldMeaning], Iterator[Any]]] = {
+SCALARS: dict[str, Callable[[SchemaConstraints, SchemaField, ValueSource], Iterator[Any]]] = {
     "string": _strings,
     "integer": _integers,
     "number": _numbers,

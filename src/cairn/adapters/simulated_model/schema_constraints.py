@@ -1,4 +1,4 @@
-"""What several parts of a schema ask together, keyword by keyword."""
+"""The combined constraints of several subschemas, by keyword."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, cast
 
 import jsonschema_rs
 
-from cairn.adapters.simulated_model.schema_document import Document, Node, Pointer
+from cairn.adapters.simulated_model.schema_document import Node, Pointer, SchemaDocument
 
 TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
-# Keywords that say what a value would be, where no type is given.
-_TELLING = {
+# Keywords that imply a type if none is given.
+_TYPE_KEYWORDS = {
     "object": ("properties", "required", "additionalProperties", "minProperties", "patternProperties", "propertyNames"),
     "array": ("items", "prefixItems", "minItems", "uniqueItems", "contains"),
     "string": ("pattern", "format", "minLength", "maxLength"),
@@ -25,18 +25,18 @@ _TELLING = {
 
 @dataclass(frozen=True, slots=True)
 class SchemaConstraints:
-    document: Document
+    document: SchemaDocument
     pointers: Node
     parts: tuple[dict[str, Any], ...]
 
     @classmethod
-    def of(cls, document: Document, pointers: Node) -> SchemaConstraints:
-        return cls(document, pointers, tuple(cast("dict[str, Any]", document.at(one)) for one in pointers))
+    def of(cls, document: SchemaDocument, pointers: Node) -> SchemaConstraints:
+        return cls(document, pointers, tuple(cast("dict[str, Any]", document.subschema(one)) for one in pointers))
 
     def all(self, key: str) -> list[Any]:
         return [part[key] for part in self.parts if key in part]
 
-    def having(self, key: str) -> list[tuple[Pointer, dict[str, Any]]]:
+    def parts_with(self, key: str) -> list[tuple[Pointer, dict[str, Any]]]:
         return [(pointer, part) for pointer, part in zip(self.pointers, self.parts, strict=True) if key in part]
 
     def first(self, key: str) -> Any:
@@ -44,7 +44,7 @@ class SchemaConstraints:
 
     @property
     def options(self) -> list[Any] | None:
-        """The only values that there are, if so."""
+        """The allowed values if the schema lists them, otherwise None."""
         if consts := self.all("const"):
             return consts[:1]
         return min((cast("list[Any]", one) for one in self.all("enum")), key=len, default=None)
@@ -61,43 +61,43 @@ class SchemaConstraints:
 
     @property
     def types(self) -> list[str]:
-        """Those that all allow, the likeliest first."""
+        """Types that all subschemas allow, most likely first."""
         allowed = list(TYPES)
-        for given in self.all("type"):
-            named: list[str] = [given] if isinstance(given, str) else list(given)
+        for declared in self.all("type"):
+            named: list[str] = [declared] if isinstance(declared, str) else list(declared)
             allowed = [one for one in allowed if one in named or (one == "integer" and "number" in named)]
             allowed.sort(key=lambda one: named.index(one) if one in named else len(named))
         if self.all("type"):
             return [*(one for one in allowed if one != "null"), *(one for one in allowed if one == "null")]
-        likely = [kind for kind, keys in _TELLING.items() if any(self.all(key) for key in keys)]
+        likely = [kind for kind, keys in _TYPE_KEYWORDS.items() if any(self.all(key) for key in keys)]
         return [*likely, *(one for one in ("string", *TYPES) if one not in likely)]
 
     # ---- numbers -----------------------------------------------------------------------------------------
     @property
     def lower(self) -> tuple[Fraction | None, bool]:
-        """The lowest, and whether it is out itself."""
+        """The lower bound, and whether it is exclusive."""
         found = [*self._bounds("minimum", "exclusiveMinimum")]
-        return max(found, default=(None, False))  # of two that are equal the one that is out counts
+        return max(found, default=(None, False))  # of equal bounds, the exclusive one applies
 
     @property
     def upper(self) -> tuple[Fraction | None, bool]:
         found = [*self._bounds("maximum", "exclusiveMaximum")]
         return min(found, key=lambda one: (one[0], not one[1]), default=(None, False))
 
-    def _bounds(self, within: str, without: str) -> Iterator[tuple[Fraction, bool]]:
+    def _bounds(self, inclusive_key: str, exclusive_key: str) -> Iterator[tuple[Fraction, bool]]:
         for part in self.parts:
-            inner, outer = part.get(within), part.get(without)
-            if isinstance(inner, int | float):
-                yield Fraction(str(inner)), outer is True  # as early drafts write it
-            if isinstance(outer, int | float) and not isinstance(outer, bool):
-                yield Fraction(str(outer)), True
+            inclusive, exclusive = part.get(inclusive_key), part.get(exclusive_key)
+            if isinstance(inclusive, int | float):
+                yield Fraction(str(inclusive)), exclusive is True  # a boolean in draft 4
+            if isinstance(exclusive, int | float) and not isinstance(exclusive, bool):
+                yield Fraction(str(exclusive)), True
 
-    def step(self, *, whole: bool) -> Fraction | None:
-        steps = [Fraction(str(value)) for value in self.all("multipleOf")] + ([Fraction(1)] if whole else [])
-        step = None
-        for one in steps:
-            step = one if step is None else _common(step, one)
-        return step
+    def multiple_of(self, *, is_integer: bool) -> Fraction | None:
+        divisors = [Fraction(str(value)) for value in self.all("multipleOf")] + ([Fraction(1)] if is_integer else [])
+        common = None
+        for divisor in divisors:
+            common = divisor if common is None else _least_common_multiple(common, divisor)
+        return common
 
     # ---- objects -----------------------------------------------------------------------------------------
     @property
@@ -106,47 +106,47 @@ class SchemaConstraints:
         return list(dict.fromkeys(name for names in lists for name in names))
 
     @property
-    def named(self) -> list[str]:
+    def property_names(self) -> list[str]:
         return list(dict.fromkeys(name for properties in self.all("properties") for name in properties))
 
-    def member(self, name: str) -> Node:
-        """What has to hold of the value under this name."""
+    def property_node(self, name: str) -> Node:
+        """Subschemas for the value of a property."""
         found: list[Pointer] = []
         is_evaluated = False
         for pointer, part in zip(self.pointers, self.parts, strict=True):
-            own = list(self._own(pointer, part, name))
-            is_evaluated = is_evaluated or bool(own)
-            if not own and "additionalProperties" in part:
-                own, is_evaluated = [(*pointer, "additionalProperties")], True
-            found += own
+            declared = list(self._declared(pointer, part, name))
+            is_evaluated = is_evaluated or bool(declared)
+            if not declared and "additionalProperties" in part:
+                declared, is_evaluated = [(*pointer, "additionalProperties")], True
+            found += declared
         if not is_evaluated:
-            found += [(*pointer, "unevaluatedProperties") for pointer, _ in self.having("unevaluatedProperties")]
+            found += [(*pointer, "unevaluatedProperties") for pointer, _ in self.parts_with("unevaluatedProperties")]
         return tuple(found)
 
-    def _own(self, pointer: Pointer, part: dict[str, Any], name: str) -> Iterator[Pointer]:
+    def _declared(self, pointer: Pointer, part: dict[str, Any], name: str) -> Iterator[Pointer]:
         if name in part.get("properties", {}):
             yield (*pointer, "properties", name)
         for pattern in part.get("patternProperties", {}):
-            if is_match(pattern, name):
+            if matches_pattern(pattern, name):
                 yield (*pointer, "patternProperties", pattern)
 
-    def names_after(self, names: list[str]) -> list[str]:
-        """With those that some of them bring along."""
-        wanted = list(dict.fromkeys(names))
-        for name in wanted:
-            for dependent in (*self.all("dependentRequired"), *self.all("dependencies")):
-                brought = dependent.get(name)
-                wanted += [one for one in brought or () if isinstance(brought, list) and one not in wanted]
-        return wanted
+    def with_dependents(self, names: list[str]) -> list[str]:
+        """Add the properties that other properties require."""
+        found = list(dict.fromkeys(names))
+        for name in found:
+            for dependencies in (*self.all("dependentRequired"), *self.all("dependencies")):
+                required = dependencies.get(name)
+                found += [one for one in required or () if isinstance(required, list) and one not in found]
+        return found
 
     # ---- lists -------------------------------------------------------------------------------------------
-    def item(self, index: int) -> Node:
+    def item_node(self, index: int) -> Node:
         found: list[Pointer] = []
         for pointer, part in zip(self.pointers, self.parts, strict=True):
             items = part.get("items")
-            ahead = "prefixItems" if "prefixItems" in part else "items" if isinstance(items, list) else None
-            if ahead is not None and index < len(part[ahead]):
-                found.append((*pointer, ahead, str(index)))
+            prefix_key = "prefixItems" if "prefixItems" in part else "items" if isinstance(items, list) else None
+            if prefix_key is not None and index < len(part[prefix_key]):
+                found.append((*pointer, prefix_key, str(index)))
             elif isinstance(items, list):
                 found += [(*pointer, "additionalItems")] if "additionalItems" in part else []
             elif "items" in part:
@@ -156,19 +156,18 @@ class SchemaConstraints:
         return tuple(found)
 
     @property
-    def ahead(self) -> int:
-        """Items that have a schema of their own."""
+    def prefix_length(self) -> int:
+        """How many items have their own schema."""
         lists = [
             cast("list[Any]", one) for key in ("prefixItems", "items") for one in self.all(key) if isinstance(one, list)
         ]
         return max(map(len, lists), default=0)
 
 
-def _common(one: Fraction, other: Fraction) -> Fraction:
-    """The smallest that is a multiple of both."""
-    bottom = one.denominator * other.denominator // gcd(one.denominator, other.denominator)
-    a, b = int(one * bottom), int(other * bottom)
-    return Fraction(abs(a * b) // gcd(a, b) if a and b else 0, bottom)
+def _least_common_multiple(one: Fraction, other: Fraction) -> Fraction:
+    common = one.denominator * other.denominator // gcd(one.denominator, other.denominator)
+    a, b = int(one * common), int(other * common)
+    return Fraction(abs(a * b) // gcd(a, b) if a and b else 0, common)
 
 
 @lru_cache(maxsize=1024)
@@ -179,6 +178,6 @@ def _validator(pattern: str) -> jsonschema_rs.Validator | None:
         return None
 
 
-def is_match(pattern: str, text: str) -> bool:
+def matches_pattern(pattern: str, text: str) -> bool:
     validator = _validator(pattern)
     return validator is not None and validator.is_valid(text)

@@ -1,4 +1,4 @@
-"""A JSON Schema as a document: parts of it by their place, references followed, branches chosen."""
+"""Access to a JSON Schema: subschemas by pointer, references and branches."""
 
 from __future__ import annotations
 
@@ -13,66 +13,66 @@ import jsonschema_rs
 from cairn.definitions.json_schema.validator import PATTERNS, reject_fetch
 
 Pointer = tuple[str, ...]
-Node = tuple[Pointer, ...]  # parts that all have to hold
+Node = tuple[Pointer, ...]  # subschemas that must all accept a value
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _TARGETS = ("$anchor", "$dynamicAnchor")
 
 
-class Document:
+class SchemaDocument:
     def __init__(self, root: Any) -> None:
         self.root: Any = root
 
-    def at(self, pointer: Pointer) -> Any:
+    def subschema(self, pointer: Pointer) -> Any:
         found: Any = self.root
         for token in pointer:
             found = found[int(token) if isinstance(found, list) else token]
         return found
 
     @cached_property
-    def _whole(self) -> jsonschema_rs.Validator:
+    def _root_validator(self) -> jsonschema_rs.Validator:
         return jsonschema_rs.validator_for(
             self.root, validate_formats=True, retriever=reject_fetch, pattern_options=PATTERNS
         )
 
     @cached_property
-    def _parts(self) -> jsonschema_rs.ValidatorMap:
+    def _validators(self) -> jsonschema_rs.ValidatorMap:
         return jsonschema_rs.validator_map_for(
             self.root, validate_formats=True, retriever=reject_fetch, pattern_options=PATTERNS
         )
 
     def is_valid(self, value: Any) -> bool:
-        return self._whole.is_valid(value)
+        return self._root_validator.is_valid(value)
 
-    def fits(self, node: Node, value: Any) -> bool:
-        """Whether all of these parts hold of the value."""
-        return all(self._fits(pointer, value) for pointer in node)
+    def accepts(self, node: Node, value: Any) -> bool:
+        """Whether all subschemas of the node accept the value."""
+        return all(self._accepts(pointer, value) for pointer in node)
 
-    def _fits(self, pointer: Pointer, value: Any) -> bool:
-        schema = self.at(pointer)
+    def _accepts(self, pointer: Pointer, value: Any) -> bool:
+        schema = self.subschema(pointer)
         if isinstance(schema, bool):
             return schema
-        spelled = "#" + "".join(f"/{token.replace('~', '~0').replace('/', '~1')}" for token in pointer)
-        validator = self._parts.get(spelled)
+        fragment = "#" + "".join(f"/{token.replace('~', '~0').replace('/', '~1')}" for token in pointer)
+        validator = self._validators.get(fragment)
         return validator is None or validator.is_valid(value)
 
     # ---- references --------------------------------------------------------------------------------------
-    def target(self, reference: str) -> Pointer | None:
-        """Where it leads; None: out of the document, or nowhere."""
+    def resolve(self, reference: str) -> Pointer | None:
+        """The pointer that a reference leads to. None if the target is missing or outside the document."""
         address, _, fragment = reference.partition("#")
         start: Pointer | None = ()
         if address:
-            start = self._named.get(reference) or self._named.get(urljoin(self._base, address))
-            if reference in self._named:
+            start = self._identifiers.get(reference) or self._identifiers.get(urljoin(self._base, address))
+            if reference in self._identifiers:
                 return start
         if start is None:
             return None
         fragment = unquote(fragment)
         if not fragment.startswith("/"):
-            return self._named.get(f"#{fragment}") if fragment else start
+            return self._identifiers.get(f"#{fragment}") if fragment else start
         tokens = (token.replace("~1", "/").replace("~0", "~") for token in fragment[1:].split("/"))
         pointer = (*start, *tokens)
         try:
-            self.at(pointer)
+            self.subschema(pointer)
         except (KeyError, IndexError, ValueError, TypeError):
             return None
         return pointer
@@ -83,8 +83,8 @@ class Document:
         return str(root.get("$id", ""))
 
     @cached_property
-    def _named(self) -> dict[str, Pointer]:
-        """Places with a name: by anchor, by id."""
+    def _identifiers(self) -> dict[str, Pointer]:
+        """Pointers by `$anchor` and `$id`."""
         found: dict[str, Pointer] = {}
         for pointer, schema in _walk(self.root, ()):
             for key in _TARGETS:
@@ -96,27 +96,30 @@ class Document:
         return found
 
     # ---- branches ----------------------------------------------------------------------------------------
-    def choices(self, node: Node, *, is_deep: bool = False) -> Iterator[Node]:
-        """Each way to choose branches: parts whose own keywords all have to hold, without any that branch."""
-        yield from self._chosen(node, (), is_deep)
+    def branch_choices(self, node: Node, *, is_deep: bool = False) -> Iterator[Node]:
+        """Expand references and choose branches in every possible way.
 
-    def _chosen(self, todo: Node, done: Node, is_deep: bool) -> Iterator[Node]:
+        Each result lists the subschemas whose remaining keywords apply together.
+        """
+        yield from self._expand(node, (), is_deep)
+
+    def _expand(self, todo: Node, done: Node, is_deep: bool) -> Iterator[Node]:
         if not todo:
             yield done
             return
         pointer, rest = todo[0], todo[1:]
-        schema: Any = self.at(pointer)
+        schema: Any = self.subschema(pointer)
         if schema is False:
             return
         if pointer in done or not isinstance(schema, dict):
-            yield from self._chosen(rest, done, is_deep)
+            yield from self._expand(rest, done, is_deep)
             return
         part = cast("dict[str, Any]", schema)
-        more = [target for key in _REFERENCES if key in part if (target := self.target(str(part[key]))) is not None]
+        more = [target for key in _REFERENCES if key in part if (target := self.resolve(str(part[key]))) is not None]
         more += [(*pointer, "allOf", str(n)) for n in range(len(part.get("allOf", ())))]
         for branches in product(*self._alternatives(pointer, part, is_deep)):
-            taken = tuple(one for branch in branches for one in branch)
-            yield from self._chosen((*more, *taken, *rest), (*done, pointer), is_deep)
+            chosen = tuple(one for branch in branches for one in branch)
+            yield from self._expand((*more, *chosen, *rest), (*done, pointer), is_deep)
 
     def _alternatives(self, pointer: Pointer, part: Mapping[str, Any], is_deep: bool) -> list[list[Node]]:
         found: list[list[Node]] = []
@@ -131,14 +134,14 @@ class Document:
         return found
 
     def _rank(self, pointer: Pointer, is_deep: bool) -> int:
-        """What says something comes before null; deep inside, what ends comes first."""
-        schema: Any = self.at(pointer)
+        """Real values rank before null. Deep inside, branches without nested schemas rank first."""
+        schema: Any = self.subschema(pointer)
         if not isinstance(schema, dict):
             return 1 if is_deep else 5
         part = cast("dict[str, Any]", schema)
         is_null = part.get("type") == "null" or ("const" in part and part["const"] is None)
-        leads_on = any(key in part for key in (*_REFERENCES, "properties", "items", "allOf", "anyOf", "oneOf"))
-        return (2 if leads_on else 0) if is_deep else (9 if is_null else 0)
+        is_nested = any(key in part for key in (*_REFERENCES, "properties", "items", "allOf", "anyOf", "oneOf"))
+        return (2 if is_nested else 0) if is_deep else (9 if is_null else 0)
 
 
 def _walk(schema: Any, pointer: Pointer) -> Iterator[tuple[Pointer, dict[str, Any]]]:

@@ -1,229 +1,243 @@
-"""A value that fits a JSON Schema, any schema, and reads as well as may be."""
+"""Generates a plausible value for any JSON Schema."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, cast
 
 import jsonschema_rs
 
-from cairn.adapters.simulated_model.field_meanings import FieldMeaning, FieldPlace, Plain
-from cairn.adapters.simulated_model.regex_strings import matching
-from cairn.adapters.simulated_model.scalars import PLAIN
+from cairn.adapters.simulated_model.regex_strings import matching_strings
+from cairn.adapters.simulated_model.scalars import SCALARS
 from cairn.adapters.simulated_model.schema_constraints import SchemaConstraints
-from cairn.adapters.simulated_model.schema_document import Document, Node, Pointer
+from cairn.adapters.simulated_model.schema_document import Node, Pointer, SchemaDocument
+from cairn.adapters.simulated_model.value_source import GenericValues, SchemaField, ValueSource
 from cairn.definitions.json_schema.validator import PATTERNS
 
-WORK = 30_000  # parts that are looked at before it is given up
-LONGEST = 2000  # list
-DEEP = 5  # below, only what is asked for is made
-VERY_DEEP = 40
-WAYS = 60  # of choosing branches
-TRIES = 120  # values for one place
-OTHERS = 4  # values of a member that are tried when the first does not do
+MAX_STEPS = 30_000
+MAX_LIST_LENGTH = 2000
+OPTIONAL_DEPTH = 5  # below this depth, only required properties are generated
+MAX_DEPTH = 40
+MAX_BRANCHES = 60
+MAX_CANDIDATES = 120  # for one field
+MAX_ALTERNATIVES = 4  # for one property
+
+CandidateStream = Callable[[SchemaConstraints, SchemaField, int], Iterator[Any]]
 
 
-Stream = Callable[[SchemaConstraints, FieldPlace, int], Iterator[Any]]
+class NoValueFound(Exception):
+    """No value was found that the schema accepts."""
 
 
-class Impossible(Exception):
-    """No value was found."""
+def generate(schema: Any, source: ValueSource | None = None) -> Any:
+    """Return a valid value. Raises NoValueFound if there is none or the search fails."""
+    source = source or GenericValues()
+    document = SchemaDocument(schema)
+    for value in _attempts(document, source):
+        if document.is_valid(value):
+            return value
+    raise NoValueFound("no valid value was found for the schema")
 
 
-def make(schema: Any, sense: FieldMeaning | None = None) -> Any:
-    """A value; Impossible if there is none, or none that can be found."""
-    sense = sense or Plain()
-    document = Document(schema)
-    for made in _attempts(document, sense):
-        if document.is_valid(made):
-            return made
-    raise Impossible("no value was found that fits the schema")
-
-
-def _attempts(document: Document, sense: FieldMeaning) -> Iterator[Any]:
-    """The quick way, then with a look at each part, then in the form without negations and choices of one."""
+def _attempts(document: SchemaDocument, source: ValueSource) -> Iterator[Any]:
+    """Generate without checks, then validate every part, then retry with the canonical form of the schema."""
     root: Node = ((),)
-    place = FieldPlace(
-        description=SchemaConstraints.of(document, root).description if isinstance(document.root, dict) else ""
-    )
-    for maker in (_Maker(document, sense, looks=False), _Maker(document, sense, looks=True)):
-        yield from _made(maker, root, place, 1 if not maker.looks else 20)
+    description = SchemaConstraints.of(document, root).description if isinstance(document.root, dict) else ""
+    field = SchemaField(description=description)
+    yield from _values(_Generator(document, source, validates=False), root, field, 1)
+    yield from _values(_Generator(document, source, validates=True), root, field, 20)
     try:
         canonical = jsonschema_rs.canonicalize(
             cast("Any", document.root), validate_formats=True, pattern_options=PATTERNS
         )
-        plain = Document(canonical.to_json_schema())
+        simplified = SchemaDocument(canonical.to_json_schema())
     except (ValueError, jsonschema_rs.ValidationError):
         return
-    yield from _made(_Maker(plain, sense, looks=True), root, place, 40)
+    yield from _values(_Generator(simplified, source, validates=True), root, field, 40)
 
 
-def _made(maker: _Maker, root: Node, place: FieldPlace, most: int) -> Iterator[Any]:
+def _values(generator: _Generator, root: Node, field: SchemaField, limit: int) -> Iterator[Any]:
     try:
-        yield from islice(maker.values(root, place), most)
-    except (Impossible, RecursionError):
+        yield from islice(generator.values(root, field), limit)
+    except (NoValueFound, RecursionError):
         return
 
 
-class _Maker:
-    def __init__(self, document: Document, sense: FieldMeaning, *, looks: bool) -> None:
-        """`looks`: what is made for a part is held against it before it is used."""
-        self.looks = looks
+class _Generator:
+    def __init__(self, document: SchemaDocument, source: ValueSource, *, validates: bool) -> None:
+        """`validates`: check every part of a value against its subschemas before using it."""
+        self._validates = validates
         self._document = document
-        self._sense = sense
-        self._left = WORK
+        self._source = source
+        self._steps_left = MAX_STEPS
 
-    def make(self, node: Node, place: FieldPlace, depth: int) -> Any:
-        for value in self.values(node, place, depth):
+    def first_value(self, node: Node, field: SchemaField, depth: int) -> Any:
+        for value in self.values(node, field, depth):
             return value
-        raise Impossible
+        raise NoValueFound
 
-    def values(self, node: Node, place: FieldPlace, depth: int = 0) -> Iterator[Any]:
-        """Different ones, best first; with a look, only such as fit."""
-        for value in islice(self._candidates(node, place, depth), TRIES):
-            if not self.looks or self._document.fits(node, value):
+    def values(self, node: Node, field: SchemaField, depth: int = 0) -> Iterator[Any]:
+        """Candidates, best first. With `validates`, all of them are valid."""
+        for value in islice(self._candidates(node, field, depth), MAX_CANDIDATES):
+            if not self._validates or self._document.accepts(node, value):
                 yield value
 
-    def _candidates(self, node: Node, place: FieldPlace, depth: int) -> Iterator[Any]:
-        if depth > VERY_DEEP:
+    def _candidates(self, node: Node, field: SchemaField, depth: int) -> Iterator[Any]:
+        if depth > MAX_DEPTH:
             return
-        for pointers in islice(self._document.choices(node, is_deep=depth > DEEP), WAYS):
-            self._left -= 1
-            if self._left < 0:
-                raise Impossible
-            facts = SchemaConstraints.of(self._document, pointers)
-            here = place if place.description or not facts.description else _described(place, facts.description)
-            yield from self._of(facts, here, depth)
+        for pointers in islice(self._document.branch_choices(node, is_deep=depth > OPTIONAL_DEPTH), MAX_BRANCHES):
+            self._steps_left -= 1
+            if self._steps_left < 0:
+                raise NoValueFound
+            constraints = SchemaConstraints.of(self._document, pointers)
+            described = field if field.description else replace(field, description=constraints.description)
+            yield from self._constrained(constraints, described, depth)
 
-    def _of(self, facts: SchemaConstraints, place: FieldPlace, depth: int) -> Iterator[Any]:
-        options = facts.options
+    def _constrained(self, constraints: SchemaConstraints, field: SchemaField, depth: int) -> Iterator[Any]:
+        options = constraints.options
         if options is not None:
-            yield from self._sense.order(place, options)
+            yield from self._source.ranked(field, options)
             return
-        types = facts.types
-        for known in chain(self._sense.known(place), chain.from_iterable(facts.all("examples"))):
-            if _type_of(known) in types and self._document.fits(facts.pointers, known):
+        types = constraints.types
+        for known in chain(self._source.known(field), chain.from_iterable(constraints.all("examples"))):
+            if _type_of(known) in types and self._document.accepts(constraints.pointers, known):
                 yield known
-        makers: dict[str, Stream] = {
+        generators: dict[str, CandidateStream] = {
             "object": self._objects,
             "array": self._arrays,
-            **{kind: self._plain(make) for kind, make in PLAIN.items()},
+            **{type_: self._scalar(candidates) for type_, candidates in SCALARS.items()},
         }
-        streams = [makers[kind](facts, place, depth) for kind in types]
-        yield from chain.from_iterable(streams) if len(streams) == 1 else _in_turn(streams)
+        streams = [generators[type_](constraints, field, depth) for type_ in types]
+        yield from chain.from_iterable(streams) if len(streams) == 1 else _interleaved(streams)
 
-    def _plain(self, make: Callable[[SchemaConstraints, FieldPlace, FieldMeaning], Iterator[Any]]) -> Stream:
-        return lambda facts, place, _depth: make(facts, place, self._sense)
+    def _scalar(
+        self, candidates: Callable[[SchemaConstraints, SchemaField, ValueSource], Iterator[Any]]
+    ) -> CandidateStream:
+        return lambda constraints, field, _depth: candidates(constraints, field, self._source)
 
     # ---- lists -------------------------------------------------------------------------------------------
-    def _arrays(self, facts: SchemaConstraints, place: FieldPlace, depth: int) -> Iterator[list[Any]]:
-        contained = [(pointer, int(part.get("minContains", 1))) for pointer, part in facts.having("contains")]
-        low, high = facts.highest("minItems"), facts.lowest("maxItems")
-        least = max([low, *(times for _, times in contained)])
-        apart = max(low, sum(times for _, times in contained))
-        wished = 0 if depth > DEEP else max(self._sense.count(place), facts.ahead)
-        sizes = (min(max(wished, apart), high), apart, *range(least, least + 4))
-        for size in dict.fromkeys(int(one) for one in sizes if one <= high and one <= LONGEST):
-            for placed in _placements(contained, size):
+    def _arrays(self, constraints: SchemaConstraints, field: SchemaField, depth: int) -> Iterator[list[Any]]:
+        contained = [(pointer, int(part.get("minContains", 1))) for pointer, part in constraints.parts_with("contains")]
+        low, high = constraints.highest("minItems"), constraints.lowest("maxItems")
+        shared_minimum = max([low, *(times for _, times in contained)])
+        separate_minimum = max(low, sum(times for _, times in contained))
+        preferred = 0 if depth > OPTIONAL_DEPTH else max(self._source.count(field), constraints.prefix_length)
+        sizes = (
+            min(max(preferred, separate_minimum), high),
+            separate_minimum,
+            *range(shared_minimum, shared_minimum + 4),
+        )
+        for size in dict.fromkeys(int(one) for one in sizes if one <= high and one <= MAX_LIST_LENGTH):
+            for extra in _contains_positions(contained, size):
                 try:
-                    yield self._list(facts, place, depth, size, placed)
-                except Impossible:
+                    yield self._list(constraints, field, depth, size, extra)
+                except NoValueFound:
                     continue
 
     def _list(
-        self, facts: SchemaConstraints, place: FieldPlace, depth: int, size: int, placed: dict[int, Node]
+        self, constraints: SchemaConstraints, field: SchemaField, depth: int, size: int, extra: dict[int, Node]
     ) -> list[Any]:
-        """`placed`: what items have to fit besides."""
-        unique = any(facts.all("uniqueItems"))
-        made: list[Any] = []
+        """`extra`: additional subschemas by index."""
+        is_unique = any(constraints.all("uniqueItems"))
+        items: list[Any] = []
         seen: set[str] = set()
         for index in range(size):
-            node = (*facts.item(index), *placed.get(index, ()))
-            for value in self.values(node, place.at(index), depth + 1):
-                spelled = json.dumps(value, sort_keys=True) if unique else ""
-                if not unique or spelled not in seen:
-                    seen.add(spelled)
-                    made.append(value)
+            node = (*constraints.item_node(index), *extra.get(index, ()))
+            for value in self.values(node, field.at(index), depth + 1):
+                key = json.dumps(value, sort_keys=True) if is_unique else ""
+                if not is_unique or key not in seen:
+                    seen.add(key)
+                    items.append(value)
                     break
             else:
-                raise Impossible
-        return made
+                raise NoValueFound
+        return items
 
     # ---- objects -----------------------------------------------------------------------------------------
-    def _objects(self, facts: SchemaConstraints, place: FieldPlace, depth: int) -> Iterator[dict[str, Any]]:
-        low, high = facts.highest("minProperties"), facts.lowest("maxProperties")
-        required = facts.names_after(facts.required)
+    def _objects(self, constraints: SchemaConstraints, field: SchemaField, depth: int) -> Iterator[dict[str, Any]]:
+        low, high = constraints.highest("minProperties"), constraints.lowest("maxProperties")
+        required = constraints.with_dependents(constraints.required)
         if len(required) > high:
             return
-        named = [name for name in facts.names_after([*required, *facts.named]) if depth <= DEEP or name in required]
-        every = named if len(named) <= high else [*required, *(n for n in named if n not in required)][: int(high)]
-        made: list[dict[str, Any]] = []
-        for names in (every, required):
+        declared = constraints.with_dependents([*required, *constraints.property_names])
+        declared = [name for name in declared if depth <= OPTIONAL_DEPTH or name in required]
+        optional = [name for name in declared if name not in required]
+        complete = declared if len(declared) <= high else [*required, *optional][: int(high)]
+        objects: list[dict[str, Any]] = []
+        for names in (complete, required):
             try:
-                made.append(self._object(facts, place, depth, names, set(required), low))
-            except Impossible:
+                objects.append(self._object(constraints, field, depth, names, set(required), low))
+            except NoValueFound:
                 continue
-            yield made[-1]
-        for base in made:
-            yield from self._others(facts, place, depth, base)
+            yield objects[-1]
+        for base in objects:
+            yield from self._variations(constraints, field, depth, base)
 
     def _object(
-        self, facts: SchemaConstraints, place: FieldPlace, depth: int, names: list[str], required: set[str], low: int
+        self,
+        constraints: SchemaConstraints,
+        field: SchemaField,
+        depth: int,
+        names: list[str],
+        required: set[str],
+        low: int,
     ) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for name in names:
             try:
-                made[name] = self.make(facts.member(name), place.inside(name), depth + 1)
-            except Impossible:
+                members[name] = self.first_value(constraints.property_node(name), field.child(name), depth + 1)
+            except NoValueFound:
                 if name in required:
                     raise
-        for name in islice(self._more_names(facts, place), 200):
-            if len(made) >= low:
+        for name in islice(self._extra_names(constraints, field), 200):
+            if len(members) >= low:
                 break
-            if name not in made and self._may_be_called(facts, name):
+            if name not in members and self._is_allowed_name(constraints, name):
                 try:
-                    made[name] = self.make(facts.member(name), place.inside(name), depth + 1)
-                except Impossible:
+                    members[name] = self.first_value(constraints.property_node(name), field.child(name), depth + 1)
+                except NoValueFound:
                     continue
-        if len(made) < low:
-            raise Impossible
-        return made
+        if len(members) < low:
+            raise NoValueFound
+        return members
 
-    def _others(
-        self, facts: SchemaConstraints, place: FieldPlace, depth: int, base: dict[str, Any]
+    def _variations(
+        self, constraints: SchemaConstraints, field: SchemaField, depth: int, base: dict[str, Any]
     ) -> Iterator[dict[str, Any]]:
-        """One member is something else, or is not there: for what the members ask of one another."""
+        """Change, omit or add one property, because properties can constrain each other."""
         for name in base:
-            node = facts.member(name)
-            for value in islice(self.values(node, place.inside(name), depth + 1), 1, OTHERS):
+            node = constraints.property_node(name)
+            for value in islice(self.values(node, field.child(name), depth + 1), 1, MAX_ALTERNATIVES):
                 yield {**base, name: value}
-            if name not in facts.required:
+            if name not in constraints.required:
                 yield {key: value for key, value in base.items() if key != name}
-        for name in islice(self._more_names(facts, place), 2):
-            if name not in base and facts.lowest("maxProperties") > len(base):
-                yield {**base, name: self.make(facts.member(name), place.inside(name), depth + 1)}
+        for name in islice(self._extra_names(constraints, field), 2):
+            if name not in base and constraints.lowest("maxProperties") > len(base):
+                yield {**base, name: self.first_value(constraints.property_node(name), field.child(name), depth + 1)}
 
-    def _more_names(self, facts: SchemaConstraints, place: FieldPlace) -> Iterator[str]:
-        yield from facts.named
-        for patterns in facts.all("patternProperties"):
+    def _extra_names(self, constraints: SchemaConstraints, field: SchemaField) -> Iterator[str]:
+        yield from constraints.property_names
+        for patterns in constraints.all("patternProperties"):
             for pattern in patterns:
-                yield from matching(pattern, most=40)
-        for pointer, _ in facts.having("propertyNames"):
-            named = self.values(((*pointer, "propertyNames"),), FieldPlace("name"), 1)
-            yield from (name for name in named if isinstance(name, str))
-        word = self._sense.word(place)
+                yield from matching_strings(pattern, limit=40)
+        for pointer, _ in constraints.parts_with("propertyNames"):
+            names = self.values(((*pointer, "propertyNames"),), SchemaField("name"), 1)
+            yield from (name for name in names if isinstance(name, str))
+        word = self._source.word(field)
         yield from (f"{word}_{n}" for n in range(1, 100))
 
-    def _may_be_called(self, facts: SchemaConstraints, name: str) -> bool:
+    def _is_allowed_name(self, constraints: SchemaConstraints, name: str) -> bool:
         return all(
-            self._document.fits(((*pointer, "propertyNames"),), name) for pointer, _ in facts.having("propertyNames")
+            self._document.accepts(((*pointer, "propertyNames"),), name)
+            for pointer, _ in constraints.parts_with("propertyNames")
         )
 
 
-def _placements(contained: list[tuple[Pointer, int]], size: int) -> Iterator[dict[int, Node]]:
-    """Where what a list has to contain may stand: one after the other from some place on, or all in one."""
+def _contains_positions(contained: list[tuple[Pointer, int]], size: int) -> Iterator[dict[int, Node]]:
+    """Positions for the items that `contains` requires: one item for each, or items that satisfy several."""
     nodes: list[Node] = [((*pointer, "contains"),) for pointer, times in contained for _ in range(times)]
     for start in dict.fromkeys((max(size - len(nodes), 0), *range(min(size, 6)))):
         if start + len(nodes) <= size:
@@ -232,10 +246,6 @@ def _placements(contained: list[tuple[Pointer, int]], size: int) -> Iterator[dic
         for start in range(min(size, 6)):
             together = {n: [(*pointer, "contains") for pointer, times in contained if times > n] for n in range(size)}
             yield {start + n: tuple(node) for n, node in together.items() if node}
-
-
-def _described(place: FieldPlace, description: str) -> FieldPlace:
-    return FieldPlace(place.name, description, place.parents, place.index)
 
 
 def _type_of(value: Any) -> str:
@@ -256,12 +266,12 @@ def _type_of(value: Any) -> str:
             return "object"
 
 
-def _in_turn(streams: list[Iterator[Any]]) -> Iterator[Any]:
-    """The first of each, then the second of each."""
-    left = list(streams)
-    while left:
-        for stream in tuple(left):
+def _interleaved(streams: list[Iterator[Any]]) -> Iterator[Any]:
+    """The first value of each stream, then the second of each, and so on."""
+    remaining = list(streams)
+    while remaining:
+        for stream in tuple(remaining):
             try:
                 yield next(stream)
             except StopIteration:
-                left.remove(stream)
+                remaining.remove(stream)

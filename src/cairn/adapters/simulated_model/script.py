@@ -1,4 +1,4 @@
-"""Scripts for the simulated model: when a step fits, and what is then done. Users write them for their own tests."""
+"""Scripts for the simulated model, which users write to test their own pipelines."""
 
 from __future__ import annotations
 
@@ -11,87 +11,87 @@ from typing import Any, cast
 from cairn.documents import canonical
 from cairn.ports.models import ModelCallContext, ModelErrorKind
 
-REMEMBERED = 10_000  # steps of executions whose calls are counted
+MAX_COUNTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
     checkpoint: str | None = None
-    attempts: tuple[int, ...] = ()  # none: every one
-    calls: tuple[int, ...] = ()
+    attempts: tuple[int, ...] = ()  # empty: every attempt
+    calls: tuple[int, ...] = ()  # empty: every call
     when: str = ""
     fail: ModelErrorKind | None = None
     retry_after: float | None = None
     after: int = 0
     say: str | None = None
-    output: tuple[Any] | None = None  # the one value, which may be null
+    output: tuple[Any] | None = None  # in a tuple, because the value can be null
     artifacts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     use: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> ScriptStep:
-        """As it was written, and checked when it was saved."""
+    def parse(cls, raw: Mapping[str, Any]) -> ScriptStep:
+        """Parse a step of a definition or of the simulation file. Both are validated before."""
         return cls(
-            checkpoint=given.get("checkpoint"),
-            attempts=_numbers(given.get("attempt")),
-            calls=_numbers(given.get("call")),
-            when=str(given.get("when", "")),
-            fail=ModelErrorKind(given["fail"]) if "fail" in given else None,
-            retry_after=given.get("retry_after"),
-            after=int(given.get("after", 0)),
-            say=given.get("say"),
-            output=(given["output"],) if "output" in given else None,
-            artifacts=given.get("artifacts", {}),
-            use=given.get("use"),
-            arguments=given.get("arguments", {}),
+            checkpoint=raw.get("checkpoint"),
+            attempts=_numbers(raw.get("attempt")),
+            calls=_numbers(raw.get("call")),
+            when=str(raw.get("when", "")),
+            fail=ModelErrorKind(raw["fail"]) if "fail" in raw else None,
+            retry_after=raw.get("retry_after"),
+            after=int(raw.get("after", 0)),
+            say=raw.get("say"),
+            output=(raw["output"],) if "output" in raw else None,
+            artifacts=raw.get("artifacts", {}),
+            use=raw.get("use"),
+            arguments=raw.get("arguments", {}),
         )
 
-    def is_meant(self, call_context: ModelCallContext, text: str, used: Iterable[str]) -> bool:
-        """All but the count of calls. A tool is used once in a conversation."""
+    def matches(self, call_context: ModelCallContext, text: str, used_tools: Iterable[str]) -> bool:
+        """Check every condition except the call number. A step uses its tool once per conversation."""
         return (
             self.checkpoint in (None, call_context.checkpoint)
             and (not self.attempts or call_context.attempt in self.attempts)
             and self.when.lower() in text.lower()
-            and (self.use is None or self.use not in used)
+            and (self.use is None or self.use not in used_tools)
         )
 
 
-def _numbers(given: Any) -> tuple[int, ...]:
-    if given is None:
+def _numbers(raw: Any) -> tuple[int, ...]:
+    if raw is None:
         return ()
-    return tuple(cast("list[int]", given)) if isinstance(given, list) else (int(given),)
+    return tuple(cast("list[int]", raw)) if isinstance(raw, list) else (int(raw),)
 
 
-class Counts:
-    """How many calls steps have fitted, by execution and attempt."""
+class MatchCounts:
+    """How many calls each step has matched, per execution and attempt. Old entries are dropped."""
 
     def __init__(self) -> None:
         self._counts: OrderedDict[tuple[Any, ...], int] = OrderedDict()
         self._lock = threading.Lock()
 
-    def next(self, key: tuple[Any, ...]) -> int:
+    def increment(self, key: tuple[Any, ...]) -> int:
         with self._lock:
-            number = self._counts.pop(key, 0) + 1
-            self._counts[key] = number
-            if len(self._counts) > REMEMBERED:
+            count = self._counts.pop(key, 0) + 1
+            self._counts[key] = count
+            if len(self._counts) > MAX_COUNTS:
                 self._counts.popitem(last=False)
-            return number
+            return count
 
 
 @dataclass(frozen=True)
 class SimulationScript:
     steps: Sequence[Mapping[str, Any]]
     call_context: ModelCallContext
-    counts: Counts
+    counts: MatchCounts
 
-    def step(self, text: str, used: Sequence[str]) -> ScriptStep | None:
-        """The first that fits this call."""
-        for given in self.steps:
-            step = ScriptStep.of(given)
-            if not step.is_meant(self.call_context, text, used):
+    def matching_step(self, text: str, used_tools: Sequence[str]) -> ScriptStep | None:
+        """Return the first step that matches this call."""
+        for raw in self.steps:
+            step = ScriptStep.parse(raw)
+            if not step.matches(self.call_context, text, used_tools):
                 continue
-            key = (self.call_context.execution_id, self.call_context.attempt, canonical(cast("Any", dict(given))))
-            if not step.calls or self.counts.next(key) in step.calls:
+            key = (self.call_context.execution_id, self.call_context.attempt, canonical(cast("Any", dict(raw))))
+            if not step.calls or self.counts.increment(key) in step.calls:
                 return step
         return None

@@ -1,4 +1,4 @@
-"""Words and sentences out of what was read."""
+"""Extract keywords, sentences and titles from text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, cast
 
 _WORD = re.compile(r"[^\W\d_][\w'-]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_ORDER = re.compile(r"(?:^|[.:;!?\n]\s*|\b(?:and|then|to)\s+)([A-Za-z]+)")  # what somebody is told to do
-_COMMON = frozenset(
+_IMPERATIVE = re.compile(r"(?:^|[.:;!?\n]\s*|\b(?:and|then|to)\s+)([A-Za-z]+)")  # imperatives
+_STOP_WORDS = frozenset(
     """a about above after again all also although an and any are as ask at be because been before being below between
     both but by can could create did do does done down draft during each either every few first for from further gave
     get give given had has have having here how if in into is it its itself just know last like make makes many may me
@@ -24,31 +24,34 @@ _COMMON = frozenset(
     says tell tells told build built know knows track tracks come comes work works offer offers argue mean means
     goes right wrong long next ever never always only every even show shows sent send sends stop costs cost
     todo fixme speaks speak expected actual include including produce produced read agent agents good best
+    contradicts topics points summary
     """.split()  # noqa: SIM905
 )
 
 
-_JOINS = frozenset("without that which with and or instead because so when where while if than but for of by".split())  # noqa: SIM905
+_CONJUNCTIONS = frozenset(
+    """without that which with and or instead because so when where while if than but for of by""".split()  # noqa: SIM905
+)
 _CODE = re.compile(r" \| |^(def|class|return|import|from \w+ import)\b|[!=]=|->|%%|;$|:$")
 _VERBAL = re.compile(r"(ed|ing|ly)$")
 
 
-def keywords(about: Iterable[str], task: str = "", most: int = 12) -> list[str]:
-    """What it is about: words that are used often, the first ones first where that is equal."""
+def keywords(material: Iterable[str], task: str = "", limit: int = 12) -> list[str]:
+    """Frequent words, most frequent first. Ties keep the order of appearance."""
     counted: Counter[str] = Counter()
     spelled: dict[str, str] = {}
-    orders = {found[1].lower() for found in _ORDER.finditer(task)}
-    for weight, text in (*((3, text) for text in about), (2, task)):
+    imperatives = {found[1].lower() for found in _IMPERATIVE.finditer(task)}
+    for weight, text in (*((3, text) for text in material), (2, task)):
         for word in _WORD.findall(text[:8000]):
             lower = word.lower()
-            if len(lower) > 3 and not _VERBAL.search(lower) and lower not in _COMMON | orders:
+            if len(lower) > 3 and not _VERBAL.search(lower) and lower not in _STOP_WORDS | imperatives:
                 counted[lower] += weight
                 spelled.setdefault(lower, lower if word.istitle() else word)
-    return [spelled[word] for word, _ in counted.most_common(most)]
+    return [spelled[word] for word, _ in counted.most_common(limit)]
 
 
-def sentences(text: str, most: int = 12) -> list[str]:
-    """Whole ones, as they stand there."""
+def sentences(text: str, limit: int = 12) -> list[str]:
+    """Complete sentences, unchanged. Skips code, data and headers."""
     found: list[str] = []
     for piece in _SENTENCE.split(text[:20_000]):
         line = re.sub(r"^[\s#>*|`-]+(\d+\. )?|[\s|`]+$", "", piece).strip()
@@ -59,14 +62,14 @@ def sentences(text: str, most: int = 12) -> list[str]:
             and not _CODE.search(line)
         ):
             found.append(line)
-    return list(dict.fromkeys(found))[:most]
+    return list(dict.fromkeys(found))[:limit]
 
 
-def title(text: str, most: int = 60) -> str:
-    """A heading out of what is to be done."""
+def title(text: str, limit: int = 60) -> str:
+    """The first clause of a task as a heading."""
     line = next((line.strip(" .:#*-") for line in text.splitlines() if line.strip(" .:#*-")), "The work")
     first = re.split(r"(?<=[a-z0-9)])[.;:!?](?:\s|$)", line, maxsplit=1)[0]
-    cut = first if len(first) <= most else first[:most].rpartition(" ")[0]
+    cut = first if len(first) <= limit else first[:limit].rpartition(" ")[0]
     return cut[:1].upper() + cut[1:]
 
 
@@ -75,13 +78,13 @@ def slug(text: str) -> str:
 
 
 def label(name: str) -> str:
-    """A name of a program's as people write it."""
+    """Turn an identifier such as `ticketId` into "Ticket id"."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.]+", " ", name).strip()
     return spaced[:1].upper() + spaced[1:].lower() if spaced else ""
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Everything in a value that has a name, outermost first."""
+    """Every named value inside a value, outermost first."""
     if name:
         yield name, value
     if isinstance(value, dict):
@@ -92,20 +95,20 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(inner)
 
 
-def texts_in(value: Any) -> Iterator[str]:
-    """Every text in a value."""
+def strings_in(value: Any) -> Iterator[str]:
+    """Every string inside a value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for inner in cast("dict[str, Any]", value).values():
-            yield from texts_in(inner)
+            yield from strings_in(inner)
     elif isinstance(value, list):
         for inner in cast("list[Any]", value)[:20]:
-            yield from texts_in(inner)
+            yield from strings_in(inner)
 
 
-def clause(sentence: str, most: int = 7) -> str:
-    """Its beginning, as far as it stands alone."""
+def opening_clause(sentence: str, limit: int = 7) -> str:
+    """The first words of a sentence, up to a conjunction or punctuation."""
     words = re.sub(r"[^\w' -]", " ", re.split(r"[,;:(“]", sentence)[0]).split()
-    ends = [at for at, word in enumerate(words) if at > 2 and word.lower() in _JOINS]
-    return " ".join(words[: min([most, *ends])])
+    ends = [at for at, word in enumerate(words) if at > 2 and word.lower() in _CONJUNCTIONS]
+    return " ".join(words[: min([limit, *ends])])

@@ -1,4 +1,4 @@
-"""Tools that a simulated model has: which of them a task calls for, and what they are called with."""
+"""Tool calls of the simulated model: which tool a task calls for, and its arguments."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from cairn.adapters.simulated_model.documents import value
-from cairn.adapters.simulated_model.field_meanings import FieldPlace
+from cairn.adapters.simulated_model.documents import schema_value
 from cairn.adapters.simulated_model.plausible_values import PlausibleValues
 from cairn.adapters.simulated_model.prompt_parser import ParsedPrompt
 from cairn.adapters.simulated_model.text import label, slug
+from cairn.adapters.simulated_model.value_source import SchemaField
 
-MOST = 4  # uses before the result
-# What in an author's words calls for a tool; first those that look, then those that ask others.
-_CALLED_FOR: tuple[tuple[str, str], ...] = (
+MAX_TOOL_CALLS = 4  # before the result
+# Words of a task that call for a tool, in the order of use.
+_TRIGGERS: tuple[tuple[str, str], ...] = (
     ("list_files", r"\b(existing|workspace|given) files?\b|\blook at the files\b"),
     ("web_search", r"\b(search|web|look up|research|latest|current|news|sources?)\b"),
     ("code_execution", r"\b(run|execut\w+|comput\w+|calculat\w+|python|script|code)\b"),
@@ -25,20 +25,21 @@ _CALLED_FOR: tuple[tuple[str, str], ...] = (
     ("request_rework", r"\b(rework|send (it|them)? ?back|fix|fails?|failing|not good enough)\b"),
     ("propose_action", r"\b(propos\w+|approv\w+|refund|send|action|pay|book|publish|delete|order)\b"),
 )
-_OTHERWISE = frozenset({"read_file", "write_file", "edit_file", "copy_file", "delete_file", "search_files"})
-_CODE = ("code", "source", "script", "program")
-_OFFERED = re.compile(
-    r"^(?P<name>\S+) \((?P<risk>\w+) risk\)(?:: (?P<about>.*))?(?:\nParameters: (?P<schema>\{.*\}))?$", re.MULTILINE
+_FILE_TOOLS = frozenset({"read_file", "write_file", "edit_file", "copy_file", "delete_file", "search_files"})
+_CODE_PARAMETERS = ("code", "source", "script", "program")
+_OPERATION = re.compile(
+    r"^(?P<name>\S+) \((?P<risk>\w+) risk\)(?:: (?P<description>.*))?(?:\nParameters: (?P<schema>\{.*\}))?$",
+    re.MULTILINE,
 )
-_SAID = (
+_PROPOSAL_PARAMETERS = (  # sent even if they are optional
     "operation_type",
     "parameters",
     "reasoning",
     "confidence",
     "risk_level",
     "supporting_data",
-)  # also where it need not be
-_QUERY = ("query", "q", "search", "search_query")
+)
+_QUERY_PARAMETERS = ("query", "q", "search", "search_query")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,116 +58,115 @@ class SimulatedTool:
             return False
         return re.search(r"write|create|save|file_operations", self.name) is not None
 
-    def writing(self, path: str, content: str) -> dict[str, Any]:
-        """Arguments that write a file."""
-        operation = cast("Mapping[str, Any]", self.parameters.get("operation", {}))
-        chosen = {"operation": "write"} if operation else {}
-        return {**chosen, "path": path, "content": content}
+    def write_arguments(self, path: str, content: str) -> dict[str, Any]:
+        operation = {"operation": "write"} if self.parameters.get("operation") else {}
+        return {**operation, "path": path, "content": content}
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
     tool: str
     arguments: Mapping[str, Any]
-    words: str = ""  # said with it
+    text: str = ""  # accompanies the call
 
 
-def called_for(tools: Sequence[SimulatedTool], used: Sequence[str], reading: ParsedPrompt) -> SimulatedTool | None:
-    """The next one that the task speaks of, each once."""
-    there = {tool.name: tool for tool in tools if tool.name not in used}
-    if len(used) >= MOST:
+def next_tool(tools: Sequence[SimulatedTool], used_tools: Sequence[str], prompt: ParsedPrompt) -> SimulatedTool | None:
+    """The next unused tool that the task calls for. Material never triggers a tool."""
+    unused = {tool.name: tool for tool in tools if tool.name not in used_tools}
+    if len(used_tools) >= MAX_TOOL_CALLS:
         return None
-    own = f"{reading.task}\n{reading.duty}"
-    known = dict(_CALLED_FOR)
-    for name, pattern in _CALLED_FOR:
-        if name in there and (name in own or re.search(pattern, own, re.IGNORECASE)):
-            return there[name]
-    for name, tool in there.items():
+    instructions = f"{prompt.task}\n{prompt.turn_instructions}"
+    known = dict(_TRIGGERS)
+    for name, pattern in _TRIGGERS:
+        if name in unused and (name in instructions or re.search(pattern, instructions, re.IGNORECASE)):
+            return unused[name]
+    for name, tool in unused.items():
         words = [word for word in re.split(r"[^a-z]+", name.lower()) if len(word) > 2]
-        is_named = name in own or any(re.search(rf"\b{word}\b", own, re.IGNORECASE) for word in words)
-        if is_named and name not in known and name not in _OTHERWISE and not tool.writes:
+        is_named = name in instructions or any(re.search(rf"\b{word}\b", instructions, re.IGNORECASE) for word in words)
+        if is_named and name not in known and name not in _FILE_TOOLS and not tool.writes:
             return tool
     return None
 
 
-def used_with(
-    tool: SimulatedTool, reading: ParsedPrompt, knowing: PlausibleValues, given: Mapping[str, Any] | None = None
+def tool_use(
+    tool: SimulatedTool, prompt: ParsedPrompt, values: PlausibleValues, fixed: Mapping[str, Any] | None = None
 ) -> ToolUse:
-    """A call of the tool; what is given stands, the rest is made up."""
-    made = value({"type": "object", **tool.schema}, knowing)
-    arguments = {**(cast("dict[str, Any]", made) if isinstance(made, dict) else {}), **_sensible(tool, knowing)}
-    arguments.pop("supporting_data", None)  # only what is known
+    """Build a call of the tool. Arguments that are not `fixed` are made up."""
+    generated = schema_value({"type": "object", **tool.schema}, values)
+    arguments = cast("dict[str, Any]", generated) if isinstance(generated, dict) else {}
+    arguments = {**arguments, **_typical_arguments(tool, values)}
+    arguments.pop("supporting_data", None)  # never made up
     if tool.name == "propose_action":
-        arguments |= _proposal(tool, arguments, reading, knowing)
-    wanted = {*cast("Sequence[str]", tool.schema.get("required", ())), *_SAID}
-    arguments = {key: inner for key, inner in arguments.items() if key in wanted and key in tool.parameters}
-    return ToolUse(tool.name, {**arguments, **(given or {})}, _words(tool, reading, knowing, given or {}))
+        arguments |= _proposal(tool, arguments, prompt, values)
+    names = {*cast("Sequence[str]", tool.schema.get("required", ())), *_PROPOSAL_PARAMETERS}
+    arguments = {name: inner for name, inner in arguments.items() if name in names and name in tool.parameters}
+    return ToolUse(tool.name, {**arguments, **(fixed or {})}, _text(tool, prompt, values, fixed or {}))
 
 
-def _sensible(tool: SimulatedTool, knowing: PlausibleValues) -> dict[str, Any]:
+def _typical_arguments(tool: SimulatedTool, values: PlausibleValues) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, schema in tool.parameters.items():
         is_text = isinstance(schema, Mapping) and cast("Mapping[str, Any]", schema).get("type") == "string"
-        if is_text and name in _CODE:
-            found[name] = _program(knowing)
-        elif is_text and name in _QUERY:
-            found[name] = " ".join(knowing.topics[:4])
+        if is_text and name in _CODE_PARAMETERS:
+            found[name] = _program(values)
+        elif is_text and name in _QUERY_PARAMETERS:
+            found[name] = " ".join(values.topics[:4])
         elif name in ("folder", "first_line", "lines"):
             found[name] = cast("Mapping[str, Any]", schema).get("default", "")
     return found
 
 
-def _program(knowing: PlausibleValues) -> str:
-    topics = json.dumps(knowing.topics[:3], ensure_ascii=False)
+def _program(values: PlausibleValues) -> str:
+    topics = json.dumps(values.topics[:3], ensure_ascii=False)
     return f"topics = {topics}\nfor topic in topics:\n    print(topic, len(topic))\n"
 
 
 def _proposal(
-    tool: SimulatedTool, made: Mapping[str, Any], reading: ParsedPrompt, knowing: PlausibleValues
+    tool: SimulatedTool, generated: Mapping[str, Any], prompt: ParsedPrompt, values: PlausibleValues
 ) -> dict[str, Any]:
-    """What is proposed, why, and how sure it is: one of the operations that the tool tells of, if it does."""
-    known = {one["name"]: one for one in _OFFERED.finditer(tool.description)}
-    offered = list(known) or [str(made.get("operation_type") or "send_email")]
-    own = f"{reading.task} {reading.duty}".lower()
+    """Arguments of `propose_action`, preferably for an operation that the tool's description lists."""
+    described = {one["name"]: one for one in _OPERATION.finditer(tool.description)}
+    candidates = list(described) or [str(generated.get("operation_type") or "send_email")]
+    instructions = f"{prompt.task} {prompt.turn_instructions}".lower()
 
-    def spoken_of(name: str) -> int:
-        about = f"{name} {known[name]['about'] or ''}" if name in known else name
-        return sum(word in own for word in re.split(r"[^a-z]+", about.lower()) if len(word) > 3)
+    def relevance(name: str) -> int:
+        text = f"{name} {described[name]['description'] or ''}" if name in described else name
+        return sum(word in instructions for word in re.split(r"[^a-z]+", text.lower()) if len(word) > 3)
 
-    declared = "enum" in cast("Mapping[str, Any]", tool.parameters.get("operation_type", {}))
-    kind = str(made["operation_type"]) if declared else max(offered, key=spoken_of)
-    found = known.get(kind)
+    has_enum = "enum" in cast("Mapping[str, Any]", tool.parameters.get("operation_type", {}))
+    operation_type = str(generated["operation_type"]) if has_enum else max(candidates, key=relevance)
+    found = described.get(operation_type)
     risk = {"risk_level": found["risk"]} if found else {}
     schema = json.loads(found["schema"]) if found and found["schema"] else None
-    parameters = value(schema, knowing) if schema is not None else _parameters(kind, knowing)
-    shown = {"supporting_data": seen} if (seen := _seen(reading)) else {}
-    return {"operation_type": kind, "parameters": parameters, **risk, **shown}
+    parameters = schema_value(schema, values) if schema is not None else _default_parameters(operation_type, values)
+    supporting = {"supporting_data": data} if (data := _supporting_data(prompt)) else {}
+    return {"operation_type": operation_type, "parameters": parameters, **risk, **supporting}
 
 
-def _seen(reading: ParsedPrompt) -> dict[str, Any]:
-    """What whoever decides would want to see beside it: the objects of what was given, by name."""
-    given = next((cast("dict[str, Any]", one) for one in reading.values if isinstance(one, dict)), dict[str, Any]())
-    return {label(name): inner for name, inner in given.items() if isinstance(inner, dict) and inner}
+def _supporting_data(prompt: ParsedPrompt) -> dict[str, Any]:
+    """The nested objects of the newest JSON object, shown to approvers."""
+    newest = next((cast("dict[str, Any]", one) for one in prompt.json_values if isinstance(one, dict)), None)
+    return {label(name): inner for name, inner in (newest or {}).items() if isinstance(inner, dict) and inner}
 
 
-def _parameters(kind: str, knowing: PlausibleValues) -> dict[str, Any]:
-    to = next((one for one in knowing.known(FieldPlace("email")) if isinstance(one, str)), "customer@example.com")
-    if "mail" in kind:
-        return {"to": to, "subject": knowing.subject, "body": knowing.letter}
-    if "http" in kind:
-        address = f"https://example.com/{slug(knowing.topic(0)) or 'item'}"
-        return {"method": "POST", "url": address, "body": {"title": knowing.subject}}
-    amount = next((one for one in knowing.known(FieldPlace("amount")) if isinstance(one, int | float)), None)
-    return {"about": knowing.subject, **({"amount": amount} if amount is not None else {})}
+def _default_parameters(operation_type: str, values: PlausibleValues) -> dict[str, Any]:
+    to = next((one for one in values.known(SchemaField("email")) if isinstance(one, str)), "customer@example.com")
+    if "mail" in operation_type:
+        return {"to": to, "subject": values.subject, "body": values.letter}
+    if "http" in operation_type:
+        url = f"https://example.com/{slug(values.topic(0)) or 'item'}"
+        return {"method": "POST", "url": url, "body": {"title": values.subject}}
+    amount = next((one for one in values.known(SchemaField("amount")) if isinstance(one, int | float)), None)
+    return {"subject": values.subject, **({"amount": amount} if amount is not None else {})}
 
 
-def _words(tool: SimulatedTool, reading: ParsedPrompt, knowing: PlausibleValues, given: Mapping[str, Any]) -> str:
+def _text(tool: SimulatedTool, prompt: ParsedPrompt, values: PlausibleValues, fixed: Mapping[str, Any]) -> str:
     match tool.name:
         case "propose_action":
-            return f"I propose an action: {knowing.reason(0)}"
+            return f"I propose an action: {values.reason(0)}"
         case "request_rework":
-            return f"This is not right yet. {given.get('reason') or knowing.reason(0)} I ask for it to be done again."
+            return f"This needs rework. {fixed.get('reason') or values.reason(0)}"
         case "ask_human":
-            return f"Before I go on I ask: {reading.agent or 'I'} cannot decide this alone."
+            return f"I have a question before I continue. {prompt.agent_name or 'I'} cannot decide this alone."
         case _:
-            return f"I use {tool.name} for {knowing.topic(0)}."
+            return f"I will use {tool.name} for {values.topic(0)}."
