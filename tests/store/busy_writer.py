@@ -1,4 +1,4 @@
-"""Saves run after run and says what was acknowledged, until it is killed."""
+"""Saves runs and prints each acknowledged save, until it is killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pipelines and runs to store, without definitions or files: the plan stands in the document as it is."""
+"""Pipelines and runs to store, without definition checks or files: the document contains the plan."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Folders:
 
 
 def make_document(*keys: str, pipeline_id: str | None = None, version: int = 1, **plan: Any) -> dict[str, Any]:
-    """A pipeline of these checkpoints, each in a stage of its own."""
+    """A pipeline of these checkpoints, each in its own stage."""
     pipeline_id = pipeline_id or str(uuid4())
     return {
         "pipeline_id": pipeline_id,
@@ -53,7 +53,7 @@ def make_document(*keys: str, pipeline_id: str | None = None, version: int = 1, 
 
 
 class SamplePlans(PlanCache):
-    """Compiles to functions that need no approval, or to what a test says."""
+    """Compiles to functions without approvals, or to the given policies."""
 
     def __init__(self, policies: Mapping[str, CheckpointPolicy] | None = None, **fields: Any) -> None:
         self.policies: dict[int, Mapping[str, CheckpointPolicy]] = {1: policies or {}}  # by revision
@@ -77,7 +77,7 @@ class SamplePlans(PlanCache):
 
 @dataclass
 class Story:
-    """One run, changed command by command, each in a transaction of its own."""
+    """One run that commands change, each in its own transaction."""
 
     database: Database
     plans: PlanCache
@@ -104,7 +104,7 @@ class Story:
         return found
 
     def rows(self, table: sa.Table, *columns: str, where: sa.ColumnElement[bool] | None = None) -> list[Any]:
-        """Rows of this run, as tuples of these columns."""
+        """The rows of this run, as tuples of these columns."""
         query = sa.select(*(table.c[name] for name in columns)).where(table.c.run_id == self.loaded.facts.run_id)
         if where is not None:
             query = query.where(where)

@@ -1,4 +1,4 @@
-"""Contents are stored once, in chunks, and never returned damaged."""
+"""Content is stored once, in chunks, and never returned damaged."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def count(database: Database) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", CONTENTS)
 @pytest.mark.parametrize("way", ["whole", "stream", "file"])
-def test_a_content_comes_back(database: Database, name: str, way: str) -> None:
+def test_content_is_read_back_unchanged(database: Database, name: str, way: str) -> None:
     content = CONTENTS[name]
     if way == "whole":
         checksum = database.transact_now(lambda c: blobs.put(c, content))
@@ -93,7 +93,7 @@ def test_the_same_content_is_stored_once(database: Database, again: str) -> None
         ("large text", "zlib"),
     ],
 )
-def test_what_gets_smaller_is_compressed(database: Database, name: str, compression: str) -> None:
+def test_compressible_content_is_compressed(database: Database, name: str, compression: str) -> None:
     content = CONTENTS[name]
     database.transact_now(lambda c: blobs.put(c, content))
     data = sa.func.coalesce(table.c.data, blob_chunks.c.data)
@@ -103,7 +103,7 @@ def test_what_gets_smaller_is_compressed(database: Database, name: str, compress
     assert size < len(content) / 5 if compression == "zlib" else size == len(content)
 
 
-def test_a_large_content_is_written_in_short_transactions(database: Database) -> None:
+def test_large_content_is_written_in_short_transactions(database: Database) -> None:
     commits: list[str] = []
     database.fault = commits.append
     blobs.put_stream(database, iter([CONTENTS["large noise"]]))
@@ -111,8 +111,8 @@ def test_a_large_content_is_written_in_short_transactions(database: Database) ->
     assert commits.count("after_commit") == chunks + 2
 
 
-# ---- what goes wrong -----------------------------------------------------------------------------------
-def test_an_unknown_content_is_told(database: Database) -> None:
+# ---- failures ------------------------------------------------------------------------------------------
+def test_reading_unknown_content_fails(database: Database) -> None:
     for use in (blobs.read, blobs.open_stream):
         with pytest.raises(MissingBlob, match="abc"):
             database.read(lambda c, u=use: u(c, "abc"))
@@ -123,7 +123,7 @@ def test_an_unknown_content_is_told(database: Database) -> None:
 
 @pytest.mark.parametrize("way", ["whole", "stream"])
 @pytest.mark.parametrize("reached", range(4))
-def test_a_broken_off_content_is_not_there_and_can_be_put_again(database: Database, reached: int, way: str) -> None:
+def test_interrupted_content_is_absent_and_can_be_stored_again(database: Database, reached: int, way: str) -> None:
     content = NOISE * 2
     left = [reached]
 
@@ -147,7 +147,7 @@ def test_a_broken_off_content_is_not_there_and_can_be_put_again(database: Databa
     assert count(database) == (1, 3)
 
 
-def test_a_stream_that_breaks_off_leaves_nothing(database: Database) -> None:
+def test_a_failed_stream_leaves_nothing(database: Database) -> None:
     def pieces() -> Iterator[bytes]:
         yield b"x"
         raise ConnectionError("gone")
@@ -173,7 +173,7 @@ MISSING = sa.delete(blob_chunks).where(blob_chunks.c.number == 0)
         pytest.param("large noise", MISSING, id="large noise missing"),
     ],
 )
-def test_a_damaged_content_is_never_handed_out(database: Database, name: str, harm: Any) -> None:
+def test_damaged_content_is_never_returned(database: Database, name: str, harm: Any) -> None:
     checksum = database.transact_now(lambda c: blobs.put(c, CONTENTS[name]))
     database.transact_now(lambda c: c.execute(harm))
     with pytest.raises(DamagedBlob, match=checksum):
@@ -182,8 +182,8 @@ def test_a_damaged_content_is_never_handed_out(database: Database, name: str, ha
         list(blobs.stream(database, checksum))
 
 
-# ---- the sweep -----------------------------------------------------------------------------------------
-def test_what_nothing_refers_to_is_swept(database: Database) -> None:
+# ---- clean-up ------------------------------------------------------------------------------------------
+def test_unreferenced_content_is_deleted(database: Database) -> None:
     old = datetime.now(UTC) - timedelta(days=2)
     kept = database.transact_now(lambda c: blobs.put(c, b"input", old))
     loose = database.transact_now(lambda c: blobs.put(c, b"loose" * 1000, old))
@@ -195,7 +195,7 @@ def test_what_nothing_refers_to_is_swept(database: Database) -> None:
     assert database.transact_now(lambda c: blobs.sweep(c, old + timedelta(days=1))) == 0
 
 
-def test_what_never_arrived_whole_is_swept(database: Database) -> None:
+def test_incomplete_content_is_deleted(database: Database) -> None:
     def crash(point: str) -> None:
         if point == "after_commit" and count(database)[1]:
             raise OSError("crash")
@@ -209,22 +209,22 @@ def test_what_never_arrived_whole_is_swept(database: Database) -> None:
     assert count(database) == (0, 0)
 
 
-def test_what_was_put_again_just_now_is_not_swept(database: Database) -> None:
-    """Whoever put it has not yet committed what refers to it."""
+def test_recently_stored_content_is_not_deleted(database: Database) -> None:
+    """The row that references it may not be committed yet."""
     old = datetime.now(UTC) - timedelta(days=2)
     database.transact_now(lambda c: blobs.put(c, b"x", old))
     database.transact_now(lambda c: blobs.put(c, b"x"))
     assert database.transact_now(lambda c: blobs.sweep(c, old + timedelta(days=1))) == 0
 
 
-def test_the_sweep_goes_on_where_it_stopped(database: Database) -> None:
+def test_the_sweep_continues_where_it_stopped(database: Database) -> None:
     for number in range(5):
         database.transact_now(lambda c, n=number: blobs.put(c, bytes([n]), NOON))
     later = NOON + timedelta(days=1)
     assert [database.transact_now(lambda c: blobs.sweep(c, later, limit=2)) for _ in range(4)] == [2, 2, 1, 0]
 
 
-def test_every_reference_is_known_to_the_sweep() -> None:
+def test_the_sweep_knows_every_reference() -> None:
     refers = {
         f"{column.table.name}.{column.name}"
         for of in table.metadata.sorted_tables

@@ -1,4 +1,4 @@
-"""Both databases hold the same values."""
+"""Both databases store the same values."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_none_is_null(database: Database) -> None:
     assert database.read(lambda c: c.execute(query).scalar_one()) == "k"
 
 
-def test_a_moment_comes_back_in_utc_and_sorts(database: Database) -> None:
+def test_times_are_read_back_in_utc_and_sort(database: Database) -> None:
     moments = [NOON, NOON.astimezone(timezone(timedelta(hours=5, minutes=30))) + timedelta(microseconds=1)]
 
     def write(connection: sa.Connection) -> None:
@@ -85,7 +85,7 @@ def test_a_moment_comes_back_in_utc_and_sorts(database: Database) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"])
-def test_what_postgresql_cannot_hold_is_refused_on_both(database: Database, text: str) -> None:
+def test_text_that_postgresql_cannot_store_is_refused_on_both(database: Database, text: str) -> None:
     row = token(name=text)
     prepared = insert_into(api_tokens)
     writes: list[Write] = [
@@ -100,7 +100,7 @@ def test_what_postgresql_cannot_hold_is_refused_on_both(database: Database, text
 
 
 def test_a_time_without_a_zone_is_refused(database: Database) -> None:
-    row = token(created_at=datetime(2026, 1, 1))  # noqa: DTZ001  that is the point
+    row = token(created_at=datetime(2026, 1, 1))  # noqa: DTZ001
     writes: list[Write] = [
         lambda c: c.execute(sa.insert(api_tokens).values(row)),
         lambda c: insert_into(api_tokens).run(c, row),
@@ -110,7 +110,7 @@ def test_a_time_without_a_zone_is_refused(database: Database) -> None:
             database.transact_now(write)
 
 
-def test_a_driver_s_error_is_told_as_any_other(database: Database) -> None:
+def test_driver_errors_are_wrapped(database: Database) -> None:
     prepared = insert_into(api_tokens)
     writes: list[Write] = [
         lambda c: [prepared.run(c, token()) for _ in range(2)],
@@ -122,6 +122,6 @@ def test_a_driver_s_error_is_told_as_any_other(database: Database) -> None:
         assert raised.value.statement is not None
 
 
-def test_text_that_is_not_ascii_is_taken(database: Database) -> None:
+def test_non_ascii_text_is_accepted(database: Database) -> None:
     database.transact_now(lambda c: insert_into(api_tokens).run(c, token(name="Größe 漢 🪨")))
     assert database.read(lambda c: c.execute(sa.select(api_tokens.c.name)).scalar_one()) == "Größe 漢 🪨"

@@ -1,4 +1,4 @@
-"""The one door for changes and the one for reads, on both databases."""
+"""Transactions and reads, on both databases."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def fail_after(change: Change, error: BaseException) -> Change:
     return run
 
 
-async def test_a_change_is_committed_and_answered(database: Database) -> None:
+async def test_a_change_is_committed_and_returns_its_result(database: Database) -> None:
     assert await database.transact(put("a")) == "a"
     assert await asyncio.to_thread(database.transact_now, put("b")) == "b"
     assert await database.aread(lambda c: c.execute(sa.select(sa.func.count()).select_from(settings)).scalar_one()) == 2
@@ -69,7 +69,7 @@ async def test_a_failed_statement_does_not_stop_the_next_change(database: Databa
 
 
 @pytest.mark.parametrize("error", [StopIteration("no more"), SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
-async def test_every_caller_gets_an_answer_whatever_is_raised(database: Database, error: BaseException) -> None:
+async def test_every_caller_gets_a_result_whatever_is_raised(database: Database, error: BaseException) -> None:
     for use in (
         database.transact(fail_after(put("a"), error)),
         asyncio.to_thread(database.transact_now, fail_after(put("a"), error)),
@@ -82,10 +82,12 @@ async def test_every_caller_gets_an_answer_whatever_is_raised(database: Database
     assert keys(database) == ["b"]
 
 
-async def test_twenty_callers_are_served_alike(database: Database) -> None:
-    """Nobody waits while others are served again and again. A turn is had when the change begins: how long the
-    machine then takes for it is not the database's doing."""
-    await asyncio.gather(*(database.transact(nothing) for _ in range(20)))  # connections are made
+async def test_twenty_callers_are_served_fairly(database: Database) -> None:
+    """No caller starves while others are served repeatedly.
+
+    A turn counts when the change begins, because how long the machine then takes doesn't depend on the database.
+    """
+    await asyncio.gather(*(database.transact(nothing) for _ in range(20)))  # opens the connections
     turns: list[int] = []
 
     async def call(caller: int) -> None:
@@ -102,7 +104,7 @@ async def test_twenty_callers_are_served_alike(database: Database) -> None:
     assert min(half.count(caller) for caller in range(20)) >= 1, half
 
 
-def test_threads_and_tasks_may_come_together(database: Database) -> None:
+def test_threads_and_tasks_can_write_concurrently(database: Database) -> None:
     def in_loop(first: int) -> None:
         async def run() -> None:
             await asyncio.gather(*(database.transact(put(f"task {n}")) for n in range(first, first + 10)))
@@ -117,12 +119,12 @@ def test_threads_and_tasks_may_come_together(database: Database) -> None:
     assert len(keys(database)) == 60
 
 
-async def test_a_loop_is_not_blocked(database: Database) -> None:
+async def test_the_event_loop_is_not_blocked(database: Database) -> None:
     with pytest.raises(RuntimeError, match="`transact`"):
         database.transact_now(put("a"))
 
 
-async def test_a_cancelled_caller_does_not_disturb_the_others(database: Database) -> None:
+async def test_a_cancelled_caller_does_not_affect_others(database: Database) -> None:
     hold = threading.Event()
     held = asyncio.ensure_future(database.transact(lambda _: hold.wait(10)))
     gone = asyncio.ensure_future(database.transact(put("gone")))
@@ -137,11 +139,11 @@ async def test_a_cancelled_caller_does_not_disturb_the_others(database: Database
     assert await database.transact(put("next")) == "next"
 
 
-def test_an_answer_for_a_loop_that_is_gone_harms_nobody(database: Database) -> None:
+def test_a_result_for_a_closed_loop_is_ignored(database: Database) -> None:
     hold = threading.Event()
 
     async def leave() -> None:
-        asyncio.ensure_future(database.transact(lambda _: hold.wait(10)))  # noqa: RUF006  it is left behind
+        asyncio.ensure_future(database.transact(lambda _: hold.wait(10)))  # noqa: RUF006  left pending on purpose
         await asyncio.sleep(0.05)
 
     asyncio.run(leave())
@@ -150,7 +152,7 @@ def test_an_answer_for_a_loop_that_is_gone_harms_nobody(database: Database) -> N
 
 
 # ---- reads -----------------------------------------------------------------------------------------
-def test_a_read_sees_one_moment(database: Database) -> None:
+def test_a_read_sees_one_snapshot(database: Database) -> None:
     def look(connection: sa.Connection) -> tuple[int, int]:
         count = sa.select(sa.func.count()).select_from(settings)
         before = connection.execute(count).scalar_one()
@@ -202,8 +204,8 @@ def test_a_read_cannot_change_anything(database: Database) -> None:
     assert keys(database) == []
 
 
-# ---- faults ----------------------------------------------------------------------------------------
-async def test_a_failed_commit_reaches_everybody_and_changes_nothing(database: Database) -> None:
+# ---- failures --------------------------------------------------------------------------------------
+async def test_a_failed_commit_fails_all_changes_of_its_batch(database: Database) -> None:
     def break_down(point: str) -> None:
         if point == "before_commit":
             raise OSError("no commit today")
@@ -216,14 +218,14 @@ async def test_a_failed_commit_reaches_everybody_and_changes_nothing(database: D
     assert await database.transact(put("d")) == "d"
 
 
-async def test_the_points_of_a_commit_are_told(database: Database) -> None:
+async def test_fault_points_surround_the_commit(database: Database) -> None:
     seen: list[tuple[str, list[str]]] = []
     database.fault = lambda point: seen.append((point, keys(database)))
     await database.transact(put("a"))
     assert seen == [("before_commit", []), ("after_commit", ["a"])]
 
 
-async def test_what_was_committed_stands_even_if_the_answer_is_lost(database: Database) -> None:
+async def test_a_commit_is_durable_even_if_its_result_is_lost(database: Database) -> None:
     def break_down(point: str) -> None:
         if point == "after_commit":
             raise OSError("gone")
@@ -234,7 +236,7 @@ async def test_what_was_committed_stands_even_if_the_answer_is_lost(database: Da
     assert keys(database) == ["a"]
 
 
-# ---- life ------------------------------------------------------------------------------------------
+# ---- lifecycle -------------------------------------------------------------------------------------
 def test_closing_finishes_what_was_accepted(database_url: str) -> None:
     database = Database(database_url)
     with ThreadPoolExecutor(10) as pool:
@@ -247,7 +249,7 @@ def test_closing_finishes_what_was_accepted(database_url: str) -> None:
         assert len(keys(again)) == 10
 
 
-async def test_a_closed_database_says_so(database: Database) -> None:
+async def test_a_closed_database_refuses_every_use(database: Database) -> None:
     await asyncio.to_thread(database.close)
     uses: list[Callable[[], Awaitable[Any]]] = [
         lambda: database.transact(put("a")),
@@ -268,12 +270,12 @@ async def test_a_closed_database_says_so(database: Database) -> None:
         ("mysql://localhost/x", "SQLite.*PostgreSQL"),
     ],
 )
-def test_other_databases_are_refused(url: str, words: str) -> None:
+def test_unsupported_databases_are_refused(url: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Database(url)
 
 
-def test_a_read_under_way_gives_its_connection_back_before_all_are_closed(database: Database) -> None:
+def test_close_waits_for_reads_in_progress(database: Database) -> None:
     begun, let_go = threading.Event(), threading.Event()
     ends: list[str] = []
 

@@ -1,4 +1,4 @@
-"""The event chain: every event in order, and every tampering found."""
+"""The event chain: events stay in order, and tampering is detected."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rows(story: Story) -> list[sa.RowMapping]:
 
 
 def tamper(story: Story, *statements: str, **values: Any) -> None:
-    """As somebody does who has the database and no scruples."""
+    """Change rows behind Cairn's back."""
 
     def change(connection: sa.Connection) -> None:
         if story.database.kind == "sqlite":
@@ -71,8 +71,8 @@ def verdict(story: Story, chain: str | None = None) -> VerificationResult:
     return story.database.read(lambda c: verify(c, chain))
 
 
-# ---- as it is written ------------------------------------------------------------------------------
-def test_each_event_is_bound_to_the_one_before_it(story: Story) -> None:
+# ---- valid chains ---------------------------------------------------------------------------------
+def test_each_event_has_the_hash_of_the_previous_one(story: Story) -> None:
     head = ""
     for seq, row in enumerate(rows(story), 1):
         ids = [row[f"{of}_id"] for of in ("pipeline", "run", "execution", "checkpoint", "approval", "rollback")]
@@ -86,7 +86,7 @@ def test_each_event_is_bound_to_the_one_before_it(story: Story) -> None:
     assert found == [(len(rows(story)), head)]
 
 
-def test_events_tell_who_when_and_of_what(story: Story) -> None:
+def test_events_record_actor_time_and_subjects(story: Story) -> None:
     first, made = rows(story)[0], rows(story)[1]
     facts = story.loaded.facts
     e = next(iter(story.loaded.run.executions.values()))
@@ -101,7 +101,7 @@ def test_events_tell_who_when_and_of_what(story: Story) -> None:
     assert made["description"] == mentions("A")
 
 
-def test_a_whole_trail_holds(story: Story) -> None:
+def test_an_intact_trail_is_valid(story: Story) -> None:
     run, pipeline = story.loaded.facts.run_id, story.loaded.facts.pipeline_id
     count = len(rows(story))
     assert verdict(story) == VerificationResult(2, count + 2, ())
@@ -119,7 +119,7 @@ def test_metadata_is_exact(story: Story) -> None:
     assert verdict(story).valid
 
 
-def test_an_event_beside_the_commands_makes_holders_load_again(story: Story) -> None:
+def test_an_appended_event_makes_loaded_runs_stale(story: Story) -> None:
     run_id = story.loaded.facts.run_id
     told = EventRecord("files_repaired", {"written": 3})
     story.database.transact_now(lambda c: events.append_run_event(c, run_id, told, "system", NOON))
@@ -165,7 +165,7 @@ def test_a_removed_event_is_found(story: Story) -> None:
     assert [(b.seq, b.reason) for b in verdict(story).broken] == [(4, mentions("2"))]
 
 
-def test_a_removed_event_whose_place_was_closed_is_found(story: Story) -> None:
+def test_a_removed_event_with_renumbered_successors_is_found(story: Story) -> None:
     last = len(rows(story))
     moves = [f"UPDATE events SET seq = {seq - 1} WHERE chain = :run AND seq = {seq}" for seq in range(3, last + 1)]
     tamper(story, "DELETE FROM events WHERE chain = :run AND seq = 2", *moves)
@@ -174,19 +174,19 @@ def test_a_removed_event_whose_place_was_closed_is_found(story: Story) -> None:
     assert found[-1].reason == mentions("1")
 
 
-def test_a_cut_off_end_is_found(story: Story) -> None:
+def test_a_truncated_trail_is_found(story: Story) -> None:
     last = len(rows(story))
     tamper(story, "DELETE FROM events WHERE chain = :run AND seq > 1")
     assert [(b.seq, b.reason) for b in verdict(story).broken] == [(2, mentions(last - 1))]
 
 
-def test_a_trail_that_is_gone_is_found(story: Story) -> None:
+def test_a_deleted_trail_is_found(story: Story) -> None:
     tamper(story, "DELETE FROM events WHERE chain = :run")
     found = verdict(story)
     assert (found.chains, [b.seq for b in found.broken]) == (2, [1])
 
 
-def test_an_event_that_was_forged_at_the_end_is_found(story: Story) -> None:
+def test_a_forged_last_event_is_found(story: Story) -> None:
     chain = story.loaded.chain
     _, forged = events.seal(chain, [EventRecord("run_completed", {})], "eve", NOON)
     story.database.transact_now(lambda c: events.insert(c, forged))
@@ -194,7 +194,7 @@ def test_an_event_that_was_forged_at_the_end_is_found(story: Story) -> None:
 
 
 def test_a_rewritten_trail_is_found_by_its_head(story: Story) -> None:
-    """Somebody seals everything anew, but the run knows how its trail ended."""
+    """All events are sealed again, but the run's row has the original head."""
     tamper(story, "DELETE FROM events WHERE chain = :run")
     begin = events.Chain(story.loaded.facts.run_id, story.loaded.facts.pipeline_id, story.loaded.facts.run_id, 0, "")
     told = [EventRecord("run_started", {})] * story.loaded.event_seq
@@ -202,8 +202,8 @@ def test_a_rewritten_trail_is_found_by_its_head(story: Story) -> None:
     assert [b.seq for b in verdict(story).broken] == [story.loaded.event_seq]
 
 
-# ---- the pipeline's own ------------------------------------------------------------------------------
-def test_a_pipeline_has_a_chain_of_its_own(story: Story) -> None:
+# ---- pipeline events ---------------------------------------------------------------------------------
+def test_a_pipeline_has_its_own_chain(story: Story) -> None:
     told = append(story, "checkpoint_added", {"checkpoint": "c"})
     query = sa.select(table.c.seq, table.c.run_id, table.c.description).where(table.c.event_id == told)
     row = story.database.read(lambda c: c.execute(query).one())
@@ -218,7 +218,7 @@ def test_every_event_has_a_sentence() -> None:
     assert {f"pipeline_{what}" for what in OWN} <= set(SENTENCES)
 
 
-def test_every_kind_and_every_wait_has_a_sentence_of_its_own() -> None:
+def test_every_approval_kind_and_wait_has_its_own_sentence() -> None:
     kinds, waits = {kind.value for kind in ApprovalKind}, {wait.value for wait in WaitingOn}
     assert (set(SUBJECTS), set(CHOICES["approval_requested"][1])) == (kinds, kinds)
     assert set(CHOICES["execution_waiting"][1]) == waits
@@ -228,7 +228,7 @@ def test_every_kind_and_every_wait_has_a_sentence_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("type", SENTENCES)
-def test_a_sentence_is_made_from_any_metadata(type: str) -> None:
+def test_a_sentence_is_built_from_any_metadata(type: str) -> None:
     for metadata in ({}, {"error": "x" * 1000 + "\0\ud800"}, {"artifacts": [{"name": "n"}], "waiting_on": "a_b"}):
         sentence = describe(type, None, metadata)
         assert "{" not in sentence
@@ -257,12 +257,12 @@ def test_sentences_mention_their_values() -> None:
     assert describe("something_new", None, {}) == "Something new."
 
 
-# ---- what belongs to no pipeline -------------------------------------------------------------------
+# ---- global events --------------------------------------------------------------------------------
 def append_global(database: Database, type: str, **metadata: Any) -> str:
     return database.transact_now(lambda c: events.append_global_event(c, type, "ann", NOON, metadata))
 
 
-def test_what_belongs_to_no_pipeline_has_a_chain_of_its_own(database: Database) -> None:
+def test_events_without_a_pipeline_have_their_own_chain(database: Database) -> None:
     ids = [append_global(database, "something_happened", number=number) for number in range(3)]
     query = sa.select(table.c.event_id, table.c.seq, table.c.pipeline_id, table.c.run_id).order_by(table.c.seq)
     told = database.read(lambda c: [tuple(row) for row in c.execute(query.where(table.c.chain == "global"))])
@@ -271,7 +271,7 @@ def test_what_belongs_to_no_pipeline_has_a_chain_of_its_own(database: Database) 
     assert database.read(verify) == VerificationResult(1, 3, ())
 
 
-def test_a_global_event_that_is_taken_away_is_missed(story: Story) -> None:
+def test_a_removed_global_event_is_found(story: Story) -> None:
     for number in range(2):
         append_global(story.database, "something_happened", number=number)
     tamper(story, "DELETE FROM events WHERE chain = 'global' AND seq = 2")

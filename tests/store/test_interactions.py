@@ -1,4 +1,4 @@
-"""What people did to an execution, as a view of its approvals (seed's `human_interactions`)."""
+"""The `human_interactions` view: decisions of people on an execution."""
 
 from __future__ import annotations
 

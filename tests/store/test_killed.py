@@ -1,4 +1,4 @@
-"""After a kill acknowledged writes exist and nothing is half done."""
+"""After a kill, acknowledged writes exist and no transaction is half done."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAVES = 23  # in the middle of a run
 
 @pytest.mark.chaos
 @pytest.mark.parametrize("delay", [0.0, 0.004])
-def test_what_was_acknowledged_is_there_after_a_kill(database_url: str, delay: float) -> None:
+def test_acknowledged_writes_survive_a_kill(database_url: str, delay: float) -> None:
     acknowledged: list[tuple[str, int, str]] = []
     command = [sys.executable, "-m", "tests.store.busy_writer", database_url]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
@@ -49,4 +49,4 @@ def test_what_was_acknowledged_is_there_after_a_kill(database_url: str, delay: f
                 assert connection.exec_driver_sql("PRAGMA foreign_key_check").all() == []
         counts = sa.select(pipeline_runs.c.revision, pipeline_runs.c.completed_checkpoints)
         for revision, completed in database.read(lambda c: [tuple(row) for row in c.execute(counts)]):
-            assert completed == max(0, revision - 2)  # it is made at 1, and started at 2
+            assert completed == max(0, revision - 2)  # created at 1, started at 2

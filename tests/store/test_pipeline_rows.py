@@ -1,4 +1,4 @@
-"""Pipelines and definitions: every change kept, versions never given twice."""
+"""Pipelines and definitions: every revision is stored, run versions are never reused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def all_rows(database: Database, table: sa.Table, *names: str, order: str) -> li
     return database.read(lambda c: [tuple(row) for row in c.execute(query)])
 
 
-def test_a_definition_is_stored_as_it_was_written(database: Database) -> None:
+def test_a_definition_is_stored_unchanged(database: Database) -> None:
     first = make_document("a", "b")
     second = {**make_document("b", "a", pipeline_id=first["pipeline_id"], version=2), "pipeline_name": "Other"}
     database.transact_now(lambda c: pipeline_rows.insert_pipeline(c, first, "ann", NOON, "first"))
@@ -40,7 +40,7 @@ def test_a_definition_is_stored_as_it_was_written(database: Database) -> None:
     assert database.read(lambda c: document(c, first["pipeline_id"], 1)) == first
 
 
-def test_the_rows_are_those_of_the_newest_revision(database: Database) -> None:
+def test_checkpoint_rows_match_the_newest_revision(database: Database) -> None:
     first = make_document("a", "b")
     second: dict[str, Any] = {
         **make_document("c", "a", pipeline_id=first["pipeline_id"], version=2),
@@ -60,7 +60,7 @@ def test_the_rows_are_those_of_the_newest_revision(database: Database) -> None:
     assert all_rows(database, pipelines, *names, order="pipeline_id") == [("Other", 2, 2, [ids["c"], ids["a"]], True)]
 
 
-def test_a_checkpoint_that_comes_back_is_there_again(database: Database) -> None:
+def test_a_restored_checkpoint_is_current_again(database: Database) -> None:
     first = make_document("a", "b")
     without = make_document("a", pipeline_id=first["pipeline_id"], version=2)
     again = make_document("a", "b", pipeline_id=first["pipeline_id"], version=3)
@@ -71,7 +71,7 @@ def test_a_checkpoint_that_comes_back_is_there_again(database: Database) -> None
     assert found == [("a", None), ("b", None)]
 
 
-def test_who_edits_an_older_revision_has_lost_the_race(database: Database) -> None:
+def test_editing_an_older_revision_loses_the_race(database: Database) -> None:
     first = make_document("a")
     database.transact_now(lambda c: pipeline_rows.insert_pipeline(c, first, "ann", NOON))
 
@@ -132,7 +132,7 @@ def test_versions_of_runs_are_unique_and_test_runs_have_none(database: Database)
     assert len(all_rows(database, pipeline_runs, "run_id", order="run_id")) == 3
 
 
-def test_the_previous_run_is_the_highest_that_still_exists(database: Database) -> None:
+def test_the_previous_run_is_the_highest_that_was_not_archived(database: Database) -> None:
     first = make_document("a")
     plans = SamplePlans()
     story = begin_story(database, first, plans)
@@ -177,7 +177,7 @@ def test_a_plan_is_compiled_once_for_each_revision(database: Database) -> None:
 
 
 def test_a_revision_that_was_rolled_back_is_forgotten(database: Database) -> None:
-    """Its number is given again, to another definition."""
+    """The number is reused for another definition."""
     first = make_document("a")
     story = begin_story(database, first)
     slow, fast = ({**first, "config": {"auto_advance": quick}} for quick in (False, True))
@@ -199,8 +199,8 @@ def test_a_revision_that_was_rolled_back_is_forgotten(database: Database) -> Non
     assert (story.load().run.plan.revision, story.load().run.plan.auto_advance) == (2, True)
 
 
-def test_a_renamed_key_stays_the_checkpoint_it_was(database: Database) -> None:
-    """A run goes by the keys it started with; what they are called now comes by id."""
+def test_a_renamed_key_keeps_the_checkpoint(database: Database) -> None:
+    """A run keeps the keys it started with; current names are looked up by id."""
     first = make_document("a")
     story = begin_story(database, first)
     renamed = make_document("z", pipeline_id=first["pipeline_id"])
@@ -212,7 +212,7 @@ def test_a_renamed_key_stays_the_checkpoint_it_was(database: Database) -> None:
     assert (place.checkpoint_id, place.name) == (first["checkpoints"][0]["checkpoint_id"], "Z")
 
 
-def test_what_was_compiled_long_ago_goes_first() -> None:
+def test_the_cache_drops_the_oldest_entries_first() -> None:
     kept = BoundedCache[int, int]()
     for number in range(600):
         assert kept.get(number, lambda n=number: n * 2) == number * 2

@@ -1,4 +1,4 @@
-"""PostgreSQL when its connections or locks go wrong."""
+"""PostgreSQL with broken connections and long locks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_connections_that_the_server_dropped_are_replaced(database: Database) ->
 
 
 @pytest.mark.parametrize("way", ["plain", "prepared"])
-def test_a_change_whose_connection_breaks_is_told_and_leaves_nothing(database: Database, way: str) -> None:
+def test_a_change_whose_connection_breaks_fails_and_leaves_nothing(database: Database, way: str) -> None:
     def change(connection: sa.Connection) -> None:
         put("a")(connection)
         with database.system_engine.connect() as other:
@@ -60,7 +60,7 @@ def test_a_change_whose_connection_breaks_is_told_and_leaves_nothing(database: D
     assert database.transact_now(put("c")) == "c"
 
 
-def test_a_lock_is_not_waited_for_for_ever(database: Database) -> None:
+def test_waiting_for_a_lock_times_out(database: Database) -> None:
     database.transact_now(put("a"))
     begun, hold = threading.Event(), threading.Event()
     update = sa.update(settings).values(value=2)

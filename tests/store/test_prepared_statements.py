@@ -1,4 +1,4 @@
-"""Statements that go to the driver as they are: what comes back is what SQLAlchemy would give."""
+"""Prepared statements return the same rows and errors as SQLAlchemy."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def pipeline_id(database: Database) -> str:
     return document["pipeline_id"]
 
 
-def test_rows_are_those_of_the_ordinary_way(database: Database, pipeline_id: str) -> None:
-    """Moments, JSON, booleans and absent values included."""
+def test_rows_equal_those_of_sqlalchemy(database: Database, pipeline_id: str) -> None:
+    """Including times, JSON, booleans and NULL."""
 
     def both(connection: sa.Connection) -> tuple[Any, Any]:
         query = sa.select(pipelines).where(pipelines.c.pipeline_id == pipeline_id)
@@ -51,19 +51,19 @@ def test_rows_are_those_of_the_ordinary_way(database: Database, pipeline_id: str
     assert database.read(lambda c: _BY_ID.first(c, {"id": "nobody"})) is None
 
 
-def test_values_may_stand_in_the_statement_itself(database: Database, pipeline_id: str) -> None:
+def test_statements_can_contain_fixed_values(database: Database, pipeline_id: str) -> None:
     found = database.read(lambda c: _FIRST.first(c, {"id": pipeline_id}))
     assert found is not None
     assert (found.pipeline_id, found.number) == (pipeline_id, 1)
 
 
-def test_a_change_may_answer(database: Database, pipeline_id: str) -> None:
+def test_an_update_can_return_rows(database: Database, pipeline_id: str) -> None:
     before = database.read(lambda c: _BY_ID.all(c, {"id": pipeline_id}))[0].last_run_version
     taken = database.transact_now(lambda c: _TAKE.all(c, {"id": pipeline_id}))
     assert [row.last_run_version for row in taken] == [before + 10]
 
 
-def test_errors_are_those_of_sqlalchemy(database: Database, pipeline_id: str) -> None:
+def test_errors_equal_those_of_sqlalchemy(database: Database, pipeline_id: str) -> None:
     row = database.read(lambda c: _BY_ID.all(c, {"id": pipeline_id}))[0]._asdict()
     with pytest.raises(IntegrityError):
         database.transact_now(lambda c: _INSERT.run(c, row))

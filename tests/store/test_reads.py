@@ -1,4 +1,4 @@
-"""Reads: each is one snapshot, and a failed one leaves nothing behind."""
+"""Each read is one snapshot, and a failed read leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def keys(connection: sa.Connection) -> list[str]:
     return sorted(connection.execute(sa.select(settings.c.key)).scalars())
 
 
-async def test_each_read_sees_the_newest_and_one_moment(database: Database) -> None:
+async def test_each_read_sees_one_current_snapshot(database: Database) -> None:
     def read(connection: sa.Connection) -> tuple[list[str], list[str]]:
         before = keys(connection)
         database._writer.submit(put("later"), reply := Reply())  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
@@ -44,7 +44,7 @@ async def test_each_read_sees_the_newest_and_one_moment(database: Database) -> N
     assert database.read(keys) == ["a", "later"]
 
 
-async def test_what_goes_wrong_in_a_read_does_not_disturb_the_next(database: Database) -> None:
+async def test_a_failed_read_does_not_affect_the_next(database: Database) -> None:
     def fail(connection: sa.Connection) -> None:
         connection.execute(sa.text("SELECT nothing FROM nowhere"))
 
@@ -57,7 +57,7 @@ async def test_what_goes_wrong_in_a_read_does_not_disturb_the_next(database: Dat
     assert database.read(keys) == []
 
 
-async def test_one_that_could_not_begin_is_not_kept(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_connection_that_cannot_begin_is_closed(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(sa.Connection, "begin", Mock(side_effect=OSError("no")))
         with pytest.raises(OSError, match="no"):
@@ -67,7 +67,7 @@ async def test_one_that_could_not_begin_is_not_kept(database: Database, monkeypa
 
 
 class Reply:
-    """Answers the thread that waits, without a loop."""
+    """Resolves for a waiting thread, without an event loop."""
 
     def __init__(self) -> None:
         self._come = Event()

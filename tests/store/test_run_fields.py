@@ -27,7 +27,7 @@ from cairn.store import Database, blobs, save_run
 from tests.store.samples import NOON, begin_story, make_document
 
 
-def test_every_field_of_a_run_is_kept(database: Database) -> None:
+def test_every_field_of_a_run_is_stored(database: Database) -> None:
     """A field that is added to the aggregate and not stored fails here."""
     story = begin_story(database, make_document("a", "b", "c"))
     answer = story.database.transact_now(lambda c: blobs.put(c, b"answer"))
@@ -143,7 +143,7 @@ def test_every_field_of_a_run_is_kept(database: Database) -> None:
 
 
 def unset(value: Any) -> list[str]:
-    """Fields that have their default value, so that losing them would not show."""
+    """Fields with their default value, whose loss would go unnoticed."""
     found: list[str] = []
     for each in fields(value):
         default = each.default_factory() if callable(each.default_factory) else each.default

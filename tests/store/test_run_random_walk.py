@@ -1,4 +1,4 @@
-"""Whatever happens to a run, what is loaded is what was saved."""
+"""Random walks: a loaded run always equals the saved one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STEPS = 60
 
 
 class WalkPlans(PlanCache):
-    """A plan made at random; each edit of the definition brings other policies."""
+    """A random plan whose policies change with each edit of the definition."""
 
     def __init__(self, chance: random.Random) -> None:
         self._plan = walk_choices.plan(chance.choice)
@@ -88,7 +88,7 @@ class Walk:
         self.check()
 
     def stored(self, command: Command) -> tuple[Command, list[NewArtifact]]:
-        """The same with contents that exist: what is referred to has to be there."""
+        """Store the referenced content first, because references are enforced."""
         content = self.chance.choice([b"", b"x", b"y" * 2000, self.chance.randbytes(600)])
         if isinstance(command, Decide) and command.answer is not None:
             checksum = self.story.database.transact_now(lambda c: blobs.put(c, content))
@@ -103,7 +103,7 @@ class Walk:
         return command, []
 
     def edit(self) -> None:
-        """Somebody edits the definition: whoever holds the run loads it again."""
+        """Edit the definition, which makes loaded runs stale."""
         before = self.story.loaded
         self.story.database.transact_now(
             lambda c: pipelines.save_revision(c, self.document, "bob", NOON, expected=self.revision)
@@ -115,7 +115,7 @@ class Walk:
         self.story.loaded = self.story.load()
         assert self.story.loaded.run.plan.revision == self.revision
 
-    # ---- what must hold --------------------------------------------------------------------------
+    # ---- invariants -----------------------------------------------------------------------------
     def check(self) -> None:
         saved, loaded = self.story.loaded, self.story.load()
         assert loaded == saved
@@ -163,7 +163,7 @@ class Walk:
         assert (verdict.valid, verdict.events) == (True, len(told))
 
     def check_artifacts(self) -> None:
-        """What stands for an execution has not been replaced, and the other way round."""
+        """Current outputs are exactly the artifacts that were not superseded."""
         standing = {output for e in self.story.loaded.run.executions.values() for output in e.outputs}
         found = self.story.rows(artifacts, "artifact_record_id", "superseded_at")
         assert {record for record, superseded in found if superseded is None} == standing
@@ -171,7 +171,7 @@ class Walk:
 
 @pytest.mark.prove
 @pytest.mark.parametrize("number", range(effort().saved_walks))
-def test_a_run_comes_back_as_it_was_saved(database: Database, number: int) -> None:
+def test_a_loaded_run_equals_the_saved_one(database: Database, number: int) -> None:
     walk = Walk(database, chance(f"saved walk {number}"))
     walk.check()
     for _ in range(STEPS):
@@ -180,7 +180,7 @@ def test_a_run_comes_back_as_it_was_saved(database: Database, number: int) -> No
     walk.check_artifacts()
 
 
-def test_contents_are_stored_once(database: Database) -> None:
+def test_content_is_stored_once(database: Database) -> None:
     walk = Walk(database, random.Random(5))
     for _ in range(STEPS):
         walk.step()

@@ -1,4 +1,4 @@
-"""Saving a decision: all of it or nothing, once, and only by whoever knows the newest state."""
+"""A decision is saved completely or not at all, once, and only against the newest state."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def working(loaded: LoadedRun) -> Execution:
 
 
 def finish(story: Story, content: bytes = b"{}", **options: Any) -> LoadedRun:
-    """The work at hand is done; the next checkpoint starts."""
+    """Finish the current work, so that the next checkpoint starts."""
     e = working(story.loaded)
     made = make_artifact(e.id, content)
     output = ArtifactOutput(made.record_id, made.name, made.checksum, made.size)
@@ -54,7 +54,7 @@ def finish(story: Story, content: bytes = b"{}", **options: Any) -> LoadedRun:
 
 
 def snapshot(story: Story) -> Any:
-    """Everything that a save may write."""
+    """All rows that a save can change."""
     tables = (pipeline_runs, checkpoint_executions, artifacts, events)
     return [story.rows(table, *(column.name for column in table.c)) for table in tables]
 
@@ -88,7 +88,7 @@ def _counting(run: Callable[..., Any], statements: list[str]) -> Callable[..., A
 
 
 # ---- races and fences ------------------------------------------------------------------------------
-def test_who_comes_second_has_lost_the_race_and_writes_nothing(story: Story) -> None:
+def test_the_loser_of_a_race_writes_nothing(story: Story) -> None:
     story.send(StartRun())
     stale = replace(story.loaded)
     finish(story)
@@ -128,7 +128,7 @@ def test_one_of_twenty_concurrent_decisions_counts(story: Story) -> None:
 
 @pytest.mark.parametrize("change", [{"dispatch_number": 7}, {"state": "waiting"}])
 def test_a_dispatch_that_has_ended_writes_nothing(story: Story, change: dict[str, Any]) -> None:
-    """The fence on the execution's own row holds even if the run's revision does not tell."""
+    """The execution's row is fenced even if the run's revision is unchanged."""
     story.send(StartRun())
     e = working(story.loaded)
     update = sa.update(checkpoint_executions).where(checkpoint_executions.c.execution_id == e.id).values(change)
@@ -161,7 +161,7 @@ def test_a_save_is_complete_or_absent(story: Story, point: str) -> None:
             finish(story)
 
 
-# ---- what is written -----------------------------------------------------------------------------
+# ---- saved rows ----------------------------------------------------------------------------------
 def test_an_execution_gets_its_folder_and_name_when_it_is_created(story: Story) -> None:
     story.send(StartRun(), drivers={})
     e = working(story.loaded)
@@ -191,7 +191,7 @@ def test_drivers_are_stored(story: Story) -> None:
     assert story.database.read(lambda c: c.execute(query).scalar_one()) == "exec:a:1"
 
 
-def test_files_through_is_kept(story: Story) -> None:
+def test_the_synced_revision_is_stored(story: Story) -> None:
     story.send(StartRun())
     assert story.load().synced_revision == 0
     finish(story, synced_revision=1)
@@ -200,7 +200,7 @@ def test_files_through_is_kept(story: Story) -> None:
     assert story.load().synced_revision == 1
 
 
-def test_an_artifact_is_kept_with_its_place_and_attempt(database: Database) -> None:
+def test_an_artifact_is_stored_with_its_path_and_attempt(database: Database) -> None:
     story = begin_story(database, make_document("a"), SamplePlans({"a": REPEAT}))
     story.send(StartRun())
     e = working(story.loaded)
@@ -230,7 +230,7 @@ def test_promoting_twice_keeps_the_first_time(story: Story) -> None:
     assert ("second", at) in story.rows(artifacts, "file_path", "promoted_to_permanent_at")
 
 
-def test_a_content_that_is_not_there_is_refused(story: Story) -> None:
+def test_missing_content_is_refused(story: Story) -> None:
     story.send(StartRun())
     e = working(story.loaded)
     command = ExecutionFinished(e.id, e.dispatch, "d")
@@ -260,7 +260,7 @@ def test_a_rework_stores_its_reason(story: Story) -> None:
     )
 
 
-def test_what_has_not_changed_is_not_written(story: Story) -> None:
+def test_unchanged_rows_are_not_written(story: Story) -> None:
     story.send(StartRun())
     run = story.loaded.run
     same = run.replace(executions={e.id: replace(e) for e in run.executions.values()})

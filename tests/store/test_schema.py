@@ -40,7 +40,7 @@ def upgrade():
 
 
 def structure(database: Database) -> dict[str, Any]:
-    """Everything that the database knows of its schema."""
+    """The schema as the database reports it."""
     with database.engine.connect() as connection:
         inspector = sa.inspect(connection)
         tables = {
@@ -107,7 +107,7 @@ def test_migrating_again_changes_nothing(database: Database) -> None:
     assert database.read(lambda c: c.execute(sa.select(settings.c.key)).scalar_one()) == "a"
 
 
-def test_several_processes_may_migrate_at_once(new_database_url: str) -> None:
+def test_several_processes_can_migrate_at_once(new_database_url: str) -> None:
     def start(_: int) -> None:
         with closing(Database(new_database_url)) as database:
             database.migrate()
@@ -156,7 +156,7 @@ def test_a_refusal_does_not_show_the_password(database: Database) -> None:
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"])
-def test_a_migration_may_not_leave_broken_references(
+def test_a_migration_must_not_leave_broken_references(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SQLite doesn't enforce references while a migration rebuilds tables."""

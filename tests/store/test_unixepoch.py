@@ -46,7 +46,7 @@ WITH_SUBSEC = [
 
 @pytest.fixture
 def connection(monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
-    """One whose library is older than 3.42, as far as Cairn knows."""
+    """A connection whose library appears to be older than 3.42."""
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 40, 1))
     with closing(sqlite3.connect(":memory:")) as opened:
         unixepoch.add_to(opened)
@@ -66,7 +66,7 @@ def test_a_given_time(connection: sqlite3.Connection, arguments: tuple[Any, ...]
 
 @pytest.mark.parametrize(("arguments", "expected"), [*WITHOUT_SUBSEC, *WITH_SUBSEC])
 def test_the_built_in_function_agrees(arguments: tuple[Any, ...], expected: float | None) -> None:
-    """With every form that the library of this Python supports."""
+    """For every argument that this Python's library supports."""
     if sqlite3.sqlite_version_info < (3, 42) and (arguments, expected) in WITH_SUBSEC:
         expected = None
     with closing(sqlite3.connect(":memory:")) as connection:
@@ -88,7 +88,7 @@ def test_the_current_time(connection: sqlite3.Connection, arguments: tuple[str, 
 
 
 def test_a_statement_sees_one_time(connection: sqlite3.Connection) -> None:
-    """As with the built-in function: all rows that one statement writes have the same time."""
+    """Like the built-in function: all rows of one statement get the same time."""
     numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)"
     assert connection.execute(f"{numbers} SELECT count(DISTINCT unixepoch('subsec')) FROM n").fetchone() == (1,)
 

@@ -1,4 +1,4 @@
-"""SQLite's one writer: nothing that goes wrong ends it, and nobody waits for an answer that does not come."""
+"""The SQLite writer survives every failure, and every caller gets a result."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def database(database_url: str) -> Iterator[Database]:
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits is in one transaction however slow the machine is."""
+    """Puts all waiting changes into one transaction, even on a slow machine."""
     monkeypatch.setattr("cairn.store.database.writer._MAX_BATCH_SECONDS", 60.0)
 
 
 async def together(database: Database, *changes: Any) -> list[Any]:
-    """They queue up while the writer is held, which then takes them into one transaction."""
+    """Queue changes while the writer is blocked, so that it runs them in one transaction."""
     begun, hold = threading.Event(), threading.Event()
 
     def wait(_: sa.Connection) -> None:
@@ -56,7 +56,7 @@ async def together(database: Database, *changes: Any) -> list[Any]:
 
 
 @pytest.mark.usefixtures("patient")
-async def test_what_waits_is_committed_together(database: Database) -> None:
+async def test_waiting_changes_are_committed_together(database: Database) -> None:
     commits: list[str] = []
     database.fault = commits.append
     assert await together(database, *(put(f"k{n}") for n in range(10))) == [f"k{n}" for n in range(10)]
@@ -64,15 +64,15 @@ async def test_what_waits_is_committed_together(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("patient")
-async def test_a_batch_is_not_endless(database: Database) -> None:
+async def test_a_batch_has_a_maximum_size(database: Database) -> None:
     commits: list[str] = []
     database.fault = commits.append
     assert len(await together(database, *(put(f"k{n}") for n in range(200)))) == 200
     assert commits.count("after_commit") == 4
 
 
-async def test_a_batch_does_not_take_long(database: Database) -> None:
-    """Who came first is not kept waiting for those behind."""
+async def test_a_batch_has_a_maximum_duration(database: Database) -> None:
+    """The first change doesn't wait for all changes behind it."""
 
     def slow(_: sa.Connection) -> None:
         time.sleep(0.01)
@@ -80,10 +80,10 @@ async def test_a_batch_does_not_take_long(database: Database) -> None:
     commits: list[str] = []
     database.fault = commits.append
     await together(database, *[slow] * 6)
-    assert commits.count("after_commit") == 4  # whoever is taken along by one of them is the last
+    assert commits.count("after_commit") == 4  # each batch ends after one more change
 
 
-async def test_a_full_disk_is_told_and_the_writer_goes_on(database: Database) -> None:
+async def test_the_writer_survives_a_full_disk(database: Database) -> None:
     pages = await database.transact(lambda c: c.exec_driver_sql("PRAGMA page_count").scalar_one())
     await database.transact(lambda c: c.exec_driver_sql(f"PRAGMA max_page_count={pages + 4}").all())
     answers = await together(
@@ -98,11 +98,11 @@ async def test_a_full_disk_is_told_and_the_writer_goes_on(database: Database) ->
 
 
 @pytest.mark.usefixtures("patient")
-async def test_a_transaction_that_sqlite_gave_up_counts_for_nobody(database: Database) -> None:
-    """A change that hides the error must not let the next ones be committed one by one."""
+async def test_a_transaction_that_sqlite_rolled_back_fails_every_change(database: Database) -> None:
+    """A change that hides the error must not let later changes commit on their own."""
 
     def fail_for_good(connection: sa.Connection) -> None:
-        connection.exec_driver_sql("ROLLBACK")  # as SQLite does by itself when it cannot go on
+        connection.exec_driver_sql("ROLLBACK")  # as SQLite does after some errors
 
     answers = await together(database, put("a"), fail_for_good, put("b"))
     assert [isinstance(answer, OperationalError) for answer in answers[:2]] == [True, True]
@@ -129,7 +129,7 @@ async def test_a_connection_that_was_closed_between_changes_is_replaced(database
     assert await database.transact(put("a")) == "a"
 
 
-async def test_tidying_up_a_closed_connection_ends_nothing(
+async def test_maintenance_on_a_closed_connection_is_harmless(
     database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("cairn.store.database.writer._IDLE", 0.01)
@@ -149,7 +149,7 @@ def test_a_change_that_waits_for_another_is_refused(database: Database) -> None:
     assert database.transact_now(put("b")) == "b"
 
 
-async def test_a_locked_database_is_told_in_time(database: Database, tmp_path: Path) -> None:
+async def test_a_locked_database_fails_after_the_timeout(database: Database, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "cairn.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(OperationalError, match="locked"):
@@ -158,8 +158,8 @@ async def test_a_locked_database_is_told_in_time(database: Database, tmp_path: P
     assert await database.transact(put("b")) == "b"
 
 
-# ---- beside the job engine ---------------------------------------------------------------------------
-def test_the_job_engine_writes_beside_us(database: Database) -> None:
+# ---- with the job engine -----------------------------------------------------------------------------
+def test_the_job_engine_can_write_concurrently(database: Database) -> None:
     def enqueue(number: int) -> None:
         with database.system_engine.begin() as connection:
             connection.execute(sa.insert(settings).values(key=f"job {number}", value=1))
@@ -173,8 +173,8 @@ def test_the_job_engine_writes_beside_us(database: Database) -> None:
     assert len(keys(database)) == 120
 
 
-def test_whoever_leaves_gives_the_lock_back(database: Database) -> None:
-    """Rolled back, closed, failed or dropped: the next one may write."""
+def test_the_lock_is_always_released(database: Database) -> None:
+    """After a rollback, close, failure or drop, the next connection can write."""
     engine = database.system_engine
     insert = sa.insert(settings).values(key="a", value=1)
     with engine.connect() as connection:
@@ -194,7 +194,7 @@ def test_whoever_leaves_gives_the_lock_back(database: Database) -> None:
     assert keys(database) == ["a", "b"]
 
 
-def test_a_writer_that_holds_on_is_not_waited_for_for_ever(database: Database) -> None:
+def test_waiting_for_another_writer_times_out(database: Database) -> None:
     with database.system_engine.connect() as connection:
         connection.execute(sa.insert(settings).values(key="a", value=1))
         with pytest.raises(OperationalError, match="locked"):
@@ -204,10 +204,10 @@ def test_a_writer_that_holds_on_is_not_waited_for_for_ever(database: Database) -
 
 # ---- settings ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("synchronous", "level"), [("FULL", 2), ("NORMAL", 1), ("OFF", 0)])
-def test_every_connection_is_as_durable_as_asked(database_url: str, synchronous: str, level: int) -> None:
+def test_every_connection_has_the_requested_durability(database_url: str, synchronous: str, level: int) -> None:
     with closing(Database(database_url, synchronous=synchronous)) as database:
         for engine in (database.engine, database.system_engine, database.read_engine):
-            # The job engine may lose its own last notes in a power cut: it does the job again.
+            # The job engine may lose its last writes in a power cut, because it can repeat steps.
             kept = min(level, 1) if engine is database.system_engine else level
             with engine.connect() as connection:
                 assert [
@@ -221,13 +221,13 @@ def test_an_unknown_durability_is_refused(database_url: str) -> None:
         Database(database_url, synchronous="LATER")
 
 
-async def test_the_log_does_not_grow_without_end(database: Database, tmp_path: Path) -> None:
+async def test_the_wal_does_not_grow_without_bound(database: Database, tmp_path: Path) -> None:
     for n in range(80):
         await database.transact(put(f"k{n}", "x" * 500_000))
     assert (tmp_path / "cairn.db-wal").stat().st_size < 24 * 1024 * 1024
 
 
-async def test_the_log_is_written_back_when_nobody_waits(database: Database, tmp_path: Path) -> None:
+async def test_the_wal_is_checkpointed_when_idle(database: Database, tmp_path: Path) -> None:
     file = tmp_path / "cairn.db"
     await database.transact(put("a", "x" * 1_000_000))
     assert file.stat().st_size < 1_000_000
