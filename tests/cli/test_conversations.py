@@ -84,4 +84,4 @@ def test_a_budget_of_a_run_is_set_kept_and_taken_back(alone: Shell, talked: str)
     assert both == [mentions("$0.0125", "$2.50"), mentions("2 calls")]
     assert alone("budget", talked, "--max-calls", "2", "--reset", code=2).err == mentions("--reset")
     assert alone.json("budget", talked, "--reset")["status"] == []
-    assert alone("budget", talked, "--resume", code=1).err == mentions("in_progress")
+    assert alone("budget", talked, "--resume", code=1).err == mentions("in progress")
