@@ -62,18 +62,24 @@ async def made(app: App, receiver: WebServer, name: str = "Ops", **more: Any) ->
 async def test_a_channel_is_made_read_changed_and_removed(app: App, receiver: WebServer) -> None:
     channel = await made(app, receiver, signing_key=KEY)
     name = channel["channel_id"]
-    assert {key: channel[key] for key in ("name", "kind", "host", "is_enabled", "shows_details", "revision")} == {
+    assert {key: channel[key] for key in ("name", "kind", "host", "is_enabled", "include_details", "revision")} == {
         "name": "Ops",
         "kind": "webhook",
         "host": "127.0.0.1",
         "is_enabled": True,
-        "shows_details": True,
+        "include_details": True,
         "revision": 1,
     }
     assert channel["signing_key"] is None  # it was given: whoever gave it has it
-    assert "run_completed" not in channel["kinds"]
-    changed = await app.put(f"/api/channels/{name}", {"shows_details": False, "kinds": ["run_completed"]})
-    assert (changed["shows_details"], changed["kinds"], changed["revision"]) == (False, ["run_completed"], 2)
+    assert "run_completed" not in channel["notification_kinds"]
+    changed = await app.put(
+        f"/api/channels/{name}", {"include_details": False, "notification_kinds": ["run_completed"]}
+    )
+    assert (changed["include_details"], changed["notification_kinds"], changed["revision"]) == (
+        False,
+        ["run_completed"],
+        2,
+    )
     late = await app.client.put(f"/api/channels/{name}", json={"name": "Late"}, headers={"If-Match": '"1"'})
     assert late.status_code == 412
     assert (await app.get(f"/api/channels/{name}")) == changed
@@ -116,8 +122,13 @@ async def test_trying_out_says_what_came_of_it(app: App, receiver: WebServer, po
     channel = await made(app, receiver)
     receiver.on("/hook", answer(202, b"taken"))
     tried = await app.post(f"/api/channels/{channel['channel_id']}/test", {})
-    assert (tried["status"], tried["told"], tried["kind"], tried["tries"]) == ("sent", "202 taken", "test", 1)
-    assert [one["outcome"] for one in tried["history"]] == ["sent"]
+    assert (tried["status"], tried["response"], tried["kind"], tried["attempt_count"]) == (
+        "sent",
+        "202 taken",
+        "test",
+        1,
+    )
+    assert [one["outcome"] for one in tried["attempts"]] == ["sent"]
     assert tried["content"]["title"]
     assert (await app.get(f"/api/deliveries/{tried['delivery_id']}")) == tried
     mail = await app.post("/api/channels", {"name": "Mail", "kind": "email"}, 201)
@@ -144,7 +155,7 @@ async def test_trying_out_says_what_came_of_it(app: App, receiver: WebServer, po
         ({"name": "Ops", "kind": "slack", "url": "https://example.com", "signing_key": KEY}, "/signing_key"),
         ({"name": "Ops", "kind": "webhook", "url": "https://example.com", "signing_key": "short"}, "/signing_key"),
         ({"name": "Ops", "kind": "email", "fallback": "Nowhere"}, "/fallback"),
-        ({"name": "Ops", "kind": "email", "kinds": ["everything"]}, "/kinds/0"),
+        ({"name": "Ops", "kind": "email", "notification_kinds": ["everything"]}, "/notification_kinds/0"),
         ({"name": "Ops", "kind": "slack", "url": "https://example.com", "recipients": ["a"]}, "/recipients"),
         (
             {"name": "Ops", "kind": "email", "pipelines": ["00000000-0000-4000-8000-000000000000"]},
@@ -177,13 +188,15 @@ async def test_everybody_says_what_they_want_to_be_told(app: App) -> None:
     await app.post("/api/channels", {"name": "Mail", "kind": "email"}, 201)
     wanted: Json = {
         "channels": ["email"],
-        "kinds": ["approval_requested"],
-        "quiet": {"start": "22:00", "end": "07:00", "time_zone": "Europe/Berlin"},
+        "notification_kinds": ["approval_requested"],
+        "quiet_hours": {"start": "22:00", "end": "07:00", "time_zone": "Europe/Berlin"},
     }
     said = await app.put("/api/preferences", wanted)
-    assert said == {**wanted, "user": "admin", "available": [{"name": "Mail", "kind": "email"}]}
+    assert said == {**wanted, "user": "admin", "available_channels": [{"name": "Mail", "kind": "email"}]}
     assert await app.get("/api/preferences") == said
-    wrong = await app.client.put("/api/preferences", json={"quiet": {**wanted["quiet"], "time_zone": "Mars/Base"}})
-    assert wrong.json()["errors"] == [{"path": "/quiet/time_zone", "message": mentions("Europe/Berlin")}]
+    wrong = await app.client.put(
+        "/api/preferences", json={"quiet_hours": {**wanted["quiet_hours"], "time_zone": "Mars/Base"}}
+    )
+    assert wrong.json()["errors"] == [{"path": "/quiet_hours/time_zone", "message": mentions("Europe/Berlin")}]
     cleared = await app.put("/api/preferences", {})
-    assert (cleared["channels"], cleared["kinds"], cleared["quiet"]) == (None, None, None)
+    assert (cleared["channels"], cleared["notification_kinds"], cleared["quiet_hours"]) == (None, None, None)

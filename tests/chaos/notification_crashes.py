@@ -32,7 +32,7 @@ def prepare(folder: Path, receiver: str) -> Ids:
         app = await opened(folder)
         try:
             kinds = [NotificationKind.APPROVAL_REQUESTED]
-            wanted = ChannelSpec(name="ops", kind=ChannelKind.WEBHOOK, url=receiver, kinds=kinds)
+            wanted = ChannelSpec(name="ops", kind=ChannelKind.WEBHOOK, url=receiver, notification_kinds=kinds)
             await app.cairn.telling.channels.create(wanted, ADMIN)
             return {"pipeline": await app.pipeline(step("goals", approve="complete"))}
         finally:

@@ -76,16 +76,16 @@ async def test_people_are_told_wherever_the_process_dies(stage: Stage) -> None:
         arrived, delivery, ended = await stage.survive(number)
         assert ended in (DIED, 0)
         assert (delivery.status, arrived) in (("sent", 1), ("sent", 2)), (number, moments)
-        assert arrived == 1 or delivery.may_be_repeated, (number, moments)
+        assert arrived == 1 or delivery.possible_duplicate, (number, moments)
 
 
-async def test_what_was_sent_and_could_not_be_written_down_says_that_it_may_be_repeated(stage: Stage) -> None:
+async def test_what_was_sent_and_could_not_be_written_down_says_that_it_possible_duplicate(stage: Stage) -> None:
     arrived, delivery, ended = await stage.survive("after_send")
-    assert (arrived, delivery.status, delivery.tries, delivery.may_be_repeated) == (2, "sent", 2, True)
+    assert (arrived, delivery.status, delivery.attempt_count, delivery.possible_duplicate) == (2, "sent", 2, True)
     assert ended == DIED
 
 
 async def test_what_had_begun_and_not_left_is_sent_once_and_cannot_know_it(stage: Stage) -> None:
     arrived, delivery, ended = await stage.survive("before_send")
-    assert (arrived, delivery.status, delivery.tries, delivery.may_be_repeated) == (1, "sent", 2, True)
+    assert (arrived, delivery.status, delivery.attempt_count, delivery.possible_duplicate) == (1, "sent", 2, True)
     assert ended == DIED

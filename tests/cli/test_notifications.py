@@ -24,7 +24,11 @@ def test_a_channel_from_its_set_up_to_its_end(shell: Shell, notes: Path, tmp_pat
     changed = shell.json(
         "channels", "update", "Ops", "--no-include-details", "--disable", "--notification-kind", "run_failed"
     )
-    assert (changed["shows_details"], changed["is_enabled"], changed["kinds"]) == (False, False, ["run_failed"])
+    assert (changed["include_details"], changed["is_enabled"], changed["notification_kinds"]) == (
+        False,
+        False,
+        ["run_failed"],
+    )
     assert "very-secret" not in shell("channels", "show", "Ops").out
     tried = shell("channels", "test", "Ops", code=1).out
     assert tried == mentions("Ops", "failed", "127.0.0.1", "CAIRN_OUTBOUND_ALLOWED")
@@ -40,6 +44,6 @@ def test_what_one_wants_to_be_told(shell: Shell, notes: Path) -> None:
     assert len(shell("preferences").out.splitlines()) == 3
     words = ("--kind", "approval_requested", "--quiet-hours", "22:00-07:00", "--time-zone", "Europe/Berlin")
     assert "22:00-07:00 Europe/Berlin" in shell("preferences", "set", *words).out
-    assert shell.json("preferences")["kinds"] == ["approval_requested"]
+    assert shell.json("preferences")["notification_kinds"] == ["approval_requested"]
     assert shell("preferences", "set", "--quiet-hours", "22-7", code=1).err.startswith("cairn: ")
     shell("preferences", "set")

@@ -112,7 +112,7 @@ def test_notification_preferences(page: Page, telling: Server) -> None:
     expect(page.get_by_role("checkbox", name="Run completed")).not_to_be_checked()
     expect(page.get_by_label("Time zone")).to_have_value("Europe/Berlin")
     kept = telling.call("GET", "/api/preferences")
-    assert (kept["channels"], kept["quiet"]) == (
+    assert (kept["channels"], kept["quiet_hours"]) == (
         None,
         {"start": "22:00", "end": "07:00", "time_zone": "Europe/Berlin"},
     )

@@ -34,20 +34,20 @@ async def test_what_fails_is_tried_three_times_with_growing_waits(receivers: Rec
     receivers.web.on("/ops", answers(answer(503, b"busy"), answer(500), answer(200, b"at last")))
     run = await asked(receivers)
     (delivery,) = await receivers.until_ended(run)
-    assert (delivery.status, delivery.tries, delivery.told, delivery.may_be_repeated) == (
+    assert (delivery.status, delivery.attempt_count, delivery.response, delivery.possible_duplicate) == (
         "sent",
         3,
         "200 at last",
         False,
     )
-    history = receivers.detail(delivery).history
-    assert [(one.number, one.outcome, one.told) for one in history] == [
+    history = receivers.detail(delivery).attempts
+    assert [(one.number, one.outcome, one.response) for one in history] == [
         (1, "not_sent", mentions("503 busy")),
         (2, "not_sent", mentions("500")),
         (3, "sent", "200 at last"),
     ]
     waits = [
-        (after.began_at - (before.ended_at or after.began_at)).total_seconds()
+        (after.started_at - (before.ended_at or after.started_at)).total_seconds()
         for before, after in itertools.pairwise(history)
     ]
     assert waits[0] >= 0.05
@@ -56,19 +56,19 @@ async def test_what_fails_is_tried_three_times_with_growing_waits(receivers: Rec
 
 
 async def test_then_the_fallback_is_taken(receivers: Receivers) -> None:
-    await receivers.channel("mail", "webhook", kinds=[])
+    await receivers.channel("mail", "webhook", notification_kinds=[])
     await receivers.channel("ops", "teams", fallback="mail")
     receivers.web.on("/ops", answer(500))
     run = await asked(receivers)
     first, second = await receivers.until_ended(run, 2)
-    assert (first.channel, first.status, first.tries) == ("ops", "failed", 3)
+    assert (first.channel, first.status, first.attempt_count) == ("ops", "failed", 3)
     assert (second.channel, second.status, second.fallback_of) == ("mail", "sent", first.delivery_id)
     (sent,) = await receivers.until_got("mail")
     assert checked("webhook", sent)["kind"] == "approval_requested"
 
 
 async def test_a_fallback_that_fails_leads_nowhere(receivers: Receivers) -> None:
-    await receivers.channel("one", "webhook", kinds=[])
+    await receivers.channel("one", "webhook", notification_kinds=[])
     await receivers.channel("two", "webhook", fallback="one")
     await receivers.app.cairn.telling.channels.update(_id(receivers, "one"), ChannelSpec(fallback="two"), ADMIN)
     receivers.web.on("/one", answer(500))
@@ -85,7 +85,7 @@ async def test_what_does_not_get_better_is_not_tried_again(receivers: Receivers)
     receivers.web.on("/gone", answer(410, b"gone"))
     run = await asked(receivers)
     (delivery,) = await receivers.until_ended(run)
-    assert (delivery.status, delivery.tries, delivery.told) == ("failed", 1, mentions("410 gone"))
+    assert (delivery.status, delivery.attempt_count, delivery.response) == ("failed", 1, mentions("410 gone"))
 
 
 async def test_who_has_no_time_says_when(receivers: Receivers) -> None:
@@ -93,9 +93,9 @@ async def test_who_has_no_time_says_when(receivers: Receivers) -> None:
     receivers.web.on("/busy", answers(answer(429, b"slow down", Retry_After="1"), answer(200, b"ok")))
     run = await asked(receivers)
     (delivery,) = await receivers.until_ended(run)
-    first, second = receivers.detail(delivery).history
+    first, second = receivers.detail(delivery).attempts
     assert first.ended_at is not None
-    assert (second.began_at - first.ended_at).total_seconds() >= 1
+    assert (second.started_at - first.ended_at).total_seconds() >= 1
 
 
 async def test_what_may_have_arrived_is_tried_again_and_says_so(receivers: Receivers) -> None:
@@ -103,16 +103,16 @@ async def test_what_may_have_arrived_is_tried_again_and_says_so(receivers: Recei
     receivers.web.on("/shaky", answers(break_off, answer(200, b"ok")))
     run = await asked(receivers)
     (delivery,) = await receivers.until_ended(run)
-    assert (delivery.status, delivery.tries, delivery.may_be_repeated) == ("sent", 2, True)
-    assert [one.outcome for one in receivers.detail(delivery).history] == ["unknown", "sent"]
+    assert (delivery.status, delivery.attempt_count, delivery.possible_duplicate) == ("sent", 2, True)
+    assert [one.outcome for one in receivers.detail(delivery).attempts] == ["unknown", "sent"]
 
 
 async def test_a_channel_that_leads_into_the_network_is_refused(receivers: Receivers) -> None:
     await receivers.channel("inside", "webhook", url="http://127.0.0.2/hook")
     run = await asked(receivers)
     (delivery,) = await receivers.until_ended(run)
-    assert (delivery.status, delivery.tries) == ("failed", 1)
-    assert delivery.told == mentions("127.0.0.2", "CAIRN_OUTBOUND_ALLOWED")
+    assert (delivery.status, delivery.attempt_count) == ("failed", 1)
+    assert delivery.response == mentions("127.0.0.2", "CAIRN_OUTBOUND_ALLOWED")
 
 
 async def test_a_rule_that_names_a_channel_that_is_not_there_is_told_in_the_log(receivers: Receivers) -> None:
@@ -120,7 +120,7 @@ async def test_a_rule_that_names_a_channel_that_is_not_there_is_told_in_the_log(
     receivers.asks(channels=("slack",))
     run = await asked(receivers)
     (delivery,) = await receivers.until_ended(run)
-    assert (delivery.channel, delivery.status, delivery.told) == (
+    assert (delivery.channel, delivery.status, delivery.response) == (
         "slack",
         "failed",
         mentions(),
@@ -129,7 +129,7 @@ async def test_a_rule_that_names_a_channel_that_is_not_there_is_told_in_the_log(
 
 
 async def test_what_was_decided_meanwhile_is_not_sent(receivers: Receivers) -> None:
-    await receivers.channel("slow", "webhook", kinds=[NotificationKind.APPROVAL_REQUESTED])
+    await receivers.channel("slow", "webhook", notification_kinds=[NotificationKind.APPROVAL_REQUESTED])
     decided = asyncio.Event()
 
     async def first(request: Any, writer: Any) -> None:
@@ -143,7 +143,7 @@ async def test_what_was_decided_meanwhile_is_not_sent(receivers: Receivers) -> N
     await receivers.app.decide(run, "goals", "approve")
     (delivery,) = await receivers.until_ended(run)
     receivers.app.cairn.telling.courier.waits = (0.05, 0.1)
-    assert (delivery.status, delivery.tries, delivery.told) == ("skipped", 1, mentions())
+    assert (delivery.status, delivery.attempt_count, delivery.response) == ("skipped", 1, mentions())
     assert len(receivers.got("slow")) == 1
 
 
@@ -180,21 +180,21 @@ async def test_a_try_that_is_under_way_when_the_server_stops_goes_on_after_the_n
     await receivers.app.reopen()
     receivers.app.cairn.telling.courier.waits = (0.05, 0.1)
     (delivery,) = await receivers.until_ended(run)
-    assert (delivery.status, delivery.tries, delivery.may_be_repeated) == ("sent", 2, True)
-    assert [(one.outcome, one.told) for one in receivers.detail(delivery).history] == [
+    assert (delivery.status, delivery.attempt_count, delivery.possible_duplicate) == ("sent", 2, True)
+    assert [(one.outcome, one.response) for one in receivers.detail(delivery).attempts] == [
         ("unknown", mentions()),
         ("sent", "200 ok"),
     ]
 
 
 async def test_many_are_told_at_once_and_each_once(receivers: Receivers) -> None:
-    await receivers.channel("ops", "webhook", kinds=[NotificationKind.APPROVAL_REQUESTED])
+    await receivers.channel("ops", "webhook", notification_kinds=[NotificationKind.APPROVAL_REQUESTED])
     pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
     runs = await asyncio.gather(*(receivers.app.start(pipeline) for _ in range(30)))
     await receivers.until_got("ops", 30)
     for run in runs:
         (delivery,) = await receivers.until_ended(run)
-        assert (delivery.status, delivery.tries) == ("sent", 1)
+        assert (delivery.status, delivery.attempt_count) == ("sent", 1)
     assert len(receivers.got("ops")) == 30
     await asyncio.gather(*(receivers.app.cairn.runs.cancel(run, actor=ADMIN) for run in runs))
 
@@ -213,7 +213,7 @@ async def until_over(receivers: Receivers, delivery_id: str) -> None:
 
 
 async def test_the_log_goes_after_its_time_and_what_waits_stays(receivers: Receivers) -> None:
-    await receivers.channel("mail", "webhook", kinds=[])
+    await receivers.channel("mail", "webhook", notification_kinds=[])
     await receivers.channel("ops", "webhook", fallback="mail")
     receivers.web.on("/ops", answer(410))
     run = await asked(receivers)

@@ -62,7 +62,12 @@ async def test_a_failure_notification_has_error_facts_and_links(receivers: Recei
         for tab in ("", "", "&tab=log")
     ]
     (delivery,) = await receivers.until_ended(run)
-    assert (delivery.kind, delivery.status, delivery.tries, delivery.told) == ("execution_failed", "sent", 1, "200 ok")
+    assert (delivery.kind, delivery.status, delivery.attempt_count, delivery.response) == (
+        "execution_failed",
+        "sent",
+        1,
+        "200 ok",
+    )
 
 
 async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_without_what_is_personal(
@@ -170,7 +175,7 @@ async def test_slack_and_webhooks_get_it_in_their_own_form_and_a_webhook_is_sign
     (hook,) = await receivers.until_got("hook")
     assert checked("webhook", hook)["kind"] == "approval_requested"
     approval = receivers.app.run(run).pending_approvals[0]
-    assert hook["about"]["approval_id"] == approval.approval_id
+    assert hook["subject"]["approval_id"] == approval.approval_id
     (asked,) = receivers.got("hook")
     moment, signature = (part.partition("=")[2] for part in asked.headers["cairn-signature"].split(","))
     signed = hmac.new(key.encode(), f"{moment}.".encode() + asked.body, sha256).hexdigest()
@@ -182,7 +187,7 @@ async def test_slack_and_webhooks_get_it_in_their_own_form_and_a_webhook_is_sign
     }
     await receivers.app.decide(run, "goals", "reject", "No")
     rejected = (await receivers.until_got("hook", 2))[1]
-    assert (rejected["kind"], rejected["about"]["run_status"]) == ("approval_rejected", "failed")
+    assert (rejected["kind"], rejected["subject"]["run_status"]) == ("approval_rejected", "failed")
     assert {"name": "Reason", "value": "No"} in rejected["facts"]
     assert [one.kind for one in await receivers.until_ended(run, 4)][2:] == ["approval_rejected"] * 2
 
@@ -196,11 +201,13 @@ async def test_it_leaves_within_a_second_of_the_commit(receivers: Receivers) -> 
     await receivers.until_got("fast")
     assert time.monotonic() - since < limit(1.0)
     (delivery,) = await receivers.until_ended(run)
-    (one,) = receivers.detail(delivery).history
+    (one,) = receivers.detail(delivery).attempts
     asked = receivers.app.run(run).pending_approvals[0].requested_at
-    assert (one.began_at - asked).total_seconds() < 1.0
-    assert receivers.detail(delivery).history == [
-        DeliveryAttempt(number=1, began_at=one.began_at, ended_at=one.ended_at, outcome=one.outcome, told="200 ok")
+    assert (one.started_at - asked).total_seconds() < 1.0
+    assert receivers.detail(delivery).attempts == [
+        DeliveryAttempt(
+            number=1, started_at=one.started_at, ended_at=one.ended_at, outcome=one.outcome, response="200 ok"
+        )
     ]
     await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
 
@@ -218,9 +225,9 @@ async def test_without_a_channel_nothing_is_written_down(receivers: Receivers) -
 async def test_a_channel_gets_only_what_it_is_set_up_for(receivers: Receivers) -> None:
     pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
     other = await receivers.app.pipeline(step("goals"))
-    await receivers.channel("done", "webhook", kinds=[NotificationKind.RUN_COMPLETED])
-    await receivers.channel("other", "webhook", pipelines=[other], kinds=list(NotificationKind))
-    await receivers.channel("off", "webhook", is_enabled=False, kinds=list(NotificationKind))
+    await receivers.channel("done", "webhook", notification_kinds=[NotificationKind.RUN_COMPLETED])
+    await receivers.channel("other", "webhook", pipelines=[other], notification_kinds=list(NotificationKind))
+    await receivers.channel("off", "webhook", is_enabled=False, notification_kinds=list(NotificationKind))
     run = await receivers.app.start(pipeline)
     await receivers.app.decide(run, "goals", "approve")
     await receivers.app.until_run(run, "completed")
@@ -230,7 +237,7 @@ async def test_a_channel_gets_only_what_it_is_set_up_for(receivers: Receivers) -
 
 
 async def test_where_no_details_are_shown_only_what_waits_and_a_link_leave(receivers: Receivers) -> None:
-    await receivers.channel("outside", "webhook", shows_details=False)
+    await receivers.channel("outside", "webhook", include_details=False)
 
     @receivers.app.does("breaks")
     async def breaks(ctx: Ctx) -> None:

@@ -96,7 +96,7 @@ def test_a_mail_says_the_same_in_text_and_in_html() -> None:
 def test_without_details_only_what_waits_and_where_is_told() -> None:
     plain = SAID.plain
     assert (plain.facts, plain.sections) == (SAID.facts[:2], ())
-    assert plain.buttons == SAID.buttons
+    assert plain.links == SAID.links
 
 
 def test_it_is_stored_and_read_back_as_it_is() -> None:

@@ -167,7 +167,7 @@ async def test_in_quiet_hours_nothing_is_sent_until_they_are_over(mailing: Recei
     await mailing.app.cairn.telling.wishes.set("ann", None, None, quiet)
     run = await asked(mailing)
     (delivery,) = await mailing.app.until(lambda: mailing.deliveries(run_id=run) or None)
-    assert (delivery.status, delivery.tries) == ("waiting", 0)
+    assert (delivery.status, delivery.attempt_count) == ("waiting", 0)
     assert timedelta(minutes=118) < delivery.due_at - now < timedelta(minutes=121)
     await mailing.app.cairn.runs.cancel(run, actor=ADMIN)
 
@@ -184,15 +184,15 @@ async def test_what_waits_for_the_end_of_quiet_hours_is_sent_then(mailing: Recei
     def come(connection: sa.Connection) -> None:
         own = t.deliveries.c.delivery_id == delivery.delivery_id
         connection.execute(sa.update(t.deliveries).where(own).values(due_at=now))
-        mailing.app.cairn.jobs.enqueue_notice(connection, delivery.notice_id, 0.1)
+        mailing.app.cairn.jobs.enqueue_notice(connection, delivery.notification_id, 0.1)
 
     await mailing.app.cairn.database.transact(come)
     (sent,) = await mailing.until_ended(run)
-    assert (sent.status, sent.tries) == ("sent", 1)
+    assert (sent.status, sent.attempt_count) == ("sent", 1)
 
 
 async def test_nobody_to_tell_is_told_in_the_log_and_the_fallback_is_taken(mailing: Receivers) -> None:
-    await mailing.channel("ops", "teams", kinds=[])
+    await mailing.channel("ops", "teams", notification_kinds=[])
     channels = {
         one.name: one.channel_id for one in mailing.app.cairn.notification_queries.list_channels(10, None).items
     }
@@ -230,11 +230,11 @@ async def test_quiet_hours_end_by_the_clock_of_their_place(quiet: QuietPeriod, n
 @pytest.mark.parametrize(
     ("quiet", "place"),
     [
-        ({"start": "25:00", "end": "07:00", "time_zone": "UTC"}, "/quiet/start"),
-        ({"start": "22:00", "end": "7", "time_zone": "UTC"}, "/quiet/end"),
-        ({"start": "22:00", "end": "07:00", "time_zone": "Mars/Base"}, "/quiet/time_zone"),
-        ({"start": "22:00", "end": "07:00", "time_zone": "../../etc/passwd"}, "/quiet/time_zone"),
-        ({"start": "22:00", "end": "22:00", "time_zone": "UTC"}, "/quiet"),
+        ({"start": "25:00", "end": "07:00", "time_zone": "UTC"}, "/quiet_hours/start"),
+        ({"start": "22:00", "end": "7", "time_zone": "UTC"}, "/quiet_hours/end"),
+        ({"start": "22:00", "end": "07:00", "time_zone": "Mars/Base"}, "/quiet_hours/time_zone"),
+        ({"start": "22:00", "end": "07:00", "time_zone": "../../etc/passwd"}, "/quiet_hours/time_zone"),
+        ({"start": "22:00", "end": "22:00", "time_zone": "UTC"}, "/quiet_hours"),
     ],
 )
 async def test_hours_that_are_none_are_refused(receivers: Receivers, quiet: dict[str, str], place: str) -> None:

@@ -3561,15 +3561,15 @@ export interface components {
             /** Is Enabled */
             is_enabled: boolean;
             /**
-             * Shows Details
+             * Include Details
              * @description False: only what is waiting, and a link.
              */
-            shows_details: boolean;
+            include_details: boolean;
             /**
-             * Kinds
+             * Notification Kinds
              * @description What goes there without a rule that names it.
              */
-            kinds: components["schemas"]["NotificationKind"][];
+            notification_kinds: components["schemas"]["NotificationKind"][];
             /**
              * Pipelines
              * @description Ids; none: all of them.
@@ -3830,15 +3830,15 @@ export interface components {
             /** Is Enabled */
             is_enabled?: boolean | null;
             /**
-             * Shows Details
+             * Include Details
              * @description False: what it is about stays inside, only a link leaves.
              */
-            shows_details?: boolean | null;
+            include_details?: boolean | null;
             /**
-             * Kinds
+             * Notification Kinds
              * @description What goes there without a rule that names it; all but completed runs.
              */
-            kinds?: components["schemas"]["NotificationKind"][] | null;
+            notification_kinds?: components["schemas"]["NotificationKind"][] | null;
             /**
              * Pipelines
              * @description Only what happens there; none: everywhere.
@@ -4107,15 +4107,15 @@ export interface components {
             /** Is Enabled */
             is_enabled: boolean;
             /**
-             * Shows Details
+             * Include Details
              * @description False: only what is waiting, and a link.
              */
-            shows_details: boolean;
+            include_details: boolean;
             /**
-             * Kinds
+             * Notification Kinds
              * @description What goes there without a rule that names it.
              */
-            kinds: components["schemas"]["NotificationKind"][];
+            notification_kinds: components["schemas"]["NotificationKind"][];
             /**
              * Pipelines
              * @description Ids; none: all of them.
@@ -4419,10 +4419,10 @@ export interface components {
              */
             delivery_id: string;
             /**
-             * Notice Id
+             * Notification Id
              * Format: uuid
              */
-            notice_id: string;
+            notification_id: string;
             kind: components["schemas"]["NotificationKind"];
             /** Channel Id */
             channel_id: string | null;
@@ -4436,15 +4436,15 @@ export interface components {
              */
             recipient: string;
             status: components["schemas"]["DeliveryStatus"];
-            /** Tries */
-            tries: number;
+            /** Attempt Count */
+            attempt_count: number;
             /**
-             * May Be Repeated
+             * Possible Duplicate
              * @description A try that nobody knows the end of came before another: it may have arrived twice.
              */
-            may_be_repeated: boolean;
-            /** Told */
-            told: string;
+            possible_duplicate: boolean;
+            /** Response */
+            response: string;
             /** Fallback Of */
             fallback_of: string | null;
             /** Pipeline Id */
@@ -4456,11 +4456,11 @@ export interface components {
             /** Approval Id */
             approval_id: string | null;
             /**
-             * Made At
+             * Created At
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
-            made_at: string;
+            created_at: string;
             /**
              * Due At
              * Format: date-time
@@ -4475,20 +4475,20 @@ export interface components {
             /** Number */
             number: number;
             /**
-             * Began At
+             * Started At
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
-            began_at: string;
+            started_at: string;
             /** Ended At */
             ended_at: string | null;
             /** @description Null while it is under way. */
             outcome: components["schemas"]["DeliveryOutcome"] | null;
             /**
-             * Told
+             * Response
              * @description What it was answered.
              */
-            told: string;
+            response: string;
         };
         /** DeliveryDetail */
         DeliveryDetail: {
@@ -4498,10 +4498,10 @@ export interface components {
              */
             delivery_id: string;
             /**
-             * Notice Id
+             * Notification Id
              * Format: uuid
              */
-            notice_id: string;
+            notification_id: string;
             kind: components["schemas"]["NotificationKind"];
             /** Channel Id */
             channel_id: string | null;
@@ -4515,15 +4515,15 @@ export interface components {
              */
             recipient: string;
             status: components["schemas"]["DeliveryStatus"];
-            /** Tries */
-            tries: number;
+            /** Attempt Count */
+            attempt_count: number;
             /**
-             * May Be Repeated
+             * Possible Duplicate
              * @description A try that nobody knows the end of came before another: it may have arrived twice.
              */
-            may_be_repeated: boolean;
-            /** Told */
-            told: string;
+            possible_duplicate: boolean;
+            /** Response */
+            response: string;
             /** Fallback Of */
             fallback_of: string | null;
             /** Pipeline Id */
@@ -4535,11 +4535,11 @@ export interface components {
             /** Approval Id */
             approval_id: string | null;
             /**
-             * Made At
+             * Created At
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
-            made_at: string;
+            created_at: string;
             /**
              * Due At
              * Format: date-time
@@ -4555,8 +4555,8 @@ export interface components {
             content: {
                 [key: string]: unknown;
             } | null;
-            /** History */
-            history: components["schemas"]["DeliveryAttempt"][];
+            /** Attempts */
+            attempts: components["schemas"]["DeliveryAttempt"][];
         };
         /**
          * DeliveryOutcome
@@ -6000,17 +6000,17 @@ export interface components {
              */
             channels: string[] | null;
             /**
-             * Kinds
+             * Notification Kinds
              * @description What you want to be told; null: everything.
              */
-            kinds: components["schemas"]["NotificationKind"][] | null;
+            notification_kinds: components["schemas"]["NotificationKind"][] | null;
             /** @description Hours in which nothing is sent to you; it comes after. */
-            quiet: components["schemas"]["QuietHours"] | null;
+            quiet_hours: components["schemas"]["QuietHours"] | null;
             /**
-             * Available
+             * Available Channels
              * @description Channels that reach single persons.
              */
-            available: components["schemas"]["AvailableChannel"][];
+            available_channels: components["schemas"]["AvailableChannel"][];
         };
         /** PreviewInvitationRequest */
         PreviewInvitationRequest: {
@@ -7376,12 +7376,12 @@ export interface components {
              */
             channels?: string[] | null;
             /**
-             * Kinds
+             * Notification Kinds
              * @description What you want to be told; null: everything.
              */
-            kinds?: components["schemas"]["NotificationKind"][] | null;
+            notification_kinds?: components["schemas"]["NotificationKind"][] | null;
             /** @description Hours in which nothing is sent to you; it comes afterwards. */
-            quiet?: components["schemas"]["QuietHoursInput"] | null;
+            quiet_hours?: components["schemas"]["QuietHoursInput"] | null;
         };
         /**
          * SignInOptions
@@ -7694,15 +7694,15 @@ export interface components {
             /** Is Enabled */
             is_enabled?: boolean | null;
             /**
-             * Shows Details
+             * Include Details
              * @description False: what it is about stays inside, only a link leaves.
              */
-            shows_details?: boolean | null;
+            include_details?: boolean | null;
             /**
-             * Kinds
+             * Notification Kinds
              * @description What goes there without a rule that names it; all but completed runs.
              */
-            kinds?: components["schemas"]["NotificationKind"][] | null;
+            notification_kinds?: components["schemas"]["NotificationKind"][] | null;
             /**
              * Pipelines
              * @description Only what happens there; none: everywhere.
@@ -22759,7 +22759,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "shows_details": false
+                 *       "include_details": false
                  *     }
                  */
                 "application/json": components["schemas"]["UpdateChannelRequest"];
@@ -23463,12 +23463,12 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "kinds": [
+                 *       "notification_kinds": [
                  *         "approval_requested",
                  *         "approval_escalated",
                  *         "execution_failed"
                  *       ],
-                 *       "quiet": {
+                 *       "quiet_hours": {
                  *         "start": "22:00",
                  *         "end": "07:00",
                  *         "time_zone": "Europe/Berlin"

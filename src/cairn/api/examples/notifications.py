@@ -20,7 +20,9 @@ from cairn.services.notifications.views import (
 )
 from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
-CHANNEL_ID, DELIVERY_ID, NOTICE_ID = story.id_of("channel"), story.id_of("delivery"), story.id_of("notice")
+CHANNEL_ID = story.id_of("channel")
+DELIVERY_ID = story.id_of("delivery")
+NOTIFICATION_ID = story.id_of("notification")
 KINDS = [NotificationKind.APPROVAL_REQUESTED, NotificationKind.APPROVAL_ESCALATED, NotificationKind.EXECUTION_FAILED]
 
 
@@ -30,8 +32,8 @@ def channel() -> Channel:
         name="Operations",
         kind=ChannelKind.TEAMS,
         is_enabled=True,
-        shows_details=True,
-        kinds=KINDS,
+        include_details=True,
+        notification_kinds=KINDS,
         pipelines=[],
         recipients=[],
         host="example.webhook.office.com",
@@ -46,22 +48,22 @@ def channel() -> Channel:
 def _delivery() -> dict[str, Any]:
     return {
         "delivery_id": DELIVERY_ID,
-        "notice_id": NOTICE_ID,
+        "notification_id": NOTIFICATION_ID,
         "kind": NotificationKind.TEST,
         "channel_id": CHANNEL_ID,
         "channel": "Operations",
         "channel_kind": "teams",
         "recipient": "",
         "status": DeliveryStatus.SENT,
-        "tries": 1,
-        "may_be_repeated": False,
-        "told": "202",
+        "attempt_count": 1,
+        "possible_duplicate": False,
+        "response": "202",
         "fallback_of": None,
         "pipeline_id": None,
         "run_id": None,
         "execution_id": None,
         "approval_id": None,
-        "made_at": story.at(0),
+        "created_at": story.at(0),
         "due_at": story.at(0),
         "ended_at": story.at(0),
     }
@@ -71,9 +73,9 @@ def delivery() -> DeliveryDetail:
     return DeliveryDetail(
         **_delivery(),
         content={"kind": "test", "tone": "good", "title": "This channel works", "text": ""},
-        history=[
+        attempts=[
             DeliveryAttempt(
-                number=1, began_at=story.at(0), ended_at=story.at(0), outcome=DeliveryOutcome.SENT, told="202"
+                number=1, started_at=story.at(0), ended_at=story.at(0), outcome=DeliveryOutcome.SENT, response="202"
             )
         ],
     )
@@ -83,9 +85,9 @@ def preferences() -> Preferences:
     return Preferences(
         user="admin",
         channels=None,
-        kinds=KINDS,
-        quiet=QuietHours(start="22:00", end="07:00", time_zone="Europe/Berlin"),
-        available=[AvailableChannel(name="Mail", kind=ChannelKind.EMAIL)],
+        notification_kinds=KINDS,
+        quiet_hours=QuietHours(start="22:00", end="07:00", time_zone="Europe/Berlin"),
+        available_channels=[AvailableChannel(name="Mail", kind=ChannelKind.EMAIL)],
     )
 
 
@@ -99,7 +101,7 @@ def create_channel_request() -> dict[str, Any]:
 
 
 def update_channel_request() -> dict[str, Any]:
-    return {"shows_details": False}
+    return {"include_details": False}
 
 
 def test_channel_request() -> dict[str, Any]:
@@ -108,8 +110,8 @@ def test_channel_request() -> dict[str, Any]:
 
 def set_preferences_request() -> dict[str, Any]:
     return {
-        "kinds": [kind.value for kind in KINDS],
-        "quiet": {"start": "22:00", "end": "07:00", "time_zone": "Europe/Berlin"},
+        "notification_kinds": [kind.value for kind in KINDS],
+        "quiet_hours": {"start": "22:00", "end": "07:00", "time_zone": "Europe/Berlin"},
     }
 
 

@@ -41,8 +41,8 @@ class CreateChannelRequest(RequestBody):
     url: Url = None
     signing_key: Key = None
     is_enabled: bool | None = None
-    shows_details: Details = None
-    kinds: Kinds = None
+    include_details: Details = None
+    notification_kinds: Kinds = None
     pipelines: Pipelines = None
     recipients: Recipients = None
     fallback: Fallback = None
@@ -57,8 +57,8 @@ class UpdateChannelRequest(RequestBody):
     url: Url = None
     signing_key: Key = None
     is_enabled: bool | None = None
-    shows_details: Details = None
-    kinds: Kinds = None
+    include_details: Details = None
+    notification_kinds: Kinds = None
     pipelines: Pipelines = None
     recipients: Recipients = None
     fallback: Annotated[
@@ -86,9 +86,9 @@ class SetPreferencesRequest(RequestBody):
     channels: Annotated[
         list[Word] | None, Field(max_length=100, description="Names or kinds that may reach you; null: all.")
     ] = None
-    kinds: Annotated[
+    notification_kinds: Annotated[
         list[Kind] | None, Field(max_length=20, description="What you want to be told; null: everything.")
     ] = None
-    quiet: Annotated[
+    quiet_hours: Annotated[
         QuietHoursInput | None, Field(description="Hours in which nothing is sent to you; it comes afterwards.")
     ] = None

@@ -137,6 +137,6 @@ def get_preferences(services: Services, by: By) -> Preferences:
 @operation(OWN, request_example=examples.set_preferences_request, response_example=examples.preferences)
 async def set_preferences(body: SetPreferencesRequest, services: Services, by: By) -> Preferences:
     """Say what you want to be told, and when: all of it at once. What is left out is no wish."""
-    quiet = body.quiet.model_dump() if body.quiet is not None else None
-    await services.telling.wishes.set(by.name, body.channels, body.kinds, quiet)
+    quiet_hours = body.quiet_hours.model_dump() if body.quiet_hours is not None else None
+    await services.telling.wishes.set(by.name, body.channels, body.notification_kinds, quiet_hours)
     return await run_in_threadpool(services.notification_queries.get_preferences, by.name)

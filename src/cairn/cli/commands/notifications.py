@@ -132,7 +132,7 @@ async def try_channel(
     Example: cairn channels test Operations
     """
     tried = await ctx.client.test_channel((await _find(ctx, name))["channel_id"], recipient)
-    ctx.show(tried, lambda one: ctx.screen.line(f"{one['channel']}: {one['status']}  {one['told']}"))
+    ctx.show(tried, lambda one: ctx.screen.line(f"{one['channel']}: {one['status']}  {one['response']}"))
     if tried["status"] != "sent":
         raise typer.Exit(ExitCode.REFUSED)
 
@@ -154,7 +154,14 @@ async def list_deliveries(
     channel_id = (await _find(ctx, channel))["channel_id"] if channel is not None else None
     found = await ctx.client.list_deliveries(channel_id=channel_id, status=status or (), most=limit)
     rows = [
-        (moment(one["made_at"]), one["kind"], one["channel"], one["recipient"] or "-", one["status"], one["told"])
+        (
+            moment(one["created_at"]),
+            one["kind"],
+            one["channel"],
+            one["recipient"] or "-",
+            one["status"],
+            one["response"],
+        )
         for one in found["items"]
     ]
     titles = ("when", "what", "channel", "to", "status", "told")
@@ -192,7 +199,7 @@ async def set_preferences(
     if quiet is not None:
         start, _, end = quiet.partition("-")
         hours = {"start": start, "end": end, "time_zone": time_zone}
-    wanted = {"channels": channel or None, "kinds": kind or None, "quiet": hours}
+    wanted = {"channels": channel or None, "notification_kinds": kind or None, "quiet_hours": hours}
     ctx.show(await ctx.client.set_preferences(wanted), lambda one: _wishes(ctx, one))
 
 
@@ -214,12 +221,12 @@ def _delivery(ctx: CliContext, delivery: Answer) -> None:
             ("channel", f"{delivery['channel']} ({delivery['channel_kind']})"),
             ("to", delivery["recipient"] or "-"),
             ("status", delivery["status"]),
-            ("may have arrived twice", "yes" if delivery["may_be_repeated"] else "no"),
+            ("possible duplicate", "yes" if delivery["possible_duplicate"] else "no"),
         ]
     )
     rows = [
-        (one["number"], moment(one["began_at"]), one["outcome"] or "under way", one["told"])
-        for one in delivery["history"]
+        (one["number"], moment(one["started_at"]), one["outcome"] or "under way", one["response"])
+        for one in delivery["attempts"]
     ]
     ctx.screen.table(("try", "when", "outcome", "told"), rows, empty="It was not tried.")
 
@@ -245,10 +252,10 @@ def _given(
         "name": name,
         "url": _secret(url),
         "signing_key": _secret(key),
-        "kinds": kinds or None,
+        "notification_kinds": kinds or None,
         "recipients": recipients or None,
         "fallback": fallback,
-        "shows_details": details,
+        "include_details": details,
     }
     return {field: value for field, value in given.items() if value is not None}
 
@@ -266,12 +273,15 @@ def _facts(ctx: CliContext, channel: Answer) -> None:
 
 
 def _wishes(ctx: CliContext, wishes: Answer) -> None:
-    quiet = wishes["quiet"]
+    quiet = wishes["quiet_hours"]
     hours = f"{quiet['start']}-{quiet['end']} {quiet['time_zone']}" if quiet else "none"
     ctx.screen.facts(
         [
             ("channels", ", ".join(wishes["channels"]) if wishes["channels"] is not None else "all"),
-            ("kinds", ", ".join(wishes["kinds"]) if wishes["kinds"] is not None else "everything"),
+            (
+                "kinds",
+                ", ".join(wishes["notification_kinds"]) if wishes["notification_kinds"] is not None else "everything",
+            ),
             ("quiet hours", hours),
         ]
     )

@@ -44,8 +44,8 @@ class ChannelSpec:
     name: str | None = None
     kind: ChannelKind | None = None
     is_enabled: bool | None = None
-    shows_details: bool | None = None
-    kinds: Sequence[NotificationKind] | None = None
+    include_details: bool | None = None
+    notification_kinds: Sequence[NotificationKind] | None = None
     pipelines: Sequence[str] | None = None
     recipients: Sequence[str] | None = None
     fallback: str | None = None  # "" takes it away
@@ -200,8 +200,10 @@ def _values(wanted: ChannelSpec) -> dict[str, Any]:
     given: dict[str, Any] = {
         "name": wanted.name,
         "is_enabled": wanted.is_enabled,
-        "include_details": wanted.shows_details,
-        "notification_kinds": [k.value for k in wanted.kinds] if wanted.kinds is not None else None,
+        "include_details": wanted.include_details,
+        "notification_kinds": [k.value for k in wanted.notification_kinds]
+        if wanted.notification_kinds is not None
+        else None,
         "pipelines": list(wanted.pipelines) if wanted.pipelines is not None else None,
         "recipients": list(wanted.recipients) if wanted.recipients is not None else None,
     }

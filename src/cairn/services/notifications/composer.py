@@ -57,8 +57,8 @@ def compose(subject: NotificationSubject, hide: Mask) -> NotificationContent:
         words.text(subject),
         tuple(words.facts(subject)),
         tuple(s for s in words.sections(subject) if s.lines),
-        tuple(_buttons(subject)),
-        _about(subject),
+        tuple(_links(subject)),
+        _subject_fields(subject),
     )
 
 
@@ -70,7 +70,7 @@ def trial(channel: str, by: str) -> NotificationContent:
         "This channel works",
         f"Somebody has tried the channel {single_line(channel)} out: what has to be told arrives here.",
         (ContentFact("Channel", single_line(channel)), ContentFact("Tried by", single_line(mask(by)))),
-        buttons=(ContentLink("Open Cairn", "/"),),
+        links=(ContentLink("Open Cairn", "/"),),
     )
 
 
@@ -198,7 +198,7 @@ def _moment(at: datetime) -> str:
 
 
 # ---- pages ---------------------------------------------------------------------------------------------------
-def _buttons(subject: NotificationSubject) -> Iterable[ContentLink]:
+def _links(subject: NotificationSubject) -> Iterable[ContentLink]:
     run = f"/runs/{quote(subject.loaded.facts.run_id, safe='')}"
     here = f"{run}?{urlencode({'checkpoint': subject.execution.key})}" if subject.execution is not None else run
     approval = f"/approvals/{quote(subject.approval.id, safe='')}" if subject.approval is not None else here
@@ -220,9 +220,9 @@ def _buttons(subject: NotificationSubject) -> Iterable[ContentLink]:
             return [ContentLink("Review and decide", approval), ContentLink("Open the run", here)]
 
 
-def _about(subject: NotificationSubject) -> dict[str, Any]:
+def _subject_fields(subject: NotificationSubject) -> dict[str, Any]:
     facts, e, a = subject.loaded.facts, subject.execution, subject.approval
-    about: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "pipeline_id": facts.pipeline_id,
         "run_id": facts.run_id,
         "run_version": facts.run_version,
@@ -230,9 +230,9 @@ def _about(subject: NotificationSubject) -> dict[str, Any]:
         "run_status": subject.loaded.run.status.value,
     }
     if e is not None:
-        about |= {"execution_id": e.id, "checkpoint_key": e.key, "execution_status": e.status.value}
+        fields |= {"execution_id": e.id, "checkpoint_key": e.key, "execution_status": e.status.value}
     if a is not None:
-        about |= {
+        fields |= {
             "approval_id": a.id,
             "approval_kind": a.kind.value,
             "approval_status": a.status.value,
@@ -240,4 +240,4 @@ def _about(subject: NotificationSubject) -> dict[str, Any]:
             "risk_level": a.risk.value if a.risk is not None else None,
             "expires_at": a.expires_at.isoformat() if a.expires_at is not None else None,
         }
-    return about
+    return fields

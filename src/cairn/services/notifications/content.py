@@ -42,8 +42,8 @@ class NotificationContent:
     text: str
     facts: tuple[ContentFact, ...] = ()
     sections: tuple[ContentSection, ...] = ()
-    buttons: tuple[ContentLink, ...] = ()
-    about: Mapping[str, Any] = field(default_factory=dict[str, Any])  # ids and words, for programs
+    links: tuple[ContentLink, ...] = ()
+    subject: Mapping[str, Any] = field(default_factory=dict[str, Any])  # ids and words, for programs
 
     @property
     def plain(self) -> NotificationContent:
@@ -59,6 +59,6 @@ def read(stored: Mapping[str, Any]) -> NotificationContent:
     parts: dict[str, Any] = {
         "facts": tuple(ContentFact(**one) for one in stored["facts"]),
         "sections": tuple(ContentSection(one["heading"], tuple(one["lines"])) for one in stored["sections"]),
-        "buttons": tuple(ContentLink(**one) for one in stored["buttons"]),
+        "links": tuple(ContentLink(**one) for one in stored["links"]),
     }
     return NotificationContent(**{**stored, **parts})

@@ -52,14 +52,14 @@ def _check(quiet: Mapping[str, str]) -> None:
     for name in ("start", "end"):
         try:
             if time.fromisoformat(quiet[name]).tzinfo is not None:
-                errors.append((f"/quiet/{name}", "A time of day without a zone, such as 22:00."))
+                errors.append((f"/quiet_hours/{name}", "A time of day without a zone, such as 22:00."))
         except ValueError:
-            errors.append((f"/quiet/{name}", "A time of day, such as 22:00."))
+            errors.append((f"/quiet_hours/{name}", "A time of day, such as 22:00."))
     try:
         ZoneInfo(quiet["time_zone"])
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        errors.append(("/quiet/time_zone", "A time zone, such as Europe/Berlin."))
+        errors.append(("/quiet_hours/time_zone", "A time zone, such as Europe/Berlin."))
     if not errors and quiet["start"] == quiet["end"]:
-        errors.append(("/quiet", "Quiet hours begin and end at different times."))
+        errors.append(("/quiet_hours", "Quiet hours begin and end at different times."))
     if errors:
         raise InvalidInput(errors)

@@ -47,8 +47,8 @@ def _channel(row: Row) -> Channel:
         name=row.name,
         kind=ChannelKind(row.kind),
         is_enabled=row.is_enabled,
-        shows_details=row.include_details,
-        kinds=[NotificationKind(kind) for kind in row.notification_kinds],
+        include_details=row.include_details,
+        notification_kinds=[NotificationKind(kind) for kind in row.notification_kinds],
         pipelines=row.pipelines,
         recipients=row.recipients,
         host=row.host,
@@ -80,39 +80,39 @@ def get_delivery(connection: Connection, delivery_id: str) -> DeliveryDetail:
     row = connection.execute(_DELIVERIES.where(D.delivery_id == delivery_id)).one_or_none()
     if row is None:
         raise NotFound("delivery", delivery_id)
-    tries = connection.execute(sa.select(t.delivery_attempts).where(T.delivery_id == delivery_id).order_by(T.number))
-    history = [
+    rows = connection.execute(sa.select(t.delivery_attempts).where(T.delivery_id == delivery_id).order_by(T.number))
+    attempts = [
         DeliveryAttempt(
             number=one.number,
-            began_at=one.started_at,
+            started_at=one.started_at,
             ended_at=one.ended_at,
             outcome=DeliveryOutcome(one.outcome) if one.outcome is not None else None,
-            told=one.response,
+            response=one.response,
         )
-        for one in tries
+        for one in rows
     ]
-    return DeliveryDetail(**_delivery(row), content=row.content, history=history)
+    return DeliveryDetail(**_delivery(row), content=row.content, attempts=attempts)
 
 
 def _delivery(row: Row) -> dict[str, Any]:
     return {
         "delivery_id": row.delivery_id,
-        "notice_id": row.notification_id,
+        "notification_id": row.notification_id,
         "kind": NotificationKind(row.kind),
         "channel_id": row.channel_id,
         "channel": row.channel,
         "channel_kind": row.channel_kind,
         "recipient": row.recipient,
         "status": DeliveryStatus(row.status),
-        "tries": row.attempt_count,
-        "may_be_repeated": row.possible_duplicate,
-        "told": row.response,
+        "attempt_count": row.attempt_count,
+        "possible_duplicate": row.possible_duplicate,
+        "response": row.response,
         "fallback_of": row.fallback_of,
         "pipeline_id": row.pipeline_id,
         "run_id": row.run_id,
         "execution_id": row.execution_id,
         "approval_id": row.approval_id,
-        "made_at": row.created_at,
+        "created_at": row.created_at,
         "due_at": row.due_at,
         "ended_at": row.ended_at,
     }
@@ -129,9 +129,9 @@ def get_preferences(connection: Connection, user: str) -> Preferences:
     return Preferences(
         user=user,
         channels=row.channels if row is not None else None,
-        kinds=kinds,
-        quiet=QuietHours(**row.quiet_hours) if row is not None and row.quiet_hours else None,
-        available=[AvailableChannel(name=one.name, kind=ChannelKind(one.kind)) for one in channels],
+        notification_kinds=kinds,
+        quiet_hours=QuietHours(**row.quiet_hours) if row is not None and row.quiet_hours else None,
+        available_channels=[AvailableChannel(name=one.name, kind=ChannelKind(one.kind)) for one in channels],
     )
 
 

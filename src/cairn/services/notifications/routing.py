@@ -22,8 +22,8 @@ class RoutedChannel:
     channel_id: str
     name: str
     kind: ChannelKind
-    shows_details: bool
-    kinds: frozenset[str]
+    include_details: bool
+    notification_kinds: frozenset[str]
     pipelines: frozenset[str]
     recipients: tuple[str, ...]
     fallback: str | None
@@ -33,7 +33,7 @@ class RoutedChannel:
 
     def takes(self, kind: str, pipeline_id: str) -> bool:
         """Without a rule that names it."""
-        return kind in self.kinds and (not self.pipelines or pipeline_id in self.pipelines)
+        return kind in self.notification_kinds and (not self.pipelines or pipeline_id in self.pipelines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class DeliverySender:
 
     async def send(self, out: OutgoingDelivery) -> str:
         """What was answered. Raises NotSent or Unknown."""
-        content = out.content if out.channel.shows_details else out.content.plain
+        content = out.content if out.channel.include_details else out.content.plain
         match out.channel.kind:
             case ChannelKind.TEAMS:
                 return await self._post(out, encode_json(teams.message(content, self._base)))

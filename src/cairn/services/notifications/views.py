@@ -15,8 +15,10 @@ class Channel(View):
     name: str
     kind: ChannelKind
     is_enabled: bool
-    shows_details: Annotated[bool, Field(description="False: only what is waiting, and a link.")]
-    kinds: Annotated[list[NotificationKind], Field(description="What goes there without a rule that names it.")]
+    include_details: Annotated[bool, Field(description="False: only what is waiting, and a link.")]
+    notification_kinds: Annotated[
+        list[NotificationKind], Field(description="What goes there without a rule that names it.")
+    ]
     pipelines: Annotated[list[str], Field(description="Ids; none: all of them.")]
     recipients: Annotated[list[str], Field(description="Of an e-mail channel, where a rule names nobody.")]
     host: Annotated[str, Field(description="Where its address leads to; the address itself is a secret.")]
@@ -44,39 +46,39 @@ class ChannelPage(Page[Channel]):
 
 class DeliveryAttempt(View):
     number: int
-    began_at: Instant
+    started_at: Instant
     ended_at: Instant | None
     outcome: Annotated[DeliveryOutcome | None, Field(description="Null while it is under way.")]
-    told: Annotated[str, Field(description="What it was answered.")]
+    response: Annotated[str, Field(description="What it was answered.")]
 
 
 class Delivery(View):
     delivery_id: Id
-    notice_id: Id
+    notification_id: Id
     kind: NotificationKind
     channel_id: Id | None
     channel: str
     channel_kind: str
     recipient: Annotated[str, Field(description="Of a mail; otherwise empty.")]
     status: DeliveryStatus
-    tries: int
-    may_be_repeated: Annotated[
+    attempt_count: int
+    possible_duplicate: Annotated[
         bool, Field(description="A try that nobody knows the end of came before another: it may have arrived twice.")
     ]
-    told: str
+    response: str
     fallback_of: Id | None
     pipeline_id: Id | None
     run_id: Id | None
     execution_id: Id | None
     approval_id: Id | None
-    made_at: Instant
+    created_at: Instant
     due_at: Instant
     ended_at: Instant | None
 
 
 class DeliveryDetail(Delivery):
     content: Annotated[Document | None, Field(description="What was told, masked; null until it is known.")]
-    history: list[DeliveryAttempt]
+    attempts: list[DeliveryAttempt]
 
 
 class DeliveryPage(Page[Delivery]):
@@ -97,6 +99,10 @@ class AvailableChannel(View):
 class Preferences(View):
     user: str
     channels: Annotated[list[str] | None, Field(description="Names or kinds that may reach you; null: all.")]
-    kinds: Annotated[list[NotificationKind] | None, Field(description="What you want to be told; null: everything.")]
-    quiet: Annotated[QuietHours | None, Field(description="Hours in which nothing is sent to you; it comes after.")]
-    available: Annotated[list[AvailableChannel], Field(description="Channels that reach single persons.")]
+    notification_kinds: Annotated[
+        list[NotificationKind] | None, Field(description="What you want to be told; null: everything.")
+    ]
+    quiet_hours: Annotated[
+        QuietHours | None, Field(description="Hours in which nothing is sent to you; it comes after.")
+    ]
+    available_channels: Annotated[list[AvailableChannel], Field(description="Channels that reach single persons.")]

@@ -26,8 +26,8 @@ export function ChannelDialog({ channel, onClose, onSigningKey }: Props) {
   const [url, setUrl] = useState('')
   const [people, setPeople] = useState((channel?.recipients ?? []).join(', '))
   const [enabled, setEnabled] = useState(channel?.is_enabled ?? true)
-  const [details, setDetails] = useState(channel?.shows_details ?? true)
-  const [kinds, setKinds] = useState<NotificationKind[]>(channel?.kinds ?? DEFAULT_KINDS)
+  const [details, setDetails] = useState(channel?.include_details ?? true)
+  const [kinds, setKinds] = useState<NotificationKind[]>(channel?.notification_kinds ?? DEFAULT_KINDS)
   const [pipelineIds, setPipelineIds] = useState<string[]>(channel?.pipelines ?? [])
   const [fallback, setFallback] = useState(channel?.fallback ?? '')
   const isMail = kind === 'email'
@@ -36,8 +36,8 @@ export function ChannelDialog({ channel, onClose, onSigningKey }: Props) {
       name: name.trim(),
       url: url.trim() === '' ? null : url.trim(),
       is_enabled: enabled,
-      shows_details: details,
-      kinds,
+      include_details: details,
+      notification_kinds: kinds,
       pipelines: pipelineIds,
       recipients: isMail ? listOf(people) : null,
     }

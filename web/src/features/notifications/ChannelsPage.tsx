@@ -131,7 +131,7 @@ const COLUMNS = [
 
 function contentLabel(channel: Channel): string {
   const where = channel.pipelines.length > 0 ? `, ${pluralize(channel.pipelines.length, 'pipeline')}` : ''
-  return `${pluralize(channel.kinds.length, 'kind')}${where}${channel.shows_details ? '' : ', no details'}`
+  return `${pluralize(channel.notification_kinds.length, 'kind')}${where}${channel.include_details ? '' : ', no details'}`
 }
 
 type ButtonsProps = {
@@ -177,14 +177,14 @@ function ChannelTest({ channel }: { channel: Channel }) {
         >
           Send test
         </Button>
-        {data?.status === 'sent' && <SuccessNote>Test delivered. {data.told}</SuccessNote>}
+        {data?.status === 'sent' && <SuccessNote>Test delivered. {data.response}</SuccessNote>}
       </div>
       {data !== undefined && data.status !== 'sent' && (
         <Notice
           tone={data.status === 'failed' ? 'red' : 'grey'}
           title={`Test result: ${DELIVERY_STATES[data.status].label.toLowerCase()}.`}
         >
-          {data.told}
+          {data.response}
         </Notice>
       )}
       {test.error !== null && <ProblemNotice title="Couldn't send the test." error={test.error} />}

@@ -121,10 +121,10 @@ function cellsOf(item: Delivery, open: boolean, onOpen: (id: string | null) => v
     </span>,
     <span key="state">
       <StateTag state={DELIVERY_STATES[item.status]} />
-      {item.may_be_repeated && <p>may be duplicated</p>}
+      {item.possible_duplicate && <p>may be duplicated</p>}
     </span>,
-    item.tries,
-    <Time key="at" at={item.made_at} />,
+    item.attempt_count,
+    <Time key="at" at={item.created_at} />,
   ]
 }
 
@@ -139,12 +139,12 @@ function Detail({ item }: { item: Delivery }) {
         <LoadingText lines={2} />
       ) : (
         <>
-          {data.told !== '' && data.history.length === 0 && <p>{data.told}</p>}
+          {data.response !== '' && data.attempts.length === 0 && <p>{data.response}</p>}
           <ol className={styles.attempts} aria-label="Attempts">
-            {data.history.map((each) => (
+            {data.attempts.map((each) => (
               <li key={each.number}>
-                Attempt {each.number}, {formatDateTime(each.began_at)}: {outcomeText(each.outcome)}
-                {each.told !== '' && `, ${each.told}`}
+                Attempt {each.number}, {formatDateTime(each.started_at)}: {outcomeText(each.outcome)}
+                {each.response !== '' && `, ${each.response}`}
               </li>
             ))}
           </ol>

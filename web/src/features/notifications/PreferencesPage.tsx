@@ -39,19 +39,19 @@ export function PreferencesPage() {
 function PreferencesForm({ stored }: { stored: Preferences }) {
   const client = useQueryClient()
   const [kinds, setKinds] = useState<NotificationKind[]>(
-    stored.kinds ?? NOTIFICATION_KINDS.map((notice) => notice.value),
+    stored.notification_kinds ?? NOTIFICATION_KINDS.map((notice) => notice.value),
   )
-  const names = stored.available.map((channel) => channel.name)
+  const names = stored.available_channels.map((channel) => channel.name)
   const [selectedChannels, setSelectedChannels] = useState(
-    stored.channels === null ? names : matchingChannels(stored.channels, stored.available),
+    stored.channels === null ? names : matchingChannels(stored.channels, stored.available_channels),
   )
-  const [quiet, setQuiet] = useState(stored.quiet)
+  const [quiet, setQuiet] = useState(stored.quiet_hours)
   const { mutate, isPending, error } = useMutation({
     mutationFn: () =>
       setPreferences({
-        kinds: kinds.length === NOTIFICATION_KINDS.length ? null : kinds,
+        notification_kinds: kinds.length === NOTIFICATION_KINDS.length ? null : kinds,
         channels: selectedChannels.length === names.length ? null : selectedChannels,
-        quiet,
+        quiet_hours: quiet,
       }),
     onSuccess: (saved) => {
       client.setQueryData(preferences().queryKey, saved)
@@ -65,10 +65,10 @@ function PreferencesForm({ stored }: { stored: Preferences }) {
   return (
     <form className={styles.form} onSubmit={submit}>
       <CheckboxList label="Notify me about" options={NOTIFICATION_KINDS} value={kinds} onChange={setKinds} />
-      {stored.available.length > 0 ? (
+      {stored.available_channels.length > 0 ? (
         <CheckboxList
           label="Channels"
-          options={stored.available.map((channel) => ({
+          options={stored.available_channels.map((channel) => ({
             value: channel.name,
             label: channel.name,
             description: channelLabel(channel.kind),
@@ -123,7 +123,10 @@ function PreferencesForm({ stored }: { stored: Preferences }) {
 const localTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
 /** A preference can name a channel or a channel kind. */
-function matchingChannels(preferred: readonly string[], available: Preferences['available']): string[] {
+function matchingChannels(
+  preferred: readonly string[],
+  available: Preferences['available_channels'],
+): string[] {
   const names = preferred.map((name) => name.toLowerCase())
   return available
     .filter((channel) => names.includes(channel.name.toLowerCase()) || names.includes(channel.kind))

@@ -25,8 +25,8 @@ def text(content: NotificationContent, base: str) -> str:
     if content.facts:
         parts.append("\n".join(f"{fact.name}: {fact.value}" for fact in content.facts))
     parts += ["\n".join((f"{s.heading}:", *(f"  - {line}" for line in s.lines))) for s in content.sections]
-    if content.buttons:
-        parts.append("\n".join(f"{b.label}: {base}{b.path}" for b in content.buttons))
+    if content.links:
+        parts.append("\n".join(f"{b.label}: {base}{b.path}" for b in content.links))
     return "\n\n".join(parts) + "\n"
 
 
@@ -45,8 +45,8 @@ def html(content: NotificationContent, base: str) -> str:
     for section in content.sections:
         lines = "".join(f"<li>{escape(line)}</li>" for line in section.lines)
         parts.append(f'<h2 style="font-size:15px">{escape(section.heading)}</h2><ul>{lines}</ul>')
-    if content.buttons:
-        links = " &middot; ".join(f'<a href="{escape(base + b.path)}">{escape(b.label)}</a>' for b in content.buttons)
+    if content.links:
+        links = " &middot; ".join(f'<a href="{escape(base + b.path)}">{escape(b.label)}</a>' for b in content.links)
         parts.append(f"<p>{links}</p>")
     body = f'<body style="font-family:sans-serif;font-size:14px">\n{chr(10).join(parts)}\n</body>'
     return f'<!doctype html>\n<html lang="en">{body}</html>'

@@ -20,10 +20,10 @@ def message(content: NotificationContent, base: str) -> dict[str, Any]:
     for section in content.sections:
         text = "\n".join((section.heading, *(f"• {line}" for line in section.lines)))
         blocks.append({"type": "section", "text": _plain(text, LONGEST_TEXT)})
-    if content.buttons:
+    if content.links:
         buttons = [
             {"type": "button", "text": _plain(b.label, 75), "url": base + b.path, "action_id": f"open_{n}"}
-            for n, b in enumerate(content.buttons)
+            for n, b in enumerate(content.links)
         ]
         blocks.append({"type": "actions", "elements": buttons})
     return {"text": _escape(content.title), "blocks": blocks}

@@ -58,7 +58,7 @@ def card(content: NotificationContent, base: str) -> dict[str, Any]:
         "fallbackText": escape(content.title),
         "msteams": {"width": "Full"},
         "body": body,
-        "actions": [{"type": "Action.OpenUrl", "title": b.label, "url": base + b.path} for b in content.buttons],
+        "actions": [{"type": "Action.OpenUrl", "title": b.label, "url": base + b.path} for b in content.links],
     }
 
 

@@ -19,8 +19,8 @@ def body(content: NotificationContent, base: str, delivery_id: str, at: datetime
         "text": content.text,
         "facts": [{"name": fact.name, "value": fact.value} for fact in content.facts],
         "sections": [{"heading": s.heading, "lines": list(s.lines)} for s in content.sections],
-        "links": [{"label": b.label, "url": base + b.path} for b in content.buttons],
-        "about": dict(content.about),
+        "links": [{"label": b.label, "url": base + b.path} for b in content.links],
+        "subject": dict(content.subject),
     }
 
 
