@@ -37,7 +37,7 @@ class Worker:
         folder_repair, retention, system_log = self._cairn.folder_repair, self._cairn.retention, self._cairn.system_log
         await self._end_leftovers()
         await self._cairn.rules.file.sync()  # what was written while nobody looked holds from the first step on
-        lanes, timers, courier = self._cairn.lanes, self._cairn.timers, self._cairn.telling.courier
+        lanes, timers, courier = self._cairn.lanes, self._cairn.timers, self._cairn.notifications.courier
         for part in (lanes, timers, courier):
             part.start()
         await self._cairn.jobs.start(lanes.run_job, timers.send, courier.deliver)
@@ -65,7 +65,7 @@ class Worker:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._cairn.engine.drain()
         await self._cairn.folder_sync.drain()
-        await self._cairn.telling.courier.stop()
+        await self._cairn.notifications.courier.stop()
         await self._cairn.log_writer.flush()
         await self._cairn.folder_repair.save_synced_revisions()
         await self._cairn.system_log.follow()

@@ -43,7 +43,7 @@ class Receivers:
             wanted = {"url": self.web.url(f"/{name}"), **wanted}
             self.web.pages.setdefault(f"/{name}", answer(200, b"ok"))
         given = ChannelSpec(name=name, kind=ChannelKind(kind), **wanted)
-        return (await self.app.cairn.telling.channels.create(given, ADMIN))[0]
+        return (await self.app.cairn.notifications.channels.create(given, ADMIN))[0]
 
     def judged(self, verdict: RuleVerdict, kind: ApprovalKind = ApprovalKind.COMPLETION) -> None:
         """Let a rule say this of approvals of this kind from now on."""
@@ -101,7 +101,7 @@ class Receivers:
         if self.in_force is not None:
             self.app.cairn.engine.rules, self.in_force = self.in_force, None
         for channel in self.app.cairn.notification_queries.list_channels(500, None).items:
-            await self.app.cairn.telling.channels.remove(channel.channel_id, ADMIN)
+            await self.app.cairn.notifications.channels.remove(channel.channel_id, ADMIN)
         self.web.asked.clear()
         self.web.pages.clear()
         self.mail.mails.clear()
@@ -120,7 +120,7 @@ async def open_receivers(folder: Path, url: str | None = None) -> AsyncGenerator
             "smtp_from": "cairn@example.com",
         }
         async with open_app(folder, url, **settings) as app:
-            app.cairn.telling.courier.waits = (0.05, 0.1)
+            app.cairn.notifications.courier.waits = (0.05, 0.1)
             yield Receivers(app, web, mail)
 
 

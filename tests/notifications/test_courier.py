@@ -70,7 +70,7 @@ async def test_then_the_fallback_is_taken(receivers: Receivers) -> None:
 async def test_a_fallback_that_fails_leads_nowhere(receivers: Receivers) -> None:
     await receivers.channel("one", "webhook", notification_kinds=[])
     await receivers.channel("two", "webhook", fallback="one")
-    await receivers.app.cairn.telling.channels.update(_id(receivers, "one"), ChannelSpec(fallback="two"), ADMIN)
+    await receivers.app.cairn.notifications.channels.update(_id(receivers, "one"), ChannelSpec(fallback="two"), ADMIN)
     receivers.web.on("/one", answer(500))
     receivers.web.on("/two", answer(500))
     run = await asked(receivers)
@@ -137,12 +137,12 @@ async def test_what_was_decided_meanwhile_is_not_sent(receivers: Receivers) -> N
         decided.set()
 
     receivers.web.on("/slow", answers(first, answer(200)))
-    receivers.app.cairn.telling.courier.waits = (0.5, 0.5)
+    receivers.app.cairn.notifications.courier.waits = (0.5, 0.5)
     run = await asked(receivers)
     await decided.wait()
     await receivers.app.decide(run, "goals", "approve")
     (delivery,) = await receivers.until_ended(run)
-    receivers.app.cairn.telling.courier.waits = (0.05, 0.1)
+    receivers.app.cairn.notifications.courier.waits = (0.05, 0.1)
     assert (delivery.status, delivery.attempt_count, delivery.response) == ("skipped", 1, mentions())
     assert len(receivers.got("slow")) == 1
 
@@ -178,7 +178,7 @@ async def test_a_try_that_is_under_way_when_the_server_stops_goes_on_after_the_n
     run = await asked(receivers)
     await receivers.until_got("ops")
     await receivers.app.reopen()
-    receivers.app.cairn.telling.courier.waits = (0.05, 0.1)
+    receivers.app.cairn.notifications.courier.waits = (0.05, 0.1)
     (delivery,) = await receivers.until_ended(run)
     assert (delivery.status, delivery.attempt_count, delivery.possible_duplicate) == ("sent", 2, True)
     assert [(one.outcome, one.response) for one in receivers.detail(delivery).attempts] == [

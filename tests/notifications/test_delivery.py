@@ -166,7 +166,7 @@ async def test_slack_and_webhooks_get_it_in_their_own_form_and_a_webhook_is_sign
     await receivers.channel("room", "slack")
     given = ChannelSpec(name="hook", kind=ChannelKind.WEBHOOK, url=receivers.web.url("/hook"))
     receivers.web.pages["/hook"] = receivers.web.pages["/room"]
-    _, key = await receivers.app.cairn.telling.channels.create(given, ADMIN)
+    _, key = await receivers.app.cairn.notifications.channels.create(given, ADMIN)
     assert key is not None
     pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
     run = await receivers.app.start(pipeline)

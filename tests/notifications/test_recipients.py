@@ -1,4 +1,4 @@
-"""Who is told: by rule, role, group and own wishes."""
+"""Who is told: by rule, role, group and own preferences."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def mailing(receivers: Receivers) -> AsyncIterator[Receivers]:
     yield receivers
     await accounts.groups.remove("finance", ADMIN)
     for one in PEOPLE:
-        await receivers.app.cairn.telling.wishes.set(one.name, None, None, None)
+        await receivers.app.cairn.notifications.preferences.set(one.name, None, None, None)
         await accounts.users.remove(one.name, ADMIN)
         await receivers.app.cairn.database.transact(lambda c, name=one.name: _forget(c, name))
 
@@ -151,12 +151,12 @@ async def test_a_rejection_is_told_to_who_started_it_and_only_once(mailing: Rece
 
 
 async def test_everybody_gets_what_they_want(mailing: Receivers) -> None:
-    wishes = mailing.app.cairn.telling.wishes
-    await wishes.set("ann", None, [NotificationKind.RUN_FAILED], None)
-    await wishes.set("bob", ["email"], None, None)
+    preferences = mailing.app.cairn.notifications.preferences
+    await preferences.set("ann", None, [NotificationKind.RUN_FAILED], None)
+    await preferences.set("bob", ["email"], None, None)
     assert await told(mailing, await asked(mailing), 1) == {("approval_requested", "bob@example.com")}
-    await wishes.set("bob", ["another"], None, None)
-    await wishes.set("ann", ["mail"], None, None)
+    await preferences.set("bob", ["another"], None, None)
+    await preferences.set("ann", ["mail"], None, None)
     assert await told(mailing, await asked(mailing), 1) == {("approval_requested", "ann@example.com")}
 
 
@@ -164,7 +164,7 @@ async def test_in_quiet_hours_nothing_is_sent_until_they_are_over(mailing: Recei
     mailing.asks(approvers=("ann",))
     now = datetime.now(UTC)
     quiet = around(now)
-    await mailing.app.cairn.telling.wishes.set("ann", None, None, quiet)
+    await mailing.app.cairn.notifications.preferences.set("ann", None, None, quiet)
     run = await asked(mailing)
     (delivery,) = await mailing.app.until(lambda: mailing.deliveries(run_id=run) or None)
     assert (delivery.status, delivery.attempt_count) == ("waiting", 0)
@@ -177,7 +177,7 @@ async def test_what_waits_for_the_end_of_quiet_hours_is_sent_then(mailing: Recei
     mailing.asks(approvers=("ann",))
     now = datetime.now(UTC)
     quiet = around(now)
-    await mailing.app.cairn.telling.wishes.set("ann", None, None, quiet)
+    await mailing.app.cairn.notifications.preferences.set("ann", None, None, quiet)
     run = await asked(mailing)
     (delivery,) = await mailing.app.until(lambda: mailing.deliveries(run_id=run) or None)
 
@@ -196,7 +196,7 @@ async def test_nobody_to_tell_is_told_in_the_log_and_the_fallback_is_taken(maili
     channels = {
         one.name: one.channel_id for one in mailing.app.cairn.notification_queries.list_channels(10, None).items
     }
-    await mailing.app.cairn.telling.channels.update(channels["mail"], ChannelSpec(fallback="ops"), ADMIN)
+    await mailing.app.cairn.notifications.channels.update(channels["mail"], ChannelSpec(fallback="ops"), ADMIN)
     mailing.asks(channels=("email",), recipients=("nobody",))
     run = await asked(mailing)
     found = await mailing.until_ended(run, 2)
@@ -239,5 +239,5 @@ async def test_quiet_hours_end_by_the_clock_of_their_place(quiet: QuietPeriod, n
 )
 async def test_hours_that_are_none_are_refused(receivers: Receivers, quiet: dict[str, str], place: str) -> None:
     with pytest.raises(InvalidInput) as wrong:
-        await receivers.app.cairn.telling.wishes.set("ann", None, None, quiet)
+        await receivers.app.cairn.notifications.preferences.set("ann", None, None, quiet)
     assert [path for path, _ in wrong.value.errors] == [place]

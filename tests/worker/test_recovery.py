@@ -265,7 +265,7 @@ async def test_nothing_is_held_that_nobody_needs(app: App) -> None:
     await app.until_quiet()
     lanes, engine = app.cairn.lanes, app.cairn.engine
     assert (len(lanes._lanes), len(lanes._running)) == (0, 0)  # pyright: ignore[reportPrivateUsage]
-    assert not app.cairn.telling.courier._tasks  # pyright: ignore[reportPrivateUsage]
+    assert not app.cairn.notifications.courier._tasks  # pyright: ignore[reportPrivateUsage]
     assert len(app.worker._tasks) == 8  # pyright: ignore[reportPrivateUsage] # the loops
     assert len(engine._under_way) == 0  # pyright: ignore[reportPrivateUsage]
     gc.collect()

@@ -1,4 +1,4 @@
-"""Everything about notices that the faces and the worker need, wired."""
+"""Wires the notification services."""
 
 from __future__ import annotations
 
@@ -20,33 +20,32 @@ from cairn.services.notifications.sender import DeliverySender, OutboundPorts
 class Notifications:
     courier: Courier
     channels: ChannelService
-    trials: ChannelTests
-    wishes: NotificationPreferences
+    channel_tests: ChannelTests
+    preferences: NotificationPreferences
 
 
-def open_telling(
+def open_notifications(
     admin_changes: AdminChanges,
     engine: Engine,
     jobs: JobEngine,
-    people: Recipients,
-    ways: OutboundPorts,
+    recipients: Recipients,
+    outbound: OutboundPorts,
     secrets: ChannelSecrets,
-    base: str,
+    base_url: str,
 ) -> Notifications:
-    """`base`: what links begin with."""
     database, clock = admin_changes.database, admin_changes.clock
     courier = Courier(
         database,
         jobs,
         clock,
         lambda connection, run_id: engine.load(connection, run_id, lock=False),
-        Routing(people),
-        DeliverySender(ways, secrets, clock, base),
+        Routing(recipients),
+        DeliverySender(outbound, secrets, clock, base_url),
         secrets,
     )
     return Notifications(
         courier,
-        ChannelService(admin_changes, secrets, ways.messenger),
+        ChannelService(admin_changes, secrets, outbound.messenger),
         ChannelTests(database, courier, clock),
         NotificationPreferences(database, clock),
     )

@@ -13,7 +13,7 @@ from cairn.adapters.models.providers import keys_in
 from cairn.adapters.sandbox.best_available import BestSandbox
 from cairn.bootstrap import adapters
 from cairn.bootstrap.identity import Accounts, open_accounts
-from cairn.bootstrap.notifications import Notifications, open_telling
+from cairn.bootstrap.notifications import Notifications, open_notifications
 from cairn.config import Settings
 from cairn.definitions import DefinitionLimits
 from cairn.files import Tree
@@ -105,7 +105,7 @@ class AppServices:
     known_models: ModelService
     mailer: Mailer
     web: HttpClient
-    telling: Notifications
+    notifications: Notifications
     briefing: WorkOrders
     log_writer: LogWriter
     conversations: Conversations
@@ -278,9 +278,9 @@ def build(
         RunnerSlots(settings.max_concurrent_executions, settings.script_slots, settings.max_concurrent_agents),
     )
     timers = TimerScheduler(engine, lanes)
-    telling = open_telling(admin_changes, engine, jobs, directory, ways, secrets, settings.base_url)
+    notifications = open_notifications(admin_changes, engine, jobs, directory, ways, secrets, settings.base_url)
     # Lanes and timers wake when the files are in place; the engine has the new state of the run before the first step.
-    steps.register(budgets.cache, telling.courier, lanes.stopper, folder_sync, lanes, timers, hub)
+    steps.register(budgets.cache, notifications.courier, lanes.stopper, folder_sync, lanes, timers, hub)
     rules = RuleService(database, clock, hub, settings.data_dir.resolve() / RULES_FILE, directory.count_deciders)
     rollbacks, reworks = RollbackService(engine), ReworkService(engine)
     return AppServices(
@@ -296,7 +296,7 @@ def build(
         known_models=ModelService(models, tuple(settings.model_fallbacks)),
         mailer=ways.mailer,
         web=ways.web,
-        telling=telling,
+        notifications=notifications,
         briefing=briefing,
         log_writer=log_writer,
         conversations=conversations,

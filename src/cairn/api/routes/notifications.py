@@ -52,7 +52,7 @@ def list_channels(services: Services, paging: Paging) -> ChannelPage:
 )
 async def create_channel(body: CreateChannelRequest, response: Response, services: Services, by: By) -> CreatedChannel:
     """Set a channel up. A webhook without a signing key gets one, which is shown this once."""
-    channel_id, key = await services.telling.channels.create(body.spec, by)
+    channel_id, key = await services.notifications.channels.create(body.spec, by)
     made = await run_in_threadpool(services.notification_queries.get_channel, channel_id)
     response.headers["Location"] = f"/api/channels/{channel_id}"
     response.headers["ETag"] = etag(made.revision)
@@ -79,7 +79,7 @@ async def update_channel(
     if_match: IfMatch = None,
 ) -> Channel:
     """Change a channel: what is left out stays."""
-    await services.telling.channels.update(channel_id, body.spec, by, revision_of(if_match))
+    await services.notifications.channels.update(channel_id, body.spec, by, revision_of(if_match))
     found = await run_in_threadpool(services.notification_queries.get_channel, channel_id)
     response.headers["ETag"] = etag(found.revision)
     return found
@@ -89,14 +89,14 @@ async def update_channel(
 @operation(ADMIN, response_example=examples.removed_channel)
 async def delete_channel(channel_id: ChannelId, services: Services, by: By) -> RemovedChannel:
     """Remove a channel with its address and key. What waits to be sent there is skipped."""
-    return RemovedChannel(channel_id=channel_id, name=await services.telling.channels.remove(channel_id, by))
+    return RemovedChannel(channel_id=channel_id, name=await services.notifications.channels.remove(channel_id, by))
 
 
 @router.post("/channels/{channel_id}/test")
 @operation(ADMIN, request_example=examples.test_channel_request, response_example=examples.delivery)
 async def test_channel(channel_id: ChannelId, body: TestChannelRequest, services: Services, by: By) -> DeliveryDetail:
     """Send a test notice there now; the answer says what came of it."""
-    delivery_id = await services.telling.trials.try_out(channel_id, by, body.recipient)
+    delivery_id = await services.notifications.channel_tests.run(channel_id, by, body.recipient)
     return await run_in_threadpool(services.notification_queries.get_delivery, delivery_id)
 
 
@@ -138,5 +138,5 @@ def get_preferences(services: Services, by: By) -> Preferences:
 async def set_preferences(body: SetPreferencesRequest, services: Services, by: By) -> Preferences:
     """Say what you want to be told, and when: all of it at once. What is left out is no wish."""
     quiet_hours = body.quiet_hours.model_dump() if body.quiet_hours is not None else None
-    await services.telling.wishes.set(by.name, body.channels, body.notification_kinds, quiet_hours)
+    await services.notifications.preferences.set(by.name, body.channels, body.notification_kinds, quiet_hours)
     return await run_in_threadpool(services.notification_queries.get_preferences, by.name)

@@ -33,7 +33,7 @@ class ChannelTests:
         self._courier = courier
         self._clock = clock
 
-    async def try_out(self, channel_id: str, actor: Actor, recipient: str | None = None) -> str:
+    async def run(self, channel_id: str, actor: Actor, recipient: str | None = None) -> str:
         """The id of the delivery. A channel that is not in use can be tried out too."""
         out = await self._database.transact(lambda c: self._begin(c, channel_id, actor, recipient))
         ended = await self._courier.try_once(out)
