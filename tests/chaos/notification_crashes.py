@@ -23,7 +23,7 @@ ENDED = ("sent", "failed", "unknown", "skipped")
 async def opened(folder: Path) -> App:
     app = App(folder, None, {"outbound_allowed": ["127.0.0.1"]}, functions=registry())
     await app.open()
-    app.cairn.notifications.courier.waits = (0.05, 0.05)
+    app.cairn.notifications.courier.retry_delays = (0.05, 0.05)
     return app
 
 
@@ -72,7 +72,7 @@ def die(folder: Path, ids: Ids, at: int | str | None) -> list[str]:
         death = NamedDeath(at) if isinstance(at, str) else Death(at)
         app = await opened(folder)
         death.watch(app)
-        sending: Any = app.cairn.notifications.courier._sending  # pyright: ignore[reportPrivateUsage]
+        sending: Any = app.cairn.notifications.courier._sender  # pyright: ignore[reportPrivateUsage]
         send = sending.send
 
         async def watched(out: OutgoingDelivery) -> str:

@@ -1,4 +1,4 @@
-"""An app with receivers for all tests of this folder, on each database."""
+"""An app with receivers, shared by the tests of this folder and run on each database."""
 
 from __future__ import annotations
 

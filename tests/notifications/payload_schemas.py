@@ -1,4 +1,4 @@
-"""The schemas that receivers hold what they get against."""
+"""The JSON schemas of the payloads for each kind of channel."""
 
 from __future__ import annotations
 
@@ -15,6 +15,5 @@ _VALIDATORS = {
 }
 
 
-def faults(kind: str, sent: Any) -> list[str]:
-    """What does not fit."""
+def schema_errors(kind: str, sent: Any) -> list[str]:
     return [f"{list(error.instance_path)}: {error.message}" for error in _VALIDATORS[kind].iter_errors(sent)]

@@ -1,4 +1,4 @@
-"""Those who are told: an app with receivers on loopback that look at what they get."""
+"""An app with notification receivers on loopback that validate what they receive."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cairn.services.notifications.views import Delivery, DeliveryDetail
 from cairn.store.tables.notifications import ChannelKind
 from tests.adapters.servers import Asked, MailServer, WebServer, answer, mail_server, web_server
 from tests.isolation import PATIENCE
-from tests.notifications.payload_schemas import faults
+from tests.notifications.payload_schemas import schema_errors
 from tests.services.app import App, open_app
 
 PUBLIC = "https://cairn.example.com"
@@ -34,19 +34,19 @@ class Receivers:
     app: App
     web: WebServer
     mail: MailServer
-    in_force: Any = None  # the rules, while a test has its own
+    original_rules: Any = None  # set while a test replaces the rules
 
-    # ---- channels --------------------------------------------------------------------------------------
-    async def channel(self, name: str, kind: str, **wanted: Any) -> str:
-        """A channel whose receiver takes what it gets."""
+    # Channels
+    async def channel(self, name: str, kind: str, **fields: Any) -> str:
+        """Create a channel whose receiver accepts everything. Returns its id."""
         if kind != "email":
-            wanted = {"url": self.web.url(f"/{name}"), **wanted}
+            fields = {"url": self.web.url(f"/{name}"), **fields}
             self.web.pages.setdefault(f"/{name}", answer(200, b"ok"))
-        given = ChannelSpec(name=name, kind=ChannelKind(kind), **wanted)
-        return (await self.app.cairn.notifications.channels.create(given, ADMIN))[0]
+        spec = ChannelSpec(name=name, kind=ChannelKind(kind), **fields)
+        return (await self.app.cairn.notifications.channels.create(spec, ADMIN))[0]
 
-    def judged(self, verdict: RuleVerdict, kind: ApprovalKind = ApprovalKind.COMPLETION) -> None:
-        """Let a rule say this of approvals of this kind from now on."""
+    def use_verdict(self, verdict: RuleVerdict, kind: ApprovalKind = ApprovalKind.COMPLETION) -> None:
+        """Apply this verdict to all new approvals of this kind."""
 
         def judge(question: RuleQuestion) -> RuleVerdict:
             return verdict if question.kind is kind else NO_VERDICT
@@ -56,50 +56,53 @@ class Receivers:
                 return judge
 
         engine = self.app.cairn.engine
-        self.in_force, engine.rules = self.in_force or engine.rules, Rules()
+        self.original_rules, engine.rules = self.original_rules or engine.rules, Rules()
 
-    def asks(self, **terms: Any) -> None:
-        self.judged(RuleVerdict(requires_approval=True, rule="Asks", scope="global", terms=ApprovalTerms(**terms)))
+    def require_approval(self, **terms: Any) -> None:
+        self.use_verdict(
+            RuleVerdict(requires_approval=True, rule="Approval required", scope="global", terms=ApprovalTerms(**terms))
+        )
 
-    # ---- what came -------------------------------------------------------------------------------------
-    def got(self, name: str) -> list[Asked]:
-        return [asked for asked in self.web.asked if asked.path == f"/{name}"]
+    # Deliveries
+    def requests(self, name: str) -> list[Asked]:
+        return [request for request in self.web.asked if request.path == f"/{name}"]
 
-    async def until_got(self, name: str, count: int = 1) -> list[Any]:
-        """What a receiver has got; each fits the schema of its kind."""
+    async def payloads(self, name: str, count: int = 1) -> list[Any]:
+        """Wait for this many requests. Returns their JSON bodies."""
         async with asyncio.timeout(PATIENCE):
-            while len(self.got(name)) < count:
+            while len(self.requests(name)) < count:
                 self.web.arrived.clear()
                 await self.web.arrived.wait()
-        return [json.loads(asked.body) for asked in self.got(name)]
+        return [json.loads(request.body) for request in self.requests(name)]
 
-    async def until_mails(self, count: int) -> list[EmailMessage]:
+    async def emails(self, count: int) -> list[EmailMessage]:
         await self.app.until(lambda: len(self.mail.mails) >= count or None)
-        found: list[EmailMessage] = []
+        messages: list[EmailMessage] = []
         for envelope in self.mail.mails:
             assert isinstance(envelope.content, bytes)
-            found.append(email.message_from_bytes(envelope.content, policy=default))
-        return found
+            messages.append(email.message_from_bytes(envelope.content, policy=default))
+        return messages
 
-    def deliveries(self, **wanted: Any) -> list[Delivery]:
+    def deliveries(self, **filters: Any) -> list[Delivery]:
         """Oldest first."""
-        return self.app.cairn.notification_queries.list_deliveries(DeliveryFilter(**wanted), 500, None).items[::-1]
+        return self.app.cairn.notification_queries.list_deliveries(DeliveryFilter(**filters), 500, None).items[::-1]
 
     def detail(self, delivery: Delivery) -> DeliveryDetail:
         return self.app.cairn.notification_queries.get_delivery(delivery.delivery_id)
 
-    async def until_ended(self, run_id: str, count: int = 1) -> list[Delivery]:
-        """The deliveries of a run when each has come to its end."""
+    async def ended_deliveries(self, run_id: str, count: int = 1) -> list[Delivery]:
+        """Wait until a run has this many deliveries and all have ended."""
 
-        def look() -> list[Delivery] | None:
-            found = self.deliveries(run_id=run_id)
-            return found if len(found) >= count and all(one.status in ENDED for one in found) else None
+        def ended() -> list[Delivery] | None:
+            deliveries = self.deliveries(run_id=run_id)
+            has_ended = len(deliveries) >= count and all(delivery.status in ENDED for delivery in deliveries)
+            return deliveries if has_ended else None
 
-        return await self.app.until(look)
+        return await self.app.until(ended)
 
     async def clear(self) -> None:
-        if self.in_force is not None:
-            self.app.cairn.engine.rules, self.in_force = self.in_force, None
+        if self.original_rules is not None:
+            self.app.cairn.engine.rules, self.original_rules = self.original_rules, None
         for channel in self.app.cairn.notification_queries.list_channels(500, None).items:
             await self.app.cairn.notifications.channels.remove(channel.channel_id, ADMIN)
         self.web.asked.clear()
@@ -120,13 +123,13 @@ async def open_receivers(folder: Path, url: str | None = None) -> AsyncGenerator
             "smtp_from": "cairn@example.com",
         }
         async with open_app(folder, url, **settings) as app:
-            app.cairn.notifications.courier.waits = (0.05, 0.1)
+            app.cairn.notifications.courier.retry_delays = (0.05, 0.1)
             yield Receivers(app, web, mail)
 
 
 def checked(kind: str, sent: Any) -> Any:
-    """What fits the schema of its kind."""
-    assert faults(kind, sent) == []
+    """Validate a payload against the schema of its kind."""
+    assert schema_errors(kind, sent) == []
     return sent
 
 

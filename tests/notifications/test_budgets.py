@@ -1,4 +1,4 @@
-"""People are told that a budget is nearly spent, and that it is."""
+"""Notifications about budgets that are almost used up or exhausted."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tests.services.conversing import answered, produced, talking
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def spend(work: WorkOrder, conversation: Conversation) -> Outcome:
+async def use_calls(work: WorkOrder, conversation: Conversation) -> Outcome:
     for number in range(1, 7):
         await conversation.check_budget()
         await conversation.save(answered(number=number))
     return produced(work)
 
 
-async def test_a_budget_is_told_when_it_is_nearly_spent_and_when_it_is(receivers: Receivers) -> None:
+async def test_a_budget_sends_a_warning_and_then_reports_that_it_is_exhausted(receivers: Receivers) -> None:
     await receivers.channel("ops", "teams")
-    with talking(receivers.app.cairn, spend):
+    with talking(receivers.app.cairn, use_calls):
         run = await receivers.app.start(await receivers.app.pipeline(step("talk"), budget={"max_calls": 5}))
         await receivers.app.until_run(run, "paused")
-        sent = await receivers.until_got("ops", 2)
-    told = {card(one)["actions"][0]["url"]: texts(one)[0] for one in sent}
-    assert told == {
+        sent = await receivers.payloads("ops", 2)
+    texts_by_url = {card(one)["actions"][0]["url"]: texts(one)[0] for one in sent}
+    assert texts_by_url == {
         f"{PUBLIC}/runs/{run}": mentions("4 calls", "5 calls"),
         f"{PUBLIC}/runs/{run}?checkpoint=talk": mentions("5 calls"),
     }

@@ -1,4 +1,4 @@
-"""Notifications and their channels, on both databases, with real receivers."""
+"""The content of notifications and the channels they go to, with real receivers."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ async def test_a_failure_notification_has_error_facts_and_links(receivers: Recei
         step("ticket"), step("database", "query", execution=retries(0)), step("end"), pipeline_name="IT: Server Health"
     )
     run = await receivers.app.start(pipeline)
-    (sent,) = await receivers.until_got("ops")
-    told = facts(sent)
+    (sent,) = await receivers.payloads("ops")
+    shown = facts(sent)
     assert card(sent)["body"][0]["style"] == "attention"
     assert card(sent)["body"][0]["items"][0]["text"] == mentions("Database")
     assert texts(sent)[0] == mentions("Ticket")
-    assert {name: told[name] for name in ("Pipeline", "Run", "Checkpoint", "Step")} == {
+    assert {name: shown[name] for name in ("Pipeline", "Run", "Checkpoint", "Step")} == {
         "Pipeline": "IT: Server Health",
         "Run": f"v1 \\({run}\\)",
         "Checkpoint": "Database",
         "Step": "2 of 3",
     }
-    assert told["Error"].startswith("Connection timeout to SQL Server \\(10.0.0.50:1433\\) as sa, password=\\*\\*\\*")
-    assert told["Error"].endswith("…")
-    assert len(told["Error"].replace("\\", "")) == 200
-    assert told["Time"].endswith(" UTC")
+    assert shown["Error"].startswith("Connection timeout to SQL Server \\(10.0.0.50:1433\\) as sa, password=\\*\\*\\*")
+    assert shown["Error"].endswith("…")
+    assert len(shown["Error"].replace("\\", "")) == 200
+    assert shown["Time"].endswith(" UTC")
     assert card(sent)["actions"] == [
         {"type": "Action.OpenUrl", "title": mentions(), "url": f"{PUBLIC}/runs/{run}?checkpoint=database{tab}"}
         for tab in ("", "", "&tab=log")
     ]
-    (delivery,) = await receivers.until_ended(run)
+    (delivery,) = await receivers.ended_deliveries(run)
     assert (delivery.kind, delivery.status, delivery.attempt_count, delivery.response) == (
         "execution_failed",
         "sent",
@@ -70,7 +70,7 @@ async def test_a_failure_notification_has_error_facts_and_links(receivers: Recei
     )
 
 
-async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_without_what_is_personal(
+async def test_an_action_notification_has_parameters_reasons_and_conditions_without_personal_data(
     receivers: Receivers,
 ) -> None:
     await receivers.channel("refunds", "teams")
@@ -78,12 +78,12 @@ async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_
         ConditionResult("risk_level", "high or critical", "high", matched=True),
         ConditionResult("amount", "> 50", "99.99", matched=True),
     )
-    considered = (EvaluatedRule("High-Value", "global", "checkpoints", "asks", conditions),)
+    evaluated_rules = (EvaluatedRule("High-Value", "global", "checkpoints", "asks", conditions),)
     terms = ApprovalTerms(timeout=3600)
     verdict = RuleVerdict(
-        requires_approval=True, rule="High-Value", scope="global", terms=terms, evaluated_rules=considered
+        requires_approval=True, rule="High-Value", scope="global", terms=terms, evaluated_rules=evaluated_rules
     )
-    receivers.judged(verdict, ApprovalKind.ACTION)
+    receivers.use_verdict(verdict, ApprovalKind.ACTION)
 
     @receivers.app.does("refund")
     def refund(ctx: Ctx) -> Any:
@@ -91,14 +91,14 @@ async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_
 
     pipeline = await receivers.app.pipeline(step("send_email", "refund"))
     run = await receivers.app.start(pipeline)
-    (sent,) = await receivers.until_got("refunds")
-    told = facts(sent)
-    assert {name: told[name] for name in ("Operation", "Risk", "Confidence")} == {
+    (sent,) = await receivers.payloads("refunds")
+    shown = facts(sent)
+    assert {name: shown[name] for name in ("Operation", "Risk", "Confidence")} == {
         "Operation": "financial\\_transaction",
         "Risk": "HIGH",
         "Confidence": "87%",
     }
-    assert sum(value.endswith(" UTC") for value in told.values()) == 2  # the deadline, and when it was asked
+    assert sum(value.endswith(" UTC") for value in shown.values()) == 2  # the deadline and the time of the request
     plain = [text.replace("\\", "") for text in texts(sent)]
     start = plain.index("to: c***@example.com")
     assert plain[start : start + 6] == [
@@ -125,25 +125,25 @@ async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_
     await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_an_automatic_approval_is_told_where_the_rule_says_so(receivers: Receivers) -> None:
+async def test_an_automatic_approval_is_reported_if_the_rule_notifies(receivers: Receivers) -> None:
     await receivers.channel("audit", "teams")
     conditions = (
         ConditionResult("risk_level", "low or medium", "low", matched=True),
         ConditionResult("amount", "<= 50", "35.00", matched=True),
         ConditionResult("confidence", ">= 0.9", "0.92", matched=True),
     )
-    considered = (EvaluatedRule("Auto-Approve Small Refunds", "global", "auto_approval", "approves", conditions),)
+    evaluated_rules = (EvaluatedRule("Auto-Approve Small Refunds", "global", "auto_approval", "approves", conditions),)
     verdict = RuleVerdict(
         requires_approval=False,
         rule="Auto-Approve Small Refunds",
         scope="global",
-        evaluated_rules=considered,
+        evaluated_rules=evaluated_rules,
         notify=True,
     )
-    receivers.judged(verdict)
+    receivers.use_verdict(verdict)
     pipeline = await receivers.app.pipeline(step("refund", approve="complete"), pipeline_name="CS - Send Refund Email")
     run = await receivers.app.done(pipeline)
-    (sent,) = await receivers.until_got("audit")
+    (sent,) = await receivers.payloads("audit")
     assert card(sent)["body"][0]["style"] == "good"
     assert card(sent)["body"][0]["items"][0]["text"] == mentions("Refund")
     plain = [text.replace("\\", "") for text in texts(sent)]
@@ -155,64 +155,68 @@ async def test_an_automatic_approval_is_told_where_the_rule_says_so(receivers: R
         "Confidence: 0.92 ✓ (>= 0.9)",
     ]
     assert [action["url"] for action in card(sent)["actions"]] == [mentions(f"{PUBLIC}/approvals/"), f"{PUBLIC}/rules"]
-    await receivers.until_ended(run)
+    await receivers.ended_deliveries(run)
 
-    receivers.judged(RuleVerdict(requires_approval=False, rule="Auto-Approve Safe Reads", scope="global"))
+    receivers.use_verdict(RuleVerdict(requires_approval=False, rule="Auto-Approve Safe Reads", scope="global"))
     quiet = await receivers.app.done(pipeline)
     assert receivers.deliveries(run_id=quiet) == []
 
 
-async def test_slack_and_webhooks_get_it_in_their_own_form_and_a_webhook_is_signed(receivers: Receivers) -> None:
+async def test_slack_and_webhooks_have_their_own_formats_and_webhooks_are_signed(receivers: Receivers) -> None:
     await receivers.channel("room", "slack")
-    given = ChannelSpec(name="hook", kind=ChannelKind.WEBHOOK, url=receivers.web.url("/hook"))
+    spec = ChannelSpec(name="hook", kind=ChannelKind.WEBHOOK, url=receivers.web.url("/hook"))
     receivers.web.pages["/hook"] = receivers.web.pages["/room"]
-    _, key = await receivers.app.cairn.notifications.channels.create(given, ADMIN)
+    _, key = await receivers.app.cairn.notifications.channels.create(spec, ADMIN)
     assert key is not None
     pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
     run = await receivers.app.start(pipeline)
-    (blocks,) = await receivers.until_got("room")
+    (blocks,) = await receivers.payloads("room")
     assert checked("slack", blocks)["text"] == mentions("Goals")
-    (hook,) = await receivers.until_got("hook")
+    (hook,) = await receivers.payloads("hook")
     assert checked("webhook", hook)["kind"] == "approval_requested"
     approval = receivers.app.run(run).pending_approvals[0]
     assert hook["subject"]["approval_id"] == approval.approval_id
-    (asked,) = receivers.got("hook")
-    moment, signature = (part.partition("=")[2] for part in asked.headers["cairn-signature"].split(","))
-    signed = hmac.new(key.encode(), f"{moment}.".encode() + asked.body, sha256).hexdigest()
+    (request,) = receivers.requests("hook")
+    moment, signature = (part.partition("=")[2] for part in request.headers["cairn-signature"].split(","))
+    signed = hmac.new(key.encode(), f"{moment}.".encode() + request.body, sha256).hexdigest()
     assert signature == signed
     assert abs(time.time() - int(moment)) < 60
-    found = {one.channel: one for one in await receivers.until_ended(run, 2)}
-    assert {asked.headers["cairn-delivery"], asked.headers["idempotency-key"], hook["id"]} == {
+    found = {one.channel: one for one in await receivers.ended_deliveries(run, 2)}
+    assert {request.headers["cairn-delivery"], request.headers["idempotency-key"], hook["id"]} == {
         found["hook"].delivery_id
     }
     await receivers.app.decide(run, "goals", "reject", "No")
-    rejected = (await receivers.until_got("hook", 2))[1]
+    rejected = (await receivers.payloads("hook", 2))[1]
     assert (rejected["kind"], rejected["subject"]["run_status"]) == ("approval_rejected", "failed")
     assert {"name": "Reason", "value": "No"} in rejected["facts"]
-    assert [one.kind for one in await receivers.until_ended(run, 4)][2:] == ["approval_rejected"] * 2
+    assert [one.kind for one in await receivers.ended_deliveries(run, 4)][2:] == ["approval_rejected"] * 2
 
 
-async def test_it_leaves_within_a_second_of_the_commit(receivers: Receivers) -> None:
-    """The queue is looked at far less often than that."""
+async def test_a_notification_is_sent_within_a_second_of_the_commit(receivers: Receivers) -> None:
+    """The job queue is polled far less often."""
     await receivers.channel("fast", "webhook")
     pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
     since = time.monotonic()
     run = await receivers.app.start(pipeline)
-    await receivers.until_got("fast")
+    await receivers.payloads("fast")
     assert time.monotonic() - since < limit(1.0)
-    (delivery,) = await receivers.until_ended(run)
-    (one,) = receivers.detail(delivery).attempts
-    asked = receivers.app.run(run).pending_approvals[0].requested_at
-    assert (one.started_at - asked).total_seconds() < 1.0
+    (delivery,) = await receivers.ended_deliveries(run)
+    (attempt,) = receivers.detail(delivery).attempts
+    requested_at = receivers.app.run(run).pending_approvals[0].requested_at
+    assert (attempt.started_at - requested_at).total_seconds() < 1.0
     assert receivers.detail(delivery).attempts == [
         DeliveryAttempt(
-            number=1, started_at=one.started_at, ended_at=one.ended_at, outcome=one.outcome, response="200 ok"
+            number=1,
+            started_at=attempt.started_at,
+            ended_at=attempt.ended_at,
+            outcome=attempt.outcome,
+            response="200 ok",
         )
     ]
     await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_without_a_channel_nothing_is_written_down(receivers: Receivers) -> None:
+async def test_without_a_channel_no_notification_is_saved(receivers: Receivers) -> None:
     pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
     before = len(receivers.deliveries())
     run = await receivers.app.start(pipeline)
@@ -222,7 +226,7 @@ async def test_without_a_channel_nothing_is_written_down(receivers: Receivers) -
     assert receivers.web.asked == []
 
 
-async def test_a_channel_gets_only_what_it_is_set_up_for(receivers: Receivers) -> None:
+async def test_a_channel_gets_only_its_kinds_and_pipelines(receivers: Receivers) -> None:
     pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
     other = await receivers.app.pipeline(step("goals"))
     await receivers.channel("done", "webhook", notification_kinds=[NotificationKind.RUN_COMPLETED])
@@ -231,12 +235,12 @@ async def test_a_channel_gets_only_what_it_is_set_up_for(receivers: Receivers) -
     run = await receivers.app.start(pipeline)
     await receivers.app.decide(run, "goals", "approve")
     await receivers.app.until_run(run, "completed")
-    (sent,) = await receivers.until_got("done")
+    (sent,) = await receivers.payloads("done")
     assert sent["kind"] == "run_completed"
-    assert [one.channel for one in await receivers.until_ended(run)] == ["done"]
+    assert [one.channel for one in await receivers.ended_deliveries(run)] == ["done"]
 
 
-async def test_where_no_details_are_shown_only_what_waits_and_a_link_leave(receivers: Receivers) -> None:
+async def test_a_channel_without_details_gets_only_key_facts_and_links(receivers: Receivers) -> None:
     await receivers.channel("outside", "webhook", include_details=False)
 
     @receivers.app.does("breaks")
@@ -244,15 +248,15 @@ async def test_where_no_details_are_shown_only_what_waits_and_a_link_leave(recei
         raise ValueError("the customer's file is wrong")
 
     run = await receivers.app.start(await receivers.app.pipeline(step("bad", "breaks", execution=retries(0))))
-    (sent,) = await receivers.until_got("outside")
+    (sent,) = await receivers.payloads("outside")
     assert checked("webhook", sent)["sections"] == []
     shown = [fact["name"] for fact in sent["facts"] if fact["name"] != "Duration"]
     assert shown == ["Pipeline", "Run", "Checkpoint", "Step", "Time"]
     assert "customer" not in str(sent)
-    await receivers.until_ended(run)
+    await receivers.ended_deliveries(run)
 
 
-async def test_html_and_marks_in_every_text_field_come_out_as_text(receivers: Receivers) -> None:
+async def test_html_and_markup_in_any_field_stay_text(receivers: Receivers) -> None:
     hostile = "<script>alert(1)</script> [x](https://evil.example) {{7*7}} ${x} <!channel>\r\nBcc: a@example.com"
     for kind in ("teams", "slack", "webhook"):
         await receivers.channel(kind, kind)
@@ -267,9 +271,9 @@ async def test_html_and_marks_in_every_text_field_come_out_as_text(receivers: Re
     run = await receivers.app.start(
         await receivers.app.pipeline(checkpoint, pipeline_name=hostile.replace("\r\n", " "))
     )
-    (teams_card,) = await receivers.until_got("teams")
-    (blocks,) = await receivers.until_got("slack")
-    (hook,) = await receivers.until_got("webhook")
+    (teams_card,) = await receivers.payloads("teams")
+    (blocks,) = await receivers.payloads("slack")
+    (hook,) = await receivers.payloads("webhook")
     assert checked("slack", blocks)
     assert checked("webhook", hook)
     for text in texts(teams_card):
@@ -277,13 +281,13 @@ async def test_html_and_marks_in_every_text_field_come_out_as_text(receivers: Re
         assert "{{" not in text
         assert "${" not in text
     assert "<!channel>" not in blocks["text"]
-    (mail,) = [one for one in await receivers.until_mails(1) if one["To"] == "html@example.com"]
+    (mail,) = [one for one in await receivers.emails(1) if one["To"] == "html@example.com"]
     html = mail.get_body(("html",))
     assert html is not None
     assert "<script" not in html.get_content()
     assert mail["Bcc"] is None
     assert "\n" not in mail["Subject"]
-    await receivers.until_ended(run, 4)
+    await receivers.ended_deliveries(run, 4)
     await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
 
 

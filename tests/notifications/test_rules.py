@@ -1,4 +1,4 @@
-"""Example rules choose channels and recipients: from the YAML to the card and the e-mail."""
+"""Rules choose channels and recipients, from the YAML to the card and the email."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ auto_approval:
 DECLARED = {"financial_transaction": {"risk_level": "medium", "schema": {"type": "object"}}}
 
 
-async def proposed(receivers: Receivers, amount: float, risk: str, confidence: float) -> str:
+async def propose_refund(receivers: Receivers, amount: float, risk: str, confidence: float) -> str:
     @receivers.app.does("refund")
     def refund(ctx: Ctx) -> Any:
         answer = ctx.propose_action("financial_transaction", {"amount": amount}, "As asked.", confidence, risk)
@@ -63,50 +63,50 @@ async def proposed(receivers: Receivers, amount: float, risk: str, confidence: f
     return await receivers.app.start(pipeline)
 
 
-async def test_a_large_one_asks_the_finance_team_in_teams_and_by_mail_and_then_the_manager(
+async def test_a_large_refund_notifies_the_finance_team_and_then_escalates_to_the_manager(
     receivers: Receivers,
 ) -> None:
     for name, kind in (("room", "teams"), ("mail", "email"), ("other", "slack")):
         await receivers.channel(name, kind)
-    run = await proposed(receivers, 2500, "high", 0.87)
-    (sent,) = await receivers.until_got("room")
-    told = facts(sent)
-    assert (told["Operation"], told["Risk"], told["Confidence"]) == ("financial\\_transaction", "HIGH", "87%")
+    run = await propose_refund(receivers, 2500, "high", 0.87)
+    (sent,) = await receivers.payloads("room")
+    shown = facts(sent)
+    assert (shown["Operation"], shown["Risk"], shown["Confidence"]) == ("financial\\_transaction", "HIGH", "87%")
     plain = [text.replace("\\", "") for text in texts(sent)]
     heading, *rule = plain[-4:]
     assert heading == mentions("High-Value Financial Operations")
     assert all("✓" in line for line in rule)
-    found = await receivers.until_ended(run, 4)
+    found = await receivers.ended_deliveries(run, 4)
     assert {(one.kind.value, one.channel, one.recipient, one.status.value) for one in found} == {
         ("approval_requested", "room", "", "sent"),
         ("approval_requested", "mail", "finance-team@example.com", "sent"),
         ("approval_escalated", "room", "", "sent"),
         ("approval_escalated", "mail", "manager@example.com", "sent"),
     }
-    assert receivers.got("other") == []
+    assert receivers.requests("other") == []
     await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_a_small_one_is_approved_and_told_in_teams_with_every_condition(receivers: Receivers) -> None:
+async def test_a_small_refund_is_auto_approved_and_reported_in_teams_with_its_conditions(receivers: Receivers) -> None:
     for name, kind in (("room", "teams"), ("mail", "email")):
         await receivers.channel(name, kind)
-    run = await proposed(receivers, 35, "low", 0.92)
+    run = await propose_refund(receivers, 35, "low", 0.92)
     await receivers.app.until_run(run, "completed")
-    (sent,) = await receivers.until_got("room")
+    (sent,) = await receivers.payloads("room")
     assert card(sent)["body"][0]["items"][0]["text"] == mentions("Refund")
     plain = [text.replace("\\", "") for text in texts(sent)]
     assert plain[0] == mentions('"Auto-Approve Small Refunds"')
     heading, *conditions = plain[-5:]
     assert heading == mentions("Auto-Approve Small Refunds")
     assert all("✓" in line for line in conditions)
-    (only,) = await receivers.until_ended(run)
+    (only,) = await receivers.ended_deliveries(run)
     assert (only.channel, only.kind) == ("room", "approval_auto_approved")
 
 
-async def test_notified_users_learn_that_too_few_can_decide(receivers: Receivers) -> None:
+async def test_a_notification_warns_that_too_few_people_can_decide(receivers: Receivers) -> None:
     await receivers.channel("room", "teams")
-    receivers.asks(required_approvals=5, approvers=("finance@example.com",))
+    receivers.require_approval(required_approvals=5, approvers=("finance@example.com",))
     run = await receivers.app.start(await receivers.app.pipeline(step("goals", approve="complete")))
-    (sent,) = await receivers.until_got("room")
+    (sent,) = await receivers.payloads("room")
     assert texts(sent)[0].replace("\\", "") == mentions("5", "f***@example.com", "approver")
     await receivers.app.cairn.runs.cancel(run, actor=ADMIN)

@@ -66,7 +66,7 @@ def emails() -> str:
     ]
     others = [kind for kind in NotificationKind if kind not in OF_APPROVALS and kind is not NotificationKind.TEST]
     parts += [_shown(kind.value, _of_run(kind)) for kind in others]
-    parts.append(_shown("test", composer.trial("operations", "mira")))
+    parts.append(_shown("test", composer.compose_test("operations", "mira")))
     templates = {name: texts for name, texts in texts_of("services").items() if name == module_name(composer)}
     return "\n\n".join([*parts, "# In the source", listed(templates)])
 
@@ -82,13 +82,13 @@ def _asked(kind: ApprovalKind) -> NotificationContent:
         return _composed(NotificationKind.APPROVAL_REQUESTED, approval=replace(APPROVAL, kind=kind))
     risky = replace(APPROVAL, kind=kind, rule=RULE, scope="global", operation_type="refund", risk=RiskLevel.HIGH)
     asked = replace(risky, confidence=0.87)
-    return _composed(NotificationKind.APPROVAL_REQUESTED, approval=asked, action=ACTION, considered=CONSIDERED)
+    return _composed(NotificationKind.APPROVAL_REQUESTED, approval=asked, action=ACTION, evaluated_rules=CONSIDERED)
 
 
 def _of_approval(kind: NotificationKind) -> NotificationContent:
     is_automatic = kind is NotificationKind.APPROVAL_AUTO_APPROVED
     approval = replace(APPROVAL, rule=RULE, scope="global") if is_automatic else APPROVAL
-    return _composed(kind, approval=approval, considered=CONSIDERED if is_automatic else ())
+    return _composed(kind, approval=approval, evaluated_rules=CONSIDERED if is_automatic else ())
 
 
 def _of_run(kind: NotificationKind) -> NotificationContent:
@@ -103,5 +103,5 @@ def _composed(kind: NotificationKind, execution: Execution | None = SECOND, **mo
     places = {"ticket": SimpleNamespace(name="Read ticket"), "refund": SimpleNamespace(name="Refund")}
     loaded: Any = SimpleNamespace(facts=facts, run=run, places=places)
     detail = {"rule": RULE, "reason": "The run has used 9 calls of its budget of 10 calls."}
-    row: Any = SimpleNamespace(detail=detail, actor="mira", created_at=NOW)
-    return composer.compose(NotificationSubject(kind, row, loaded, execution, **more), lambda text: text)
+    notification: Any = SimpleNamespace(detail=detail, actor="mira", created_at=NOW)
+    return composer.compose(NotificationSubject(kind, notification, loaded, execution, **more), lambda text: text)

@@ -19,7 +19,7 @@ from cairn.services.engine.engine import Engine
 from cairn.services.folders import recovery
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.idempotency import RESPONSE_LIFETIME
-from cairn.services.notifications import deliveries as delivery_rows
+from cairn.services.notifications.records import delete_old_notifications
 from cairn.store import Connection, blobs
 from cairn.store import tables as t
 from cairn.store.events import chain
@@ -87,7 +87,7 @@ class Retention:
         await self._database.transact(lambda c: c.execute(sa.delete(k).where(k.c.created_at < now - RESPONSE_LIFETIME)))
         if self._days.deliveries:
             before = now - timedelta(days=self._days.deliveries)
-            while await self._database.transact(lambda c: delivery_rows.sweep(c, before)):
+            while await self._database.transact(lambda c: delete_old_notifications(c, before)):
                 pass
         await self.sweep_contents()
 

@@ -3562,32 +3562,32 @@ export interface components {
             is_enabled: boolean;
             /**
              * Include Details
-             * @description False: only what is waiting, and a link.
+             * @description Send errors, reasons and parameters too, not just the key facts and a link.
              */
             include_details: boolean;
             /**
              * Notification Kinds
-             * @description What goes there without a rule that names it.
+             * @description Kinds of notifications sent to this channel by default.
              */
             notification_kinds: components["schemas"]["NotificationKind"][];
             /**
              * Pipelines
-             * @description Ids; none: all of them.
+             * @description Ids of the pipelines to send notifications for. Empty: all.
              */
             pipelines: string[];
             /**
              * Recipients
-             * @description Of an e-mail channel, where a rule names nobody.
+             * @description Recipients of an email channel when a rule names no recipients.
              */
             recipients: string[];
             /**
              * Host
-             * @description Where its address leads to; the address itself is a secret.
+             * @description Host of the URL. The URL itself is a secret.
              */
             host: string;
             /**
              * Fallback
-             * @description The name of the channel that is taken when this one fails.
+             * @description Name of the channel to use when this one fails.
              */
             fallback: string | null;
             /** Revision */
@@ -3614,7 +3614,7 @@ export interface components {
         ChannelKind: "teams" | "slack" | "email" | "webhook" | "apprise";
         /**
          * ChannelPage
-         * @description All of them, by name.
+         * @description Channels, by name.
          */
         ChannelPage: {
             /** Items */
@@ -4108,32 +4108,32 @@ export interface components {
             is_enabled: boolean;
             /**
              * Include Details
-             * @description False: only what is waiting, and a link.
+             * @description Send errors, reasons and parameters too, not just the key facts and a link.
              */
             include_details: boolean;
             /**
              * Notification Kinds
-             * @description What goes there without a rule that names it.
+             * @description Kinds of notifications sent to this channel by default.
              */
             notification_kinds: components["schemas"]["NotificationKind"][];
             /**
              * Pipelines
-             * @description Ids; none: all of them.
+             * @description Ids of the pipelines to send notifications for. Empty: all.
              */
             pipelines: string[];
             /**
              * Recipients
-             * @description Of an e-mail channel, where a rule names nobody.
+             * @description Recipients of an email channel when a rule names no recipients.
              */
             recipients: string[];
             /**
              * Host
-             * @description Where its address leads to; the address itself is a secret.
+             * @description Host of the URL. The URL itself is a secret.
              */
             host: string;
             /**
              * Fallback
-             * @description The name of the channel that is taken when this one fails.
+             * @description Name of the channel to use when this one fails.
              */
             fallback: string | null;
             /** Revision */
@@ -4154,7 +4154,7 @@ export interface components {
             updated_at: string;
             /**
              * Signing Key
-             * @description Of a webhook whose key Cairn has made: shown this once, then never again.
+             * @description Signing key of a webhook, if Cairn generated it. It is never shown again.
              */
             signing_key: string | null;
         };
@@ -4432,7 +4432,7 @@ export interface components {
             channel_kind: string;
             /**
              * Recipient
-             * @description Of a mail; otherwise empty.
+             * @description Recipient of an email, otherwise empty.
              */
             recipient: string;
             status: components["schemas"]["DeliveryStatus"];
@@ -4440,12 +4440,18 @@ export interface components {
             attempt_count: number;
             /**
              * Possible Duplicate
-             * @description A try that nobody knows the end of came before another: it may have arrived twice.
+             * @description True if an attempt with an unknown outcome was repeated. It may have been delivered twice.
              */
             possible_duplicate: boolean;
-            /** Response */
+            /**
+             * Response
+             * @description Response to the last attempt, or the error.
+             */
             response: string;
-            /** Fallback Of */
+            /**
+             * Fallback Of
+             * @description Id of the failed delivery that this one replaces.
+             */
             fallback_of: string | null;
             /** Pipeline Id */
             pipeline_id: string | null;
@@ -4482,11 +4488,11 @@ export interface components {
             started_at: string;
             /** Ended At */
             ended_at: string | null;
-            /** @description Null while it is under way. */
+            /** @description Null while the attempt is in progress. */
             outcome: components["schemas"]["DeliveryOutcome"] | null;
             /**
              * Response
-             * @description What it was answered.
+             * @description Response of the receiving service, or the error.
              */
             response: string;
         };
@@ -4511,7 +4517,7 @@ export interface components {
             channel_kind: string;
             /**
              * Recipient
-             * @description Of a mail; otherwise empty.
+             * @description Recipient of an email, otherwise empty.
              */
             recipient: string;
             status: components["schemas"]["DeliveryStatus"];
@@ -4519,12 +4525,18 @@ export interface components {
             attempt_count: number;
             /**
              * Possible Duplicate
-             * @description A try that nobody knows the end of came before another: it may have arrived twice.
+             * @description True if an attempt with an unknown outcome was repeated. It may have been delivered twice.
              */
             possible_duplicate: boolean;
-            /** Response */
+            /**
+             * Response
+             * @description Response to the last attempt, or the error.
+             */
             response: string;
-            /** Fallback Of */
+            /**
+             * Fallback Of
+             * @description Id of the failed delivery that this one replaces.
+             */
             fallback_of: string | null;
             /** Pipeline Id */
             pipeline_id: string | null;
@@ -4550,7 +4562,7 @@ export interface components {
             ended_at: string | null;
             /**
              * Content
-             * @description What was told, masked; null until it is known.
+             * @description Masked content. Null until it is composed.
              */
             content: {
                 [key: string]: unknown;
@@ -4565,7 +4577,7 @@ export interface components {
         DeliveryOutcome: "sent" | "not_sent" | "unknown";
         /**
          * DeliveryPage
-         * @description Newest first.
+         * @description Deliveries, newest first.
          */
         DeliveryPage: {
             /** Items */
@@ -5996,19 +6008,19 @@ export interface components {
             user: string;
             /**
              * Channels
-             * @description Names or kinds that may reach you; null: all.
+             * @description Names or kinds of channels that may notify you. Null: all.
              */
             channels: string[] | null;
             /**
              * Notification Kinds
-             * @description What you want to be told; null: everything.
+             * @description Kinds of notifications you want. Null: all.
              */
             notification_kinds: components["schemas"]["NotificationKind"][] | null;
-            /** @description Hours in which nothing is sent to you; it comes after. */
+            /** @description Hours in which you get no notifications. They are sent afterwards. */
             quiet_hours: components["schemas"]["QuietHours"] | null;
             /**
              * Available Channels
-             * @description Channels that reach single persons.
+             * @description Channels that can notify you personally.
              */
             available_channels: components["schemas"]["AvailableChannel"][];
         };
@@ -6146,17 +6158,17 @@ export interface components {
         QuietHours: {
             /**
              * Start
-             * @description Such as 22:00.
+             * @description Start time, such as 22:00.
              */
             start: string;
             /**
              * End
-             * @description Such as 07:00.
+             * @description End time, such as 07:00.
              */
             end: string;
             /**
              * Time Zone
-             * @description Such as Europe/Berlin.
+             * @description Time zone, such as Europe/Berlin.
              */
             time_zone: string;
         };

@@ -72,7 +72,7 @@ def _delivery() -> dict[str, Any]:
 def delivery() -> DeliveryDetail:
     return DeliveryDetail(
         **_delivery(),
-        content={"kind": "test", "tone": "good", "title": "This channel works", "text": ""},
+        content={"kind": "test", "tone": "good", "title": "Test notification", "text": ""},
         attempts=[
             DeliveryAttempt(
                 number=1, started_at=story.at(0), ended_at=story.at(0), outcome=DeliveryOutcome.SENT, response="202"

@@ -1,26 +1,22 @@
-"""Trying a channel out: one try now, whose end its admin sees at once and the log keeps."""
+"""Sends a test notification to a channel. The admin sees the result at once, and it appears in the delivery log."""
 
 from __future__ import annotations
 
 from uuid import uuid4
 
-import sqlalchemy as sa
-
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.engine.retry import retry_transient
 from cairn.services.errors import InvalidInput
-from cairn.services.notifications import content, deliveries
-from cairn.services.notifications.channels import find
-from cairn.services.notifications.composer import trial
-from cairn.services.notifications.courier import Courier, DeliveryEnded
-from cairn.services.notifications.routing import RoutedChannel, read
+from cairn.services.notifications import queries, records
+from cairn.services.notifications.composer import compose_test
+from cairn.services.notifications.courier import AttemptResult, Courier
+from cairn.services.notifications.routing import DeliveryTarget, RoutedChannel
 from cairn.services.notifications.sender import OutgoingDelivery
 from cairn.store import Connection, Database
-from cairn.store import tables as t
 from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
-STATUS = {
+STATUSES = {
     DeliveryOutcome.SENT: DeliveryStatus.SENT,
     DeliveryOutcome.NOT_SENT: DeliveryStatus.FAILED,
     DeliveryOutcome.UNKNOWN: DeliveryStatus.UNKNOWN,
@@ -34,40 +30,44 @@ class ChannelTests:
         self._clock = clock
 
     async def run(self, channel_id: str, actor: Actor, recipient: str | None = None) -> str:
-        """The id of the delivery. A channel that is not in use can be tried out too."""
-        out = await self._database.transact(lambda c: self._begin(c, channel_id, actor, recipient))
-        ended = await self._courier.try_once(out)
-        await retry_transient(lambda: self._database.transact(lambda c: self._end(c, out.delivery_id, ended)))
-        return out.delivery_id
+        """Returns the id of the delivery. Disabled channels can be tested, too."""
+        delivery = await self._database.transact(lambda c: self._start(c, channel_id, actor, recipient))
+        result = await self._courier.attempt(delivery)
+        await retry_transient(lambda: self._database.transact(lambda c: self._end(c, delivery.delivery_id, result)))
+        return delivery.delivery_id
 
-    def _begin(self, connection: Connection, channel_id: str, actor: Actor, recipient: str | None) -> OutgoingDelivery:
-        now, channel = self._clock.now(), read(find(connection, channel_id))
-        told = trial(channel.name, actor.name)
+    def _start(self, connection: Connection, channel_id: str, actor: Actor, recipient: str | None) -> OutgoingDelivery:
+        now, channel = self._clock.now(), RoutedChannel.from_row(queries.find_channel(connection, channel_id))
+        content = compose_test(channel.name, actor.name)
         notification_id = str(uuid4())
         values = {
             "notification_id": notification_id,
             "kind": NotificationKind.TEST.value,
+            "pipeline_id": None,
+            "run_id": None,
+            "execution_id": None,
+            "approval_id": None,
             "actor": actor.name,
             "detail": {},
             "created_at": now,
-            "content": content.write(told),
+            "content": content.to_json(),
         }
-        connection.execute(sa.insert(t.notification_outbox).values(values))
-        to = deliveries.direct(channel, _recipient(channel, actor, recipient))
-        delivery_id = deliveries.make(connection, notification_id, to, now) or ""
-        deliveries.begin_try(connection, deliveries.find(connection, delivery_id), now)
-        return OutgoingDelivery(delivery_id, channel, to.recipient, told)
+        records.insert_notification(connection, values)
+        target = DeliveryTarget.of(channel, _recipient(channel, actor, recipient))
+        delivery_id = records.insert_delivery(connection, notification_id, target, now) or ""
+        records.start_attempt(connection, queries.find_delivery(connection, delivery_id), now)
+        return OutgoingDelivery(delivery_id, channel, target.recipient, content)
 
-    def _end(self, connection: Connection, delivery_id: str, ended: DeliveryEnded) -> None:
+    def _end(self, connection: Connection, delivery_id: str, result: AttemptResult) -> None:
         now = self._clock.now()
-        deliveries.end_try(connection, delivery_id, 1, ended.outcome, ended.told, now)
-        deliveries.close(connection, delivery_id, STATUS[ended.outcome], ended.told, now)
+        records.end_attempt(connection, delivery_id, 1, result.outcome, result.response, now)
+        records.close_delivery(connection, delivery_id, STATUSES[result.outcome], result.response, now)
 
 
 def _recipient(channel: RoutedChannel, actor: Actor, recipient: str | None) -> str:
     if channel.kind is not ChannelKind.EMAIL:
         return ""
-    to = recipient or actor.email or next((r for r in channel.recipients if "@" in r), None)
-    if to is None:
-        raise InvalidInput([("/recipient", "Say which address the mail goes to.")])
-    return to
+    address = recipient or actor.email or next((r for r in channel.recipients if "@" in r), None)
+    if address is None:
+        raise InvalidInput([("/recipient", "Enter the email address to send the test to.")])
+    return address

@@ -1,4 +1,4 @@
-"""Setting channels up: what an admin says of them, with addresses and keys kept as secrets."""
+"""Creates, updates and removes channels. Their URLs and signing keys are stored as secrets."""
 
 from __future__ import annotations
 
@@ -10,28 +10,25 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-import sqlalchemy as sa
-
 from cairn.ports import Messenger, NotSent
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import InvalidInput, PreconditionFailed
-from cairn.services.notifications.sender import SealedAddress, key_secret, url_secret
+from cairn.services.notifications import queries, records
+from cairn.services.notifications.sender import SecretReader, key_secret, url_secret
 from cairn.store import Connection
-from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.tables.notifications import ChannelKind, NotificationKind
 
-C = t.channels.c
 DEFAULT_KINDS = tuple(
-    k.value for k in NotificationKind if k not in (NotificationKind.RUN_COMPLETED, NotificationKind.TEST)
+    kind.value for kind in NotificationKind if kind not in (NotificationKind.RUN_COMPLETED, NotificationKind.TEST)
 )
-SHORTEST_KEY = 16
+MIN_KEY_LENGTH = 16
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,59}")
 Errors = list[tuple[str, str]]
 
 
-class ChannelSecrets(SealedAddress, Protocol):
+class ChannelSecrets(SecretReader, Protocol):
     async def put(self, name: str, value: str, actor: Actor) -> None: ...
 
     async def remove(self, name: str, actor: Actor) -> None: ...
@@ -39,7 +36,7 @@ class ChannelSecrets(SealedAddress, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ChannelSpec:
-    """What is said of a channel; None leaves it as it is."""
+    """The fields of a channel. None means the default, or no change."""
 
     name: str | None = None
     kind: ChannelKind | None = None
@@ -48,7 +45,7 @@ class ChannelSpec:
     notification_kinds: Sequence[NotificationKind] | None = None
     pipelines: Sequence[str] | None = None
     recipients: Sequence[str] | None = None
-    fallback: str | None = None  # "" takes it away
+    fallback: str | None = None  # "" removes it
     url: str | None = None
     signing_key: str | None = None
 
@@ -59,14 +56,14 @@ class ChannelService:
         self._secrets = secrets
         self._messenger = messenger
 
-    async def create(self, wanted: ChannelSpec, actor: Actor) -> tuple[str, str | None]:
-        """The id, and the signing key where one was made."""
-        if wanted.kind is None or wanted.name is None:
-            raise InvalidInput([("", "A channel has a name and a kind.")])
-        host = self._check(wanted, wanted.kind, is_new=True)
-        channel_id, made_key = str(uuid4()), None
-        if wanted.kind is ChannelKind.WEBHOOK and wanted.signing_key is None:
-            made_key = random.token_urlsafe(32)
+    async def create(self, spec: ChannelSpec, actor: Actor) -> tuple[str, str | None]:
+        """Returns the channel's id, and its signing key if one was generated."""
+        if spec.kind is None or spec.name is None:
+            raise InvalidInput([("", "A channel requires a name and a kind.")])
+        host = self._check(spec, spec.kind, is_new=True)
+        channel_id, generated_key = str(uuid4()), None
+        if spec.kind is ChannelKind.WEBHOOK and spec.signing_key is None:
+            generated_key = random.token_urlsafe(32)
         defaults = {
             "is_enabled": True,
             "include_details": True,
@@ -75,111 +72,108 @@ class ChannelService:
             "recipients": [],
             "fallback": None,
         }
-        values = {**defaults, **_values(wanted), "kind": wanted.kind.value, "host": host}
+        values = {**defaults, **_columns(spec), "kind": spec.kind.value, "host": host}
 
-        def body(change: AdminChange) -> None:
+        def insert(change: AdminChange) -> None:
             _check_references(change.connection, channel_id, values)
-            made = {"channel_id": channel_id, "revision": 1, "created_by": change.actor.name}
+            creation = {"channel_id": channel_id, "revision": 1, "created_by": change.actor.name}
             times = {"created_at": change.at, "updated_at": change.at}
-            change.connection.execute(sa.insert(t.channels).values({**values, **made, **times}))
+            records.insert_channel(change.connection, {**values, **creation, **times})
             change.record("channel_created", channel=values["name"], kind=values["kind"])
 
-        # Kept first: a channel that is there can be used. A secret that nobody uses does no harm.
-        await self._keep(channel_id, wanted.url, wanted.signing_key or made_key, actor)
+        # The secrets are stored first, so that an existing channel always works. An unused secret does no harm.
+        await self._store_secrets(channel_id, spec.url, spec.signing_key or generated_key, actor)
         try:
-            await self._changes.apply(body, actor)
+            await self._changes.apply(insert, actor)
         except BaseException:
-            await self._drop(channel_id, actor)
+            await self._remove_secrets(channel_id, actor)
             raise
-        return channel_id, made_key
+        return channel_id, generated_key
 
-    async def update(self, channel_id: str, wanted: ChannelSpec, actor: Actor, if_match: int | None = None) -> None:
-        row = await self._changes.database.aread(lambda c: find(c, channel_id))
-        host = self._check(wanted, ChannelKind(row.kind), is_new=False)
-        values = {**_values(wanted), **({"host": host} if wanted.url is not None else {})}
+    async def update(self, channel_id: str, spec: ChannelSpec, actor: Actor, if_match: int | None = None) -> None:
+        channel = await self._changes.database.aread(lambda c: queries.find_channel(c, channel_id))
+        host = self._check(spec, ChannelKind(channel.kind), is_new=False)
+        values = {**_columns(spec), **({"host": host} if spec.url is not None else {})}
 
-        def body(change: AdminChange) -> None:
-            now = find(change.connection, channel_id)
-            if if_match is not None and now.revision != if_match:
-                raise PreconditionFailed("The channel was changed meanwhile: look at it again.", now.revision)
-            _check_references(change.connection, channel_id, {"name": now.name, **values})
-            changed = {**values, "revision": now.revision + 1, "updated_at": change.at}
-            change.connection.execute(sa.update(t.channels).where(C.channel_id == channel_id).values(changed))
-            told = sorted({*values, *(["signing_key"] if wanted.signing_key else [])})
-            change.record("channel_updated", channel=values.get("name", now.name), changed_fields=told)
+        def update(change: AdminChange) -> None:
+            current = queries.find_channel(change.connection, channel_id)
+            if if_match is not None and current.revision != if_match:
+                raise PreconditionFailed(
+                    f"The channel has changed: it is at revision {current.revision}, not {if_match}. "
+                    "Reload it and try again.",
+                    current.revision,
+                )
+            _check_references(change.connection, channel_id, {"name": current.name, **values})
+            new_revision = {"revision": current.revision + 1, "updated_at": change.at}
+            records.update_channel(change.connection, channel_id, {**values, **new_revision})
+            changed_fields = sorted({*values, *(["signing_key"] if spec.signing_key else [])})
+            change.record("channel_updated", channel=values.get("name", current.name), changed_fields=changed_fields)
 
-        await self._changes.apply(body, actor)
-        await self._keep(channel_id, wanted.url, wanted.signing_key, actor)
+        await self._changes.apply(update, actor)
+        await self._store_secrets(channel_id, spec.url, spec.signing_key, actor)
 
     async def remove(self, channel_id: str, actor: Actor) -> str:
-        """Its name. What waits to be sent there is skipped."""
+        """Returns the channel's name. Queued deliveries are skipped."""
 
-        def body(change: AdminChange) -> str:
-            row = find(change.connection, channel_id)
-            leaning = sa.update(t.channels).where(C.fallback == row.name).values(fallback=None)
-            change.connection.execute(leaning)
-            change.connection.execute(sa.delete(t.channels).where(C.channel_id == channel_id))
-            change.record("channel_removed", channel=row.name, kind=row.kind)
-            return row.name
+        def delete(change: AdminChange) -> str:
+            channel = queries.find_channel(change.connection, channel_id)
+            records.delete_channel(change.connection, channel_id, channel.name)
+            change.record("channel_removed", channel=channel.name, kind=channel.kind)
+            return channel.name
 
-        name = await self._changes.apply(body, actor)
-        await self._drop(channel_id, actor)
+        name = await self._changes.apply(delete, actor)
+        await self._remove_secrets(channel_id, actor)
         return name
 
-    # ---- secrets ---------------------------------------------------------------------------------------
-    async def _keep(self, channel_id: str, url: str | None, key: str | None, actor: Actor) -> None:
+    # Secrets
+    async def _store_secrets(self, channel_id: str, url: str | None, key: str | None, actor: Actor) -> None:
         if url is not None:
             await self._secrets.put(url_secret(channel_id), url, actor)
         if key is not None:
             await self._secrets.put(key_secret(channel_id), key, actor)
 
-    async def _drop(self, channel_id: str, actor: Actor) -> None:
+    async def _remove_secrets(self, channel_id: str, actor: Actor) -> None:
         for name in (url_secret(channel_id), key_secret(channel_id)):
             try:
                 await self._secrets.remove(name, actor)
             except NotFound:
                 continue
 
-    # ---- what does not fit -------------------------------------------------------------------------------
-    def _check(self, wanted: ChannelSpec, kind: ChannelKind, *, is_new: bool) -> str:
-        """The host that the address leads to."""
+    # Checks
+    def _check(self, spec: ChannelSpec, kind: ChannelKind, *, is_new: bool) -> str:
+        """Returns the host of the URL."""
         errors: Errors = []
-        if wanted.name is not None and not _NAME.fullmatch(wanted.name):
-            errors.append(("/name", "A name has letters, digits, spaces and . _ - in it, at most 60 characters."))
-        if not is_new and wanted.kind is not None and wanted.kind is not kind:
-            errors.append(("/kind", "The kind of a channel stays: make another channel."))
-        if wanted.signing_key is not None and kind is not ChannelKind.WEBHOOK:
-            errors.append(("/signing_key", "Only webhooks are signed."))
-        if wanted.signing_key is not None and len(wanted.signing_key) < SHORTEST_KEY:
-            errors.append(("/signing_key", f"A signing key has at least {SHORTEST_KEY} characters."))
-        if wanted.recipients and kind is not ChannelKind.EMAIL:
-            errors.append(("/recipients", "Only e-mail channels have recipients."))
-        host = self._host(wanted.url, kind, is_new, errors)
+        if spec.name is not None and not _NAME.fullmatch(spec.name):
+            errors.append(
+                ("/name", "Use at most 60 letters, digits, spaces and . _ - and start with a letter or a digit.")
+            )
+        if not is_new and spec.kind is not None and spec.kind is not kind:
+            errors.append(("/kind", "You can't change the kind of a channel. Create another channel."))
+        if spec.signing_key is not None and kind is not ChannelKind.WEBHOOK:
+            errors.append(("/signing_key", "Only webhooks have a signing key."))
+        if spec.signing_key is not None and len(spec.signing_key) < MIN_KEY_LENGTH:
+            errors.append(("/signing_key", f"A signing key must have at least {MIN_KEY_LENGTH} characters."))
+        if spec.recipients and kind is not ChannelKind.EMAIL:
+            errors.append(("/recipients", "Only email channels have recipients."))
+        host = self._check_url(spec.url, kind, is_new, errors)
         if errors:
             raise InvalidInput(errors)
         return host
 
-    def _host(self, url: str | None, kind: ChannelKind, is_new: bool, errors: Errors) -> str:
+    def _check_url(self, url: str | None, kind: ChannelKind, is_new: bool, errors: Errors) -> str:
         if kind is ChannelKind.EMAIL:
             if url is not None:
-                errors.append(("/url", "An e-mail channel has no address: mail goes through CAIRN_SMTP_HOST."))
+                errors.append(("/url", "An email channel has no URL. Email is sent through CAIRN_SMTP_HOST."))
             return ""
         if url is None:
             if is_new:
-                errors.append(("/url", "Give the address that notices are sent to."))
+                errors.append(("/url", "Enter the URL to send notifications to."))
             return ""
         try:
             return self._messenger.check(url) if kind is ChannelKind.APPRISE else _host(url)
-        except NotSent as fault:
-            errors.append(("/url", str(fault)))
+        except NotSent as error:
+            errors.append(("/url", str(error)))
             return ""
-
-
-def find(connection: Connection, channel_id: str) -> sa.Row[tuple[Any, ...]]:
-    row = connection.execute(sa.select(t.channels).where(C.channel_id == channel_id)).one_or_none()
-    if row is None:
-        raise NotFound("channel", channel_id)
-    return row
 
 
 def _host(url: str) -> str:
@@ -189,40 +183,35 @@ def _host(url: str) -> str:
     except ValueError:
         host, parts = None, None
     if host is None or parts is None or parts.scheme not in ("http", "https") or not url.isprintable():
-        raise NotSent("An address begins with https:// or http://.")
+        raise NotSent("Enter a URL that starts with https:// or http://.")
     if parts.username or parts.password:
-        raise NotSent("An address may not hold a user and a password.")
+        raise NotSent("A URL can't contain a username or password.")
     return host
 
 
-def _values(wanted: ChannelSpec) -> dict[str, Any]:
-    """The columns that are given."""
-    given: dict[str, Any] = {
-        "name": wanted.name,
-        "is_enabled": wanted.is_enabled,
-        "include_details": wanted.include_details,
-        "notification_kinds": [k.value for k in wanted.notification_kinds]
-        if wanted.notification_kinds is not None
-        else None,
-        "pipelines": list(wanted.pipelines) if wanted.pipelines is not None else None,
-        "recipients": list(wanted.recipients) if wanted.recipients is not None else None,
+def _columns(spec: ChannelSpec) -> dict[str, Any]:
+    kinds = [kind.value for kind in spec.notification_kinds] if spec.notification_kinds is not None else None
+    columns: dict[str, Any] = {
+        "name": spec.name,
+        "is_enabled": spec.is_enabled,
+        "include_details": spec.include_details,
+        "notification_kinds": kinds,
+        "pipelines": list(spec.pipelines) if spec.pipelines is not None else None,
+        "recipients": list(spec.recipients) if spec.recipients is not None else None,
     }
-    values = {name: value for name, value in given.items() if value is not None}
-    return values | ({"fallback": wanted.fallback or None} if wanted.fallback is not None else {})
+    values = {name: value for name, value in columns.items() if value is not None}
+    return values | ({"fallback": spec.fallback or None} if spec.fallback is not None else {})
 
 
 def _check_references(connection: Connection, channel_id: str, values: Mapping[str, Any]) -> None:
     errors: Errors = []
-    same = sa.select(C.channel_id).where(sa.func.lower(C.name) == values["name"].lower(), C.channel_id != channel_id)
-    if connection.execute(same).first() is not None:
-        errors.append(("/name", "There is a channel of this name already."))
+    if queries.is_channel_name_taken(connection, values["name"], channel_id):
+        errors.append(("/name", "Another channel has this name."))
     if fallback := values.get("fallback"):
-        other = connection.execute(sa.select(C.channel_id).where(C.name == fallback)).scalar_one_or_none()
-        if other is None or other == channel_id:
-            errors.append(("/fallback", "The fallback is the name of another channel."))
-    for pipeline_id in values.get("pipelines") or ():
-        p = t.pipelines.c.pipeline_id
-        if connection.execute(sa.select(p).where(p == pipeline_id)).first() is None:
-            errors.append(("/pipelines", f"There is no pipeline {pipeline_id}."))
+        fallback_id = queries.channel_id_by_name(connection, fallback)
+        if fallback_id is None or fallback_id == channel_id:
+            errors.append(("/fallback", "Enter the name of another channel."))
+    for pipeline_id in queries.unknown_pipelines(connection, values.get("pipelines") or ()):
+        errors.append(("/pipelines", f"Pipeline {pipeline_id} does not exist."))
     if errors:
         raise InvalidInput(errors)

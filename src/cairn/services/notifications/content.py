@@ -1,4 +1,4 @@
-"""What is told, before it becomes a card, a mail or a text: plain texts alone."""
+"""The content of a notification as plain text, before it is formatted for a channel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-MOST_LINES = 12  # of one section
+MAX_SECTION_LINES = 12
 
 Tone: TypeAlias = Literal["good", "warning", "attention"]
 
@@ -15,12 +15,12 @@ Tone: TypeAlias = Literal["good", "warning", "attention"]
 class ContentFact:
     name: str
     value: str
-    is_detail: bool = False  # left out where a channel shows no details
+    is_detail: bool = False  # not sent to channels without `include_details`
 
 
 @dataclass(frozen=True, slots=True)
 class ContentSection:
-    """Lines below a heading; all of them are details."""
+    """Lines below a heading. Sections are always details."""
 
     heading: str
     lines: tuple[str, ...]
@@ -28,10 +28,10 @@ class ContentSection:
 
 @dataclass(frozen=True, slots=True)
 class ContentLink:
-    """Opens a page; nothing is decided by opening it."""
+    """Opens a page. Opening a link never decides anything."""
 
     label: str
-    path: str  # below the server's address
+    path: str  # relative to the base URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +43,19 @@ class NotificationContent:
     facts: tuple[ContentFact, ...] = ()
     sections: tuple[ContentSection, ...] = ()
     links: tuple[ContentLink, ...] = ()
-    subject: Mapping[str, Any] = field(default_factory=dict[str, Any])  # ids and words, for programs
+    subject: Mapping[str, Any] = field(default_factory=dict[str, Any])  # ids and statuses for webhook receivers
 
-    @property
-    def plain(self) -> NotificationContent:
-        """Without details."""
-        return replace(self, facts=tuple(f for f in self.facts if not f.is_detail), sections=())
+    def without_details(self) -> NotificationContent:
+        return replace(self, facts=tuple(fact for fact in self.facts if not fact.is_detail), sections=())
 
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
 
-def write(content: NotificationContent) -> dict[str, Any]:
-    return asdict(content)
-
-
-def read(stored: Mapping[str, Any]) -> NotificationContent:
-    parts: dict[str, Any] = {
-        "facts": tuple(ContentFact(**one) for one in stored["facts"]),
-        "sections": tuple(ContentSection(one["heading"], tuple(one["lines"])) for one in stored["sections"]),
-        "links": tuple(ContentLink(**one) for one in stored["links"]),
-    }
-    return NotificationContent(**{**stored, **parts})
+    @staticmethod
+    def from_json(stored: Mapping[str, Any]) -> NotificationContent:
+        parts: dict[str, Any] = {
+            "facts": tuple(ContentFact(**fact) for fact in stored["facts"]),
+            "sections": tuple(ContentSection(s["heading"], tuple(s["lines"])) for s in stored["sections"]),
+            "links": tuple(ContentLink(**link) for link in stored["links"]),
+        }
+        return NotificationContent(**{**stored, **parts})

@@ -1,4 +1,4 @@
-"""Delivers what was noted: durable jobs, three tries with growing waits, then the fallback channel."""
+"""Delivers notifications after the commit, with three attempts and a fallback channel."""
 
 from __future__ import annotations
 
@@ -6,44 +6,40 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import sqlalchemy as sa
 
 from cairn.ports import Clock, JobEngine, NotSent, OutboundError
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.retry import retry_transient
 from cairn.services.masking import mask
-from cairn.services.notifications import content, deliveries, subjects
+from cairn.services.notifications import queries, records
 from cairn.services.notifications.composer import compose
-from cairn.services.notifications.deliveries import CUT_OFF, Row
-from cairn.services.notifications.routing import DeliveryTarget, Routing, channels, fallback_of, read
-from cairn.services.notifications.sender import DeliverySender, OutgoingDelivery, RetryLater, SealedAddress
-from cairn.services.notifications.subjects import Load
+from cairn.services.notifications.content import NotificationContent
+from cairn.services.notifications.records import INTERRUPTED
+from cairn.services.notifications.routing import RoutedChannel, Routing, fallback_of
+from cairn.services.notifications.sender import DeliverySender, OutgoingDelivery, RetryLater, SecretReader
+from cairn.services.notifications.subjects import LoadRun, load_subject
 from cairn.services.text import single_line
 from cairn.store import Connection, Database
-from cairn.store import tables as t
+from cairn.store.runs.run_rows import Row
 from cairn.store.tables.notifications import DeliveryOutcome, DeliveryStatus, NotificationKind
 
 log = logging.getLogger(__name__)
 
-WAITS = (1.0, 5.0)  # seconds before the second and the third try
-AT_ONCE = 16  # tries that are under way at the same time
-LET_FINISH = 3.0  # seconds that tries have when the server stops
-ASKING = frozenset(
+RETRY_DELAYS = (1.0, 5.0)  # seconds before the second and the third attempt
+MAX_CONCURRENT_ATTEMPTS = 16
+SHUTDOWN_SECONDS = 3.0  # for attempts in progress when the server stops
+REQUEST_KINDS = frozenset(
     {NotificationKind.APPROVAL_REQUESTED, NotificationKind.APPROVAL_REMINDER_DUE}
     | {NotificationKind.APPROVAL_ESCALATED, NotificationKind.APPROVAL_ASSIGNED}
 )
 
 
 @dataclass(frozen=True, slots=True)
-class DeliveryEnded:
-    """How a try ended."""
-
+class AttemptResult:
     outcome: DeliveryOutcome
-    told: str
-    lasting: bool = False
-    wait: float = 0.0
+    response: str
+    is_permanent: bool = False  # retrying won't help
+    retry_after: float = 0.0
 
 
 class Courier:
@@ -52,44 +48,44 @@ class Courier:
         database: Database,
         jobs: JobEngine,
         clock: Clock,
-        load: Load,
+        load_run: LoadRun,
         routing: Routing,
-        sending: DeliverySender,
-        secrets: SealedAddress,
-        waits: tuple[float, ...] = WAITS,
+        sender: DeliverySender,
+        secrets: SecretReader,
+        retry_delays: tuple[float, ...] = RETRY_DELAYS,
     ) -> None:
         self._database = database
         self._jobs = jobs
         self._clock = clock
-        self._load = load
+        self._load_run = load_run
         self._routing = routing
-        self._sending = sending
+        self._sender = sender
         self._secrets = secrets
-        self.waits = waits
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self.retry_delays = retry_delays
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT_ATTEMPTS)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._started = False
         self._stopping = asyncio.Event()
 
-    # ---- its life --------------------------------------------------------------------------------------
+    # Start and stop
     def start(self) -> None:
-        """From now on notifications are delivered right after the commit that saved them."""
+        """From now on, notifications are delivered right after the commit that saved them."""
         self._started = True
 
     async def after_commit(self, commits: Sequence[Commit]) -> None:
         if self._started and not self._stopping.is_set():
-            self.wake(notice for commit in commits for notice in commit.outbox)
+            self.wake(notification_id for commit in commits for notification_id in commit.outbox)
 
-    def wake(self, notices: Iterable[str]) -> None:
-        """After the commit: their jobs come a moment later, and join."""
-        for notification_id in notices:
+    def wake(self, notification_ids: Iterable[str]) -> None:
+        """Deliver now. The jobs of the notifications start a moment later and join these tasks."""
+        for notification_id in notification_ids:
             self._task(notification_id)
 
-    async def deliver(self, notice: str) -> None:
-        """The job of a notice; it is over when each of its deliveries is."""
-        await asyncio.shield(self._task(notice))
+    async def deliver(self, notification_id: str) -> None:
+        """The job of a notification. It ends when each of its deliveries has ended."""
+        await asyncio.shield(self._task(notification_id))
         if self._stopping.is_set():
-            raise asyncio.CancelledError  # the job stays for the next start
+            raise asyncio.CancelledError  # resume the job on the next start
 
     def _task(self, notification_id: str) -> asyncio.Task[None]:
         task = self._tasks.get(notification_id)
@@ -100,140 +96,157 @@ class Courier:
         return task
 
     async def stop(self) -> None:
-        """A try that is under way comes to its end, so that it is known; the rest goes on after the next start."""
+        """Let attempts in progress end, so that their outcomes are known. The next start resumes the others."""
         self._stopping.set()
         tasks = tuple(self._tasks.values())
         if tasks:
-            await asyncio.wait(tasks, timeout=LET_FINISH)
+            await asyncio.wait(tasks, timeout=SHUTDOWN_SECONDS)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    # ---- one notice ------------------------------------------------------------------------------------
+    # Notifications
     async def _run(self, notification_id: str) -> None:
         try:
-            await retry_transient(lambda: self._database.transact(lambda c: self._spread(c, notification_id)))
+            await retry_transient(
+                lambda: self._database.transact(lambda c: self._create_deliveries(c, notification_id))
+            )
             while not self._stopping.is_set():
                 now = self._clock.now()
                 rows = await retry_transient(
-                    lambda: self._database.aread(lambda c: deliveries.open_of(c, notification_id))
+                    lambda: self._database.aread(lambda c: queries.open_deliveries(c, notification_id))
                 )
-                due = [row for row in rows if row.due_at <= now]
+                due = [row.delivery_id for row in rows if row.due_at <= now]
                 if not due:
                     return
-                await asyncio.gather(*(self._carry(row.delivery_id) for row in due))
+                await asyncio.gather(*(self._deliver(delivery_id) for delivery_id in due))
         except Exception:
-            log.exception("notice %s could not be delivered", notification_id)
+            log.exception("couldn't deliver notification %s", notification_id)
 
-    def _spread(self, connection: Connection, notification_id: str) -> None:
-        """Who is told what, once."""
-        own = t.notification_outbox.c.notification_id == notification_id
-        row = connection.execute(sa.select(t.notification_outbox).where(own)).one_or_none()
-        if row is None or row.content is not None:
+    def _create_deliveries(self, connection: Connection, notification_id: str) -> None:
+        """Compose the content and choose the targets, once."""
+        notification = queries.notification_or_none(connection, notification_id)
+        if notification is None or notification.content is not None:
             return
         now = self._clock.now()
-        subject = subjects.read(connection, row, self._load, now)
-        told = content.write(compose(subject, self._secrets.mask))
-        connection.execute(sa.update(t.notification_outbox).where(own).values(content=told))
-        for to in self._routing.route(connection, subject, now):
-            made = deliveries.make(connection, notification_id, to, now)
-            if made is not None and to.problem:
-                self._fall_back(connection, row, made, to)
-            if to.due_at is not None:
-                self._jobs.enqueue_notice(connection, notification_id, (to.due_at - now).total_seconds())
+        subject = load_subject(connection, notification, self._load_run, now)
+        records.save_content(connection, notification_id, compose(subject, self._secrets.mask).to_json())
+        for target in self._routing.targets(connection, subject, now):
+            delivery_id = records.insert_delivery(connection, notification_id, target, now)
+            if delivery_id is not None and target.problem:
+                self._create_fallback(connection, notification, delivery_id, target.channel)
+            if target.due_at is not None:
+                self._jobs.enqueue_notice(connection, notification_id, (target.due_at - now).total_seconds())
 
-    def _fall_back(self, connection: Connection, notice: Row, delivery_id: str, to: DeliveryTarget) -> None:
-        """To the channel that stands in for it; one that stands in has no other."""
-        other = fallback_of(channels(connection), to.channel)
-        if other is None:
+    def _create_fallback(
+        self, connection: Connection, notification: Row, delivery_id: str, channel: RoutedChannel | None
+    ) -> None:
+        """Deliver to the fallback channel instead. A fallback has no fallback itself."""
+        fallback = fallback_of(connection, channel)
+        if fallback is None or notification.kind == NotificationKind.TEST.value:
             return
         now = self._clock.now()
-        if notice.kind == NotificationKind.TEST.value:
-            return
-        subject = subjects.read(connection, notice, self._load, now)
-        for next_to in self._routing.address(connection, subject, [other], now):
-            deliveries.make(connection, notice.notification_id, next_to, now, fallback_of=delivery_id)
+        subject = load_subject(connection, notification, self._load_run, now)
+        for target in self._routing.targets_in(connection, subject, [fallback], now):
+            records.insert_delivery(connection, notification.notification_id, target, now, fallback_of=delivery_id)
 
-    # ---- one delivery ----------------------------------------------------------------------------------
-    async def _carry(self, delivery_id: str) -> None:
-        """Until it has arrived or is given up."""
+    # Deliveries
+    async def _deliver(self, delivery_id: str) -> None:
+        """Attempt a delivery until it succeeds or fails for good."""
         while not self._stopping.is_set():
-            async with self._places:
-                out = await retry_transient(lambda: self._database.transact(lambda c: self._begin(c, delivery_id)))
-                if out is None:
-                    return
-                number, outgoing = out
-                ended = await self.try_once(outgoing)
-                wait = await retry_transient(
-                    lambda n=number, e=ended: self._database.transact(lambda c: self._end(c, delivery_id, n, e))
+            async with self._slots:
+                started = await retry_transient(
+                    lambda: self._database.transact(lambda c: self._start_attempt(c, delivery_id))
                 )
-            if wait is None:
+                if started is None:
+                    return
+                number, delivery = started
+                result = await self.attempt(delivery)
+                delay = await retry_transient(
+                    lambda n=number, r=result: self._database.transact(
+                        lambda c: self._end_attempt(c, delivery_id, n, r)
+                    )
+                )
+            if delay is None:
                 return
-            await self._rest(wait)
+            await self._sleep(delay)
 
-    async def _rest(self, seconds: float) -> None:
+    async def _sleep(self, seconds: float) -> None:
+        """Return early when the server stops."""
         try:
             async with asyncio.timeout(seconds):
                 await self._stopping.wait()
         except TimeoutError:
             return
 
-    def _begin(self, connection: Connection, delivery_id: str) -> tuple[int, OutgoingDelivery] | None:
-        row = deliveries.find(connection, delivery_id)
-        if row.status not in deliveries.OPEN:
+    def _start_attempt(self, connection: Connection, delivery_id: str) -> tuple[int, OutgoingDelivery] | None:
+        """The number of the attempt and what to send, or None if the delivery has ended."""
+        row = queries.find_delivery(connection, delivery_id)
+        if row.status not in queries.OPEN_STATUSES:
             return None
         now = self._clock.now()
-        notice = deliveries.notification_of(connection, row)
-        channel = deliveries.channel_of(connection, row)
+        notification = queries.find_notification(connection, row.notification_id)
+        channel = queries.channel_or_none(connection, row.channel_id)
         if channel is None or not channel.is_enabled:
-            deliveries.close(connection, delivery_id, DeliveryStatus.SKIPPED, "The channel is not in use now.", now)
+            skipped = "The channel was disabled or removed."
+            records.close_delivery(connection, delivery_id, DeliveryStatus.SKIPPED, skipped, now)
             return None
-        if notice.kind in ASKING and deliveries.is_decided(connection, notice.approval_id):
-            deliveries.close(connection, delivery_id, DeliveryStatus.SKIPPED, "It has been decided meanwhile.", now)
+        if notification.kind in REQUEST_KINDS and queries.is_decided(connection, notification.approval_id):
+            skipped = "The approval was decided before delivery."
+            records.close_delivery(connection, delivery_id, DeliveryStatus.SKIPPED, skipped, now)
             return None
-        if row.attempt_count > len(self.waits):  # the process died in the last one
-            deliveries.end_try(connection, delivery_id, row.attempt_count, DeliveryOutcome.UNKNOWN, CUT_OFF, now)
-            self._give_up(connection, row, DeliveryStatus.UNKNOWN, CUT_OFF)
+        if row.attempt_count > len(self.retry_delays):  # the process died during the last attempt
+            records.end_attempt(connection, delivery_id, row.attempt_count, DeliveryOutcome.UNKNOWN, INTERRUPTED, now)
+            self._give_up(connection, row, DeliveryStatus.UNKNOWN, INTERRUPTED)
             return None
-        number = deliveries.begin_try(connection, row, now)
-        return number, OutgoingDelivery(delivery_id, read(channel), row.recipient, content.read(notice.content))
+        number = records.start_attempt(connection, row, now)
+        content = NotificationContent.from_json(notification.content)
+        return number, OutgoingDelivery(delivery_id, RoutedChannel.from_row(channel), row.recipient, content)
 
-    async def try_once(self, out: OutgoingDelivery) -> DeliveryEnded:
-        ended = await self._tried(out)
-        told = await asyncio.to_thread(self._secrets.mask, ended.told)
-        return replace(ended, told=single_line(mask(told)))
+    async def attempt(self, delivery: OutgoingDelivery) -> AttemptResult:
+        result = await self._send(delivery)
+        response = await asyncio.to_thread(self._secrets.mask, result.response)
+        return replace(result, response=single_line(mask(response)))
 
-    async def _tried(self, out: OutgoingDelivery) -> DeliveryEnded:
+    async def _send(self, delivery: OutgoingDelivery) -> AttemptResult:
         try:
-            return DeliveryEnded(DeliveryOutcome.SENT, await self._sending.send(out))
-        except RetryLater as fault:
-            return DeliveryEnded(DeliveryOutcome.NOT_SENT, str(fault), wait=fault.seconds)
-        except OutboundError as fault:
-            outcome = DeliveryOutcome.NOT_SENT if isinstance(fault, NotSent) else DeliveryOutcome.UNKNOWN
-            return DeliveryEnded(outcome, str(fault), fault.lasting)
+            return AttemptResult(DeliveryOutcome.SENT, await self._sender.send(delivery))
+        except RetryLater as error:
+            return AttemptResult(DeliveryOutcome.NOT_SENT, str(error), retry_after=error.seconds)
+        except OutboundError as error:
+            outcome = DeliveryOutcome.NOT_SENT if isinstance(error, NotSent) else DeliveryOutcome.UNKNOWN
+            return AttemptResult(outcome, str(error), error.lasting)
         except Exception as error:
-            log.exception("delivery %s went wrong", out.delivery_id)
-            return DeliveryEnded(DeliveryOutcome.UNKNOWN, f"{type(error).__name__}: {error}", lasting=True)
+            log.exception("delivery %s failed unexpectedly", delivery.delivery_id)
+            return AttemptResult(DeliveryOutcome.UNKNOWN, f"{type(error).__name__}: {error}", is_permanent=True)
 
-    def _end(self, connection: Connection, delivery_id: str, number: int, ended: DeliveryEnded) -> float | None:
-        """The seconds until the next try; None if there is none."""
+    def _end_attempt(
+        self, connection: Connection, delivery_id: str, number: int, result: AttemptResult
+    ) -> float | None:
+        """The seconds until the next attempt, or None if this was the last."""
         now = self._clock.now()
-        deliveries.end_try(connection, delivery_id, number, ended.outcome, ended.told, now)
-        if ended.outcome is DeliveryOutcome.SENT:
-            deliveries.close(connection, delivery_id, DeliveryStatus.SENT, ended.told, now)
+        records.end_attempt(connection, delivery_id, number, result.outcome, result.response, now)
+        if result.outcome is DeliveryOutcome.SENT:
+            records.close_delivery(connection, delivery_id, DeliveryStatus.SENT, result.response, now)
             return None
-        row = deliveries.find(connection, delivery_id)
-        is_unknown = ended.outcome is DeliveryOutcome.UNKNOWN
-        if ended.lasting or number > len(self.waits):
-            self._give_up(connection, row, DeliveryStatus.UNKNOWN if is_unknown else DeliveryStatus.FAILED, ended.told)
+        row = queries.find_delivery(connection, delivery_id)
+        is_unknown = result.outcome is DeliveryOutcome.UNKNOWN
+        if result.is_permanent or number > len(self.retry_delays):
+            status = DeliveryStatus.UNKNOWN if is_unknown else DeliveryStatus.FAILED
+            self._give_up(connection, row, status, result.response)
             return None
-        values: dict[str, Any] = {"status": DeliveryStatus.WAITING.value, "response": ended.told}
-        deliveries.update(connection, delivery_id, **values, possible_duplicate=row.possible_duplicate or is_unknown)
-        return max(self.waits[number - 1], ended.wait)
+        records.update_delivery(
+            connection,
+            delivery_id,
+            status=DeliveryStatus.WAITING.value,
+            response=result.response,
+            possible_duplicate=row.possible_duplicate or is_unknown,
+        )
+        return max(self.retry_delays[number - 1], result.retry_after)
 
-    def _give_up(self, connection: Connection, row: Row, status: DeliveryStatus, told: str) -> None:
-        deliveries.close(connection, row.delivery_id, status, told, self._clock.now())
-        channel = deliveries.channel_of(connection, row)
+    def _give_up(self, connection: Connection, row: Row, status: DeliveryStatus, response: str) -> None:
+        records.close_delivery(connection, row.delivery_id, status, response, self._clock.now())
+        channel = queries.channel_or_none(connection, row.channel_id)
         if row.fallback_of is None and channel is not None:
-            notice = deliveries.notification_of(connection, row)
-            self._fall_back(connection, notice, row.delivery_id, deliveries.direct(read(channel)))
+            notification = queries.find_notification(connection, row.notification_id)
+            self._create_fallback(connection, notification, row.delivery_id, RoutedChannel.from_row(channel))

@@ -1,27 +1,24 @@
-"""What people are to be told is written down in the transaction that it happens in."""
+"""Saves notifications in the transaction of the event that they report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from uuid import uuid4
-
-import sqlalchemy as sa
 
 from cairn.core.commands import CommandContext
 from cairn.core.events import Event
 from cairn.ports import JobEngine
 from cairn.services.engine.commit import Commit
+from cairn.services.notifications.queries import has_enabled_channel
+from cairn.services.notifications.records import insert_notification
 from cairn.store import Connection, LoadedRun
-from cairn.store import tables as t
-from cairn.store.prepared_statements import PreparedQuery, insert_into
 from cairn.store.tables.notifications import NotificationKind
 
-TOLD = frozenset(kind.value for kind in NotificationKind if kind is not NotificationKind.TEST)
-CLOSED = frozenset({NotificationKind.APPROVAL_REJECTED.value, NotificationKind.APPROVAL_TIMEOUT.value})
-FAILED = NotificationKind.EXECUTION_FAILED.value
-
-_ANY = PreparedQuery(sa.select(t.channels.c.channel_id).where(t.channels.c.is_enabled == sa.true()).limit(1))
-_INSERT = insert_into(t.notification_outbox)
+NOTIFIED_EVENTS = frozenset(kind.value for kind in NotificationKind if kind is not NotificationKind.TEST)
+UNSUCCESSFUL_DECISIONS = frozenset({NotificationKind.APPROVAL_REJECTED.value, NotificationKind.APPROVAL_TIMEOUT.value})
+EXECUTION_FAILED = NotificationKind.EXECUTION_FAILED.value
+RUN_FAILED = NotificationKind.RUN_FAILED.value
+AUTO_APPROVED = NotificationKind.APPROVAL_AUTO_APPROVED.value
 
 
 class NotificationOutbox:
@@ -30,12 +27,14 @@ class NotificationOutbox:
 
     def add(self, connection: Connection, commit: Commit, /) -> tuple[str, ...]:
         """The ids of the new notifications. They are saved with the commit and delivered after it."""
-        told = [event for event in commit.decision.events if event.type in TOLD]
-        if not told or _ANY.first(connection, {}) is None:
+        events = [event for event in commit.decision.events if event.type in NOTIFIED_EVENTS]
+        if not events or not has_enabled_channel(connection):
             return ()
-        return tuple(self._write(connection, commit.before, event, commit.context) for event in worth_telling(told))
+        return tuple(
+            self._save(connection, commit.before, event, commit.context) for event in notifiable_events(events)
+        )
 
-    def _write(self, connection: Connection, before: LoadedRun, event: Event, given: CommandContext) -> str:
+    def _save(self, connection: Connection, before: LoadedRun, event: Event, context: CommandContext) -> str:
         notification_id = str(uuid4())
         values = {
             "notification_id": notification_id,
@@ -44,25 +43,25 @@ class NotificationOutbox:
             "run_id": before.facts.run_id,
             "execution_id": event.execution,
             "approval_id": event.approval,
-            "actor": given.by,
+            "actor": context.by,
             "detail": {name: value for name, value in event.detail.items() if name != "stack_trace"},
-            "created_at": given.at,
+            "created_at": context.at,
             "content": None,
         }
-        _INSERT.run(connection, values)
+        insert_notification(connection, values)
         self._jobs.enqueue_notice(connection, notification_id)
         return notification_id
 
 
-def worth_telling(events: Iterable[Event]) -> list[Event]:
-    """One thing is told once: a rejection fails its execution, which fails the run."""
-    kinds = {event.type.value for event in events}
-    left_out = {NotificationKind.RUN_FAILED.value} if kinds & (CLOSED | {FAILED}) else set[str]()
-    closed = {event.execution for event in events if event.type.value in CLOSED}
+def notifiable_events(events: Sequence[Event]) -> list[Event]:
+    """Report each problem once: a rejection fails its execution, which fails the run."""
+    types = {event.type.value for event in events}
+    run_failure_is_explained = bool(types & (UNSUCCESSFUL_DECISIONS | {EXECUTION_FAILED}))
+    decided = {event.execution for event in events if event.type.value in UNSUCCESSFUL_DECISIONS}
     return [
         event
         for event in events
-        if event.type.value not in left_out
-        and not (event.type.value == FAILED and event.execution in closed)
-        and not (event.type.value == NotificationKind.APPROVAL_AUTO_APPROVED.value and not event.detail.get("notify"))
+        if not (event.type.value == RUN_FAILED and run_failure_is_explained)
+        and not (event.type.value == EXECUTION_FAILED and event.execution in decided)
+        and not (event.type.value == AUTO_APPROVED and not event.detail.get("notify"))
     ]

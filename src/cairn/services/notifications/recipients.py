@@ -1,25 +1,23 @@
-"""Who is told: named by a rule, by a role, or by what happened; each as they want it."""
+"""The people a notification goes to, and their preferences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
-import sqlalchemy as sa
-
 from cairn.core.states import ApprovalKind
 from cairn.services.actors import Role
+from cairn.services.notifications.queries import preference_rows
 from cairn.services.notifications.subjects import NotificationSubject
 from cairn.store import Connection
-from cairn.store import tables as t
 from cairn.store.tables.notifications import NotificationKind
 
-DECIDERS = (Role.APPROVER.value, Role.ADMIN.value)
-SUBMITTERS = (*DECIDERS, Role.EDITOR.value)
-STARTERS = frozenset(
+APPROVERS = (Role.APPROVER.value, Role.ADMIN.value)
+FORM_SUBMITTERS = (*APPROVERS, Role.EDITOR.value)
+KINDS_FOR_THE_STARTER = frozenset(
     {NotificationKind.EXECUTION_FAILED, NotificationKind.RUN_FAILED, NotificationKind.RUN_COMPLETED}
     | {NotificationKind.APPROVAL_REJECTED, NotificationKind.APPROVAL_TIMEOUT}
     | {NotificationKind.BUDGET_WARNING, NotificationKind.BUDGET_EXHAUSTED}
@@ -36,76 +34,78 @@ class Recipient(Protocol):
 
 class Recipients(Protocol):
     def people(self, connection: Connection, named: Iterable[str]) -> Iterable[Recipient]:
-        """Persons, addresses, roles and groups, as those who are behind them."""
+        """The people behind names of users, email addresses, roles and groups."""
         ...
 
 
-def named(subject: NotificationSubject) -> tuple[str, ...]:
-    """Persons, addresses, roles and groups that are told of it."""
-    a, terms = subject.approval, subject.terms
+def recipient_names(subject: NotificationSubject) -> tuple[str, ...]:
+    """The users, email addresses, roles and groups to notify."""
+    approval, terms = subject.approval, subject.terms
     match subject.kind:
         case NotificationKind.APPROVAL_ASSIGNED:
             return tuple(subject.detail.get("to") or ())
         case NotificationKind.APPROVAL_ESCALATED if terms.escalate_to:
             return terms.escalate_to
-        case kind if kind in STARTERS:
+        case kind if kind in KINDS_FOR_THE_STARTER:
             return (subject.loaded.facts.created_by, *terms.recipients)
         case _:
-            may = SUBMITTERS if a is not None and a.kind is ApprovalKind.INPUT else DECIDERS
-            return terms.recipients or (a.assigned_to if a is not None else ()) or may
+            is_form = approval is not None and approval.kind is ApprovalKind.INPUT
+            assigned_to = approval.assigned_to if approval is not None else ()
+            return terms.recipients or assigned_to or (FORM_SUBMITTERS if is_form else APPROVERS)
 
 
 @dataclass(frozen=True, slots=True)
 class QuietPeriod:
-    """Hours of each day in which nothing is sent, by the clock of a place."""
+    """Hours of each day in which nothing is sent, in local time."""
 
     start: time
     end: time
     zone: ZoneInfo
 
     @classmethod
-    def of(cls, stored: Any) -> QuietPeriod | None:
+    def from_json(cls, stored: Any) -> QuietPeriod | None:
         if not stored:
             return None
         return cls(
             time.fromisoformat(stored["start"]), time.fromisoformat(stored["end"]), ZoneInfo(stored["time_zone"])
         )
 
-    def over_at(self, now: datetime) -> datetime:
-        """Now, or when they end."""
-        here = now.astimezone(self.zone)
-        clock = here.time().replace(tzinfo=None)
+    def earliest_delivery(self, now: datetime) -> datetime:
+        """The end of the quiet hours, or `now` outside of them."""
+        local = now.astimezone(self.zone)
+        clock_time = local.time().replace(tzinfo=None)
         if self.start <= self.end:
-            if not self.start <= clock < self.end:
+            if not self.start <= clock_time < self.end:
                 return now
-        elif self.end <= clock < self.start:
+        elif self.end <= clock_time < self.start:
             return now
-        day = here.date() + timedelta(days=1) if clock >= self.end else here.date()
+        day = local.date() + timedelta(days=1) if clock_time >= self.end else local.date()
         return datetime.combine(day, self.end, self.zone).astimezone(now.tzinfo)
 
 
 @dataclass(frozen=True, slots=True)
 class RecipientPreference:
     channels: frozenset[str] | None = None  # names or kinds; None: all
-    kinds: frozenset[str] | None = None
-    quiet: QuietPeriod | None = None
+    notification_kinds: frozenset[str] | None = None
+    quiet_hours: QuietPeriod | None = None
 
-    def wants(self, kind: str, channel: str, channel_kind: str) -> bool:
-        reaches = self.channels is None or not self.channels.isdisjoint({channel, channel_kind})
-        return reaches and (self.kinds is None or kind in self.kinds)
-
-
-ALL = RecipientPreference()
+    def allows(self, kind: str, channel: str, channel_kind: str) -> bool:
+        channel_is_allowed = self.channels is None or not self.channels.isdisjoint({channel, channel_kind})
+        return channel_is_allowed and (self.notification_kinds is None or kind in self.notification_kinds)
 
 
-def preferences(connection: Connection, users: Iterable[str]) -> dict[str, RecipientPreference]:
-    p = t.notification_preferences
-    rows = connection.execute(sa.select(p).where(p.c.user.in_(list(users))))
+NO_PREFERENCE = RecipientPreference()
+
+
+def preferences_of(connection: Connection, users: Iterable[str]) -> Mapping[str, RecipientPreference]:
+    """Users without preferences are left out."""
     return {
-        row.user: RecipientPreference(_set(row.channels), _set(row.notification_kinds), QuietPeriod.of(row.quiet_hours))
-        for row in rows
+        row.user: RecipientPreference(
+            _set_or_none(row.channels), _set_or_none(row.notification_kinds), QuietPeriod.from_json(row.quiet_hours)
+        )
+        for row in preference_rows(connection, users)
     }
 
 
-def _set(stored: Any) -> frozenset[str] | None:
+def _set_or_none(stored: Any) -> frozenset[str] | None:
     return None if stored is None else frozenset(stored)

@@ -1,23 +1,28 @@
-"""Which channels a notice goes to, and on those that reach single persons, to whom."""
+"""Chooses the channels of a notification and, for email, the recipients."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-import sqlalchemy as sa
-
-from cairn.services.notifications.recipients import ALL, RecipientPreference, Recipients, named, preferences
+from cairn.services.notifications import queries
+from cairn.services.notifications.recipients import (
+    NO_PREFERENCE,
+    RecipientPreference,
+    Recipients,
+    preferences_of,
+    recipient_names,
+)
 from cairn.services.notifications.subjects import NotificationSubject
 from cairn.store import Connection
-from cairn.store import tables as t
+from cairn.store.runs.run_rows import Row
 from cairn.store.tables.notifications import ChannelKind
 
 
 @dataclass(frozen=True, slots=True)
 class RoutedChannel:
-    """As it is set up; its address is a secret of its own."""
+    """A channel without its URL, which is a secret."""
 
     channel_id: str
     name: str
@@ -28,97 +33,101 @@ class RoutedChannel:
     recipients: tuple[str, ...]
     fallback: str | None
 
-    def is_named(self, wanted: str) -> bool:
-        return wanted.casefold() in (self.name.casefold(), self.kind.value)
+    @classmethod
+    def from_row(cls, row: Row) -> RoutedChannel:
+        return cls(
+            row.channel_id,
+            row.name,
+            ChannelKind(row.kind),
+            row.include_details,
+            frozenset(row.notification_kinds),
+            frozenset(row.pipelines),
+            tuple(row.recipients),
+            row.fallback,
+        )
 
-    def takes(self, kind: str, pipeline_id: str) -> bool:
-        """Without a rule that names it."""
+    def matches(self, name_or_kind: str) -> bool:
+        return name_or_kind.casefold() in (self.name.casefold(), self.kind.value)
+
+    def accepts(self, kind: str, pipeline_id: str) -> bool:
+        """Whether it receives these notifications when no rule names channels."""
         return kind in self.notification_kinds and (not self.pipelines or pipeline_id in self.pipelines)
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryTarget:
-    """One delivery to be made."""
+    """A channel to deliver to and, for email, the recipient."""
 
     channel: RoutedChannel | None
     name: str
     kind: str
     recipient: str = ""
-    due_at: datetime | None = None  # None: at once
-    problem: str = ""  # why nothing can be sent there
+    due_at: datetime | None = None  # None: now
+    problem: str = ""  # why delivery is impossible
 
-
-def channels(connection: Connection) -> list[RoutedChannel]:
-    """Those that are in use."""
-    query = sa.select(t.channels).where(t.channels.c.is_enabled == sa.true()).order_by(t.channels.c.name)
-    return [read(row) for row in connection.execute(query)]
-
-
-def read(row: sa.Row[tuple[object, ...]]) -> RoutedChannel:
-    return RoutedChannel(
-        row.channel_id,
-        row.name,
-        ChannelKind(row.kind),
-        row.include_details,
-        frozenset(row.notification_kinds),
-        frozenset(row.pipelines),
-        tuple(row.recipients),
-        row.fallback,
-    )
+    @classmethod
+    def of(
+        cls, channel: RoutedChannel, recipient: str = "", due_at: datetime | None = None, problem: str = ""
+    ) -> DeliveryTarget:
+        return cls(channel, channel.name, channel.kind.value, recipient, due_at, problem)
 
 
 class Routing:
-    def __init__(self, people: Recipients) -> None:
-        self._people = people
+    def __init__(self, recipients: Recipients) -> None:
+        self._recipients = recipients
 
-    def route(self, connection: Connection, subject: NotificationSubject, now: datetime) -> list[DeliveryTarget]:
-        """By the rule's channels where it names some, otherwise by what each channel takes."""
-        known = channels(connection)
-        wanted = subject.terms.channels
-        if not wanted:
+    def targets(self, connection: Connection, subject: NotificationSubject, now: datetime) -> list[DeliveryTarget]:
+        """The channels that the rule names. If it names none, the channels that accept this kind of notification."""
+        enabled = enabled_channels(connection)
+        names = subject.terms.channels
+        if not names:
             pipeline = subject.loaded.facts.pipeline_id
-            chosen = [channel for channel in known if channel.takes(subject.kind.value, pipeline)]
-            return self.address(connection, subject, chosen, now)
-        chosen = [channel for channel in known if any(channel.is_named(name) for name in wanted)]
-        missing = [name for name in wanted if not any(channel.is_named(name) for channel in known)]
-        lost = [
-            DeliveryTarget(None, name, name, problem="No channel of this name or kind is set up.") for name in missing
+            chosen = [channel for channel in enabled if channel.accepts(subject.kind.value, pipeline)]
+            return self.targets_in(connection, subject, chosen, now)
+        chosen = [channel for channel in enabled if any(channel.matches(name) for name in names)]
+        unknown = [name for name in names if not any(channel.matches(name) for channel in enabled)]
+        problem = "No enabled channel has this name or kind."
+        return [
+            *self.targets_in(connection, subject, chosen, now),
+            *(DeliveryTarget(None, name, name, problem=problem) for name in unknown),
         ]
-        return [*self.address(connection, subject, chosen, now), *lost]
 
-    def address(
-        self, connection: Connection, subject: NotificationSubject, chosen: Sequence[RoutedChannel], now: datetime
+    def targets_in(
+        self, connection: Connection, subject: NotificationSubject, channels: Sequence[RoutedChannel], now: datetime
     ) -> list[DeliveryTarget]:
-        found: list[DeliveryTarget] = []
-        for channel in chosen:
+        targets: list[DeliveryTarget] = []
+        for channel in channels:
             if channel.kind is ChannelKind.EMAIL:
-                found += self._persons(connection, subject, channel, now)
+                targets += self._email_targets(connection, subject, channel, now)
             else:
-                found.append(DeliveryTarget(channel, channel.name, channel.kind.value))
-        return found
+                targets.append(DeliveryTarget.of(channel))
+        return targets
 
-    def _persons(
+    def _email_targets(
         self, connection: Connection, subject: NotificationSubject, channel: RoutedChannel, now: datetime
     ) -> Iterable[DeliveryTarget]:
-        everybody = (*named(subject), *(() if subject.terms.recipients else channel.recipients))
-        people = list(self._people.people(connection, everybody))
-        wishes = preferences(connection, {person.name for person in people})
-        reached = {person.email.casefold(): person for person in people if person.email}
-        if not reached:
-            yield DeliveryTarget(
-                channel, channel.name, channel.kind.value, problem="Nobody who is told has an address."
-            )
-        for person in reached.values():
-            wish = wishes.get(person.name, ALL)
-            if wish.wants(subject.kind.value, channel.name, channel.kind.value):
-                yield DeliveryTarget(channel, channel.name, channel.kind.value, person.email, _due(wish, now))
+        names = (*recipient_names(subject), *(() if subject.terms.recipients else channel.recipients))
+        people = list(self._recipients.people(connection, names))
+        preferences = preferences_of(connection, {person.name for person in people})
+        by_address = {person.email.casefold(): person for person in people if person.email}
+        if not by_address:
+            yield DeliveryTarget.of(channel, problem="None of the recipients has an email address.")
+        for person in by_address.values():
+            preference = preferences.get(person.name, NO_PREFERENCE)
+            if preference.allows(subject.kind.value, channel.name, channel.kind.value):
+                yield DeliveryTarget.of(channel, person.email, _due_at(preference, now))
 
 
-def _due(wish: RecipientPreference, now: datetime) -> datetime | None:
-    due = wish.quiet.over_at(now) if wish.quiet is not None else now
-    return due if due > now else None
+def enabled_channels(connection: Connection) -> list[RoutedChannel]:
+    return [RoutedChannel.from_row(row) for row in queries.enabled_channels(connection)]
 
 
-def fallback_of(known: Iterable[RoutedChannel], channel: RoutedChannel | None) -> RoutedChannel | None:
-    by_name: Mapping[str, RoutedChannel] = {one.name: one for one in known}
-    return by_name.get(channel.fallback) if channel is not None and channel.fallback is not None else None
+def fallback_of(connection: Connection, channel: RoutedChannel | None) -> RoutedChannel | None:
+    if channel is None or channel.fallback is None:
+        return None
+    return next((other for other in enabled_channels(connection) if other.name == channel.fallback), None)
+
+
+def _due_at(preference: RecipientPreference, now: datetime) -> datetime | None:
+    due_at = preference.quiet_hours.earliest_delivery(now) if preference.quiet_hours is not None else now
+    return due_at if due_at > now else None

@@ -1,4 +1,4 @@
-"""One try: a notice in the form that its channel takes, handed over to the outside."""
+"""Sends one delivery attempt in the format of its channel."""
 
 from __future__ import annotations
 
@@ -15,22 +15,20 @@ from cairn.services.notifications.routing import RoutedChannel
 from cairn.services.text import single_line
 from cairn.store.tables.notifications import ChannelKind
 
-SECONDS = 10.0
-LIMIT = 10_000  # bytes of an answer that are looked at
-LONGEST_WAIT = 60.0  # seconds that a service may ask us to wait
-TRY_AGAIN = frozenset({408, 425, 429})
+TIMEOUT_SECONDS = 10.0
+MAX_RESPONSE_BYTES = 10_000
+MAX_RETRY_AFTER_SECONDS = 60.0
+RETRYABLE_STATUSES = frozenset({408, 425, 429})
 
 
-class SealedAddress(Protocol):
-    """Where secrets are kept."""
-
+class SecretReader(Protocol):
     def get(self, name: str) -> str | None: ...
 
     def mask(self, text: str) -> str: ...
 
 
 class RetryLater(NotSent):
-    """The service has no time, and says when it has."""
+    """The service is overloaded and may say how long to wait."""
 
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(message)
@@ -55,80 +53,85 @@ def key_secret(channel_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OutboundPorts:
-    """The ways out."""
-
     web: HttpClient
     mailer: Mailer
     messenger: Messenger
 
 
 class DeliverySender:
-    def __init__(self, ways: OutboundPorts, secrets: SealedAddress, clock: Clock, base: str) -> None:
-        """`base`: what links begin with."""
-        self._ways = ways
+    def __init__(self, outbound: OutboundPorts, secrets: SecretReader, clock: Clock, base_url: str) -> None:
+        """`base_url` is the start of all links."""
+        self._outbound = outbound
         self._secrets = secrets
         self._clock = clock
-        self._base = base
+        self._base_url = base_url
 
-    async def send(self, out: OutgoingDelivery) -> str:
-        """What was answered. Raises NotSent or Unknown."""
-        content = out.content if out.channel.include_details else out.content.plain
-        match out.channel.kind:
+    async def send(self, delivery: OutgoingDelivery) -> str:
+        """Returns the response. Raises NotSent or DeliveryUnknown."""
+        channel, content = delivery.channel, delivery.content
+        if not channel.include_details:
+            content = content.without_details()
+        match channel.kind:
             case ChannelKind.TEAMS:
-                return await self._post(out, encode_json(teams.message(content, self._base)))
+                return await self._post(channel, encode_json(teams.message(content, self._base_url)))
             case ChannelKind.SLACK:
-                return await self._post(out, encode_json(slack.message(content, self._base)))
+                return await self._post(channel, encode_json(slack.message(content, self._base_url)))
             case ChannelKind.WEBHOOK:
-                return await self._call(out, content)
+                return await self._call_webhook(delivery, content)
             case ChannelKind.EMAIL:
-                mail = email.message(content, self._base, out.recipient)
-                return await self._ways.mailer.send(mail, message_id=out.delivery_id)
+                mail = email.message(content, self._base_url, delivery.recipient)
+                return await self._outbound.mailer.send(mail, message_id=delivery.delivery_id)
             case ChannelKind.APPRISE:
-                text = email.text(content, self._base)
-                await self._ways.messenger.send(await self._address(out), content.title, text)
-                return "taken"
+                text = email.text(content, self._base_url)
+                await self._outbound.messenger.send(await self._url(channel), content.title, text)
+                return "accepted"
             case _:
-                assert_never(out.channel.kind)
+                assert_never(channel.kind)
 
-    async def _call(self, out: OutgoingDelivery, content: NotificationContent) -> str:
+    async def _call_webhook(self, delivery: OutgoingDelivery, content: NotificationContent) -> str:
         now = self._clock.now()
-        key = await self._secret(key_secret(out.channel.channel_id), "signing key")
-        body = encode_json(webhook.body(content, self._base, out.delivery_id, now))
+        key = await self._secret(key_secret(delivery.channel.channel_id), "signing key")
+        body = encode_json(webhook.body(content, self._base_url, delivery.delivery_id, now))
         headers = {
-            "Cairn-Signature": webhook.sign(key, now, body),
-            "Cairn-Delivery": out.delivery_id,
-            "Idempotency-Key": out.delivery_id,
+            "Cairn-Signature": webhook.signature(key, now, body),
+            "Cairn-Delivery": delivery.delivery_id,
+            "Idempotency-Key": delivery.delivery_id,
         }
-        return await self._post(out, body, headers)
+        return await self._post(delivery.channel, body, headers)
 
-    async def _post(self, out: OutgoingDelivery, body: bytes, headers: dict[str, str] | None = None) -> str:
-        address = await self._address(out)
-        told = {"Content-Type": "application/json", **(headers or {})}
-        answer = await self._ways.web.request("POST", address, headers=told, body=body, timeout=SECONDS, limit=LIMIT)
-        return _taken(answer)
+    async def _post(self, channel: RoutedChannel, body: bytes, headers: dict[str, str] | None = None) -> str:
+        response = await self._outbound.web.request(
+            "POST",
+            await self._url(channel),
+            headers={"Content-Type": "application/json", **(headers or {})},
+            body=body,
+            timeout=TIMEOUT_SECONDS,
+            limit=MAX_RESPONSE_BYTES,
+        )
+        return _checked(response)
 
-    async def _address(self, out: OutgoingDelivery) -> str:
-        return await self._secret(url_secret(out.channel.channel_id), "address")
+    async def _url(self, channel: RoutedChannel) -> str:
+        return await self._secret(url_secret(channel.channel_id), "URL")
 
-    async def _secret(self, name: str, what: str) -> str:
+    async def _secret(self, name: str, label: str) -> str:
         try:
             value = await asyncio.to_thread(self._secrets.get, name)
         except ServiceError as error:
             raise NotSent(error.message, lasting=True) from None
         if value is None:
-            raise NotSent(f"The channel has no {what}: give it one.", lasting=True)
+            raise NotSent(f"The channel has no {label}. Set one with `cairn channels update`.", lasting=True)
         return value
 
 
-def _taken(answer: HttpResponse) -> str:
-    said = single_line(answer.body.decode(errors="replace"))
-    told = f"{answer.status} {said}".strip()
-    if 200 <= answer.status < 300:
-        return told
-    if answer.status in TRY_AGAIN:
-        raise RetryLater(f"It was answered {told}", _wait(answer.headers.get("retry-after", "")))
-    raise NotSent(f"It was answered {told}", lasting=400 <= answer.status < 500)
+def _checked(response: HttpResponse) -> str:
+    body = single_line(response.body.decode(errors="replace"))
+    text = f"{response.status} {body}".strip()
+    if 200 <= response.status < 300:
+        return text
+    if response.status in RETRYABLE_STATUSES:
+        raise RetryLater(f"The service responded {text}", _retry_after(response.headers.get("retry-after", "")))
+    raise NotSent(f"The service responded {text}", lasting=400 <= response.status < 500)
 
 
-def _wait(asked: str) -> float:
-    return min(float(asked), LONGEST_WAIT) if asked.isdecimal() else 0.0
+def _retry_after(header: str) -> float:
+    return min(float(header), MAX_RETRY_AFTER_SECONDS) if header.isdecimal() else 0.0

@@ -1,13 +1,11 @@
-"""What a notice is about, read when it is known that somebody is told: a moment after the commit."""
+"""What a notification reports, read shortly after the commit, when it is delivered."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
-
-import sqlalchemy as sa
+from typing import Any
 
 from cairn.core.approval import Approval
 from cairn.core.execution import Execution
@@ -15,17 +13,17 @@ from cairn.core.rule_verdict import ApprovalTerms
 from cairn.core.states import ApprovalStatus
 from cairn.services.approvals.eligibility import eligibility_of
 from cairn.services.identity.directory import roll
+from cairn.services.notifications import queries
 from cairn.store import Connection, LoadedRun
-from cairn.store import tables as t
+from cairn.store.runs.run_rows import Row
 from cairn.store.tables.notifications import NotificationKind
 
-Load = Callable[[Connection, str], LoadedRun]
-Row = sa.Row[tuple[Any, ...]]
+LoadRun = Callable[[Connection, str], LoadedRun]
 
 
 @dataclass(frozen=True, slots=True)
 class ActionSubject:
-    """What was proposed to be done outside."""
+    """A proposed action."""
 
     parameters: Mapping[str, Any]
     reasoning: str
@@ -35,13 +33,13 @@ class ActionSubject:
 @dataclass(frozen=True, slots=True)
 class NotificationSubject:
     kind: NotificationKind
-    row: Row  # of the notice
+    notification: Row
     loaded: LoadedRun
     execution: Execution | None = None
     approval: Approval | None = None
     action: ActionSubject | None = None
-    considered: tuple[Mapping[str, Any], ...] = ()  # the rules that were looked at
-    warning: str = ""  # that too few people may decide
+    evaluated_rules: tuple[Mapping[str, Any], ...] = ()
+    warning: str = ""  # too few people can decide
 
     @property
     def terms(self) -> ApprovalTerms:
@@ -49,11 +47,11 @@ class NotificationSubject:
 
     @property
     def detail(self) -> Mapping[str, Any]:
-        return self.row.detail
+        """The metadata of the event."""
+        return self.notification.detail
 
     @property
-    def checkpoint(self) -> str:
-        """The name that people gave it."""
+    def checkpoint_name(self) -> str:
         if self.execution is None:
             return ""
         place = self.loaded.places.get(self.execution.key)
@@ -61,48 +59,39 @@ class NotificationSubject:
 
     @property
     def step(self) -> str:
-        """Its place among all of them."""
+        """The position of the checkpoint, such as "2 of 5"."""
         return f"{self.execution.position + 1} of {len(self.loaded.places)}" if self.execution is not None else ""
 
     @property
-    def run(self) -> str:
+    def run_label(self) -> str:
         version = self.loaded.facts.run_version
         return f"v{version}" if version is not None else "test run"
 
 
-def read(connection: Connection, row: Row, load: Load, now: datetime) -> NotificationSubject:
-    loaded = load(connection, row.run_id)
-    run = loaded.run
-    approval = run.approvals.get(row.approval_id) if row.approval_id else None
-    name = row.execution_id or (approval.execution if approval else None)
+def load_subject(connection: Connection, notification: Row, load_run: LoadRun, now: datetime) -> NotificationSubject:
+    loaded = load_run(connection, notification.run_id)
+    approval_id = notification.approval_id
+    approval = loaded.run.approvals.get(approval_id) if approval_id else None
+    execution_id = notification.execution_id or (approval.execution if approval else None)
     return NotificationSubject(
-        NotificationKind(row.kind),
-        row,
+        NotificationKind(notification.kind),
+        notification,
         loaded,
-        run.executions.get(name) if name else None,
+        loaded.run.executions.get(execution_id) if execution_id else None,
         approval,
-        _action(connection, row.approval_id),
-        _considered(connection, row.approval_id),
-        _warning(connection, approval, loaded.facts.created_by, now) if approval else "",
+        _action(connection, approval_id) if approval_id else None,
+        queries.evaluated_rules(connection, approval_id) if approval_id else (),
+        _approver_warning(connection, approval, loaded.facts.created_by, now) if approval else "",
     )
 
 
-def _warning(connection: Connection, a: Approval, starter: str, now: datetime) -> str:
-    """Told when it is met."""
-    eligibility = eligibility_of(a, starter)
-    if a.status is not ApprovalStatus.PENDING or eligibility.is_unrestricted:
+def _approver_warning(connection: Connection, approval: Approval, starter: str, now: datetime) -> str:
+    eligibility = eligibility_of(approval, starter)
+    if approval.status is not ApprovalStatus.PENDING or eligibility.is_unrestricted:
         return ""
     return eligibility.warning(roll(connection, now)) or ""
 
 
-def _action(connection: Connection, approval_id: str | None) -> ActionSubject | None:
-    a = t.actions.c
-    query = sa.select(a.parameters, a.reasoning, a.risk_reasons).where(a.approval_id == approval_id)
-    row = connection.execute(query).one_or_none() if approval_id else None
+def _action(connection: Connection, approval_id: str) -> ActionSubject | None:
+    row = queries.proposed_action(connection, approval_id)
     return ActionSubject(row.parameters, row.reasoning, tuple(map(str, row.risk_reasons))) if row is not None else None
-
-
-def _considered(connection: Connection, approval_id: str | None) -> tuple[Mapping[str, Any], ...]:
-    query = sa.select(t.approvals.c.evaluated_rules).where(t.approvals.c.approval_id == approval_id)
-    found = connection.execute(query).scalar_one_or_none() if approval_id else None
-    return tuple(cast("list[Mapping[str, Any]]", found or []))

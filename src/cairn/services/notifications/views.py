@@ -1,4 +1,4 @@
-"""Channels, deliveries, and what people want to be told."""
+"""Response shapes of channels, deliveries and notification preferences."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ class Channel(View):
     name: str
     kind: ChannelKind
     is_enabled: bool
-    include_details: Annotated[bool, Field(description="False: only what is waiting, and a link.")]
-    notification_kinds: Annotated[
-        list[NotificationKind], Field(description="What goes there without a rule that names it.")
+    include_details: Annotated[
+        bool, Field(description="Send errors, reasons and parameters too, not just the key facts and a link.")
     ]
-    pipelines: Annotated[list[str], Field(description="Ids; none: all of them.")]
-    recipients: Annotated[list[str], Field(description="Of an e-mail channel, where a rule names nobody.")]
-    host: Annotated[str, Field(description="Where its address leads to; the address itself is a secret.")]
-    fallback: Annotated[str | None, Field(description="The name of the channel that is taken when this one fails.")]
+    notification_kinds: Annotated[
+        list[NotificationKind], Field(description="Kinds of notifications sent to this channel by default.")
+    ]
+    pipelines: Annotated[list[str], Field(description="Ids of the pipelines to send notifications for. Empty: all.")]
+    recipients: Annotated[
+        list[str], Field(description="Recipients of an email channel when a rule names no recipients.")
+    ]
+    host: Annotated[str, Field(description="Host of the URL. The URL itself is a secret.")]
+    fallback: Annotated[str | None, Field(description="Name of the channel to use when this one fails.")]
     revision: int
     created_at: Instant
     created_by: str
@@ -31,7 +35,7 @@ class Channel(View):
 
 class CreatedChannel(Channel):
     signing_key: Annotated[
-        str | None, Field(description="Of a webhook whose key Cairn has made: shown this once, then never again.")
+        str | None, Field(description="Signing key of a webhook, if Cairn generated it. It is never shown again.")
     ]
 
 
@@ -41,15 +45,15 @@ class RemovedChannel(View):
 
 
 class ChannelPage(Page[Channel]):
-    """All of them, by name."""
+    """Channels, by name."""
 
 
 class DeliveryAttempt(View):
     number: int
     started_at: Instant
     ended_at: Instant | None
-    outcome: Annotated[DeliveryOutcome | None, Field(description="Null while it is under way.")]
-    response: Annotated[str, Field(description="What it was answered.")]
+    outcome: Annotated[DeliveryOutcome | None, Field(description="Null while the attempt is in progress.")]
+    response: Annotated[str, Field(description="Response of the receiving service, or the error.")]
 
 
 class Delivery(View):
@@ -59,14 +63,15 @@ class Delivery(View):
     channel_id: Id | None
     channel: str
     channel_kind: str
-    recipient: Annotated[str, Field(description="Of a mail; otherwise empty.")]
+    recipient: Annotated[str, Field(description="Recipient of an email, otherwise empty.")]
     status: DeliveryStatus
     attempt_count: int
     possible_duplicate: Annotated[
-        bool, Field(description="A try that nobody knows the end of came before another: it may have arrived twice.")
+        bool,
+        Field(description="True if an attempt with an unknown outcome was repeated. It may have been delivered twice."),
     ]
-    response: str
-    fallback_of: Id | None
+    response: Annotated[str, Field(description="Response to the last attempt, or the error.")]
+    fallback_of: Annotated[Id | None, Field(description="Id of the failed delivery that this one replaces.")]
     pipeline_id: Id | None
     run_id: Id | None
     execution_id: Id | None
@@ -77,18 +82,18 @@ class Delivery(View):
 
 
 class DeliveryDetail(Delivery):
-    content: Annotated[Document | None, Field(description="What was told, masked; null until it is known.")]
+    content: Annotated[Document | None, Field(description="Masked content. Null until it is composed.")]
     attempts: list[DeliveryAttempt]
 
 
 class DeliveryPage(Page[Delivery]):
-    """Newest first."""
+    """Deliveries, newest first."""
 
 
 class QuietHours(View):
-    start: Annotated[str, Field(description="Such as 22:00.")]
-    end: Annotated[str, Field(description="Such as 07:00.")]
-    time_zone: Annotated[str, Field(description="Such as Europe/Berlin.")]
+    start: Annotated[str, Field(description="Start time, such as 22:00.")]
+    end: Annotated[str, Field(description="End time, such as 07:00.")]
+    time_zone: Annotated[str, Field(description="Time zone, such as Europe/Berlin.")]
 
 
 class AvailableChannel(View):
@@ -98,11 +103,13 @@ class AvailableChannel(View):
 
 class Preferences(View):
     user: str
-    channels: Annotated[list[str] | None, Field(description="Names or kinds that may reach you; null: all.")]
+    channels: Annotated[
+        list[str] | None, Field(description="Names or kinds of channels that may notify you. Null: all.")
+    ]
     notification_kinds: Annotated[
-        list[NotificationKind] | None, Field(description="What you want to be told; null: everything.")
+        list[NotificationKind] | None, Field(description="Kinds of notifications you want. Null: all.")
     ]
     quiet_hours: Annotated[
-        QuietHours | None, Field(description="Hours in which nothing is sent to you; it comes after.")
+        QuietHours | None, Field(description="Hours in which you get no notifications. They are sent afterwards.")
     ]
-    available_channels: Annotated[list[AvailableChannel], Field(description="Channels that reach single persons.")]
+    available_channels: Annotated[list[AvailableChannel], Field(description="Channels that can notify you personally.")]

@@ -1,4 +1,4 @@
-"""An Adaptive Card 1.5 in the envelope that a Teams workflow takes."""
+"""Formats a notification as an Adaptive Card 1.5 in the envelope that a Teams workflow expects."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from typing import Any
 from cairn.services.notifications.content import ContentSection, NotificationContent
 
 STYLES = {"good": "good", "warning": "warning", "attention": "attention"}
-MARKS = re.compile(r"([\\`*_\[\]()#<>~|!])")
+MARKUP = re.compile(r"([\\`*_\[\]()#<>~|!])")
+LIST_MARKER = re.compile(r"^(\d*)([-+.])(?=\s)")
 
-LISTS = re.compile(r"^(\d*)([-+.])(?=\s)")
 
-
-def message(content: NotificationContent, base: str) -> dict[str, Any]:
+def message(content: NotificationContent, base_url: str) -> dict[str, Any]:
     return {
         "type": "message",
         "attachments": [
             {
                 "contentType": "application/vnd.microsoft.card.adaptive",
                 "contentUrl": None,
-                "content": card(content, base),
+                "content": card(content, base_url),
             }
         ],
     }
 
 
-def card(content: NotificationContent, base: str) -> dict[str, Any]:
+def card(content: NotificationContent, base_url: str) -> dict[str, Any]:
     body: list[dict[str, Any]] = [
         {
             "type": "Container",
@@ -58,7 +57,9 @@ def card(content: NotificationContent, base: str) -> dict[str, Any]:
         "fallbackText": escape(content.title),
         "msteams": {"width": "Full"},
         "body": body,
-        "actions": [{"type": "Action.OpenUrl", "title": b.label, "url": base + b.path} for b in content.links],
+        "actions": [
+            {"type": "Action.OpenUrl", "title": link.label, "url": base_url + link.path} for link in content.links
+        ],
     }
 
 
@@ -75,7 +76,7 @@ def _section(section: ContentSection) -> list[dict[str, Any]]:
 
 
 def escape(text: str) -> str:
-    """Text stays text: neither Markdown nor the cards' own functions and templates are read in it."""
-    text = MARKS.sub(r"\\\1", text)
-    text = LISTS.sub(r"\1\\\2", text)
+    """Prevent Markdown, card functions and card templates in the text from being interpreted."""
+    text = MARKUP.sub(r"\\\1", text)
+    text = LIST_MARKER.sub(r"\1\\\2", text)
     return text.replace("{{", "{\u200b{").replace("${", "$\u200b{")

@@ -1,4 +1,4 @@
-"""A notice as JSON for programs, signed so that its receiver can tell who sent it."""
+"""Formats a notification as signed JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from cairn.services.notifications.content import NotificationContent
 
 
-def body(content: NotificationContent, base: str, delivery_id: str, at: datetime) -> dict[str, Any]:
+def body(content: NotificationContent, base_url: str, delivery_id: str, at: datetime) -> dict[str, Any]:
     return {
         "id": delivery_id,
         "kind": content.kind,
@@ -19,13 +19,13 @@ def body(content: NotificationContent, base: str, delivery_id: str, at: datetime
         "text": content.text,
         "facts": [{"name": fact.name, "value": fact.value} for fact in content.facts],
         "sections": [{"heading": s.heading, "lines": list(s.lines)} for s in content.sections],
-        "links": [{"label": b.label, "url": base + b.path} for b in content.links],
+        "links": [{"label": link.label, "url": base_url + link.path} for link in content.links],
         "subject": dict(content.subject),
     }
 
 
-def sign(key: str, at: datetime, sent: bytes) -> str:
-    """What `Cairn-Signature` says: HMAC-SHA256 over the time, a full stop and the body."""
-    moment = int(at.timestamp())
-    digest = hmac.new(key.encode(), f"{moment}.".encode() + sent, sha256).hexdigest()
-    return f"t={moment},v1={digest}"
+def signature(key: str, at: datetime, payload: bytes) -> str:
+    """The `Cairn-Signature` header: HMAC-SHA256 over the time, a full stop and the body."""
+    timestamp = int(at.timestamp())
+    digest = hmac.new(key.encode(), f"{timestamp}.".encode() + payload, sha256).hexdigest()
+    return f"t={timestamp},v1={digest}"
