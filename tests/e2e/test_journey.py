@@ -97,7 +97,7 @@ def start_waiting(page: Page, name: str) -> None:
 
 
 def let_design_start(page: Page) -> None:
-    expect(page.get_by_text("Let Design start?")).to_be_visible()
+    expect(page.get_by_text("Start Design?")).to_be_visible()
     page.get_by_role("button", name="Approve", exact=True).click()
 
 

@@ -1,4 +1,4 @@
-"""One of several concurrent decisions counts."""
+"""Only one of several concurrent decisions counts."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from tests.services.app import App, form, step
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_of_two_hundred_decisions_at_once_one_counts_and_the_others_are_told(app: App) -> None:
+async def test_one_of_two_hundred_concurrent_decisions_counts_and_the_others_are_rejected(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"), step("design"))
     run = await app.start(pipeline)
-    asked = await app.until(lambda: app.execution(run, "goals").approval)
-    people = [Actor(f"person {n}", frozenset({"approver"})) for n in range(200)]
-    words = ["approve", "revise", "reject"]
+    approval = await app.until(lambda: app.execution(run, "goals").approval)
+    users = [Actor(f"user {n}", frozenset({"approver"})) for n in range(200)]
+    decisions = ["approve", "revise", "reject"]
 
     async def decide(n: int) -> str:
         try:
             await app.cairn.approvals.decide(
-                asked.approval_id, words[n % 3], digest=asked.digest, feedback="why", actor=people[n]
+                approval.approval_id, decisions[n % 3], digest=approval.digest, feedback="why", actor=users[n]
             )
-        except CommandRefused as refused:
-            return refused.message
+        except CommandRefused as error:
+            return error.message
         return "counted"
 
     answers = await asyncio.gather(*(decide(n) for n in range(200)))
     assert answers.count("counted") == 1
-    winner = people[answers.index("counted")].name
+    winner = users[answers.index("counted")].name
     status = {"approve": "approved", "revise": "revision_requested", "reject": "rejected"}[
-        words[answers.index("counted") % 3]
+        decisions[answers.index("counted") % 3]
     ]
     assert [answer for answer in answers if answer != "counted"] == [mentions(status, winner)] * 199
-    decided = app.cairn.approval_queries.get_approval(asked.approval_id)
+    decided = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert ([d.by for d in decided.decisions], str(decided.status)) == ([winner], status)
     assert app.told(run).count(f"approval_{status}") == 1
     await app.until_quiet()
@@ -51,7 +51,7 @@ async def test_of_two_hundred_decisions_at_once_one_counts_and_the_others_are_to
         await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_fifty_approved_at_once_all_go_on(app: App) -> None:
+async def test_fifty_runs_approved_at_once_all_continue(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"), step("design"))
     runs = await asyncio.gather(*(app.start(pipeline) for _ in range(50)))
     approvals = [await app.until(lambda run=run: app.execution(run, "goals").approval) for run in runs]
@@ -61,8 +61,8 @@ async def test_fifty_approved_at_once_all_go_on(app: App) -> None:
     assert {len(app.artifacts(run)) for run in runs} == {2}
 
 
-async def test_a_hundred_functions_at_once_do_not_keep_people_waiting(app: App) -> None:
-    """The loop stays free, and so does the writer: a decision is answered in well under a second."""
+async def test_a_hundred_concurrent_functions_do_not_delay_decisions(app: App) -> None:
+    """Neither the event loop nor the writer is blocked."""
 
     @app.does("busy")
     async def busy(ctx: Ctx) -> dict[str, int]:
@@ -71,19 +71,19 @@ async def test_a_hundred_functions_at_once_do_not_keep_people_waiting(app: App) 
             await asyncio.sleep(0.02)
         return {"done": 1}
 
-    people = await app.start(await app.pipeline(step("asks", approve="complete")))
-    asked = await app.until(lambda: app.execution(people, "asks").approval)
+    waiting_run = await app.start(await app.pipeline(step("waits", approve="complete")))
+    approval = await app.until(lambda: app.execution(waiting_run, "waits").approval)
     pipeline = await app.pipeline(*(step(f"s{n}", "busy", stage="all") for n in range(100)))
     run = await app.start(pipeline)
-    began = asyncio.get_running_loop().time()
-    await app.cairn.approvals.decide(asked.approval_id, "approve", actor=ADMIN)
-    assert asyncio.get_running_loop().time() - began < limit(5.0)  # a blocked loop or writer would take much longer
+    started = asyncio.get_running_loop().time()
+    await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
+    assert asyncio.get_running_loop().time() - started < limit(5.0)  # a blocked loop or writer would take much longer
     await app.until_run(run, "completed", seconds=40)
     assert len(app.artifacts(run)) == 100
 
 
-async def test_the_doors_of_executions_and_approvals_are_the_same(app: App) -> None:
-    """Rejecting a start refuses it; approve applies to the pending kind."""
+async def test_executions_and_approvals_can_both_be_used_to_decide(app: App) -> None:
+    """Deciding an execution decides its pending approval."""
     pipeline = await app.pipeline(step("goals", approve="both"))
     run = await app.start(pipeline)
     execution = app.execution(run, "goals").execution_id
@@ -92,11 +92,11 @@ async def test_the_doors_of_executions_and_approvals_are_the_same(app: App) -> N
     await app.cairn.approvals.decide(start.approval_id, "reject", actor=ADMIN)
     assert app.statuses(run) == {"goals": "pending"}
     await app.cairn.executions.start(execution, actor=ADMIN)
-    with pytest.raises(CommandRefused, match="waiting_approval_to_start") as refused:
+    with pytest.raises(CommandRefused, match="waiting_approval_to_start") as error:
         await app.cairn.approvals.decide_pending(
             execution, "approve", kinds=frozenset({ApprovalKind.COMPLETION}), actor=ADMIN
         )
-    assert refused.value.suggestions == ("approve-start", "reject")
+    assert error.value.suggestions == ("approve-start", "reject")
     await app.cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
     await app.cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)
@@ -109,20 +109,20 @@ async def test_the_doors_of_executions_and_approvals_are_the_same(app: App) -> N
         await app.cairn.approvals.decide_pending(str(uuid4()), "approve", actor=ADMIN)
 
 
-async def test_what_is_taken_away_is_not_asked_any_more(app: App) -> None:
+async def test_a_rollback_withdraws_pending_approvals(app: App) -> None:
     pipeline = await app.pipeline(step("first"), step("goals", approve="complete"))
     run = await app.start(pipeline)
-    asked = (await app.until_execution(run, "goals", "waiting_approval_to_complete")).approval
-    assert asked is not None
+    approval = (await app.until_execution(run, "goals", "waiting_approval_to_complete")).approval
+    assert approval is not None
     await app.roll_back(run, -1)
-    assert app.cairn.approval_queries.get_approval(asked.approval_id).status == "withdrawn"
+    assert app.cairn.approval_queries.get_approval(approval.approval_id).status == "withdrawn"
     with pytest.raises(CommandRefused, match="withdrawn"):
-        await app.cairn.approvals.decide(asked.approval_id, "approve", actor=ADMIN)
+        await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
     await app.decide(run, "goals", "approve")
     await app.until_run(run, "completed")
 
 
-async def test_two_forms_handed_in_at_once(app: App) -> None:
+async def test_one_of_ten_concurrent_form_submissions_counts(app: App) -> None:
     pipeline = await app.pipeline(form("goals"))
     run = await app.start(pipeline)
     execution = app.execution(run, "goals").execution_id
@@ -137,12 +137,12 @@ async def test_two_forms_handed_in_at_once(app: App) -> None:
     assert app.output(run, "goals") == {"goals": f"goal {counted[0]}"}
 
 
-async def test_an_answer_to_what_is_no_form_is_refused(app: App) -> None:
+async def test_an_approval_without_a_form_rejects_an_answer(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="start"))
     run = await app.start(pipeline)
-    asked = app.execution(run, "goals").approval
-    assert asked is not None
-    with pytest.raises(InvalidInput) as wrong:
-        await app.cairn.approvals.decide(asked.approval_id, "answer", fields={"x": 1}, actor=ADMIN)
-    assert wrong.value.errors == (("/fields", mentions("'Goals'")),)
+    approval = app.execution(run, "goals").approval
+    assert approval is not None
+    with pytest.raises(InvalidInput) as error:
+        await app.cairn.approvals.decide(approval.approval_id, "answer", fields={"x": 1}, actor=ADMIN)
+    assert error.value.errors == (("/fields", mentions("'Goals'")),)
     await app.cairn.runs.cancel(run, actor=ADMIN)

@@ -1,4 +1,4 @@
-"""A model asks for a script's parameters in a few rounds; then the plain form is shown."""
+"""A model asks for the parameters of a script, for at most three rounds. Then the plain form is shown."""
 
 from __future__ import annotations
 
@@ -33,22 +33,24 @@ CONFIG: Json = {
 }
 
 
-def reporting() -> Json:
+def report_step() -> Json:
     return script("report", source=SOURCE, config=CONFIG)
 
 
-async def asked_now(app: App, run: str, instructions: str) -> Execution:
-    def look() -> Execution | None:
+async def waiting_form(app: App, run: str, instructions: str) -> Execution:
+    """Wait until the execution shows a form with these instructions."""
+
+    def find() -> Execution | None:
         if "report" not in {e.checkpoint_key for e in app.executions(run)}:
             return None
-        found = app.execution(run, "report")
-        is_it = found.form is not None and found.form.instructions == instructions
-        return found if is_it and found.waiting_on == "script_input" else None
+        execution = app.execution(run, "report")
+        matches = execution.form is not None and execution.form.instructions == instructions
+        return execution if matches and execution.waiting_on == "script_input" else None
 
-    return await app.until(look)
+    return await app.until(find)
 
 
-async def test_answers_in_words_become_parameters_that_hold_the_schema(app: App) -> None:
+async def test_a_free_text_answer_becomes_valid_parameters(app: App) -> None:
     def mind(asked: Asked) -> Reply:
         if "=== QUESTION 1 ===" not in asked.prompt:
             return hands_over({"question": "Which region, and how many rows?"})
@@ -58,8 +60,8 @@ async def test_answers_in_words_become_parameters_that_hold_the_schema(app: App)
         ][asked.answers]
 
     models = thinking(app, mind)
-    run = await app.start(await app.pipeline(step("goals"), reporting()))
-    waiting = await asked_now(app, run, "Which region, and how many rows?")
+    run = await app.start(await app.pipeline(step("goals"), report_step()))
+    waiting = await waiting_form(app, run, "Which region, and how many rows?")
     assert waiting.form is not None
     assert [field.name for field in waiting.form.fields] == ["answer"]
     await app.cairn.executions.submit(waiting.execution_id, {"answer": "The ```south```, seven."}, actor=ADMIN)
@@ -70,13 +72,13 @@ async def test_answers_in_words_become_parameters_that_hold_the_schema(app: App)
     assert "parameters/region: expected one of" in models.asked[2].last
 
 
-async def test_after_three_rounds_there_is_the_plain_form(app: App) -> None:
+async def test_after_three_rounds_the_plain_form_is_shown(app: App) -> None:
     models = thinking(app, lambda asked: hands_over({"question": f"Round {asked.number}?"}))
-    run = await app.start(await app.pipeline(step("goals"), reporting()))
+    run = await app.start(await app.pipeline(step("goals"), report_step()))
     for number in (1, 2, 3):
-        waiting = await asked_now(app, run, f"Round {number}?")
+        waiting = await waiting_form(app, run, f"Round {number}?")
         await app.cairn.executions.submit(waiting.execution_id, {"answer": "I do not know."}, actor=ADMIN)
-    waiting = await asked_now(app, run, "What is the report about?")
+    waiting = await waiting_form(app, run, "What is the report about?")
     assert waiting.form is not None
     assert [field.name for field in waiting.form.fields] == ["region", "rows"]
     await app.cairn.executions.submit(waiting.execution_id, {"region": "North"}, actor=ADMIN)
@@ -85,26 +87,24 @@ async def test_after_three_rounds_there_is_the_plain_form(app: App) -> None:
     assert len(models.asked) == 4
 
 
-@pytest.mark.parametrize("fault", [ModelErrorKind.AUTHENTICATION, None])
-async def test_without_a_model_that_can_be_asked_there_is_the_plain_form(
-    app: App, fault: ModelErrorKind | None
-) -> None:
-    mind: Mind = lambda _: ModelError(fault or ModelErrorKind.NETWORK, "The key is wrong.")  # noqa: E731
+@pytest.mark.parametrize("error", [ModelErrorKind.AUTHENTICATION, None])
+async def test_without_a_working_model_the_plain_form_is_shown(app: App, error: ModelErrorKind | None) -> None:
+    mind: Mind = lambda _: ModelError(error or ModelErrorKind.NETWORK, "The key is wrong.")  # noqa: E731
     models = thinking(app, mind)
-    if fault is None:
+    if error is None:
         models.default = "simulated:default"
-    run = await app.start(await app.pipeline(step("goals"), reporting()))
-    waiting = await asked_now(app, run, "What is the report about?")
-    assert len(models.asked) == (1 if fault else 0)
+    run = await app.start(await app.pipeline(step("goals"), report_step()))
+    waiting = await waiting_form(app, run, "What is the report about?")
+    assert len(models.asked) == (1 if error else 0)
     await app.cairn.executions.submit(waiting.execution_id, {"region": "North", "rows": 7}, actor=ADMIN)
     await app.until_run(run, "completed")
     assert app.output(run, "report") == {"region": "North", "rows": 7, "rework": "completed"}
 
 
-async def test_declined_it_ends_by_on_failure(app: App) -> None:
+async def test_declining_a_question_applies_on_failure(app: App) -> None:
     thinking(app, lambda _: hands_over({"question": "Which region?"}))
-    run = await app.start(await app.pipeline(step("goals"), reporting()))
-    await asked_now(app, run, "Which region?")
+    run = await app.start(await app.pipeline(step("goals"), report_step()))
+    await waiting_form(app, run, "Which region?")
     await app.decide(run, "report", "decline", "No report, please.")
     await app.until_run(run, "paused")
     assert app.execution(run, "report").status == "failed"

@@ -1,4 +1,4 @@
-"""The queue shows the question, who can decide, and what happens after the deadline."""
+"""The approval queue shows the title, who can decide, and what happens after the deadline."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.services.rule_files import rule, second_approver
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
-VIEWER, EDITOR = Actor("looks", frozenset({"viewer"})), Actor("edits", frozenset({"editor"}))
-APPROVER = person("decides")
+VIEWER, EDITOR = Actor("viewer", frozenset({"viewer"})), Actor("editor", frozenset({"editor"}))
+APPROVER = person("approver")
 SENT = "Send “Refund Confirmation - Order #12345” to customer@example.com"
 FOUR_EYES = """
 version: "1.0"
@@ -33,32 +33,33 @@ checkpoints:
 
 
 def queue(app: App, run: str, actor: Actor, *, mine: bool = False) -> list[Approval]:
-    answers_to = actor.all_names if mine and not actor.is_admin else None
-    wanted = ApprovalFilter(run_id=run, answers_to=answers_to, decided_by=actor.name if mine else None)
-    return app.cairn.approval_queries.list_approvals(wanted, 50, None, actor).items
+    assigned_to = actor.all_names if mine and not actor.is_admin else None
+    own = ApprovalFilter(run_id=run, assigned_to=assigned_to, not_excluding=actor.name if mine else None)
+    return app.cairn.approval_queries.list_approvals(own, 50, None, actor).items
 
 
-async def test_every_question_has_a_title(app: App) -> None:
-    """One line each, the same in the queue, on its page, in its run and with its execution."""
+async def test_every_approval_has_a_title(app: App) -> None:
+    """The queue, the approval, its run and its execution show the same."""
     pipeline = await app.pipeline(form("goals", approve="both"))
     run = await app.start(pipeline)
     titles: list[str] = []
     for _ in range(3):
-        [one] = await app.until(lambda: app.run(run).pending_approvals or None)
-        titles.append(one.title)
-        [listed], detail = queue(app, run, ADMIN), app.cairn.approval_queries.get_approval(one.approval_id, ADMIN)
+        [approval] = await app.until(lambda: app.run(run).pending_approvals or None)
+        titles.append(approval.title)
+        [listed] = queue(app, run, ADMIN)
+        detail = app.cairn.approval_queries.get_approval(approval.approval_id, ADMIN)
         assert dict(listed) == {name: getattr(detail, name) for name in dict(listed)}
         assert app.cairn.run_queries.get_run(run, ADMIN).pending_approvals == [listed]
-        assert app.cairn.execution_queries.get_execution(one.execution_id, ADMIN).approval == listed
-        if one.kind == "input":
+        assert app.cairn.execution_queries.get_execution(approval.execution_id, ADMIN).approval == listed
+        if approval.kind == "input":
             await app.fill(run, "goals", goals="grow")
         else:
             await app.decide(run, "goals", "approve")
-    assert titles == ["Let Goals start", "Fill in Goals", "Approve Goals"]
+    assert titles == ["Start Goals", "Fill in Goals", "Approve Goals"]
 
 
-async def test_what_one_of_several_changed_stands_in_the_queue(app: App) -> None:
-    """The title and the current parameters; the proposed ones are stored."""
+async def test_the_queue_shows_parameters_that_one_of_several_approvers_modified(app: App) -> None:
+    """The proposed parameters are stored, too."""
     await second_approver(app)
     pipeline = await app.pipeline(proposing(app, mail_action()))
     await rule(app, FOUR_EYES, pipeline)
@@ -90,31 +91,31 @@ async def test_what_one_of_several_changed_stands_in_the_queue(app: App) -> None
     assert decided.approved_parameters == decided.current_parameters == {**REFUND, "subject": "Sorry"}
 
 
-async def test_who_asks_is_told_whether_they_may_decide(app: App) -> None:
-    """By role and assignment; forms are open to editors."""
+async def test_the_queue_shows_whether_you_can_decide(app: App) -> None:
+    """By role, scope and assignment. Editors can submit forms."""
     run = await app.start(await app.pipeline(form("goals", approve="complete")))
-    narrow = Actor("decides", frozenset({"approver"}), scopes=frozenset({"read"}))
+    read_only = Actor("approver", frozenset({"approver"}), scopes=frozenset({"read"}))
 
-    def may() -> list[bool]:
-        return [queue(app, run, by)[0].can_decide for by in (VIEWER, EDITOR, APPROVER, ADMIN, narrow)]
+    def can_decide() -> list[bool]:
+        return [queue(app, run, actor)[0].can_decide for actor in (VIEWER, EDITOR, APPROVER, ADMIN, read_only)]
 
-    assert may() == [False, True, True, True, False]
+    assert can_decide() == [False, True, True, True, False]
     await app.fill(run, "goals", goals="grow")
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
-    assert may() == [False, False, True, True, False]
-    [one] = app.run(run).pending_approvals
-    assert one.can_decide is False  # nobody has asked
-    await app.cairn.approvals.assign(one.approval_id, ["somebody"], "", actor=ADMIN)
-    assert may() == [False, False, False, True, False]
+    assert can_decide() == [False, False, True, True, False]
+    [approval] = app.run(run).pending_approvals
+    assert approval.can_decide is False  # read without an actor
+    await app.cairn.approvals.assign(approval.approval_id, ["somebody"], "", actor=ADMIN)
+    assert can_decide() == [False, False, False, True, False]
     await app.decide(run, "goals", "approve")
 
 
-async def test_a_run_of_ones_own_is_not_in_ones_own_queue_where_the_rule_says_so(app: App) -> None:
-    """Admins too."""
+async def test_your_queue_leaves_out_your_own_runs_if_the_rule_excludes_the_starter(app: App) -> None:
+    """For admins, too."""
     pipeline = await app.pipeline(*(step(key, approve="complete", stage="all") for key in ("goals", "other")))
-    ruled = "{kind: completion, custom_field: {field: checkpoint.key, value: goals}}"
+    trigger = "{kind: completion, custom_field: {field: checkpoint.key, value: goals}}"
     action = "{not_by_starter: true, approvers: [not_by_starter, approver]}"
-    await rule(app, f"checkpoints: [{{name: others, trigger: {ruled}, action: {action}}}]", pipeline)
+    await rule(app, f"checkpoints: [{{name: others, trigger: {trigger}, action: {action}}}]", pipeline)
     run = await app.start(pipeline)
     await app.until(lambda: len(app.run(run).pending_approvals) == 2 or None)
     both = [("Approve Goals", False), ("Approve Other", True)]

@@ -1,4 +1,4 @@
-"""Decisions on a result and their consequences."""
+"""Revisions, rejections and repeated approvals of a result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.services.app import App, form, retries, step
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_a_revision_keeps_id_and_workspace_and_brings_the_feedback(app: App) -> None:
+async def test_a_revision_keeps_the_execution_and_workspace_and_passes_the_feedback(app: App) -> None:
     seen: list[tuple[int, tuple[str, ...], list[str]]] = []
 
     @app.does("write")
@@ -47,8 +47,8 @@ async def test_a_revision_keeps_id_and_workspace_and_brings_the_feedback(app: Ap
     assert app.names(pipeline, "runs/v1/c") == ["runs/v1/checkpoint_0_goals/outputs/goals_ID_v1.json"]
 
 
-async def test_past_the_limit_of_revisions_it_fails(app: App) -> None:
-    """Straight to `on_failure`, without another attempt."""
+async def test_an_execution_fails_after_its_last_revision(app: App) -> None:
+    """`on_failure` applies, without another attempt."""
     pipeline = await app.pipeline(
         step(
             "goals",
@@ -68,8 +68,8 @@ async def test_past_the_limit_of_revisions_it_fails(app: App) -> None:
     assert app.workspaces(pipeline) == set()
 
 
-async def test_a_rejection_fails_execution_and_run_with_its_reason(app: App) -> None:
-    """Whatever `on_failure` says."""
+async def test_a_rejection_fails_the_execution_and_the_run(app: App) -> None:
+    """`on_failure` does not apply."""
     pipeline = await app.pipeline(
         step("goals", approve="complete", execution=retries(0, on_failure="pause_pipeline")), step("design")
     )
@@ -87,21 +87,21 @@ async def test_a_rejection_fails_execution_and_run_with_its_reason(app: App) -> 
     ]
 
 
-async def test_words_are_wanted_where_they_matter(app: App) -> None:
+async def test_a_revision_requires_feedback_and_a_rejection_a_reason(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"))
     run = await app.start(pipeline)
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
-    for decision, place in (("revise", "/feedback"), ("reject", "/reason")):
-        with pytest.raises(InvalidInput) as wrong:
+    for decision, field in (("revise", "/feedback"), ("reject", "/reason")):
+        with pytest.raises(InvalidInput) as error:
             await app.decide(run, "goals", decision, " ")
-        assert [path for path, _ in wrong.value.errors] == [place]
-    with pytest.raises(CommandRefused, match=r"accept.*completion") as refused:
+        assert [path for path, _ in error.value.errors] == [field]
+    with pytest.raises(CommandRefused, match=r"accept.*completion") as error:
         await app.decide(run, "goals", "accept")
-    assert refused.value.suggestions == ("approve", "revise", "reject")
+    assert error.value.suggestions == ("approve", "revise", "reject")
 
 
-async def test_a_decision_on_what_has_changed_since_is_stale(app: App) -> None:
-    """Without a digest the decision binds to the current content and records it."""
+async def test_a_decision_on_outdated_content_is_stale(app: App) -> None:
+    """Without a digest, the decision applies to the current content, whose digest is stored."""
 
     @app.does("write")
     async def write(ctx: Ctx) -> dict[str, int]:
@@ -109,23 +109,23 @@ async def test_a_decision_on_what_has_changed_since_is_stale(app: App) -> None:
 
     pipeline = await app.pipeline(step("goals", "write", approve="complete"))
     run = await app.start(pipeline)
-    looked_at = (await app.until_execution(run, "goals", "waiting_approval_to_complete")).approval
-    assert looked_at is not None
+    outdated = (await app.until_execution(run, "goals", "waiting_approval_to_complete")).approval
+    assert outdated is not None
     await app.decide(run, "goals", "revise", "again")
-    now = await app.until(lambda: app.execution(run, "goals").approval)
-    assert now.digest != looked_at.digest
+    current = await app.until(lambda: app.execution(run, "goals").approval)
+    assert current.digest != outdated.digest
     with pytest.raises(StaleCommand):
-        await app.cairn.approvals.decide(now.approval_id, "approve", digest=looked_at.digest, actor=ADMIN)
+        await app.cairn.approvals.decide(current.approval_id, "approve", digest=outdated.digest, actor=ADMIN)
     with pytest.raises(CommandRefused, match=r"revision_requested.*admin"):
-        await app.cairn.approvals.decide(looked_at.approval_id, "approve", digest=looked_at.digest, actor=ADMIN)
-    await app.cairn.approvals.decide(now.approval_id, "approve", actor=ADMIN)
-    decided = app.cairn.approval_queries.get_approval(now.approval_id)
-    assert [(d.decision, d.digest) for d in decided.decisions] == [("approve", now.digest)]
+        await app.cairn.approvals.decide(outdated.approval_id, "approve", digest=outdated.digest, actor=ADMIN)
+    await app.cairn.approvals.decide(current.approval_id, "approve", actor=ADMIN)
+    decided = app.cairn.approval_queries.get_approval(current.approval_id)
+    assert [(d.decision, d.digest) for d in decided.decisions] == [("approve", current.digest)]
     await app.until_run(run, "completed")
 
 
-async def test_the_same_content_keeps_its_approval_after_a_retry(app: App) -> None:
-    """Another spelling of the same JSON is equal; other content needs a new approval."""
+async def test_an_approval_is_reused_for_equal_content(app: App) -> None:
+    """The same JSON in another format is equal. Other content needs a new approval."""
     spellings = iter(['{"a": 1, "b": [2]}', '{"b":[2],"a":1}', '{"a": 1, "b": [3]}'])
 
     @app.does("spell")
@@ -138,24 +138,23 @@ async def test_the_same_content_keeps_its_approval_after_a_retry(app: App) -> No
     run = await app.start(pipeline)
     await app.decide(run, "goals", "approve")
     await app.until_execution(run, "last", "waiting_approval_to_complete")
-    await app.roll_back(run, -1)  # the first of what it takes away asks anew; this one does not
+    await app.roll_back(run, -1)  # the first execution that it archives needs a new approval; this one does not
     await app.until_execution(run, "last", "waiting_approval_to_complete")
-    kept = [event for event in app.events(run) if event.event_type == "approval_reused"]
-    assert [event.execution_id for event in kept] == [app.execution(run, "goals").execution_id]
+    reused = [event for event in app.events(run) if event.event_type == "approval_reused"]
+    assert [event.execution_id for event in reused] == [app.execution(run, "goals").execution_id]
     await app.roll_back(run, -1)
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_a_form_is_filled_in_again_for_a_revision_and_shows_what_was_entered(app: App) -> None:
-    """No answer is lost."""
+async def test_a_revised_form_shows_the_previous_answers(app: App) -> None:
     pipeline = await app.pipeline(form("goals", approve="complete"))
     run = await app.start(pipeline)
     await app.fill(run, "goals", goals="grow")
     await app.decide(run, "goals", "revise", "how?")
-    asked = app.execution(run, "goals").form
-    assert asked is not None
-    assert (asked.values, asked.feedback) == ({"goals": "grow"}, "how?")
+    shown = app.execution(run, "goals").form
+    assert shown is not None
+    assert (shown.values, shown.feedback) == ({"goals": "grow"}, "how?")
     await app.fill(run, "goals", goals="grow slowly")
     await app.decide(run, "goals", "approve")
     await app.until_run(run, "completed")

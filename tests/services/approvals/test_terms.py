@@ -37,36 +37,36 @@ checkpoints:
 """
 
 
-async def held(app: App, action: str) -> str:
-    """A pipeline whose first checkpoint asks before it completes, on these terms."""
-    await people(app)
+async def pipeline_with_rule(app: App, action: str) -> str:
+    """A pipeline whose first checkpoint requires approval to complete, on these terms."""
+    await create_approvers(app)
     pipeline = await app.pipeline(step("goals"), step("design"))
     await rule(app, CAREFUL.format(action=action), pipeline)
     return pipeline
 
 
-async def people(app: App) -> None:
-    """Whom rules may name."""
-    with suppress(InvalidInput, CommandRefused):  # one test may have made them for the others
-        new = UserSpec("manager", email="manager@example.com", roles=("approver",))
-        await app.cairn.accounts.users.create(new, actor=ADMIN)
+async def create_approvers(app: App) -> None:
+    """The user and groups that rules name."""
+    with suppress(InvalidInput, CommandRefused):  # another test may have created them
+        manager = UserSpec("manager", email="manager@example.com", roles=("approver",))
+        await app.cairn.accounts.users.create(manager, actor=ADMIN)
         for group in ("finance", "legal"):
             await app.cairn.accounts.groups.create(group, "", ["manager"], actor=ADMIN)
 
 
-async def asked(app: App, run: str) -> Approval:
+async def pending_approval(app: App, run: str) -> Approval:
     return await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
 
 
-# ---- who ---------------------------------------------------------------------------------------------
+# Approvers
 async def test_only_users_named_by_the_rule_can_decide(app: App) -> None:
-    pipeline = await held(app, "{approvers: [finance, manager@example.com]}")
+    pipeline = await pipeline_with_rule(app, "{approvers: [finance, manager@example.com]}")
     run = await app.start(pipeline)
-    approval = await asked(app, run)
+    approval = await pending_approval(app, run)
     assert approval.assigned_to == ["finance", "manager@example.com"]
-    with pytest.raises(NotAllowed) as refused:
+    with pytest.raises(NotAllowed) as error:
         await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("bob"))
-    assert refused.value.message == mentions("finance, manager@example.com")
+    assert error.value.message == mentions("finance, manager@example.com")
     shown = app.cairn.approval_queries.get_approval
     assert shown(approval.approval_id, person("bob")).can_decide is False
     assert shown(approval.approval_id, person("bob", "finance")).can_decide is True
@@ -75,28 +75,28 @@ async def test_only_users_named_by_the_rule_can_decide(app: App) -> None:
 
 
 async def test_the_queue_can_show_only_own_approvals(app: App) -> None:
-    pipeline = await held(app, "{approvers: [finance]}")
+    pipeline = await pipeline_with_rule(app, "{approvers: [finance]}")
     run = await app.start(pipeline)
-    approval = await asked(app, run)
+    approval = await pending_approval(app, run)
 
-    def of(actor: Actor) -> list[str]:
-        wanted = ApprovalFilter(run_id=run, answers_to=actor.all_names)
-        return [a.approval_id for a in app.cairn.approval_queries.list_approvals(wanted, 50, None).items]
+    def queue(actor: Actor) -> list[str]:
+        assigned = ApprovalFilter(run_id=run, assigned_to=actor.all_names)
+        return [a.approval_id for a in app.cairn.approval_queries.list_approvals(assigned, 50, None).items]
 
-    assert (of(person("bob")), of(person("bob", "Finance"))) == ([], [approval.approval_id])
+    assert (queue(person("bob")), queue(person("bob", "Finance"))) == ([], [approval.approval_id])
     await app.cairn.approvals.assign(approval.approval_id, ["legal"], "a contract", actor=person("x", "finance"))
-    assert (of(person("bob", "finance")), of(person("bob", "legal"))) == ([], [approval.approval_id])
+    assert (queue(person("bob", "finance")), queue(person("bob", "legal"))) == ([], [approval.approval_id])
     assert app.told(run)[-1] == "approval_assigned"
     with pytest.raises(NotAllowed):
         await app.cairn.approvals.assign(approval.approval_id, ["me"], "", actor=person("me"))
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_a_rule_can_exclude_who_started_the_run_from_deciding(app: App) -> None:
-    pipeline = await held(app, "{not_by_starter: true}")
+async def test_a_rule_can_exclude_the_user_who_started_the_run(app: App) -> None:
+    pipeline = await pipeline_with_rule(app, "{not_by_starter: true}")
     starter = Actor("starter", frozenset({"editor", "approver", "admin"}))
     run = (await app.cairn.runs.start(pipeline, actor=starter)).run_id
-    approval = await asked(app, run)
+    approval = await pending_approval(app, run)
     with pytest.raises(NotAllowed):
         await app.cairn.approvals.decide(approval.approval_id, "approve", actor=starter)
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("another"))
@@ -105,9 +105,9 @@ async def test_a_rule_can_exclude_who_started_the_run_from_deciding(app: App) ->
 
 async def test_two_different_users_must_approve(app: App) -> None:
     await second_approver(app)
-    pipeline = await held(app, "{require_approval_count: 2}")
+    pipeline = await pipeline_with_rule(app, "{require_approval_count: 2}")
     run = await app.start(pipeline)
-    approval = await asked(app, run)
+    approval = await pending_approval(app, run)
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("ann"))
     assert (app.cairn.approval_queries.get_approval(approval.approval_id).received_approvals, app.run(run).status) == (
         1,
@@ -119,16 +119,16 @@ async def test_two_different_users_must_approve(app: App) -> None:
     await app.until_run(run, "completed")
 
 
-# ---- until when --------------------------------------------------------------------------------------
+# Deadlines
 @pytest.mark.parametrize(("on_timeout", "status"), [("fail", RunStatus.FAILED), ("cancel", RunStatus.CANCELLED)])
 async def test_an_approval_deadline_is_enforced(app: App, on_timeout: str, status: RunStatus) -> None:
-    pipeline = await held(app, f"{{timeout_seconds: 1, on_timeout: {on_timeout}}}")
+    pipeline = await pipeline_with_rule(app, f"{{timeout_seconds: 1, on_timeout: {on_timeout}}}")
     run = await app.start(pipeline)
-    approval = await asked(app, run)
+    approval = await pending_approval(app, run)
     assert approval.expires_at == approval.requested_at + timedelta(seconds=1)
     await app.until_run(run, status)
-    told = app.told(run)
-    assert (told.count("approval_reminder_due"), told.count("approval_timeout")) == (1, 1)
+    events = app.told(run)
+    assert (events.count("approval_reminder_due"), events.count("approval_timeout")) == (1, 1)
     closed = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert str(closed.status) == "timeout"
     with pytest.raises(CommandRefused, match="timeout"):
@@ -140,17 +140,17 @@ async def test_an_escalation_adds_approvers_and_one_more_period(app: App) -> Non
         "{approvers: [finance], timeout_seconds: 2, on_timeout: escalate,"
         " escalation: {after_seconds: 1, escalate_to: [manager@example.com]}}"
     )
-    pipeline = await held(app, action)
+    pipeline = await pipeline_with_rule(app, action)
     run = await app.start(pipeline)
-    approval = await asked(app, run)
+    approval = await pending_approval(app, run)
     await app.until(lambda: app.cairn.approval_queries.get_approval(approval.approval_id).escalated)
-    brought = app.cairn.approval_queries.get_approval(approval.approval_id)
-    assert brought.assigned_to == ["finance", "manager@example.com"]
+    escalated = app.cairn.approval_queries.get_approval(approval.approval_id)
+    assert escalated.assigned_to == ["finance", "manager@example.com"]
     await app.until(lambda: app.told(run).count("approval_escalated") == 2)
-    again = app.cairn.approval_queries.get_approval(approval.approval_id)
-    assert again.expires_at is not None
-    assert brought.expires_at is not None
-    assert again.expires_at > brought.expires_at
+    extended = app.cairn.approval_queries.get_approval(approval.approval_id)
+    assert extended.expires_at is not None
+    assert escalated.expires_at is not None
+    assert extended.expires_at > escalated.expires_at
     manager = person("manager", email="manager@example.com")
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=manager)
     await app.until_run(run, "completed")
@@ -158,37 +158,37 @@ async def test_an_escalation_adds_approvers_and_one_more_period(app: App) -> Non
 
 async def test_deadlines_during_downtime_fire_once_after_the_start(app: App) -> None:
     action = "{timeout_seconds: 2, on_timeout: cancel, escalation: {after_seconds: 1, escalate_to: [manager]}}"
-    pipeline = await held(app, action)
+    pipeline = await pipeline_with_rule(app, action)
     runs = [await app.start(pipeline) for _ in range(3)]
     for run in runs:
-        await asked(app, run)
+        await pending_approval(app, run)
     await app.close()
     await asyncio.sleep(2.5)
     await app.open()
     for run in runs:
         await app.until_run(run, "cancelled", seconds=10)
     for run in runs:
-        told = app.told(run)
-        assert (told.count("approval_escalated"), told.count("approval_timeout")) == (1, 1)
+        events = app.told(run)
+        assert (events.count("approval_escalated"), events.count("approval_timeout")) == (1, 1)
 
 
-# ---- at the same moment --------------------------------------------------------------------------------
-async def test_an_approval_races_with_its_deadline_and_one_of_them_counts(app: App) -> None:
-    pipeline = await held(app, "{timeout_seconds: 3, on_timeout: fail}")
+# Races
+async def test_either_an_approval_or_its_deadline_counts(app: App) -> None:
+    pipeline = await pipeline_with_rule(app, "{timeout_seconds: 3, on_timeout: fail}")
 
-    async def race(late: float) -> tuple[str, Approval, str]:
+    async def race(delay: float) -> tuple[str, Approval, str]:
         run = await app.start(pipeline)
-        approval = await asked(app, run)
-        return run, approval, await decide(approval, late)
+        approval = await pending_approval(app, run)
+        return run, approval, await decide(approval, delay)
 
-    async def decide(approval: Approval, late: float) -> str:
+    async def decide(approval: Approval, delay: float) -> str:
         assert approval.expires_at is not None
-        wait = (approval.expires_at - app.cairn.clock.now()).total_seconds() + late
+        wait = (approval.expires_at - app.cairn.clock.now()).total_seconds() + delay
         await asyncio.sleep(max(0.0, wait))
         try:
             await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
-        except CommandRefused as refused:
-            return refused.message
+        except CommandRefused as error:
+            return error.message
         return "counted"
 
     for run, approval, answer in await asyncio.gather(*(race((n - 5) * 0.004) for n in range(10))):
@@ -201,31 +201,31 @@ async def test_an_approval_races_with_its_deadline_and_one_of_them_counts(app: A
             assert (status, run_now.status) == ("timeout", "failed")
 
 
-async def test_an_approval_races_with_a_rollback(app: App) -> None:
+async def test_either_an_approval_or_a_rollback_counts(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design", approve="complete"))
     for _ in range(5):
         run = await app.start(pipeline)
-        approval = await asked(app, run)
+        approval = await pending_approval(app, run)
 
         async def approve(approval: Approval = approval) -> str:
             try:
                 await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
-            except CommandRefused as refused:
-                return refused.message
+            except CommandRefused as error:
+                return error.message
             return "counted"
 
-        said, _ = await asyncio.gather(approve(), app.roll_back(run, 0))
+        result, _ = await asyncio.gather(approve(), app.roll_back(run, 0))
         status = str(app.cairn.approval_queries.get_approval(approval.approval_id).status)
-        assert (said == "counted") == (status == "approved")
-        if said != "counted":
+        assert (result == "counted") == (status == "approved")
+        if result != "counted":
             assert status == "withdrawn"
-        again = await asked(app, run)
+        again = await pending_approval(app, run)
         await app.cairn.approvals.decide(again.approval_id, "approve", actor=ADMIN)
         await app.until_run(run, "completed")
 
 
-async def test_the_emergency_stop_applies_from_its_commit_on(app: App) -> None:
-    """Every proposal is approved by the rule or asked about; none that comes after the stop is approved by it."""
+async def test_an_emergency_stop_applies_as_soon_as_it_is_committed(app: App) -> None:
+    """Proposals before the stop may be approved by the rule. All later ones need approval."""
 
     @app.does("propose")
     async def propose(ctx: Ctx) -> Json:
@@ -242,11 +242,11 @@ async def test_the_emergency_stop_applies_from_its_commit_on(app: App) -> None:
     """
     await rule(app, text, pipeline)
     try:
-        begun = asyncio.gather(*(app.start(pipeline) for _ in range(30)))
+        starting = asyncio.gather(*(app.start(pipeline) for _ in range(30)))
         await asyncio.sleep(0.02)
         await app.cairn.rules.stop(True, "something is wrong", ADMIN)
         stopped_at = app.cairn.clock.now()
-        runs = [*await begun, *[await app.start(pipeline) for _ in range(3)]]
+        runs = [*await starting, *[await app.start(pipeline) for _ in range(3)]]
         found = [(await app.until(lambda run=run: approvals(app, run) or None))[0] for run in runs]
     finally:
         await app.cairn.rules.stop(False, "", ADMIN)
@@ -260,14 +260,14 @@ async def test_the_emergency_stop_applies_from_its_commit_on(app: App) -> None:
         await app.until_run(run, "completed")
 
 
-# ---- several, and words ------------------------------------------------------------------------------
-async def test_similar_approvals_are_decided_in_a_batch_one_by_one(app: App) -> None:
+# Batches and comments
+async def test_a_batch_decides_each_approval_separately(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"), step("design"))
     runs = [await app.start(pipeline) for _ in range(3)]
-    pending = [await asked(app, run) for run in runs]
+    pending = [await pending_approval(app, run) for run in runs]
     items = [(a.approval_id, a.digest) for a in pending]
-    items[1] = (items[1][0], "0" * 64)  # what was looked at is not what is there
-    done = await app.cairn.batches.decide([*items, ("nowhere", None)], "approve", "", actor=ADMIN)
+    items[1] = (items[1][0], "0" * 64)  # another digest than that of the current content
+    done = await app.cairn.batches.decide([*items, ("unknown", None)], "approve", "", actor=ADMIN)
     assert (done.decided, done.failed) == (2, 2)
     assert [(i.status, i.error is None) for i in done.items] == [
         ("approved", True),
@@ -283,7 +283,7 @@ async def test_similar_approvals_are_decided_in_a_batch_one_by_one(app: App) -> 
 async def test_a_comment_is_stored_and_recorded_as_an_event(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"))
     run = await app.start(pipeline)
-    approval = await asked(app, run)
+    approval = await pending_approval(app, run)
     await app.cairn.comments.add(approval.approval_id, "Verified with <b>the policy</b>", actor=person("ann"))
     (comment,) = app.cairn.approval_queries.get_approval(approval.approval_id).comments
     assert (comment.by, comment.text) == ("ann", "Verified with <b>the policy</b>")

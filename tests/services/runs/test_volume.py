@@ -47,7 +47,7 @@ LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
     "queue by deadline": (5, lambda c, _: queue(c, sort="deadline")),
     "queue by risk": (5, lambda c, _: queue(c, sort="risk")),
     "queue by priority": (5, lambda c, _: queue(c, sort="priority")),
-    "one's own queue": (5, lambda c, _: queue(c, answers_to=ME)),
+    "one's own queue": (5, lambda c, _: queue(c, assigned_to=ME)),
     "queue of a pipeline": (
         5,
         lambda c, own: approvals.list_approvals(c, ApprovalFilter(pipeline_id=own), 50, None, SEEN),

@@ -73,7 +73,7 @@ class UploadService:
 def _check_waiting(connection: Connection, execution_id: str) -> None:
     row = execution_row(connection, execution_id)
     if row.waiting_on != WaitingOn.HUMAN_FORM.value:
-        raise CommandRefused(f"The execution is {row.status}: it is not waiting for a form.")
+        raise CommandRefused(f"The execution is {row.status}. It is not waiting for a form.")
 
 
 def _safe_name(filename: str) -> str:

@@ -1,4 +1,4 @@
-"""Questions put to people."""
+"""Response shapes of approvals and forms."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from cairn.services.view import Document, Id, Instant, Page, View
 
 
 class Vote(View):
-    """One answer to an approval."""
+    """One decision on an approval."""
 
     by: str
     at: Instant
     decision: str
     feedback: str
-    digest: str  # of what was looked at
+    digest: str  # of the content that was decided on
 
 
 class Approval(View):
     """`assigned_to` lists user names, email addresses, roles and groups; if it is empty, any approver can decide."""
 
     approval_id: Id
-    title: str  # one line that says what is asked
+    title: str  # a short request, such as "Approve Design"
     kind: ApprovalKind
     status: ApprovalStatus
     digest: str
@@ -39,7 +39,7 @@ class Approval(View):
     checkpoint_position: int
     requested_at: Instant
     expires_at: Instant | None
-    on_timeout: OnExpiry | None  # null: there is no deadline
+    on_timeout: OnExpiry | None  # null: no deadline
     escalate_to: list[str]
     closed_at: Instant | None
     required_approvals: int
@@ -50,21 +50,21 @@ class Approval(View):
     rule: str | None
     priority: int
     assigned_to: list[str]
-    can_decide: bool  # whoever asks
-    warning: str | None  # what stands in the way of a decision: too few people may take it
+    can_decide: bool  # whether you can decide
+    warning: str | None  # too few users can decide, and what to do
     escalated: bool
     operation_type: str | None
     risk_level: RiskLevel | None
     confidence: float | None
-    artifact_count: int  # of the result so far
+    artifact_count: int
 
 
 class ApprovalPage(Page[Approval]):
-    """The queue."""
+    """Approvals in the requested order."""
 
 
 class ApprovalTerms(View):
-    """Under which it is asked."""
+    """Deadline, escalation and notification terms of an approval."""
 
     on_timeout: OnExpiry | None
     timeout_seconds: float | None
@@ -75,7 +75,7 @@ class ApprovalTerms(View):
 
 
 class PriorExecution(View):
-    """An execution of the run so far."""
+    """An earlier execution of the run."""
 
     execution_id: Id
     checkpoint_id: Id
@@ -93,7 +93,7 @@ class Comment(View):
 
 
 class ApprovalDetail(Approval):
-    """An approval with what it is about."""
+    """An approval with its content."""
 
     started_by: str
     checkpoint_description: str
@@ -109,7 +109,7 @@ class ApprovalDetail(Approval):
 
 
 class BatchDecisionResult(View):
-    """What came of one of several decisions."""
+    """The result of one decision in a batch."""
 
     approval_id: Id
     status: ApprovalStatus | None
@@ -135,5 +135,5 @@ class FormField(View):
 class Form(View):
     instructions: str
     fields: list[FormField]
-    values: Document | None  # the last answers, to be revised
-    feedback: str | None  # why they have to be revised
+    values: Document | None  # previous answers
+    feedback: str | None  # why they must be revised

@@ -1,4 +1,4 @@
-"""One approval with everything that its page shows."""
+"""An approval with all details."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ def get_detail(
     actor: Actor | None,
     now: datetime,
 ) -> ApprovalDetail:
-    """`by` is whoever asks."""
-    found = approvals.get_approval(connection, approval_id, approvals.ApprovalViewer(now, actor))
-    row = execution_row(connection, found.execution_id)
-    checkpoint = definition_of(connection, plans, found.pipeline_id, row)
+    summary = approvals.get_approval(connection, approval_id, approvals.ApprovalViewer(now, actor))
+    row = execution_row(connection, summary.execution_id)
+    checkpoint = definition_of(connection, plans, summary.pipeline_id, row)
     stale = staleness.of_executions(connection, [row.execution_id])
     approval = loaded.run.approvals[approval_id]
     return ApprovalDetail(
-        **dict(found),
+        **dict(summary),
         started_by=loaded.facts.created_by,
         checkpoint_description=checkpoint.checkpoint_description,
         rule_scope=approval.scope or None,
@@ -49,7 +48,7 @@ def get_detail(
         action=_action(connection, plans, loaded, approval, row.definition_revision),
         artifacts=artifacts.of_executions(connection, {row.execution_id: row.outputs}, stale)[row.execution_id],
         form=form_of(connection, checkpoint, row),
-        prior_executions=_steps(connection, found.run_id),
+        prior_executions=_prior_executions(connection, summary.run_id),
         comments=list_comments(connection, approval_id),
         context_available=True,
     )
@@ -97,8 +96,8 @@ def _action(
     )
 
 
-def _steps(connection: Connection, run_id: str) -> list[PriorExecution]:
-    """What the run has done so far, in its order."""
+def _prior_executions(connection: Connection, run_id: str) -> list[PriorExecution]:
+    """The executions of the current pass, in order."""
     e, r = t.checkpoint_executions.c, t.pipeline_runs.c
     rows = connection.execute(
         sa.select(
@@ -128,8 +127,8 @@ def _steps(connection: Connection, run_id: str) -> list[PriorExecution]:
     ]
 
 
-def _seconds(begun: datetime | None, ended: datetime | None) -> float | None:
-    return (ended - begun).total_seconds() if begun is not None and ended is not None else None
+def _seconds(started_at: datetime | None, ended_at: datetime | None) -> float | None:
+    return (ended_at - started_at).total_seconds() if started_at is not None and ended_at is not None else None
 
 
 def list_comments(connection: Connection, approval_id: str) -> list[Comment]:

@@ -1,4 +1,4 @@
-"""The form that an execution waits for, with what was answered before."""
+"""The form of an execution, with the previous answers."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from cairn.store import Connection, blobs
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
-ASKING = frozenset({WaitingOn.QUESTION.value, WaitingOn.SCRIPT_INPUT.value})  # when people may be asked in words
+_WAITING_FOR_ANSWER = frozenset({WaitingOn.QUESTION.value, WaitingOn.SCRIPT_INPUT.value})
 
 
 def form_of(connection: Connection, checkpoint: CheckpointDefinition, row: Row) -> Form | None:
     execution_id, answer_checksum = row.execution_id, row.answer_checksum
-    question = open_question(connection, execution_id) if row.waiting_on in ASKING else None
-    asked = (question.text, question.fields) if question is not None else _asked(checkpoint)
-    if asked is None:
+    question = open_question(connection, execution_id) if row.waiting_on in _WAITING_FOR_ANSWER else None
+    content = (question.text, question.fields) if question is not None else _form_content(checkpoint)
+    if content is None:
         return None
-    instructions, input_fields = asked
+    instructions, input_fields = content
     fields = [
         FormField(
             field_id=field.field_id or field.name,
@@ -47,8 +47,8 @@ def form_of(connection: Connection, checkpoint: CheckpointDefinition, row: Row) 
     )
 
 
-def _asked(checkpoint: CheckpointDefinition) -> tuple[str, Sequence[InputField]] | None:
-    """What a person fills in: a form, or the parameters of a script that asks for them."""
+def _form_content(checkpoint: CheckpointDefinition) -> tuple[str, Sequence[InputField]] | None:
+    """The instructions and fields of a human-only checkpoint, or of a script that requires user input."""
     form, script = checkpoint.execution.human_only_config, checkpoint.execution.script_config
     if form is not None:
         return form.instructions, form.input_fields
@@ -65,7 +65,7 @@ def _answers(connection: Connection, checksum: str | None) -> dict[str, Any] | N
 
 
 def _feedback(connection: Connection, execution_id: str) -> str | None:
-    """What was last asked to be done better; none once that has been approved."""
+    """The feedback of the last decision, if it requested a revision."""
     a, d = t.approvals.c, t.approval_decisions.c
     query = (
         sa.select(d.decision, d.feedback)

@@ -34,18 +34,18 @@ A, D, E, R, P = (
     t.pipelines.c,
 )
 TITLES: Mapping[ApprovalKind, str] = {
-    ApprovalKind.START: "Let {name} start",
+    ApprovalKind.START: "Start {name}",
     ApprovalKind.COMPLETION: "Approve {name}",
     ApprovalKind.ACTION: "Approve an action of {name}",
-    ApprovalKind.VALIDATION: "Check the result of {name}",
-    ApprovalKind.ESCALATION: "Decide how {name} goes on",
+    ApprovalKind.VALIDATION: "Validate {name}",
+    ApprovalKind.ESCALATION: "Decide how to continue {name}",
     ApprovalKind.INPUT: "Fill in {name}",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalViewer:
-    """When approvals are looked at, and by whom."""
+    """The user that approvals are shown to, and the time."""
 
     at: datetime
     actor: Actor | None = None
@@ -53,7 +53,7 @@ class ApprovalViewer:
 
 _SELECT: Query = (
     sa.select(
-        *(column for column in A if column is not A.evaluated_rules),  # may be long
+        *(column for column in A if column is not A.evaluated_rules),  # may be large
         t.actions.c.summary,
         R.run_version,
         R.created_by,
@@ -78,43 +78,43 @@ _ORDERS = {
 
 
 def list_approvals(
-    connection: Connection, wanted: ApprovalFilter, limit: int, cursor: str | None, seen: ApprovalViewer
+    connection: Connection, approval_filter: ApprovalFilter, limit: int, cursor: str | None, viewer: ApprovalViewer
 ) -> ApprovalPage:
     conditions: list[sa.ColumnElement[bool]] = []
-    statuses = [status.value for status in wanted.statuses]
-    # Spelled as in the partial indexes, so that a long history does not slow the queue down.
+    statuses = [status.value for status in approval_filter.statuses]
+    # A literal, so that the partial index of pending approvals is used.
     conditions.append(A.status == sa.literal_column("'pending'") if statuses == ["pending"] else A.status.in_(statuses))
-    if wanted.kinds:
-        conditions.append(A.kind.in_([kind.value for kind in wanted.kinds]))
-    if wanted.pipeline_id is not None:
-        conditions.append(A.pipeline_id == wanted.pipeline_id)
-    if wanted.run_id is not None:
-        conditions.append(A.run_id == wanted.run_id)
-    if wanted.risks:
-        conditions.append(A.risk_level.in_([risk.value for risk in wanted.risks]))
-    if wanted.operation_type is not None:
-        conditions.append(A.operation_type == wanted.operation_type)
-    if wanted.rule is not None:
-        conditions.append(A.rule == wanted.rule)
-    if wanted.answers_to is not None:
-        conditions.append(_put_to(wanted.answers_to))
-    if wanted.decided_by is not None:
-        conditions.append(_not_barred(wanted.decided_by))
-    found = page(connection, _SELECT.where(*conditions), _ORDERS[wanted.sort], limit, cursor)
-    return ApprovalPage(items=_views(connection, found.rows, seen), next_cursor=found.next_cursor)
+    if approval_filter.kinds:
+        conditions.append(A.kind.in_([kind.value for kind in approval_filter.kinds]))
+    if approval_filter.pipeline_id is not None:
+        conditions.append(A.pipeline_id == approval_filter.pipeline_id)
+    if approval_filter.run_id is not None:
+        conditions.append(A.run_id == approval_filter.run_id)
+    if approval_filter.risks:
+        conditions.append(A.risk_level.in_([risk.value for risk in approval_filter.risks]))
+    if approval_filter.operation_type is not None:
+        conditions.append(A.operation_type == approval_filter.operation_type)
+    if approval_filter.rule is not None:
+        conditions.append(A.rule == approval_filter.rule)
+    if approval_filter.assigned_to is not None:
+        conditions.append(_assigned_to(approval_filter.assigned_to))
+    if approval_filter.not_excluding is not None:
+        conditions.append(_not_excluding(approval_filter.not_excluding))
+    found = page(connection, _SELECT.where(*conditions), _ORDERS[approval_filter.sort], limit, cursor)
+    return ApprovalPage(items=_views(connection, found.rows, viewer), next_cursor=found.next_cursor)
 
 
-def _put_to(names: Collection[str]) -> sa.ColumnElement[bool]:
-    """It is put to everybody, or to somebody of such a name."""
-    spelled = sa.func.lower(sa.cast(A.assigned_to, sa.Text))
-    named = (spelled.contains(encode_json(name).decode(), autoescape=True) for name in sorted(names))
+def _assigned_to(names: Collection[str]) -> sa.ColumnElement[bool]:
+    """Unassigned, or assigned to one of these names."""
+    assigned_to = sa.func.lower(sa.cast(A.assigned_to, sa.Text))
+    named = (assigned_to.contains(encode_json(name).decode(), autoescape=True) for name in sorted(names))
     return sa.or_(A.assigned_to.is_(None), *named)
 
 
-def _not_barred(name: str) -> sa.ColumnElement[bool]:
-    """It is no run of their own, or that does not matter."""
-    matters = sa.cast(A.terms, sa.Text).contains('"not_by_starter":')  # terms hold only what differs
-    return sa.or_(R.created_by != name, A.terms.is_(None), sa.not_(matters))
+def _not_excluding(name: str) -> sa.ColumnElement[bool]:
+    """Without the approvals that exclude this user for having started the run."""
+    excludes_starter = sa.cast(A.terms, sa.Text).contains('"not_by_starter":')  # only stored if it is true
+    return sa.or_(R.created_by != name, A.terms.is_(None), sa.not_(excludes_starter))
 
 
 def run_of(connection: Connection, approval_id: str) -> str:
@@ -124,44 +124,46 @@ def run_of(connection: Connection, approval_id: str) -> str:
     return run_id
 
 
-def get_approval(connection: Connection, approval_id: str, seen: ApprovalViewer) -> Approval:
+def get_approval(connection: Connection, approval_id: str, viewer: ApprovalViewer) -> Approval:
     rows = connection.execute(_SELECT.where(A.approval_id == approval_id)).all()
     if not rows:
         raise NotFound("approval", approval_id)
-    return _views(connection, rows, seen)[0]
+    return _views(connection, rows, viewer)[0]
 
 
-def pending_of_run(connection: Connection, run_id: str, seen: ApprovalViewer) -> list[Approval]:
+def pending_of_run(connection: Connection, run_id: str, viewer: ApprovalViewer) -> list[Approval]:
     query = _SELECT.where(A.run_id == run_id, A.status == ApprovalStatus.PENDING.value).order_by(A.ordinal)
-    return _views(connection, connection.execute(query).all(), seen)
+    return _views(connection, connection.execute(query).all(), viewer)
 
 
-def _views(connection: Connection, rows: Sequence[Row], seen: ApprovalViewer) -> list[Approval]:
+def _views(connection: Connection, rows: Sequence[Row], viewer: ApprovalViewer) -> list[Approval]:
     votes: defaultdict[str, list[Vote]] = defaultdict(list)
     if rows:
         query = sa.select(t.approval_decisions).where(D.approval_id.in_([row.approval_id for row in rows]))
         for vote in connection.execute(query.order_by(D.approval_id, D.position)):
             votes[vote.approval_id].append(_vote(vote))
-    wanted = [_wanted(row, votes[row.approval_id]) for row in rows]
-    # People are looked up once for all, and only where not everybody will do.
-    asks = any(_is_asked(row) and not each.is_unrestricted for row, each in zip(rows, wanted, strict=True))
-    people = roll(connection, seen.at) if asks else None
-    return [
-        _view(row, votes[row.approval_id], each, seen.actor, people) for row, each in zip(rows, wanted, strict=True)
-    ]
+    pairs = [(row, _eligibility(row, votes[row.approval_id])) for row in rows]
+    # The users are read once for all approvals, and only if one of them restricts who can decide.
+    is_restricted = any(_is_open(row) and not eligibility.is_unrestricted for row, eligibility in pairs)
+    users = roll(connection, viewer.at) if is_restricted else None
+    return [_view(row, votes[row.approval_id], eligibility, viewer.actor, users) for row, eligibility in pairs]
 
 
 def _vote(row: Row) -> Vote:
     return Vote(by=row.by, at=row.at, decision=row.decision, feedback=row.feedback, digest=row.digest)
 
 
-def _wanted(row: Row, votes: list[Vote]) -> Eligibility:
-    barred = row.created_by if terms_from(row).not_by_starter else None
-    agreed = frozenset(vote.by for vote in votes if vote.decision in APPROVING_DECISIONS and vote.digest == row.digest)
-    return Eligibility(ApprovalKind(row.kind), tuple(row.assigned_to or ()), barred, row.required_approvals, agreed)
+def _eligibility(row: Row, votes: list[Vote]) -> Eligibility:
+    excluded = row.created_by if terms_from(row).not_by_starter else None
+    approved_by = frozenset(
+        vote.by for vote in votes if vote.decision in APPROVING_DECISIONS and vote.digest == row.digest
+    )
+    return Eligibility(
+        ApprovalKind(row.kind), tuple(row.assigned_to or ()), excluded, row.required_approvals, approved_by
+    )
 
 
-def _is_asked(row: Row) -> bool:
+def _is_open(row: Row) -> bool:
     return row.status == ApprovalStatus.PENDING.value and not row.is_archived
 
 
@@ -171,8 +173,10 @@ def _title(kind: ApprovalKind, row: Row) -> str:
     return TITLES[kind].format(name=row.checkpoint_name)
 
 
-def _view(row: Row, votes: list[Vote], wanted: Eligibility, actor: Actor | None, people: UserIndex | None) -> Approval:
-    kind, status, terms = wanted.kind, ApprovalStatus(row.status), terms_from(row)
+def _view(
+    row: Row, votes: list[Vote], eligibility: Eligibility, actor: Actor | None, users: UserIndex | None
+) -> Approval:
+    kind, status, terms = eligibility.kind, ApprovalStatus(row.status), terms_from(row)
     return Approval(
         approval_id=row.approval_id,
         title=_title(kind, row),
@@ -193,15 +197,15 @@ def _view(row: Row, votes: list[Vote], wanted: Eligibility, actor: Actor | None,
         escalate_to=list(terms.escalate_to),
         closed_at=row.closed_at,
         required_approvals=row.required_approvals,
-        received_approvals=len(wanted.approved_by),
+        received_approvals=len(eligibility.approved_by),
         reason=row.reason,
         decisions=votes,
         available_decisions=for_approval(kind, status, row.is_archived),
         rule=row.rule,
         priority=row.priority,
         assigned_to=row.assigned_to or [],
-        can_decide=actor is not None and wanted.can_decide(actor),
-        warning=wanted.warning(people) if people is not None and _is_asked(row) else None,
+        can_decide=actor is not None and eligibility.can_decide(actor),
+        warning=eligibility.warning(users) if users is not None and _is_open(row) else None,
         escalated=row.escalated,
         operation_type=row.operation_type,
         risk_level=RiskLevel(row.risk_level) if row.risk_level else None,
@@ -220,5 +224,5 @@ class ApprovalFilter:
     risks: tuple[RiskLevel, ...] = ()
     operation_type: str | None = None
     rule: str | None = None
-    answers_to: frozenset[str] | None = None  # only what is put to somebody who is named so
-    decided_by: str | None = None  # only what this person may decide though the run may be their own
+    assigned_to: frozenset[str] | None = None  # unassigned, or assigned to one of these names
+    not_excluding: str | None = None  # leave out approvals that exclude this user for having started the run

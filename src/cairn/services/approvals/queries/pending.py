@@ -43,7 +43,9 @@ def find_pending(connection: Connection, execution_id: str, kinds: frozenset[App
         return matching[0]
     e = execution_row(connection, execution_id)
     state = f"{e.status}, waiting on {e.waiting_on}" if e.waiting_on else e.status
-    raise CommandRefused(f"The execution is {state}: it has no such approval now.", _commands(e.status, e.waiting_on))
+    raise CommandRefused(
+        f"The execution is {state}. It has no such pending approval.", _commands(e.status, e.waiting_on)
+    )
 
 
 def _commands(status: str, waiting_on: str | None) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ class AgentQuestion:
 
 
 def open_question(connection: Connection, execution_id: str) -> AgentQuestion | None:
-    """The question that waits for an answer."""
+    """The unanswered question of an execution."""
     c, a = t.execution_calls.c, t.approvals.c
     arguments: Any = connection.execute(
         sa.select(c.arguments)
@@ -54,7 +54,7 @@ def open_question(connection: Connection, execution_id: str) -> AgentQuestion | 
 
 
 def find_answer(connection: Connection, execution_id: str, asked_at: datetime) -> dict[str, Any] | None:
-    """The answer to a question that was asked at this time. Declining counts as an answer."""
+    """The answer to the question asked at this time. Declining counts as an answer."""
     a, d = t.approvals.c, t.approval_decisions.c
     row = connection.execute(
         sa.select(a.status, d.by, d.feedback, d.answer_checksum)
