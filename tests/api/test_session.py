@@ -195,10 +195,10 @@ async def test_the_newest_start_link_alone_is_valid(app: App) -> None:
     first = await access.local_token()
     assert await access.local_token(first) == first
     second = await access.local_token("from another data folder")
-    actor = await access.bearer(second)
+    actor = await access.authenticate(second)
     assert (actor.name, actor.can(ADMIN)) == ("admin", True)
     with pytest.raises(Unauthenticated):
-        await access.bearer(first)
+        await access.authenticate(first)
 
 
 async def test_a_token_that_is_past_its_time_lets_nobody_in(app: App) -> None:

@@ -15,7 +15,7 @@ async def user_with(app: App, *roles: str, name: str | None = None) -> str:
     """A user with these roles, made the first time."""
     name = name or f"some-{'-'.join(roles) or 'nobody'}"
     try:
-        app.cairn.accounts.people.user(name)
+        app.cairn.accounts.queries.user(name)
     except NotFound:
         await app.cairn.accounts.users.create(UserSpec(name, roles=roles), ADMIN)
     return name
@@ -29,6 +29,6 @@ async def token_for(app: App, *roles: str, scopes: Sequence[str] | None = None, 
 
 
 async def revoke_all(app: App, user: str) -> None:
-    tokens = app.cairn.accounts.people.tokens(user=user, all=False, limit=500, cursor=None)
+    tokens = app.cairn.accounts.queries.tokens(user=user, all=False, limit=500, cursor=None)
     for token in tokens.items:
         await app.cairn.accounts.tokens.revoke(token.token_id, ADMIN)

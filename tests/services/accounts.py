@@ -65,7 +65,7 @@ class Household:
         return await self.accounts.users.create(UserSpec(name, roles=roles, **more), ADMIN)
 
     async def user_with_password(self, name: str, *roles: str, password: str = PASSWORD, **more: Any) -> str:
-        invited = await self.accounts.invitations.invite(UserSpec(name, roles=roles, **more), 1, ADMIN)
+        invited = await self.accounts.invitations.create(UserSpec(name, roles=roles, **more), 1, ADMIN)
         await self.accounts.invitations.accept(invited.token, password, None, HERE)
         return invited.user
 

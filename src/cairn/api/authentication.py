@@ -26,7 +26,7 @@ async def authenticate(request: Request, access: Authentication, allowed: Permis
     token = bearer(request)
     secret = request.cookies.get(COOKIE)
     if token is not None:
-        actor = await access.bearer(token, address_of(request))
+        actor = await access.authenticate(token, address_of(request))
     elif secret:
         if request.method not in SAFE and not is_same_origin(request):
             raise Forbidden(
@@ -84,7 +84,7 @@ def names_host(origin: str, request: Request) -> bool:
         return False
 
 
-def visitor_of(request: Request) -> SignInClient:
+def client_of(request: Request) -> SignInClient:
     return SignInClient(address_of(request), request.headers.get("user-agent", ""))
 
 

@@ -1,4 +1,4 @@
-"""Everything about who there is and how they come in, in one place."""
+"""Users, groups, and the ways to sign in."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ class Accounts:
     tokens: TokenService
     sessions: Sessions
     delegations: Delegations
-    signing_in: SignInService
+    sign_in: SignInService
     providers: IdentityProviders
-    people: IdentityQueries  # who reads all of these
+    queries: IdentityQueries
 
 
 def open_accounts(
     admin_changes: AdminChanges,
     access: Authentication,
-    known: Mapping[str, tuple[ProviderPolicy, IdentityProvider]],
+    providers: Mapping[str, tuple[ProviderPolicy, IdentityProvider]],
     passwords: Passwords | None = None,
 ) -> Accounts:
-    """What `access` believes is forgotten with every change."""
-    admin_changes.on_change(access.forget)
+    """Every change clears the cache of `access`."""
+    admin_changes.on_change(access.clear_cache)
     passwords = passwords or Passwords()
-    signing_in = SignInService(admin_changes.database, admin_changes.clock, access, passwords)
+    sign_in = SignInService(admin_changes.database, admin_changes.clock, access, passwords)
     return Accounts(
         users=Users(admin_changes),
         groups=Groups(admin_changes),
-        invitations=Invitations(admin_changes, passwords, signing_in),
+        invitations=Invitations(admin_changes, passwords, sign_in),
         tokens=TokenService(admin_changes),
         sessions=Sessions(admin_changes, passwords),
         delegations=Delegations(admin_changes),
-        signing_in=signing_in,
-        providers=IdentityProviders(admin_changes, signing_in, known),
-        people=IdentityQueries(admin_changes.database, admin_changes.clock),
+        sign_in=sign_in,
+        providers=IdentityProviders(admin_changes, sign_in, providers),
+        queries=IdentityQueries(admin_changes.database, admin_changes.clock),
     )

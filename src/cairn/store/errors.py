@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlalchemy import URL
-from sqlalchemy.exc import DataError, DontWrapMixin, IntegrityError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import (
+    DataError,
+    DontWrapMixin,
+    IntegrityError,
+    OperationalError,
+    ProgrammingError,
+    SQLAlchemyError,
+)
 
 
 class StoreError(Exception, DontWrapMixin):
@@ -73,6 +80,8 @@ class NotFound(StoreError):
         self.what = what
         self.id = id
 
+
+DatabaseUnavailable = OperationalError  # cannot be reached, or takes no writes at the moment
 
 # The database is unavailable, or another writer was faster. The same transaction may succeed later.
 TRANSIENT_ERRORS = (SQLAlchemyError, LostRace, StaleDispatch)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.identity.delegations import NewDelegation
+from cairn.services.identity.delegations import DelegationSpec
 from cairn.services.identity.directory import DirectoryEntry
 from cairn.store import Database
 from tests.services.accounts import NOON, Household
@@ -56,7 +56,7 @@ ROOT = DirectoryEntry("admin", "", "Administrator", ADMIN.roles)
 )
 async def test_names_mean_people(household: Household, named: list[str], meant: tuple[DirectoryEntry, ...]) -> None:
     await fill(household)
-    assert household.database.read(lambda c: household.directory.people(c, named)) == meant
+    assert household.database.read(lambda c: household.directory.resolve(c, named)) == meant
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,11 @@ def test_a_new_folder_has_one_who_decides(household: Household) -> None:
 
 async def test_who_stands_for_somebody_is_told_and_meant_while_it_lasts(household: Household) -> None:
     await fill(household)
-    wanted = NewDelegation("ann", "cy", NOON + timedelta(days=2), NOON + timedelta(days=1))
+    wanted = DelegationSpec("ann", "cy", NOON + timedelta(days=2), NOON + timedelta(days=1))
     await household.accounts.delegations.create(wanted, household.actor("ann"))
 
     def look() -> tuple[list[str], Actor]:
-        people = household.database.read(lambda c: household.directory.people(c, ["ann@example.com"]))
+        people = household.database.read(lambda c: household.directory.resolve(c, ["ann@example.com"]))
         return [person.name for person in people], household.actor("cy")
 
     names, before = look()

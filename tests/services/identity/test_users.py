@@ -11,7 +11,7 @@ from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput, Unauthenticated
 from cairn.services.identity.tokens import TokenSpec
-from cairn.services.identity.users import UserChange, UserSpec
+from cairn.services.identity.users import UserSpec, UserUpdate
 from cairn.store import Database
 from cairn.store.errors import NotFound
 from tests.services.accounts import HERE, Household
@@ -28,9 +28,9 @@ async def test_every_change_is_told_with_who_made_it(household: Household) -> No
     boss = household.actor("boss")
     await groups.create("finance", "Who pays", [], boss)
     await users.create(UserSpec("Ann", "Ann", "ann@example.com", ("viewer",), ("finance",)), boss)
-    await users.change("ann", UserChange(email="a@example.com", roles=("approver",), groups=()), boss)
-    await users.change("ann", UserChange(display_name="Ann", roles=("approver",)), boss)  # as it is: nothing to tell
-    await groups.change("finance", boss, description="Who pays now", members=["ann"])
+    await users.update("ann", UserUpdate(email="a@example.com", roles=("approver",), groups=()), boss)
+    await users.update("ann", UserUpdate(display_name="Ann", roles=("approver",)), boss)  # as it is: nothing to tell
+    await groups.update("finance", boss, description="Who pays now", members=["ann"])
     await groups.remove("finance", boss)
     await users.remove("ann", boss)
     await users.restore("ann", boss)
@@ -90,10 +90,10 @@ async def test_the_local_admin_keeps_its_roles(household: Household, roles: tupl
     await household.user("boss", "admin")
     boss = household.actor("boss")
     with pytest.raises(CommandRefused, match="CAIRN_ADMIN_TOKEN"):
-        await household.accounts.users.change("admin", UserChange(roles=roles), boss)
+        await household.accounts.users.update("admin", UserUpdate(roles=roles), boss)
     with pytest.raises(CommandRefused, match="CAIRN_ADMIN_TOKEN"):
         await household.accounts.users.remove("admin", boss)
-    await household.accounts.users.change("admin", UserChange(display_name="The owner", email="o@example.com"), boss)
+    await household.accounts.users.update("admin", UserUpdate(display_name="The owner", email="o@example.com"), boss)
     assert household.actor("admin").roles == ADMIN.roles
 
 
@@ -106,23 +106,23 @@ async def test_nobody_removes_themselves(household: Household) -> None:
 async def test_who_is_removed_is_out_at_once(household: Household) -> None:
     await household.user_with_password("ann", "approver")
     accounts = household.accounts
-    session = await accounts.signing_in.with_password("ann", "several plain words", HERE)
+    session = await accounts.sign_in.with_password("ann", "several plain words", HERE)
     token = await accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)
-    invited = await accounts.invitations.invite(UserSpec("ann"), 1, ADMIN)
-    assert (await household.access.bearer(token.token)).name == "ann"
+    invited = await accounts.invitations.create(UserSpec("ann"), 1, ADMIN)
+    assert (await household.access.authenticate(token.token)).name == "ann"
     assert (await household.access.session(session.secret)).actor.name == "ann"
     await accounts.users.remove("ann", ADMIN)
     for attempt in (
-        household.access.bearer(token.token),
+        household.access.authenticate(token.token),
         household.access.session(session.secret),
-        accounts.signing_in.with_password("ann", "several plain words", HERE),
+        accounts.sign_in.with_password("ann", "several plain words", HERE),
     ):
         with pytest.raises(Unauthenticated):
             await attempt
     await accounts.users.restore("ann", ADMIN)
     with pytest.raises(Unauthenticated):
-        await household.access.bearer(token.token)
-    open_ones = accounts.people.invitations(all=False, limit=50, cursor=None)
+        await household.access.authenticate(token.token)
+    open_ones = accounts.queries.invitations(all=False, limit=50, cursor=None)
     assert (open_ones.items, invited.user) == ([], "ann")
 
 
@@ -132,16 +132,16 @@ async def test_what_changes_holds_for_the_next_request(household: Household) -> 
     token = (await household.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
     seen: list[Any] = []
     for roles in (("viewer",), ("approver", "editor"), ()):
-        await household.accounts.users.change("ann", UserChange(roles=roles), ADMIN)
-        seen.append((await household.access.bearer(token)).roles)
+        await household.accounts.users.update("ann", UserUpdate(roles=roles), ADMIN)
+        seen.append((await household.access.authenticate(token)).roles)
     await household.accounts.groups.create("finance", "", ["ann"], ADMIN)
-    assert (await household.access.bearer(token)).groups == {"finance"}
+    assert (await household.access.authenticate(token)).groups == {"finance"}
     assert seen == [{"viewer"}, {"approver", "editor"}, frozenset()]
 
 
 async def test_what_is_not_there_cannot_be_changed(household: Household) -> None:
     users, groups = household.accounts.users, household.accounts.groups
-    for attempt in (users.change("ann", UserChange(), ADMIN), users.remove("ann", ADMIN), groups.remove("x", ADMIN)):
+    for attempt in (users.update("ann", UserUpdate(), ADMIN), users.remove("ann", ADMIN), groups.remove("x", ADMIN)):
         with pytest.raises(NotFound):
             await attempt
     await household.user("ann")
@@ -149,6 +149,6 @@ async def test_what_is_not_there_cannot_be_changed(household: Household) -> None
         await users.restore("ann", ADMIN)
     await users.remove("ann", ADMIN)
     with pytest.raises(CommandRefused, match="ann"):
-        await users.change("ann", UserChange(email="a@example.com"), ADMIN)
+        await users.update("ann", UserUpdate(email="a@example.com"), ADMIN)
     with pytest.raises(InvalidInput):
         await groups.create("finance", "", ["ann"], ADMIN)

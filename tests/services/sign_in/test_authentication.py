@@ -14,7 +14,7 @@ from sqlalchemy import event
 from cairn.services.actors import ADMIN
 from cairn.services.errors import TooManyAttempts, Unauthenticated
 from cairn.services.identity.tokens import TokenSpec
-from cairn.services.identity.users import UserChange
+from cairn.services.identity.users import UserUpdate
 from cairn.services.sign_in.authentication import LIFETIME
 from cairn.services.sign_in.passwords import Passwords
 from cairn.services.sign_in.rate_limits import SignInRateLimit
@@ -52,7 +52,7 @@ async def test_a_token_is_looked_up_once_in_five_seconds(household: Household) -
     counted = Counted(household.database)
 
     async def look(one: str) -> int:
-        await household.access.bearer(one)
+        await household.access.authenticate(one)
         return counted.of("users")
 
     for one in (token, "the token of the settings"):
@@ -63,7 +63,7 @@ async def test_a_token_is_looked_up_once_in_five_seconds(household: Household) -
 
 async def test_a_session_is_one_read_also_for_who_it_is(household: Household) -> None:
     await household.user_with_password("ann", "viewer")
-    signed_in = await household.accounts.signing_in.with_password("ann", PASSWORD, HERE)
+    signed_in = await household.accounts.sign_in.with_password("ann", PASSWORD, HERE)
     counted = Counted(household.database)
     for _ in range(3):
         await household.access.session(signed_in.secret)
@@ -87,18 +87,18 @@ async def test_what_was_read_before_a_change_is_not_believed_after_it(
 
     with monkeypatch.context() as patched:
         patched.setattr(household.database, "aread", late)
-        asked = asyncio.get_running_loop().create_task(household.access.bearer(made.token))
+        asked = asyncio.get_running_loop().create_task(household.access.authenticate(made.token))
         await read.wait()
     await household.accounts.tokens.revoke(made.token_id, ADMIN)
     arrives.set()
     await asked  # that one request was asked before
     with pytest.raises(Unauthenticated):
-        await household.access.bearer(made.token)
+        await household.access.authenticate(made.token)
 
 
 async def test_a_session_that_is_used_lasts_but_not_longer_than_its_token(household: Household) -> None:
     made = await household.accounts.tokens.create(TokenSpec("admin", "ci", days=10), ADMIN)
-    signed_in = await household.accounts.signing_in.with_token(made.token, HERE)
+    signed_in = await household.accounts.sign_in.with_token(made.token, HERE)
     household.clock.go(days=6)
     session = await household.access.session(signed_in.secret)
     assert (session.renewed, session.expires_at) == (True, made.expires_at)
@@ -112,14 +112,14 @@ async def test_a_session_that_is_used_lasts_but_not_longer_than_its_token(househ
 
 async def test_a_token_is_noted_as_used_now_and_then(household: Household) -> None:
     made = await household.accounts.tokens.create(TokenSpec("admin", "ci"), ADMIN)
-    people = household.accounts.people
-    await household.access.bearer(made.token)
+    people = household.accounts.queries
+    await household.access.authenticate(made.token)
     first = people.token(made.token_id).last_used_at
     household.clock.go(seconds=30)
-    await household.access.bearer(made.token)
+    await household.access.authenticate(made.token)
     assert people.token(made.token_id).last_used_at == first
     household.clock.go(minutes=6)
-    await household.access.bearer(made.token)
+    await household.access.authenticate(made.token)
     later = people.token(made.token_id).last_used_at
     assert first is not None
     assert later is not None
@@ -153,7 +153,7 @@ def test_the_default_is_argon2id_of_a_serious_cost() -> None:
 
 async def test_many_guesses_at_once_are_counted_each(household: Household) -> None:
     await household.user_with_password("ann", "viewer")
-    signing_in = household.accounts.signing_in
+    signing_in = household.accounts.sign_in
     guesses = [signing_in.with_password("ann", f"guess number {n}", HERE) for n in range(50)]
     found = await asyncio.gather(*guesses, return_exceptions=True)
     counts = [type(error).__name__ for error in found if isinstance(error, BaseException)]
@@ -165,16 +165,16 @@ async def test_many_guesses_at_once_are_counted_each(household: Household) -> No
 
 def test_what_is_remembered_of_guessers_is_bounded_and_the_oldest_goes_first() -> None:
     clock = SetClock()
-    attempts = SignInRateLimit(clock, most=2, kept=100)
+    attempts = SignInRateLimit(clock, limit=2, max_sources=100)
     for source in ("first", "first", *(f"other {n}" for n in range(98)), "last", "last"):
         attempts.count(source)
     with pytest.raises(TooManyAttempts):
-        attempts.refuse_flood("last")
+        attempts.check("last")
     with pytest.raises(TooManyAttempts):
-        attempts.refuse_flood("first")
+        attempts.check("first")
     attempts.count("one more")
     assert len(attempts) == 100
-    attempts.refuse_flood("first")
+    attempts.check("first")
 
 
 async def test_changes_of_roles_at_once_leave_an_admin(household: Household) -> None:
@@ -182,7 +182,7 @@ async def test_changes_of_roles_at_once_leave_an_admin(household: Household) -> 
     names = [await household.user(f"boss-{n}", "admin") for n in range(5)]
     bosses = [household.actor(name) for name in names]
     changes = [
-        household.accounts.users.change(other, UserChange(roles=("viewer",)), boss)
+        household.accounts.users.update(other, UserUpdate(roles=("viewer",)), boss)
         for boss in bosses
         for other in (*names, "admin")
     ]

@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 from cairn.services.actors import ADMIN
 from cairn.services.errors import TooManyAttempts, Unauthenticated
 from cairn.services.identity.tokens import TokenSpec
-from cairn.services.sign_in.blocked_sign_ins import MOST
+from cairn.services.sign_in.blocked_sign_ins import MAX_EVENTS
 from cairn.services.sign_in.service import SignInClient
 from cairn.store import Database
 from tests.services.accounts import HERE, PASSWORD, Household
@@ -35,13 +35,13 @@ async def fail(household: Household, times: int, name: str = "ann", address: str
     for number in range(times):
         visitor = SignInClient(address or f"10.1.{number // 250}.{number % 250}")
         with pytest.raises((Unauthenticated, TooManyAttempts)) as failed:
-            await household.accounts.signing_in.with_password(name, TYPED, visitor)
+            await household.accounts.sign_in.with_password(name, TYPED, visitor)
         found.append("refused" if isinstance(failed.value, TooManyAttempts) else "wrong")
     return found
 
 
 async def test_coming_and_going_is_told_with_who_and_how(household: Household) -> None:
-    signing_in = household.accounts.signing_in
+    signing_in = household.accounts.sign_in
     await household.user_with_password("ann", "viewer")
     by_password = await signing_in.with_password("Ann", PASSWORD, HERE)
     made = await household.accounts.tokens.create(TokenSpec("ann", "x", None, 1), ADMIN)
@@ -83,9 +83,9 @@ async def test_a_name_is_told_only_if_it_is_somebodys(household: Household) -> N
 
 
 async def test_many_floods_do_not_fill_the_trail(household: Household) -> None:
-    for number in range(MOST + 5):
+    for number in range(MAX_EVENTS + 5):
         await fail(household, 12, f"name {number}", f"10.2.0.{number}")
-    assert len(entries(household)) == MOST
+    assert len(entries(household)) == MAX_EVENTS
 
 
 async def test_a_database_that_takes_no_changes_does_not_change_the_answer(

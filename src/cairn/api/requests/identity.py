@@ -9,8 +9,8 @@ from pydantic import AwareDatetime, Field
 from cairn.api.parameters import Text
 from cairn.api.request_body import RequestBody
 from cairn.services.actors import Role, Scope
-from cairn.services.identity.tokens import LONGEST_OWN
-from cairn.services.identity.users import UserChange, UserSpec
+from cairn.services.identity.tokens import MAX_OWN_LIFETIME
+from cairn.services.identity.users import UserSpec, UserUpdate
 
 Line = Annotated[Text, Field(max_length=1000)]
 Name = Annotated[Text, Field(max_length=200, description="Small letters, digits and . _ - + @; it never changes.")]
@@ -45,10 +45,10 @@ class UpdateUserRequest(RequestBody):
     groups: Names | None = None
 
     @property
-    def change(self) -> UserChange:
+    def change(self) -> UserUpdate:
         roles = None if self.roles is None else tuple(role.value for role in self.roles)
         groups = None if self.groups is None else _names(self.groups)
-        return UserChange(self.display_name, self.email, roles, groups)
+        return UserUpdate(self.display_name, self.email, roles, groups)
 
 
 class CreateGroupRequest(RequestBody):
@@ -71,7 +71,7 @@ class UpdateAccountRequest(RequestBody):
 class CreateOwnTokenRequest(RequestBody):
     name: Annotated[Line, Field(description="What it is for.")]
     scopes: Scopes = None
-    valid_days: Annotated[int, Field(ge=1, le=LONGEST_OWN.days)] = 90
+    valid_days: Annotated[int, Field(ge=1, le=MAX_OWN_LIFETIME.days)] = 90
 
 
 class CreateTokenRequest(RequestBody):

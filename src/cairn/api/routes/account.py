@@ -14,7 +14,7 @@ from cairn.api.parameters import Paging, TokenId
 from cairn.api.requests.identity import CreateOwnTokenRequest, UpdateAccountRequest
 from cairn.api.routes.session import session_view
 from cairn.services.identity.tokens import TokenSpec
-from cairn.services.identity.users import UserChange
+from cairn.services.identity.users import UserUpdate
 from cairn.services.identity.views import CreatedToken, Session, Token, TokenPage
 
 router = operation_router("/api/me", "Your account")
@@ -24,7 +24,7 @@ router = operation_router("/api/me", "Your account")
 @operation(OWN, request_example=examples.update_account_request, response_example=examples.session)
 async def update_me(body: UpdateAccountRequest, services: Services, by: By) -> Session:
     """Say how you are shown. Your name stays, as decisions carry it."""
-    await services.accounts.users.change(by.name, UserChange(display_name=body.display_name), by)
+    await services.accounts.users.update(by.name, UserUpdate(display_name=body.display_name), by)
     return await run_in_threadpool(session_view, services, by)
 
 
@@ -37,7 +37,7 @@ def list_own_tokens(
     all: Annotated[bool, Query(description="Also those that are no longer valid.")] = False,
 ) -> TokenPage:
     """Your own tokens that are valid, newest first; never their texts."""
-    return services.accounts.people.tokens(user=by.name, all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.accounts.queries.tokens(user=by.name, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("/tokens", status_code=201)
@@ -55,7 +55,7 @@ async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: 
     """
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     made = await services.accounts.tokens.create_own(TokenSpec(by.name, body.name, scopes, body.valid_days), by)
-    kept = await run_in_threadpool(services.accounts.people.token, made.token_id)
+    kept = await run_in_threadpool(services.accounts.queries.token, made.token_id)
     return CreatedToken(**dict(kept), token=made.token)
 
 
@@ -64,4 +64,4 @@ async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: 
 async def revoke_own_token(token_id: TokenId, services: Services, by: By) -> Token:
     """Revoke one of your tokens: it lets nobody in from now on, nor do sessions that were opened with it."""
     await services.accounts.tokens.revoke_own(token_id, by)
-    return await run_in_threadpool(services.accounts.people.token, token_id)
+    return await run_in_threadpool(services.accounts.queries.token, token_id)

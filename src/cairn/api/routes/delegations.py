@@ -12,7 +12,7 @@ from cairn.api.examples import identity as examples
 from cairn.api.operations import OWN, READ, operation, operation_router
 from cairn.api.parameters import DelegationId, Paging, UserQuery
 from cairn.api.requests.identity import CreateDelegationRequest
-from cairn.services.identity.delegations import NewDelegation
+from cairn.services.identity.delegations import DelegationSpec
 from cairn.services.identity.views import Delegation, DelegationPage
 
 router = operation_router("/api/delegations", "People")
@@ -27,7 +27,7 @@ def list_delegations(
     all: Annotated[bool, Query(description="Also those that are over.")] = False,
 ) -> DelegationPage:
     """Who decides for whom, now or later, newest first; `user` is on either side."""
-    return services.accounts.people.delegations(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.accounts.queries.delegations(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -36,23 +36,23 @@ async def create_delegation(
     body: CreateDelegationRequest, response: Response, services: Services, by: By
 ) -> Delegation:
     """Let somebody who may decide do so for you while you are away; as an admin, also for somebody else."""
-    spec = NewDelegation(
+    spec = DelegationSpec(
         from_user=by.name if body.from_user is None else body.from_user.strip().lower(),
         to_user=body.to_user.strip().lower(),
-        until=body.until,
+        ends_at=body.until,
         starts_at=body.starts_at,
         reason=body.reason,
     )
     name = await services.accounts.delegations.create(spec, by)
     response.headers["Location"] = f"/api/delegations/{name}"
-    return await run_in_threadpool(services.accounts.people.delegation, name)
+    return await run_in_threadpool(services.accounts.queries.delegation, name)
 
 
 @router.get("/{delegation_id}")
 @operation(READ, response_example=examples.delegation)
 def get_delegation(delegation_id: DelegationId, services: Services) -> Delegation:
     """A delegation."""
-    return services.accounts.people.delegation(delegation_id)
+    return services.accounts.queries.delegation(delegation_id)
 
 
 @router.delete("/{delegation_id}")
@@ -60,4 +60,4 @@ def get_delegation(delegation_id: DelegationId, services: Services) -> Delegatio
 async def end_delegation(delegation_id: DelegationId, services: Services, by: By) -> Delegation:
     """End a delegation before its time: yours, one that you have, or as an admin any."""
     await services.accounts.delegations.end(delegation_id, by)
-    return await run_in_threadpool(services.accounts.people.delegation, delegation_id)
+    return await run_in_threadpool(services.accounts.queries.delegation, delegation_id)

@@ -19,7 +19,7 @@ router = operation_router("/api/groups", "People")
 @operation(READ, response_example=examples.groups)
 def list_groups(services: Services, paging: Paging) -> GroupPage:
     """Groups, by name."""
-    return services.accounts.people.groups(paging.limit, paging.cursor)
+    return services.accounts.queries.groups(paging.limit, paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -28,22 +28,22 @@ async def create_group(body: CreateGroupRequest, response: Response, services: S
     """Make a group, to be named where people are asked."""
     name = await services.accounts.groups.create(body.name, body.description, body.members, by)
     response.headers["Location"] = f"/api/groups/{name}"
-    return await run_in_threadpool(services.accounts.people.group, name)
+    return await run_in_threadpool(services.accounts.queries.group, name)
 
 
 @router.get("/{name}")
 @operation(READ, response_example=examples.group)
 def get_group(name: Named, services: Services) -> Group:
     """A group and its members."""
-    return services.accounts.people.group(name)
+    return services.accounts.queries.group(name)
 
 
 @router.put("/{name}")
 @operation(ADMIN, request_example=examples.update_group_request, response_example=examples.group)
 async def update_group(name: Named, body: UpdateGroupRequest, services: Services, by: By) -> Group:
     """Change what is given; `members` are all of them."""
-    await services.accounts.groups.change(name, by, description=body.description, members=body.members)
-    return await run_in_threadpool(services.accounts.people.group, name)
+    await services.accounts.groups.update(name, by, description=body.description, members=body.members)
+    return await run_in_threadpool(services.accounts.queries.group, name)
 
 
 @router.delete("/{name}", status_code=204)

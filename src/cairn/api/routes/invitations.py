@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.authentication import refuse_foreign, set_cookie, visitor_of
+from cairn.api.authentication import client_of, refuse_foreign, set_cookie
 from cairn.api.dependencies import By, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, OPEN, operation, operation_router
@@ -27,7 +27,7 @@ def list_invitations(
     all: Annotated[bool, Query(description="Also those that were accepted, taken back or are too old.")] = False,
 ) -> InvitationPage:
     """Open invitations, newest first."""
-    return services.accounts.people.invitations(all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.accounts.queries.invitations(all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -40,8 +40,8 @@ def list_invitations(
 )
 async def create_invitation(body: CreateInvitationRequest, services: Services, by: By) -> NewInvitation:
     """Invite somebody; the link is in this answer alone, works once and takes the place of earlier ones."""
-    made = await services.accounts.invitations.invite(body.spec, body.valid_hours, by)
-    kept = await run_in_threadpool(services.accounts.people.invitation, made.invitation_id)
+    made = await services.accounts.invitations.create(body.spec, body.valid_hours, by)
+    kept = await run_in_threadpool(services.accounts.queries.invitation, made.invitation_id)
     return NewInvitation(**dict(kept), token=made.token, path=f"/welcome#invitation={made.token}")
 
 
@@ -63,7 +63,7 @@ async def revoke_invitation(invitation_id: InvitationId, services: Services, by:
 async def preview_invitation(body: PreviewInvitationRequest, request: Request, services: Services) -> InvitationPreview:
     """Whom an invitation is for. It stays open."""
     refuse_foreign(request)
-    found = await services.accounts.invitations.look(body.token, visitor_of(request))
+    found = await services.accounts.invitations.preview(body.token, client_of(request))
     return InvitationPreview(
         user=found.user, display_name=found.display_name, email=found.email, expires_at=found.expires_at
     )
@@ -83,7 +83,7 @@ async def accept_invitation(
     """Set a password and be signed in. The invitation is used up."""
     refuse_foreign(request)
     signed_in = await services.accounts.invitations.accept(
-        body.token, body.password, body.display_name, visitor_of(request)
+        body.token, body.password, body.display_name, client_of(request)
     )
     set_cookie(response, request, signed_in.secret)
     return await run_in_threadpool(session_view, services, signed_in.actor)

@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from starlette.concurrency import run_in_threadpool
 
 import cairn
-from cairn.api.authentication import COOKIE, bearer, is_same_origin, refuse_foreign, set_cookie, visitor_of
+from cairn.api.authentication import COOKIE, bearer, client_of, is_same_origin, refuse_foreign, set_cookie
 from cairn.api.dependencies import By, Services, UsedSession
 from cairn.api.examples import identity as examples
 from cairn.api.operations import OPEN, OWN, READ, operation, operation_router
@@ -34,11 +34,11 @@ router = operation_router("/api", "Session")
 async def sign_in(body: CreateSessionRequest, request: Request, response: Response, services: Services) -> Session:
     """Sign in with a token, or with a name and a password. The session is held by a cookie."""
     refuse_foreign(request)
-    signing_in, visitor = services.accounts.signing_in, visitor_of(request)
+    service, client = services.accounts.sign_in, client_of(request)
     if body.token is not None:
-        signed_in = await signing_in.with_token(body.token, visitor)
+        signed_in = await service.with_token(body.token, client)
     else:
-        signed_in = await signing_in.with_password(body.name or "", body.password or "", visitor)
+        signed_in = await service.with_password(body.name or "", body.password or "", client)
     set_cookie(response, request, signed_in.secret)
     return await run_in_threadpool(session_view, services, signed_in.actor)
 
@@ -73,7 +73,7 @@ async def change_password(body: ChangePasswordRequest, services: Services, by: B
 
 
 def session_view(services: AppServices, actor: Actor) -> Session:
-    user = services.accounts.people.user(actor.name)
+    user = services.accounts.queries.user(actor.name)
     return Session(
         actor=actor.name,
         display_name=user.display_name,
@@ -90,8 +90,8 @@ def session_view(services: AppServices, actor: Actor) -> Session:
 
 
 def sign_in_options(services: AppServices) -> SignInOptions:
-    offered = services.accounts.providers.offered
+    offered = services.accounts.providers.policies
     return SignInOptions(
-        password=services.accounts.people.has_passwords(),
+        password=services.accounts.queries.has_passwords(),
         providers=[SignInProvider(name=policy.name, title=policy.title) for policy in offered],
     )

@@ -20,7 +20,7 @@ def list_sessions(
 ) -> OpenSessionPage:
     """Your open sessions, newest first; an admin also sees another user's."""
     _check_own(by, user)
-    return services.accounts.people.sessions(
+    return services.accounts.queries.sessions(
         user=user or by.name, current=current, limit=paging.limit, cursor=paging.cursor
     )
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.authentication import TICKET, refuse_foreign, set_cookie, set_ticket, visitor_of
+from cairn.api.authentication import TICKET, client_of, refuse_foreign, set_cookie, set_ticket
 from cairn.api.dependencies import Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import OPEN, operation, operation_router
@@ -40,7 +40,7 @@ async def begin_sign_in(
     """Begin to sign in with an identity provider: let the browser go to `url`."""
     refuse_foreign(request)
     back = f"{services.settings.public_url or request.base_url}".rstrip("/") + f"/sign-in/{provider}"
-    begun = await services.accounts.providers.begin(provider, body.return_to, back)
+    begun = await services.accounts.providers.start(provider, body.return_to, back)
     set_ticket(response, request, begun.ticket)
     return SignInRedirect(url=begun.url)
 
@@ -59,7 +59,7 @@ async def finish_sign_in(
     """Finish: the page `/sign-in/{provider}`, to which the provider sends the browser, hands over what it was given."""
     refuse_foreign(request)
     ticket = request.cookies.get(TICKET, "")
-    done = await services.accounts.providers.finish(provider, body.code, body.state, ticket, visitor_of(request))
+    done = await services.accounts.providers.finish(provider, body.code, body.state, ticket, client_of(request))
     set_cookie(response, request, done.signed_in.secret)
     response.delete_cookie(TICKET, path="/api/sign-in", httponly=True, samesite="strict")
     session = await run_in_threadpool(session_view, services, done.signed_in.actor)

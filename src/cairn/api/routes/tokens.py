@@ -27,7 +27,7 @@ def list_tokens(
     all: Annotated[bool, Query(description="Also those that are no longer valid.")] = False,
 ) -> TokenPage:
     """Tokens that are valid, newest first; never their texts."""
-    return services.accounts.people.tokens(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.accounts.queries.tokens(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -43,7 +43,7 @@ async def create_token(body: CreateTokenRequest, services: Services, by: By) -> 
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     user = by.name if body.user is None else body.user.strip().lower()
     made = await services.accounts.tokens.create(TokenSpec(user, body.name, scopes, body.valid_days), by)
-    kept = await run_in_threadpool(services.accounts.people.token, made.token_id)
+    kept = await run_in_threadpool(services.accounts.queries.token, made.token_id)
     return CreatedToken(**dict(kept), token=made.token)
 
 
@@ -52,4 +52,4 @@ async def create_token(body: CreateTokenRequest, services: Services, by: By) -> 
 async def revoke_token(token_id: TokenId, services: Services, by: By) -> Token:
     """Revoke a token: it lets nobody in from now on, nor do sessions that were opened with it."""
     await services.accounts.tokens.revoke(token_id, by)
-    return await run_in_threadpool(services.accounts.people.token, token_id)
+    return await run_in_threadpool(services.accounts.queries.token, token_id)

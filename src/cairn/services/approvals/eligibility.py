@@ -43,11 +43,11 @@ class Eligibility:
     def warning(self, users: UserIndex) -> str | None:
         """What to do if fewer users can decide than are required."""
         missing = self.required_approvals - len(self.approved_by)
-        available = users.holders(self.permission.roles | {Role.ADMIN.value}) - self.approved_by - {self.excluded}
-        assigned = available & users.meant(self.assigned_to) if self.assigned_to else available
+        available = users.with_roles(self.permission.roles | {Role.ADMIN.value}) - self.approved_by - {self.excluded}
+        assigned = available & users.resolve(self.assigned_to) if self.assigned_to else available
         if len(assigned) >= missing:
             return None
-        if len(assigned | (available & users.holders({Role.ADMIN.value}))) >= missing:
+        if len(assigned | (available & users.with_roles({Role.ADMIN.value}))) >= missing:
             remedy = "An admin can decide instead, or assign it to other users."
         elif len(available) >= missing:
             remedy = "Assign it to other users."

@@ -10,7 +10,8 @@ from uuid import uuid4
 
 from cairn.services.actors import Actor
 
-PREFIX = "cairn_"  # by which a token is known as one wherever it is found
+PREFIX = "cairn_"  # lets secret scanners recognize a leaked token
+LOCAL = "local"  # the name of the start link's token
 
 
 def scopes_of(row: Any) -> frozenset[str] | None:
@@ -45,6 +46,3 @@ def token_row(
         "created_by": actor.name,
         "expires_at": expires_at,
     }
-
-
-LOCAL = "local"  # the token of the start link

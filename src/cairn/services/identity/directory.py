@@ -1,4 +1,4 @@
-"""Who is meant by a name, an address, a role or a group; and what somebody is known as."""
+"""Find users by name, email address, role or group, including their delegates."""
 
 from __future__ import annotations
 
@@ -7,20 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-import sqlalchemy as sa
-
 from cairn.ports import Clock
 from cairn.services.actors import ADMIN, Actor, Role, names_of
+from cairn.services.identity import queries
 from cairn.store import Connection
-from cairn.store import tables as t
 
-U, M, D = t.users.c, t.group_members.c, t.delegations.c
-DECIDERS = frozenset({Role.APPROVER.value, Role.ADMIN.value})
+APPROVER_ROLES = frozenset({Role.APPROVER.value, Role.ADMIN.value})
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
-    """Somebody who can be told something; without a name, only an address."""
+    """A user, or an email address that belongs to no user and has no name."""
 
     name: str
     email: str
@@ -33,13 +30,13 @@ class DirectoryEntry:
         return names_of(self.name, self.email, self.roles, self.groups)
 
     @property
-    def may_decide(self) -> bool:
-        return not self.roles.isdisjoint(DECIDERS)
+    def can_decide(self) -> bool:
+        return not self.roles.isdisjoint(APPROVER_ROLES)
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryMatch:
-    """An actor, and until when it is one as it stands: a delegation may begin or end."""
+    """An actor, and the time until which it is valid: then a delegation starts or ends."""
 
     actor: Actor
     until: datetime | None
@@ -47,86 +44,87 @@ class DirectoryMatch:
 
 @dataclass(frozen=True, slots=True)
 class UserIndex:
-    """Everybody who is there, and who stands for whom, at one moment."""
+    """All users and delegations at one moment."""
 
-    everybody: Mapping[str, DirectoryEntry]
-    standing: tuple[tuple[str, str], ...]  # who is away, and who stands for that one
+    users: Mapping[str, DirectoryEntry]
+    delegations: tuple[tuple[str, str], ...]  # from a user to another
 
-    def meant(self, named: Iterable[str]) -> frozenset[str]:
-        """The users who are meant by these words, and who stands for them."""
-        words = {word.strip().casefold() for word in named} - {""}
-        meant = {person.name for person in self.everybody.values() if not words.isdisjoint(person.all_names)}
-        return frozenset(meant | {to for of, to in self.standing if of in meant and to in self.everybody})
+    def resolve(self, names: Iterable[str]) -> frozenset[str]:
+        """The users that the names refer to, with their delegates."""
+        words = _normalized(names)
+        found = {user.name for user in self.users.values() if not words.isdisjoint(user.all_names)}
+        delegates = {to_user for from_user, to_user in self.delegations if from_user in found and to_user in self.users}
+        return frozenset(found | delegates)
 
-    def holders(self, roles: Collection[str]) -> frozenset[str]:
-        return frozenset(person.name for person in self.everybody.values() if not person.roles.isdisjoint(roles))
+    def with_roles(self, roles: Collection[str]) -> frozenset[str]:
+        """The users who have at least one of the roles."""
+        return frozenset(user.name for user in self.users.values() if not user.roles.isdisjoint(roles))
 
 
-def roll(connection: Connection, now: datetime) -> UserIndex:
-    return UserIndex(_everybody(connection), tuple(_standing(connection, now)))
+def load_user_index(connection: Connection, now: datetime) -> UserIndex:
+    delegations = tuple((row.from_user, row.to_user) for row in queries.current_delegations(connection, now))
+    return UserIndex(_all_users(connection), delegations)
 
 
 class Directory:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    def people(self, connection: Connection, named: Iterable[str]) -> tuple[DirectoryEntry, ...]:
-        """Everybody who is meant, once each, by name; and who stands for them now. Nobody named is nobody."""
-        words = {word.strip().casefold() for word in named} - {""}
-        found = roll(connection, self._clock.now())
-        everybody, meant = found.everybody, found.meant(words)
-        known = {word for person in everybody.values() for word in (person.email, person.name)}
-        outside = sorted(word for word in words if "@" in word and word not in known)
-        return (*(everybody[name] for name in sorted(meant)), *(DirectoryEntry("", word, word) for word in outside))
+    def resolve(self, connection: Connection, names: Iterable[str]) -> tuple[DirectoryEntry, ...]:
+        """The users that the names refer to, with their delegates, then the email addresses of no user."""
+        words = _normalized(names)
+        index = load_user_index(connection, self._clock.now())
+        known = {word for user in index.users.values() for word in (user.email, user.name)}
+        external = sorted(word for word in words if "@" in word and word not in known)
+        return (
+            *(index.users[name] for name in sorted(index.resolve(words))),
+            *(DirectoryEntry("", address, address) for address in external),
+        )
 
-    def count_deciders(self, connection: Connection, named: Iterable[str] = ()) -> int:
-        """How many users may decide: among those named, or all of them where nobody is."""
-        words = {word.strip().casefold() for word in named} - {""}
-        deciders = [person for person in _everybody(connection).values() if person.may_decide]
-        return sum(1 for person in deciders if not words or not words.isdisjoint(person.all_names))
+    def count_deciders(self, connection: Connection, names: Iterable[str] = ()) -> int:
+        """The number of users who can decide on approvals, among those named, or among all if no names are given."""
+        words = _normalized(names)
+        deciders = [user for user in _all_users(connection).values() if user.can_decide]
+        return sum(1 for user in deciders if not words or not words.isdisjoint(user.all_names))
 
     def find(self, connection: Connection, name: str) -> DirectoryMatch | None:
-        """A user who is there, as an actor."""
-        person = _person(connection, name)
-        if person is None:
+        """The user as an actor, or None if there is no such user or they have been removed."""
+        user = _find_user(connection, name)
+        if user is None:
             return None
         now = self._clock.now()
-        rows = connection.execute(
-            sa.select(D.from_user, D.starts_at, D.ends_at).where(
-                D.to_user == name, D.ended_at.is_(None), D.ends_at > now
-            )
-        ).all()
-        away = [one for row in rows if row.starts_at <= now and (one := _person(connection, row.from_user))]
-        edges = [row.starts_at if row.starts_at > now else row.ends_at for row in rows]
-        delegator_names = frozenset(word for one in away for word in one.all_names)
-        roles = person.roles | ADMIN.roles if name == ADMIN.name else person.roles
-        acting_for = frozenset(one.name for one in away)
-        actor = Actor(person.name, roles, person.email, person.groups, acting_for, delegator_names=delegator_names)
-        return DirectoryMatch(actor, min(edges, default=None))
+        rows = queries.delegations_to(connection, name, now)
+        delegators = [
+            delegator for row in rows if row.starts_at <= now and (delegator := _find_user(connection, row.from_user))
+        ]
+        changes = [row.starts_at if row.starts_at > now else row.ends_at for row in rows]
+        actor = Actor(
+            user.name,
+            user.roles | ADMIN.roles if name == ADMIN.name else user.roles,
+            user.email,
+            user.groups,
+            frozenset(delegator.name for delegator in delegators),
+            delegator_names=frozenset(word for delegator in delegators for word in delegator.all_names),
+        )
+        return DirectoryMatch(actor, min(changes, default=None))
 
 
-def _person(connection: Connection, name: str) -> DirectoryEntry | None:
-    row = connection.execute(sa.select(t.users).where(U.name == name, U.removed_at.is_(None))).one_or_none()
-    if row is None:
-        return None
-    groups = connection.execute(sa.select(M.group_name).where(M.user_name == name)).scalars()
-    return _as_person(row, groups)
+def _normalized(names: Iterable[str]) -> set[str]:
+    return {name.strip().casefold() for name in names} - {""}
 
 
-def _everybody(connection: Connection) -> Mapping[str, DirectoryEntry]:
+def _find_user(connection: Connection, name: str) -> DirectoryEntry | None:
+    row = queries.active_user(connection, name)
+    return None if row is None else _entry(row, queries.groups_of(connection, name))
+
+
+def _all_users(connection: Connection) -> Mapping[str, DirectoryEntry]:
     groups: dict[str, list[str]] = {}
-    for row in connection.execute(sa.select(t.group_members)):
+    for row in queries.all_memberships(connection):
         groups.setdefault(row.user_name, []).append(row.group_name)
-    rows = connection.execute(sa.select(t.users).where(U.removed_at.is_(None)).order_by(U.name))
-    return {row.name: _as_person(row, groups.get(row.name, ())) for row in rows}
+    return {row.name: _entry(row, groups.get(row.name, ())) for row in queries.all_active_users(connection)}
 
 
-def _as_person(row: Any, groups: Iterable[str]) -> DirectoryEntry:
+def _entry(row: Any, groups: Iterable[str]) -> DirectoryEntry:
     roles = frozenset(cast("list[str]", row.roles))
     return DirectoryEntry(row.name, row.email, row.display_name or row.name, roles, frozenset(groups))
-
-
-def _standing(connection: Connection, now: datetime) -> list[tuple[str, str]]:
-    """Who is away, and who stands for that one."""
-    query = sa.select(D.from_user, D.to_user).where(D.ended_at.is_(None), D.starts_at <= now, D.ends_at > now)
-    return [(row.from_user, row.to_user) for row in connection.execute(query)]

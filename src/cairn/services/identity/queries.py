@@ -1,8 +1,8 @@
-"""Lists of users, groups, invitations, tokens, sessions and delegations."""
+"""Reads of users, groups, invitations, tokens, sessions and delegations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import TypeVar, cast
 
@@ -53,9 +53,9 @@ class IdentityQueries:
             if not removed:
                 query = query.where(U.removed_at.is_(None))
             if search:
-                words = f"%{_escaped(search.lower())}%"
+                pattern = f"%{_escape_like(search.lower())}%"
                 fields = (U.name, sa.func.lower(U.display_name), U.email)
-                query = query.where(sa.or_(*(field.like(words, escape="\\") for field in fields)))
+                query = query.where(sa.or_(*(field.like(pattern, escape="\\") for field in fields)))
             found = page(connection, query, SortOrder((U.name,)), limit, cursor)
             return UserPage(items=_users(connection, found.rows, now), next_cursor=found.next_cursor)
 
@@ -75,7 +75,7 @@ class IdentityQueries:
         return self._read(read)
 
     def has_passwords(self) -> bool:
-        """Whether anybody can sign in with one."""
+        """Whether any user has a password."""
         query = sa.select(U.name).where(U.password_hash.is_not(None)).limit(1)
         return self._read(lambda c, _: c.execute(query).first() is not None)
 
@@ -95,7 +95,7 @@ class IdentityQueries:
 
         return self._read(read)
 
-    # ---- what lets them in ---------------------------------------------------------------------------
+    # ---- invitations, tokens and sessions ------------------------------------------------------------
     def invitations(self, *, all: bool, limit: int, cursor: str | None) -> InvitationPage:
         def read(connection: Connection, now: datetime) -> InvitationPage:
             query = sa.select(t.invitations)
@@ -141,7 +141,7 @@ class IdentityQueries:
 
         return self._read(read)
 
-    # ---- who stands for whom -------------------------------------------------------------------------
+    # ---- delegations ---------------------------------------------------------------------------------
     def delegations(self, *, user: str | None, all: bool, limit: int, cursor: str | None) -> DelegationPage:
         def read(connection: Connection, now: datetime) -> DelegationPage:
             query = sa.select(t.delegations)
@@ -161,25 +161,25 @@ class IdentityQueries:
         return self._read(lambda c, now: _delegation(_one(c, query, "delegation", delegation_id), now))
 
 
-def _escaped(search: str) -> str:
+def _escape_like(search: str) -> str:
     return search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _one(connection: Connection, query: sa.Select[*tuple[object, ...]], what: str, id: str) -> Row:
+def _one(connection: Connection, query: sa.Select[*tuple[object, ...]], noun: str, id: str) -> Row:
     row = connection.execute(query).one_or_none()
     if row is None:
-        raise NotFound(what, id)
+        raise NotFound(noun, id)
     return row
 
 
 def _users(connection: Connection, rows: Iterable[Row], now: datetime) -> list[User]:
     rows = list(rows)
     names = [row.name for row in rows]
-    groups = _by_user(connection, M.user_name, M.group_name, M.user_name.in_(names))
+    groups = _grouped(connection, M.user_name, M.group_name, M.user_name.in_(names))
     identities = t.user_identities.c
-    providers = _by_user(connection, identities.user_name, identities.provider, identities.user_name.in_(names))
+    providers = _grouped(connection, identities.user_name, identities.provider, identities.user_name.in_(names))
     is_open = sa.and_(V.user_name.in_(names), V.accepted_at.is_(None), V.revoked_at.is_(None), V.expires_at > now)
-    invited = _by_user(connection, V.user_name, V.invitation_id, is_open)
+    invited = _grouped(connection, V.user_name, V.invitation_id, is_open)
     return [
         User(
             name=row.name,
@@ -200,26 +200,27 @@ def _users(connection: Connection, rows: Iterable[Row], now: datetime) -> list[U
 
 
 def _as_person(user: User) -> Person:
-    may_decide = Role.APPROVER in user.roles or Role.ADMIN in user.roles
-    return Person(name=user.name, display_name=user.display_name, groups=user.groups, can_decide=may_decide)
+    can_decide = Role.APPROVER in user.roles or Role.ADMIN in user.roles
+    return Person(name=user.name, display_name=user.display_name, groups=user.groups, can_decide=can_decide)
 
 
-def _by_user(
+def _grouped(
     connection: Connection,
-    user: sa.ColumnElement[str],
+    key: sa.ColumnElement[str],
     value: sa.ColumnElement[str],
     condition: sa.ColumnElement[bool],
 ) -> dict[str, list[str]]:
+    """The values of each key."""
     found: dict[str, list[str]] = {}
-    for name, of in connection.execute(sa.select(user, value).where(condition).order_by(value)):
-        found.setdefault(name, []).append(of)
+    for row_key, row_value in connection.execute(sa.select(key, value).where(condition).order_by(value)):
+        found.setdefault(row_key, []).append(row_value)
     return found
 
 
 def _groups(connection: Connection, rows: Iterable[Row]) -> list[Group]:
     rows = list(rows)
     names = [row.name for row in rows]
-    members = _by_user(connection, M.group_name, M.user_name, M.group_name.in_(names))
+    members = _grouped(connection, M.group_name, M.user_name, M.group_name.in_(names))
     return [
         Group(
             name=row.name,
@@ -290,13 +291,67 @@ def _delegation(row: Row, now: datetime) -> Delegation:
     )
 
 
-def roles(kept: object) -> list[Role]:
-    has = set(cast("list[str]", kept))
-    return [role for role in Role if role.value in has]
+def roles(names: object) -> list[Role]:
+    known = set(cast("list[str]", names))
+    return [role for role in Role if role.value in known]
 
 
-def scopes(kept: object) -> list[Scope] | None:
-    if kept is None:
+def scopes(names: object) -> list[Scope] | None:
+    if names is None:
         return None
-    has = set(cast("list[str]", kept))
-    return [scope for scope in Scope if scope.value in has]
+    known = set(cast("list[str]", names))
+    return [scope for scope in Scope if scope.value in known]
+
+
+# ---- rows ------------------------------------------------------------------------------------------------
+def active_user(connection: Connection, name: str) -> Row | None:
+    return connection.execute(sa.select(t.users).where(U.name == name, U.removed_at.is_(None))).one_or_none()
+
+
+def all_active_users(connection: Connection) -> Sequence[Row]:
+    return connection.execute(sa.select(t.users).where(U.removed_at.is_(None)).order_by(U.name)).all()
+
+
+def active_users_among(connection: Connection, names: Collection[str]) -> set[str]:
+    query = sa.select(U.name).where(U.name.in_(names), U.removed_at.is_(None))
+    return set(connection.execute(query).scalars())
+
+
+def is_name_taken(connection: Connection, name: str) -> bool:
+    """Whether a user (by name or email address) or a group has the name. Removed users count."""
+    users = sa.select(U.name).where(sa.or_(U.name == name, U.email == name))
+    groups = sa.select(G.name).where(G.name == name)
+    return connection.execute(users.union_all(groups)).first() is not None
+
+
+def is_email_taken(connection: Connection, email: str, name: str) -> bool:
+    """Whether another user than `name` has the address, as email or as name."""
+    others = sa.select(U.name).where(U.name != name, sa.or_(U.email == email, U.name == email))
+    return connection.execute(others).first() is not None
+
+
+def existing_groups(connection: Connection, names: Collection[str]) -> set[str]:
+    return set(connection.execute(sa.select(G.name).where(G.name.in_(names))).scalars())
+
+
+def all_memberships(connection: Connection) -> Sequence[Row]:
+    return connection.execute(sa.select(t.group_members)).all()
+
+
+def groups_of(connection: Connection, user: str) -> set[str]:
+    return set(connection.execute(sa.select(M.group_name).where(M.user_name == user)).scalars())
+
+
+def members_of(connection: Connection, group: str) -> set[str]:
+    return set(connection.execute(sa.select(M.user_name).where(M.group_name == group)).scalars())
+
+
+def current_delegations(connection: Connection, now: datetime) -> Sequence[Row]:
+    query = sa.select(D.from_user, D.to_user).where(D.ended_at.is_(None), D.starts_at <= now, D.ends_at > now)
+    return connection.execute(query).all()
+
+
+def delegations_to(connection: Connection, user: str, now: datetime) -> Sequence[Row]:
+    """The current and future delegations to a user."""
+    query = sa.select(D.from_user, D.starts_at, D.ends_at)
+    return connection.execute(query.where(D.to_user == user, D.ended_at.is_(None), D.ends_at > now)).all()

@@ -1,4 +1,4 @@
-"""API tokens: shown once, kept as a digest, narrowed by scopes, revoked at once."""
+"""API tokens: shown once, stored as a digest, limited by scopes, and revoked immediately."""
 
 from __future__ import annotations
 
@@ -6,36 +6,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import sqlalchemy as sa
-
 from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Actor, Role, Scope
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import Forbidden, InvalidInput
+from cairn.services.identity import records
 from cairn.services.identity.credentials import LOCAL, new_secret, token_row
 from cairn.services.identity.name_rules import line_of
-from cairn.services.identity.users import standing
-from cairn.store import tables as t
+from cairn.services.identity.users import lock_active_user
 from cairn.store.errors import NotFound
 
-A = t.api_tokens.c
-LONGEST_NAME = 100
-LONGEST_OWN = timedelta(days=365)  # of tokens that people make for themselves
+MAX_NAME_LENGTH = 100
+MAX_OWN_LIFETIME = timedelta(days=365)  # of tokens that users create for themselves
 _SUBMITTERS = frozenset({Role.EDITOR.value, Role.APPROVER.value})
-USABLE: Mapping[str, frozenset[str]] = {
+# The roles, besides admin, for which a scope is of any use.
+USABLE_SCOPES: Mapping[str, frozenset[str]] = {
     Scope.READ.value: ALL_ROLES,
     Scope.RUN.value: _SUBMITTERS,
     Scope.DECIDE.value: _SUBMITTERS,
     Scope.DEFINE.value: frozenset({Role.EDITOR.value}),
     Scope.ADMIN.value: ALL_ROLES,
-}  # by which roles a scope can be made use of, besides admin
+}
 
 
 @dataclass(frozen=True, slots=True)
 class TokenSpec:
     user: str
     name: str
-    scopes: tuple[str, ...] | None = None  # None narrows nothing
-    days: int | None = None  # None is for ever
+    scopes: tuple[str, ...] | None = None  # None: no restriction
+    days: int | None = None  # None: never expires
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,64 +47,62 @@ class TokenService:
     def __init__(self, admin_changes: AdminChanges) -> None:
         self._changes = admin_changes
 
-    async def create(self, wanted: TokenSpec, actor: Actor) -> CreatedToken:
-        """The token itself is in this answer and nowhere else."""
-        return await self._changes.apply(lambda change: _create(change, wanted), actor)
+    async def create(self, spec: TokenSpec, actor: Actor) -> CreatedToken:
+        """Create a token. Its secret cannot be read again later."""
+        return await self._changes.apply(lambda change: _create(change, spec), actor)
 
-    async def create_own(self, wanted: TokenSpec, actor: Actor) -> CreatedToken:
-        """The same for oneself: it has an end, and asks for nothing that one's roles do not allow."""
-        return await self._changes.apply(lambda change: _create_own(change, wanted), actor)
+    async def create_own(self, spec: TokenSpec, actor: Actor) -> CreatedToken:
+        """Create a token for yourself. It must expire, and its scopes must be of use for your roles."""
+        return await self._changes.apply(lambda change: _create_own(change, spec), actor)
 
     async def revoke_own(self, token_id: str, actor: Actor) -> None:
-        """There is no other's."""
+        """Revoke one of your own tokens. Tokens of other users are not found."""
         await self._changes.apply(lambda change: _revoke(change, token_id, own=True), actor)
 
     async def revoke(self, token_id: str, actor: Actor) -> None:
-        """At once, with the sessions that were opened with it. A second time changes nothing."""
+        """Revoke a token and end the sessions opened with it. Revoking it again changes nothing."""
         await self._changes.apply(lambda change: _revoke(change, token_id), actor)
 
 
-def _create_own(change: AdminChange, wanted: TokenSpec) -> CreatedToken:
-    useless = (
-        []
-        if change.actor.is_admin
-        else [s for s in wanted.scopes or () if change.actor.roles.isdisjoint(USABLE.get(s, ()))]
-    )
-    if useless:
-        raise InvalidInput([("/scopes", f"None of your roles may be used for {', '.join(sorted(useless))}.")])
-    if wanted.days is None or timedelta(days=wanted.days) > LONGEST_OWN:
-        raise InvalidInput([("/valid_days", f"A token of your own is valid for {LONGEST_OWN.days} days at most.")])
-    return _create(change, wanted, ends_at=change.actor.token_expires_at)
+def _create_own(change: AdminChange, spec: TokenSpec) -> CreatedToken:
+    roles = change.actor.roles
+    useless = [scope for scope in spec.scopes or () if roles.isdisjoint(USABLE_SCOPES.get(scope, ()))]
+    if useless and not change.actor.is_admin:
+        raise InvalidInput([("/scopes", f"None of your roles can use {', '.join(sorted(useless))}.")])
+    if spec.days is None or timedelta(days=spec.days) > MAX_OWN_LIFETIME:
+        message = f"Your own tokens can be valid for at most {MAX_OWN_LIFETIME.days} days."
+        raise InvalidInput([("/valid_days", message)])
+    return _create(change, spec, ends_at=change.actor.token_expires_at)
 
 
-def _create(change: AdminChange, wanted: TokenSpec, ends_at: datetime | None = None) -> CreatedToken:
-    """`ends_at`: not later than this."""
-    standing(change.connection, wanted.user)
-    name = line_of(wanted.name, "/name", LONGEST_NAME)
+def _create(change: AdminChange, spec: TokenSpec, ends_at: datetime | None = None) -> CreatedToken:
+    """`ends_at` is the latest time at which the token may expire."""
+    lock_active_user(change.connection, spec.user)
+    name = line_of(spec.name, "/name", MAX_NAME_LENGTH)
     if not name or name == LOCAL:
-        raise InvalidInput([("/name", f"Say what the token is for; {LOCAL} is the start link's.")])
-    scopes = None if wanted.scopes is None else sorted(set(wanted.scopes))
+        raise InvalidInput(
+            [("/name", f"Enter what the token is for. The name {LOCAL} is reserved for the start link.")]
+        )
+    scopes = None if spec.scopes is None else sorted(set(spec.scopes))
     if scopes is not None and (not scopes or set(scopes) - ALL_SCOPES):
-        raise InvalidInput([("/scopes", f"Choose one or more of {', '.join(sorted(ALL_SCOPES))}.")])
+        raise InvalidInput([("/scopes", f"Choose at least one of {', '.join(sorted(ALL_SCOPES))}.")])
     if change.actor.scopes is not None and (scopes is None or set(scopes) - change.actor.scopes):
-        raise Forbidden("A token makes no token that may do more than itself.")
+        raise Forbidden("You can't create a token with more scopes than the token you are using.")
     token = new_secret()
-    expires_at = None if wanted.days is None else change.at + timedelta(days=wanted.days)
+    expires_at = None if spec.days is None else change.at + timedelta(days=spec.days)
     if ends_at is not None:
         expires_at = ends_at if expires_at is None else min(expires_at, ends_at)
-    row = token_row(token, wanted.user, name, actor=change.actor, at=change.at, scopes=scopes, expires_at=expires_at)
-    change.connection.execute(sa.insert(t.api_tokens).values(row))
-    change.record("token_created", token_id=row["token_id"], user=wanted.user, token=name, scopes=scopes)
+    row = token_row(token, spec.user, name, actor=change.actor, at=change.at, scopes=scopes, expires_at=expires_at)
+    records.insert_token(change.connection, row)
+    change.record("token_created", token_id=row["token_id"], user=spec.user, token=name, scopes=scopes)
     return CreatedToken(row["token_id"], token, expires_at)
 
 
 def _revoke(change: AdminChange, token_id: str, *, own: bool = False) -> None:
-    row = change.connection.execute(
-        sa.select(t.api_tokens).where(A.token_id == token_id).with_for_update()
-    ).one_or_none()
+    row = records.lock_token(change.connection, token_id)
     if row is None or (own and row.user_name != change.actor.name):
         raise NotFound("token", token_id)
-    change.connection.execute(sa.delete(t.sessions).where(t.sessions.c.token_id == token_id))
+    records.delete_sessions_of_token(change.connection, token_id)
     if row.revoked_at is None:
-        change.connection.execute(sa.update(t.api_tokens).where(A.token_id == token_id).values(revoked_at=change.at))
+        records.revoke_token(change.connection, token_id, change.at)
         change.record("token_revoked", token_id=token_id, user=row.user_name, token=row.name)

@@ -1,23 +1,21 @@
-"""Users: made, changed, removed, restored. A name is never given to somebody else."""
+"""Create, update, remove and restore users. The name of a removed user is never given to another user."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, cast
 
-import sqlalchemy as sa
-
 from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import InvalidInput
+from cairn.services.identity import queries, records
 from cairn.services.identity.name_rules import email_of, line_of, name_of, roles_of
 from cairn.store import Connection
-from cairn.store import tables as t
-from cairn.store.errors import NotFound
 
-U = t.users.c
-_OWNER = "admin is who the start link and CAIRN_ADMIN_TOKEN sign in as: it keeps its roles and cannot be removed."
+_OWNER = (
+    "The user admin can't be removed and keeps its roles: the start link and CAIRN_ADMIN_TOKEN sign in as this user."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +28,8 @@ class UserSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class UserChange:
-    """What is None stays as it is."""
+class UserUpdate:
+    """The fields to change. None leaves a field unchanged."""
 
     display_name: str | None = None
     email: str | None = None
@@ -43,133 +41,109 @@ class Users:
     def __init__(self, admin_changes: AdminChanges) -> None:
         self._changes = admin_changes
 
-    async def create(self, wanted: UserSpec, actor: Actor) -> str:
-        """Somebody new, who cannot sign in before an invitation, a provider or a token lets them."""
-        return await self._changes.apply(lambda change: make_user(change, wanted), actor)
+    async def create(self, spec: UserSpec, actor: Actor) -> str:
+        """Create a user, who can sign in once they have an invitation, an identity provider or a token."""
+        return await self._changes.apply(lambda change: create_user(change, spec), actor)
 
-    async def change(self, name: str, wanted: UserChange, actor: Actor) -> None:
-        await self._changes.apply(lambda change: change_user(change, name, wanted), actor)
+    async def update(self, name: str, update: UserUpdate, actor: Actor) -> None:
+        await self._changes.apply(lambda change: update_user(change, name, update), actor)
 
     async def remove(self, name: str, actor: Actor) -> None:
-        """At once: sessions end, tokens and invitations are revoked, delegations end. The name stays taken."""
+        """End the user's sessions and delegations, and revoke their tokens and invitations, all at once."""
         await self._changes.apply(lambda change: _remove(change, name), actor)
 
     async def restore(self, name: str, actor: Actor) -> None:
-        """Somebody who was removed is back, without groups, tokens and sessions."""
+        """Restore a removed user, without their groups, tokens and sessions."""
         await self._changes.apply(lambda change: _restore(change, name), actor)
 
 
-def make_user(change: AdminChange, wanted: UserSpec) -> str:
-    name, email = name_of(wanted.name), email_of(wanted.email)
-    check_free(change.connection, name)
-    check_email(change.connection, email, name)
+def create_user(change: AdminChange, spec: UserSpec) -> str:
+    name, email = name_of(spec.name), email_of(spec.email)
+    check_name_is_free(change.connection, name)
+    _check_email_is_free(change.connection, email, name)
     row = {
         "name": name,
-        "display_name": line_of(wanted.display_name, "/display_name"),
+        "display_name": line_of(spec.display_name, "/display_name"),
         "email": email,
-        "roles": roles_of(list(wanted.roles)),
+        "roles": roles_of(list(spec.roles)),
         "created_at": change.at,
         "created_by": change.actor.name,
     }
-    change.connection.execute(sa.insert(t.users).values(row))
-    put_into_groups(change.connection, name, wanted.groups)
-    change.record("user_created", user=name, roles=row["roles"], groups=sorted(wanted.groups))
+    records.insert_user(change.connection, row)
+    _join_groups(change.connection, name, spec.groups)
+    change.record("user_created", user=name, roles=row["roles"], groups=sorted(spec.groups))
     return name
 
 
-def change_user(change: AdminChange, name: str, wanted: UserChange) -> None:
-    row = standing(change.connection, name)
-    changes: dict[str, Any] = {}
-    if wanted.display_name is not None:
-        changes["display_name"] = line_of(wanted.display_name, "/display_name")
-    if wanted.email is not None:
-        changes["email"] = email_of(wanted.email)
-        check_email(change.connection, changes["email"], name)
-    if wanted.roles is not None:
-        changes["roles"] = roles_of(list(wanted.roles))
-        if name == ADMIN.name and frozenset(changes["roles"]) != ADMIN.roles:
+def update_user(change: AdminChange, name: str, update: UserUpdate) -> None:
+    row = lock_active_user(change.connection, name)
+    values: dict[str, Any] = {}
+    if update.display_name is not None:
+        values["display_name"] = line_of(update.display_name, "/display_name")
+    if update.email is not None:
+        values["email"] = email_of(update.email)
+        _check_email_is_free(change.connection, values["email"], name)
+    if update.roles is not None:
+        values["roles"] = roles_of(list(update.roles))
+        if name == ADMIN.name and frozenset(values["roles"]) != ADMIN.roles:
             raise CommandRefused(_OWNER)
-    changes = {field: value for field, value in changes.items() if value != getattr(row, field)}
-    if changes:
-        change.connection.execute(sa.update(t.users).where(U.name == name).values(changes))
-        said: dict[str, Any] = {"user": name, "changed_fields": sorted(changes)}
-        if "roles" in changes:
-            said |= {"roles": changes["roles"], "earlier_roles": cast("list[str]", row.roles)}
-        change.record("user_updated", **said)
-    if wanted.groups is not None and put_into_groups(change.connection, name, wanted.groups, only=True):
-        change.record("user_groups_updated", user=name, groups=sorted(wanted.groups))
+    values = {field: value for field, value in values.items() if value != getattr(row, field)}
+    if values:
+        records.update_user(change.connection, name, values)
+        metadata: dict[str, Any] = {"user": name, "changed_fields": sorted(values)}
+        if "roles" in values:
+            metadata |= {"roles": values["roles"], "earlier_roles": cast("list[str]", row.roles)}
+        change.record("user_updated", **metadata)
+    if update.groups is not None and _join_groups(change.connection, name, update.groups, leave_others=True):
+        change.record("user_groups_updated", user=name, groups=sorted(update.groups))
 
 
 def _remove(change: AdminChange, name: str) -> None:
-    standing(change.connection, name)
+    lock_active_user(change.connection, name)
     if name == ADMIN.name:
         raise CommandRefused(_OWNER)
     if name == change.actor.name:
-        raise CommandRefused("You cannot remove yourself: ask another admin to do so.")
-    change.connection.execute(sa.update(t.users).where(U.name == name).values(removed_at=change.at, password_hash=None))
-    s, a, i, d = t.sessions, t.api_tokens, t.invitations, t.delegations
-    ended = sa.or_(d.c.from_user == name, d.c.to_user == name)
-    for statement in (
-        sa.delete(s).where(s.c.user_name == name),
-        sa.delete(t.group_members).where(t.group_members.c.user_name == name),
-        sa.update(a).where(a.c.user_name == name, a.c.revoked_at.is_(None)).values(revoked_at=change.at),
-        sa.update(i).where(i.c.user_name == name, i.c.revoked_at.is_(None)).values(revoked_at=change.at),
-        sa.update(d).where(ended, d.c.ended_at.is_(None)).values(ended_at=change.at, ended_by=change.actor.name),
-    ):
-        change.connection.execute(statement)
+        raise CommandRefused("You can't remove yourself. Ask another admin.")
+    records.remove_user(change.connection, name, change.at, change.actor.name)
     change.record("user_removed", user=name)
 
 
 def _restore(change: AdminChange, name: str) -> None:
-    row = find(change.connection, name)
+    row = records.lock_user(change.connection, name)
     if row.removed_at is None:
         raise CommandRefused(f"{name} has not been removed.")
-    change.connection.execute(sa.update(t.users).where(U.name == name).values(removed_at=None))
+    records.update_user(change.connection, name, {"removed_at": None})
     change.record("user_restored", user=name, roles=cast("list[str]", row.roles))
 
 
-# ---- rows ------------------------------------------------------------------------------------------------
-def find(connection: Connection, name: str) -> Any:
-    row = connection.execute(sa.select(t.users).where(U.name == name).with_for_update()).one_or_none()
-    if row is None:
-        raise NotFound("user", repr(name)[:80])
-    return row
-
-
-def standing(connection: Connection, name: str) -> Any:
-    """A user who has not been removed."""
-    row = find(connection, name)
+def lock_active_user(connection: Connection, name: str) -> Any:
+    """The row of a user who has not been removed."""
+    row = records.lock_user(connection, name)
     if row.removed_at is not None:
         raise CommandRefused(f"{name} has been removed.", ("restore",))
     return row
 
 
-def check_free(connection: Connection, name: str, path: str = "/name") -> None:
-    """Names of users and groups, and addresses, are told apart nowhere: each means one."""
-    users = sa.select(U.name).where(sa.or_(U.name == name, U.email == name))
-    groups = sa.select(t.groups.c.name).where(t.groups.c.name == name)
-    if connection.execute(users.union_all(groups)).first() is not None:
-        raise InvalidInput([(path, f"{name} is taken: by a user, also one who was removed, or by a group.")])
+def check_name_is_free(connection: Connection, name: str, path: str = "/name") -> None:
+    """User names, group names and email addresses are all used to name people, so none may be used twice."""
+    if queries.is_name_taken(connection, name):
+        raise InvalidInput([(path, f"{name} is already the name of a user, a removed user or a group.")])
 
 
-def check_email(connection: Connection, email: str, name: str) -> None:
-    if not email:
-        return
-    others = sa.select(U.name).where(U.name != name, sa.or_(U.email == email, U.name == email))
-    if connection.execute(others).first() is not None:
-        raise InvalidInput([("/email", "Another user has this address.")])
+def _check_email_is_free(connection: Connection, email: str, name: str) -> None:
+    if email and queries.is_email_taken(connection, email, name):
+        raise InvalidInput([("/email", "Another user has this email address.")])
 
 
-def put_into_groups(connection: Connection, name: str, wanted: tuple[str, ...], *, only: bool = False) -> bool:
-    """Whether anything changed; with `only`, groups that are not wanted are left."""
-    m = t.group_members
-    known = set(connection.execute(sa.select(t.groups.c.name).where(t.groups.c.name.in_(wanted))).scalars())
-    if unknown := sorted(set(wanted) - known):
-        raise InvalidInput([("/groups", f"There is no group {', '.join(unknown)[:200]}.")])
-    has = set(connection.execute(sa.select(m.c.group_name).where(m.c.user_name == name)).scalars())
-    for group in sorted(known - has):
-        connection.execute(sa.insert(m).values(group_name=group, user_name=name))
-    left = has - known if only else set[str]()
+def _join_groups(connection: Connection, name: str, groups: tuple[str, ...], *, leave_others: bool = False) -> bool:
+    """Whether any membership changed."""
+    known = queries.existing_groups(connection, groups)
+    if unknown := sorted(set(groups) - known):
+        raise InvalidInput([("/groups", f"Unknown group: {', '.join(unknown)[:200]}.")])
+    current = queries.groups_of(connection, name)
+    joined = sorted(known - current)
+    records.add_members(connection, ((group, name) for group in joined))
+    left = current - known if leave_others else set[str]()
     if left:
-        connection.execute(sa.delete(m).where(m.c.user_name == name, m.c.group_name.in_(left)))
-    return bool(known - has or left)
+        records.leave_groups(connection, name, left)
+    return bool(joined or left)

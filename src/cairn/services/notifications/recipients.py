@@ -33,8 +33,8 @@ class Recipient(Protocol):
 
 
 class Recipients(Protocol):
-    def people(self, connection: Connection, named: Iterable[str]) -> Iterable[Recipient]:
-        """The people behind names of users, email addresses, roles and groups."""
+    def resolve(self, connection: Connection, names: Iterable[str]) -> Iterable[Recipient]:
+        """The users behind names, email addresses, roles and groups."""
         ...
 
 

@@ -107,7 +107,7 @@ class Routing:
         self, connection: Connection, subject: NotificationSubject, channel: RoutedChannel, now: datetime
     ) -> Iterable[DeliveryTarget]:
         names = (*recipient_names(subject), *(() if subject.terms.recipients else channel.recipients))
-        people = list(self._recipients.people(connection, names))
+        people = list(self._recipients.resolve(connection, names))
         preferences = preferences_of(connection, {person.name for person in people})
         by_address = {person.email.casefold(): person for person in people if person.email}
         if not by_address:

@@ -12,7 +12,7 @@ from cairn.core.execution import Execution
 from cairn.core.rule_verdict import ApprovalTerms
 from cairn.core.states import ApprovalStatus
 from cairn.services.approvals.eligibility import eligibility_of
-from cairn.services.identity.directory import roll
+from cairn.services.identity.directory import load_user_index
 from cairn.services.notifications import queries
 from cairn.store import Connection, LoadedRun
 from cairn.store.runs.run_rows import Row
@@ -89,7 +89,7 @@ def _approver_warning(connection: Connection, approval: Approval, starter: str, 
     eligibility = eligibility_of(approval, starter)
     if approval.status is not ApprovalStatus.PENDING or eligibility.is_unrestricted:
         return ""
-    return eligibility.warning(roll(connection, now)) or ""
+    return eligibility.warning(load_user_index(connection, now)) or ""
 
 
 def _action(connection: Connection, approval_id: str) -> ActionSubject | None:

@@ -1,4 +1,4 @@
-"""Floods of failed sign-ins are told in the trail, and a flood is one line of it."""
+"""Record when sign-ins are blocked after too many failures: one event per source and hour."""
 
 from __future__ import annotations
 
@@ -6,54 +6,53 @@ from collections import OrderedDict, deque
 from datetime import datetime, timedelta
 from typing import Literal
 
-from sqlalchemy.exc import OperationalError
-
 from cairn.ports import Clock
 from cairn.store import Connection, Database
+from cairn.store.errors import DatabaseUnavailable
 from cairn.store.events import chain
 
 Limit = Literal["address", "name"]
-NOBODY = "nobody"  # who admin_changes in the trail where nobody is signed in
-AGAIN = timedelta(hours=1)  # after which the same flood is told once more
-MOST = 20  # that are told in such a time, however many there are
-KEPT = 1024  # floods that are remembered
+NOBODY = "nobody"  # the actor of events while no user is signed in
+PERIOD = timedelta(hours=1)  # until the same source is recorded again
+MAX_EVENTS = 20  # per period, however many sources there are
+MAX_SOURCES = 1024  # sources to remember
 
 
 class BlockedSignIns:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._told: OrderedDict[tuple[Limit, str], datetime] = OrderedDict()
-        self._recent: deque[datetime] = deque(maxlen=MOST)
+        self._recorded: OrderedDict[tuple[Limit, str], datetime] = OrderedDict()
+        self._recent: deque[datetime] = deque(maxlen=MAX_EVENTS)
 
-    async def tell(self, limit: Limit, source: str, way: str, user: str | None) -> None:
-        """That too many have failed: from one address, or for one name. `user` is whose name it is, if anybody's.
+    async def record(self, limit: Limit, source: str, method: str, user: str | None) -> None:
+        """Record that too many sign-ins failed from one address or for one name; `user` is the user of that name.
 
-        What was typed in as a name is not told: it may be a password that went into the wrong field. A database that
-        takes no changes at the moment changes nothing about the refusal.
+        The name that was entered is not recorded: it may be a password typed into the wrong field. The sign-in stays
+        blocked even if the database is unavailable.
         """
         if not self._is_due(limit, source):
             return
-        told = {"limit": limit, "signed_in_with": way, "user": user}
+        metadata = {"limit": limit, "signed_in_with": method, "user": user}
 
         def write(connection: Connection) -> None:
-            chain.append_global_event(connection, "sign_in_blocked", NOBODY, self._clock.now(), told)
+            chain.append_global_event(connection, "sign_in_blocked", NOBODY, self._clock.now(), metadata)
 
         try:
             await self._database.transact(write)
-        except OperationalError:
+        except DatabaseUnavailable:
             return
 
     def _is_due(self, limit: Limit, source: str) -> bool:
         now = self._clock.now()
-        last = self._told.get((limit, source))
-        if last is not None and now - last < AGAIN:
+        last = self._recorded.get((limit, source))
+        if last is not None and now - last < PERIOD:
             return False
-        if len(self._recent) == MOST and now - self._recent[0] < AGAIN:
+        if len(self._recent) == MAX_EVENTS and now - self._recent[0] < PERIOD:
             return False
         self._recent.append(now)
-        self._told[limit, source] = now
-        self._told.move_to_end((limit, source))
-        if len(self._told) > KEPT:
-            self._told.popitem(last=False)
+        self._recorded[limit, source] = now
+        self._recorded.move_to_end((limit, source))
+        if len(self._recorded) > MAX_SOURCES:
+            self._recorded.popitem(last=False)
         return True

@@ -1,4 +1,4 @@
-"""Failed attempts to come in, counted in memory: guessing is slowed down."""
+"""Slow down guessing: count failed sign-ins in memory."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from datetime import datetime
 from cairn.ports import Clock
 from cairn.services.errors import TooManyAttempts
 
-WINDOW = 60.0  # seconds that a failed attempt counts for
-KEPT = 4096  # sources that are remembered; those that were quiet longest go first
+WINDOW = 60.0  # seconds for which a failed attempt counts
+MAX_SOURCES = 4096  # sources to remember; those without a failure for the longest time are dropped first
 
 
 class SignInRateLimit:
-    def __init__(self, clock: Clock, most: int, kept: int = KEPT) -> None:
+    def __init__(self, clock: Clock, limit: int, max_sources: int = MAX_SOURCES) -> None:
         self._clock = clock
-        self._most = most
-        self._kept = kept
+        self._limit = limit
+        self._max_sources = max_sources
         self._failures: OrderedDict[str, deque[datetime]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._failures)
 
-    def refuse_flood(self, source: str) -> None:
-        """Refuse who has failed too often in the last minute."""
+    def check(self, source: str) -> None:
+        """TooManyAttempts if the source has failed too often in the last minute."""
         recent = self._failures.get(source)
         if recent is None:
             return
@@ -32,19 +32,19 @@ class SignInRateLimit:
             recent.popleft()
         if not recent:
             del self._failures[source]
-        elif len(recent) >= self._most:
+        elif len(recent) >= self._limit:
             raise TooManyAttempts(1 + int(WINDOW - (now - recent[0]).total_seconds()))
 
     def count(self, source: str) -> None:
-        self._failures.setdefault(source, deque(maxlen=self._most)).append(self._clock.now())
+        self._failures.setdefault(source, deque(maxlen=self._limit)).append(self._clock.now())
         self._failures.move_to_end(source)
-        if len(self._failures) > self._kept:
+        if len(self._failures) > self._max_sources:
             self._failures.popitem(last=False)
 
-    def withdraw(self, source: str) -> None:
-        """The last one was none."""
+    def discard_last(self, source: str) -> None:
+        """The last attempt did not fail after all."""
         if recent := self._failures.get(source):
             recent.pop()
 
-    def forget(self, source: str) -> None:
+    def reset(self, source: str) -> None:
         self._failures.pop(source, None)

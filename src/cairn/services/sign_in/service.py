@@ -1,4 +1,4 @@
-"""Signing in: with a token or a password; and the session that comes of it, however somebody came in."""
+"""Sign in with a token or a password, and open sessions."""
 
 from __future__ import annotations
 
@@ -9,24 +9,21 @@ from datetime import datetime
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-import sqlalchemy as sa
-
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.errors import TooManyAttempts, Unauthenticated
 from cairn.services.identity.credentials import digest_of
+from cairn.services.sign_in import queries, records
 from cairn.services.sign_in.authentication import LIFETIME, Authentication
 from cairn.services.sign_in.blocked_sign_ins import BlockedSignIns, Limit
 from cairn.services.sign_in.passwords import Passwords
 from cairn.services.sign_in.rate_limits import SignInRateLimit
 from cairn.store import Connection, Database
-from cairn.store import tables as t
 from cairn.store.events import chain
 
-_BY_ADDRESS, _BY_NAME = 10, 20  # failed attempts a minute
-_AGENT = 200  # characters that are kept of what a browser says it is
+_MAX_BY_ADDRESS, _MAX_BY_NAME = 10, 20  # failed attempts a minute
+_MAX_USER_AGENT = 200  # characters
 _Source: TypeAlias = "tuple[Limit, SignInRateLimit, str]"
-_WRONG = "The name or the password is not right."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,63 +42,62 @@ class SignInResult:
 
 
 class SignInService:
-    def __init__(self, database: Database, clock: Clock, access: Authentication, passwords: Passwords) -> None:
+    def __init__(self, database: Database, clock: Clock, authentication: Authentication, passwords: Passwords) -> None:
         self._database = database
         self._clock = clock
-        self._access = access
+        self._authentication = authentication
         self._passwords = passwords
-        self._addresses = SignInRateLimit(clock, _BY_ADDRESS)
-        self._names = SignInRateLimit(clock, _BY_NAME)
-        self._refusals = BlockedSignIns(database, clock)
+        self._addresses = SignInRateLimit(clock, _MAX_BY_ADDRESS)
+        self._names = SignInRateLimit(clock, _MAX_BY_NAME)
+        self._blocked = BlockedSignIns(database, clock)
 
-    # ---- ways in -------------------------------------------------------------------------------------
-    async def with_token(self, token: str, visitor: SignInClient) -> SignInResult:
-        """A session for whoever holds the token; it may do no more than the token, and ends with it."""
-        async with self.guarded(visitor.address, "token"):
-            found = await self._access.token(token)
-        return await self.open(
-            found.actor.name,
+    # ---- sign-in methods -----------------------------------------------------------------------------
+    async def with_token(self, token: str, client: SignInClient) -> SignInResult:
+        """Open a session that is limited to the token's scopes and ends with the token."""
+        async with self.rate_limited(client.address, "token"):
+            credential = await self._authentication.credential(token)
+        return await self.open_session(
+            credential.actor.name,
             "token",
-            visitor,
-            token_id=found.token_id,
-            scopes=found.actor.scopes,
-            ends_at=found.expires_at,
+            client,
+            token_id=credential.token_id,
+            scopes=credential.actor.scopes,
+            ends_at=credential.expires_at,
         )
 
-    async def with_password(self, name: str, password: str, visitor: SignInClient) -> SignInResult:
-        """By user name or address. Who fails is not told which of the two was wrong."""
-        named = name.strip().casefold()
-        async with self.guarded(visitor.address, "password", named):
-            row = await self._database.aread(lambda c: _by_name(c, named))
-            if not await self._passwords.fits(password, row and row.password_hash) or row is None:
-                raise Unauthenticated(_WRONG)
+    async def with_password(self, name: str, password: str, client: SignInClient) -> SignInResult:
+        """Sign in by user name or email address. The error does not reveal which of the two was wrong."""
+        name = name.strip().casefold()
+        async with self.rate_limited(client.address, "password", name):
+            row = await self._database.aread(lambda c: queries.user_to_sign_in(c, name))
+            if not await self._passwords.verify(password, row and row.password_hash) or row is None:
+                raise Unauthenticated("Incorrect name or password.")
         if self._passwords.is_outdated(row.password_hash):
-            await self._hash_anew(row, password)
-        return await self.open(row.name, "password", visitor)
+            await self._rehash(row, password)
+        return await self.open_session(row.name, "password", client)
 
-    def guarded(self, address: str, way: str, name: str | None = None) -> _RateLimitedSignIn:
-        """Around an attempt: refused after too many failed ones, by where it comes from and by who it says it is."""
+    def rate_limited(self, address: str, method: str, name: str | None = None) -> _RateLimitedSignIn:
+        """A context for one attempt. It is blocked after too many failures from the address or for the name."""
         sources: list[_Source] = [("address", self._addresses, address)]
         if name is not None:
             sources.append(("name", self._names, name))
-        return _RateLimitedSignIn(sources, lambda limit, source: self._tell(limit, source, way))
+        return _RateLimitedSignIn(sources, lambda limit, source: self._record_blocked(limit, source, method))
 
-    async def _tell(self, limit: Limit, source: str, way: str) -> None:
-        row = await self._database.aread(lambda c: _by_name(c, source)) if limit == "name" else None
-        await self._refusals.tell(limit, source, way, row and row.name)
+    async def _record_blocked(self, limit: Limit, source: str, method: str) -> None:
+        is_name = limit == "name"
+        row = await self._database.aread(lambda c: queries.user_to_sign_in(c, source)) if is_name else None
+        await self._blocked.record(limit, source, method, row and row.name)
 
-    async def _hash_anew(self, row: Any, password: str) -> None:
-        hashed = await self._passwords.hash(password)
-        u = t.users
-        same = sa.update(u).where(u.c.name == row.name, u.c.password_hash == row.password_hash)
-        await self._database.transact(lambda c: c.execute(same.values(password_hash=hashed)))
+    async def _rehash(self, row: Any, password: str) -> None:
+        new = await self._passwords.hash(password)
+        await self._database.transact(lambda c: records.replace_password_hash(c, row.name, row.password_hash, new))
 
     # ---- sessions ------------------------------------------------------------------------------------
-    async def open(
+    async def open_session(
         self,
         user: str,
         signed_in_with: str,
-        visitor: SignInClient,
+        client: SignInClient,
         *,
         token_id: str | None = None,
         scopes: frozenset[str] | None = None,
@@ -116,56 +112,44 @@ class SignInService:
             "signed_in_with": signed_in_with,
             "token_id": token_id,
             "scopes": None if scopes is None else sorted(scopes),
-            "address": visitor.address,
-            "user_agent": "".join(c for c in visitor.user_agent if c.isprintable())[:_AGENT],
+            "address": client.address,
+            "user_agent": "".join(c for c in client.user_agent if c.isprintable())[:_MAX_USER_AGENT],
             "created_at": now,
             "expires_at": expires_at,
             "ends_at": ends_at,
         }
 
         def body(connection: Connection) -> None:
-            u = t.users
-            is_there = sa.update(u).where(u.c.name == user, u.c.removed_at.is_(None)).values(last_signed_in_at=now)
-            if connection.execute(is_there).rowcount == 0:
-                raise Unauthenticated("You have been removed here: ask an admin.")
-            connection.execute(sa.delete(t.sessions).where(t.sessions.c.expires_at < now))
-            connection.execute(sa.insert(t.sessions).values(row))
-            told = {"user": user, "signed_in_with": signed_in_with}
-            chain.append_global_event(connection, "signed_in", user, now, told)
+            if not records.save_sign_in(connection, user, now):
+                raise Unauthenticated("Your account has been removed. Ask an admin.")
+            records.insert_session(connection, row)
+            metadata = {"user": user, "signed_in_with": signed_in_with}
+            chain.append_global_event(connection, "signed_in", user, now, metadata)
 
         await self._database.transact(body)
-        return SignInResult(secret, (await self._access.session(secret)).actor, expires_at)
+        return SignInResult(secret, (await self._authentication.session(secret)).actor, expires_at)
 
 
 class _RateLimitedSignIn:
-    """An attempt counts as failed until it has succeeded."""
+    """An attempt, which counts as failed until it succeeds."""
 
-    def __init__(self, sources: list[_Source], tell: Callable[[Limit, str], Awaitable[None]]) -> None:
+    def __init__(self, sources: list[_Source], record_blocked: Callable[[Limit, str], Awaitable[None]]) -> None:
         self._sources = sources
-        self._tell = tell
+        self._record_blocked = record_blocked
 
     async def __aenter__(self) -> None:
         for limit, attempts, source in self._sources:
             try:
-                attempts.refuse_flood(source)
+                attempts.check(source)
             except TooManyAttempts:
-                await self._tell(limit, source)
+                await self._record_blocked(limit, source)
                 raise
-        for _, attempts, source in self._sources:  # at once: many may try at the same time
+        for _, attempts, source in self._sources:  # count before the attempt: many may run at the same time
             attempts.count(source)
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         for _, attempts, source in self._sources:
             if error is None:
-                attempts.forget(source)
+                attempts.reset(source)
             elif not isinstance(error, Unauthenticated):
-                attempts.withdraw(source)
-
-
-def _by_name(connection: Connection, named: str) -> Any:
-    u = t.users.c
-    meant = u.name == named
-    if "@" in named:
-        meant = sa.or_(meant, u.email == named)
-    rows = connection.execute(sa.select(t.users).where(meant, u.removed_at.is_(None))).all()
-    return next((row for row in rows if row.name == named), rows[0] if rows else None)
+                attempts.discard_last(source)

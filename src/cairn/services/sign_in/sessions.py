@@ -1,20 +1,16 @@
-"""Sessions that are open, and ending them; passwords that their holders change."""
+"""End sessions, and change your own password."""
 
 from __future__ import annotations
-
-import sqlalchemy as sa
 
 from cairn.core.errors import CommandRefused
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import InvalidInput
-from cairn.services.identity.users import standing
-from cairn.services.sign_in import passwords as rules
+from cairn.services.identity.users import lock_active_user
+from cairn.services.sign_in import passwords as password_rules
+from cairn.services.sign_in import queries, records
 from cairn.services.sign_in.passwords import Passwords
-from cairn.store import tables as t
 from cairn.store.errors import NotFound
-
-S, U = t.sessions, t.users
 
 
 class Sessions:
@@ -23,48 +19,42 @@ class Sessions:
         self._passwords = passwords
 
     async def end(self, session_id: str, actor: Actor) -> None:
-        """One's own, or anybody's for an admin. Others' are not even told of."""
+        """End one of your own sessions, or as an admin any. Other users' sessions are not found."""
         await self._changes.apply(lambda change: _end(change, session_id), actor)
 
     async def end_all(self, user: str, actor: Actor, *, but: str | None = None) -> int:
-        """Every session of a user, but perhaps the one that is used. Says how many ended."""
+        """End all sessions of a user, except `but`. Returns their number."""
         return await self._changes.apply(lambda change: _end_all(change, user, but), actor)
 
     async def change_password(self, actor: Actor, *, current: str, new: str, but: str | None = None) -> None:
-        """Set one's own password; other sessions end. Who has one gives it first."""
-        read = sa.select(U).where(U.c.name == actor.name)
-        row = await self._changes.database.aread(lambda c: c.execute(read).one())
-        if row.password_hash is not None and not await self._passwords.fits(current, row.password_hash):
-            raise InvalidInput([("/current", "This is not your password.")])
-        rules.check(new, actor.name, "/new")
-        hashed = await self._passwords.hash(new)
+        """Set your password and end your other sessions. If you have a password, `current` must match it."""
+        password_hash = await self._changes.database.aread(lambda c: queries.password_hash_of(c, actor.name))
+        if password_hash is not None and not await self._passwords.verify(current, password_hash):
+            raise InvalidInput([("/current", "This is not your current password.")])
+        password_rules.check(new, actor.name, "/new")
+        new_hash = await self._passwords.hash(new)
 
         def body(change: AdminChange) -> None:
-            if standing(change.connection, actor.name).password_hash != row.password_hash:
-                raise CommandRefused("The password was changed at the same moment. Look again, then repeat.")
-            change.connection.execute(sa.update(U).where(U.c.name == actor.name).values(password_hash=hashed))
-            _delete_all(change, actor.name, but)
+            if lock_active_user(change.connection, actor.name).password_hash != password_hash:
+                raise CommandRefused("Your password was changed at the same time. Reload and try again.")
+            records.save_password(change.connection, actor.name, new_hash)
+            records.delete_sessions(change.connection, actor.name, but=but)
             change.record("password_changed", user=actor.name)
 
         await self._changes.apply(body, actor)
 
 
 def _end(change: AdminChange, session_id: str) -> None:
-    row = change.connection.execute(sa.select(S.c.user_name).where(S.c.session_id == session_id)).one_or_none()
-    if row is None or not (change.actor.is_admin or row.user_name == change.actor.name):
+    owner = queries.owner_of_session(change.connection, session_id)
+    if owner is None or not (change.actor.is_admin or owner == change.actor.name):
         raise NotFound("session", session_id)
-    change.connection.execute(sa.delete(S).where(S.c.session_id == session_id))
-    if row.user_name != change.actor.name:
-        change.record("sessions_ended", user=row.user_name, count=1)
+    records.delete_session(change.connection, session_id)
+    if owner != change.actor.name:
+        change.record("sessions_ended", user=owner, count=1)
 
 
 def _end_all(change: AdminChange, user: str, but: str | None) -> int:
-    count = _delete_all(change, user, but)
+    count = records.delete_sessions(change.connection, user, but=but)
     if count:
         change.record("sessions_ended", user=user, count=count)
     return count
-
-
-def _delete_all(change: AdminChange, user: str, but: str | None) -> int:
-    kept = S.c.session_id != but if but is not None else sa.true()
-    return change.connection.execute(sa.delete(S).where(S.c.user_name == user, kept)).rowcount

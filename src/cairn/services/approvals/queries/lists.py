@@ -19,7 +19,7 @@ from cairn.services.actions import summaries
 from cairn.services.actors import Actor
 from cairn.services.approvals.eligibility import Eligibility
 from cairn.services.approvals.views import Approval, ApprovalPage, Vote
-from cairn.services.identity.directory import UserIndex, roll
+from cairn.services.identity.directory import UserIndex, load_user_index
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.store import Connection
 from cairn.store import tables as t
@@ -145,7 +145,7 @@ def _views(connection: Connection, rows: Sequence[Row], viewer: ApprovalViewer) 
     pairs = [(row, _eligibility(row, votes[row.approval_id])) for row in rows]
     # The users are read once for all approvals, and only if one of them restricts who can decide.
     is_restricted = any(_is_open(row) and not eligibility.is_unrestricted for row, eligibility in pairs)
-    users = roll(connection, viewer.at) if is_restricted else None
+    users = load_user_index(connection, viewer.at) if is_restricted else None
     return [_view(row, votes[row.approval_id], eligibility, viewer.actor, users) for row, eligibility in pairs]
 
 
