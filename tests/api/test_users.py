@@ -59,7 +59,7 @@ async def test_a_user_is_made_changed_removed_and_restored(app: App) -> None:
         "is_invited": False,
         "created_at": made["created_at"],
         "created_by": "admin",
-        "signed_in_at": None,
+        "last_signed_in_at": None,
         "removed_at": None,
     }
     assert await app.get("/api/users/PAT") == made
@@ -132,10 +132,10 @@ async def test_the_local_admin_stays_admin(app: App) -> None:
         ("/api/tokens", {"name": "x", "scopes": []}, "/scopes"),
         ("/api/tokens", {"name": "x", "scopes": ["everything"]}, "/scopes/0"),
         ("/api/tokens", {"name": "x", "valid_days": 0}, "/valid_days"),
-        ("/api/delegations", {"to_user": "admin", "until": "2099-01-01T00:00:00Z"}, "/to_user"),
-        ("/api/delegations", {"to_user": "other", "until": "2020-01-01T00:00:00Z"}, "/until"),
-        ("/api/delegations", {"to_user": "other", "until": "2099-01-01T00:00:00"}, "/until"),
-        ("/api/delegations", {"to_user": "other", "until": "2099-01-01T00:00:00Z"}, "/until"),
+        ("/api/delegations", {"to_user": "admin", "ends_at": "2099-01-01T00:00:00Z"}, "/to_user"),
+        ("/api/delegations", {"to_user": "other", "ends_at": "2020-01-01T00:00:00Z"}, "/ends_at"),
+        ("/api/delegations", {"to_user": "other", "ends_at": "2099-01-01T00:00:00"}, "/ends_at"),
+        ("/api/delegations", {"to_user": "other", "ends_at": "2099-01-01T00:00:00Z"}, "/ends_at"),
         ("/api/invitations/accept", {"token": "x", "password": 5}, "/password"),
     ],
 )
@@ -335,10 +335,10 @@ async def test_somebody_decides_for_somebody_who_is_away(app: App) -> None:
     stand_in = app.visitor(await token_for(app, "approver", name="stand-in"))
     viewer = app.visitor(await token_for(app, "viewer", name="onlooker"))
     async with away, stand_in, viewer:
-        body = {"to_user": "Stand-In", "until": until, "reason": "On holiday"}
+        body = {"to_user": "Stand-In", "ends_at": until, "reason": "On holiday"}
         made = (await away.post("/api/delegations", json=body)).json()
-        assert (made["from_user"], made["to_user"], made["is_in_force"]) == ("away", "stand-in", True)
-        assert (await stand_in.get("/api/session")).json()["stands_for"] == ["away"]
+        assert (made["from_user"], made["to_user"], made["is_active"]) == ("away", "stand-in", True)
+        assert (await stand_in.get("/api/session")).json()["acting_for"] == ["away"]
         assert (await viewer.post("/api/delegations", json={**body, "from_user": "away"})).status_code == 403
         refused = await away.post("/api/delegations", json={**body, "to_user": "onlooker"})
         assert (refused.status_code, refused.json()["detail"]) == (409, mentions("onlooker", "approver"))
@@ -346,8 +346,8 @@ async def test_somebody_decides_for_somebody_who_is_away(app: App) -> None:
         assert (await viewer.get(path)).json() == made
         assert (await viewer.delete(path)).status_code == 404
         ended = (await stand_in.delete(path)).json()
-        assert (ended["is_in_force"], ended["ended_by"]) == (False, "stand-in")
-        assert (await stand_in.get("/api/session")).json()["stands_for"] == []
+        assert (ended["is_active"], ended["ended_by"]) == (False, "stand-in")
+        assert (await stand_in.get("/api/session")).json()["acting_for"] == []
         assert (await viewer.get("/api/delegations", params={"user": "away"})).json()["items"] == []
         over = (await viewer.get("/api/delegations", params={"user": "away", "all": True})).json()["items"]
         assert over == [ended]

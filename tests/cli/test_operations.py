@@ -16,7 +16,7 @@ from cairn.cli.client import Client
 
 OPERATIONS = {route.name for route in operation_routes()}
 # Only browsers sign in and out: a program brings its token.
-BROWSERS = {"sign_in", "sign_out", "get_sign_in_ways", "begin_sign_in", "finish_sign_in"} | {
+BROWSERS = {"sign_in", "sign_out", "list_sign_in_options", "start_sign_in", "finish_sign_in"} | {
     "preview_invitation",
     "accept_invitation",
 }

@@ -136,7 +136,7 @@ export const changePassword = (current: string, password: string) =>
 
 export const createDelegation = (body: {
   to_user: string
-  until: string
+  ends_at: string
   from_user?: string
   reason: string
 }) => unwrap(client.POST('/api/delegations', { body }))

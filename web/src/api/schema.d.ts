@@ -60,10 +60,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Sign In Ways
+         * List Sign In Options
          * @description How people sign in here, besides with a token.
          */
-        get: operations["getSignInWays"];
+        get: operations["listSignInOptions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -82,10 +82,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin Sign In
+         * Start Sign In
          * @description Begin to sign in with an identity provider: let the browser go to `url`.
          */
-        post: operations["beginSignIn"];
+        post: operations["startSignIn"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3863,10 +3863,10 @@ export interface components {
              */
             to_user: string;
             /**
-             * Until
+             * Ends At
              * Format: date-time
              */
-            until: string;
+            ends_at: string;
             /**
              * Starts At
              * @description Null is now.
@@ -4160,7 +4160,7 @@ export interface components {
         };
         /**
          * CreatedToken
-         * @description A token with what is shown only once.
+         * @description A new token, with its secret, which is shown only once.
          */
         CreatedToken: {
             /**
@@ -4170,17 +4170,17 @@ export interface components {
             token_id: string;
             /**
              * User
-             * @description Of the user; it never changes.
+             * @description Username. It never changes.
              */
             user: string;
             /**
              * Name
-             * @description What it is for.
+             * @description What the token is for.
              */
             name: string;
             /**
              * Scopes
-             * @description What it may be used for; null narrows nothing.
+             * @description What the token or session can be used for. Null means no restriction.
              */
             scopes: components["schemas"]["Scope"][] | null;
             /**
@@ -4195,7 +4195,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Last Used At
-             * @description To within five minutes.
+             * @description Time of the last use, accurate to five minutes.
              */
             last_used_at: string | null;
             /** Revoked At */
@@ -4320,12 +4320,12 @@ export interface components {
             delegation_id: string;
             /**
              * From User
-             * @description Who is away.
+             * @description User who is away.
              */
             from_user: string;
             /**
              * To User
-             * @description Who decides meanwhile.
+             * @description User who decides for them.
              */
             to_user: string;
             /** Reason */
@@ -4337,11 +4337,11 @@ export interface components {
              */
             starts_at: string;
             /**
-             * Until
+             * Ends At
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
-            until: string;
+            ends_at: string;
             /**
              * Created At
              * Format: date-time
@@ -4352,13 +4352,16 @@ export interface components {
             created_by: string;
             /**
              * Ended At
-             * @description Before its time.
+             * @description Time when it was ended early.
              */
             ended_at: string | null;
             /** Ended By */
             ended_by: string | null;
-            /** Is In Force */
-            is_in_force: boolean;
+            /**
+             * Is Active
+             * @description Whether it applies now.
+             */
+            is_active: boolean;
         };
         /**
          * DelegationPage
@@ -4650,7 +4653,7 @@ export interface components {
         };
         /**
          * DriftStatus
-         * @description What the last look at the folder tree found.
+         * @description Result of the last check of the folder tree.
          */
         DriftStatus: {
             /**
@@ -5100,7 +5103,7 @@ export interface components {
             invitation_id: string;
             /**
              * User
-             * @description Of the user; it never changes.
+             * @description Username. It never changes.
              */
             user: string;
             /**
@@ -5123,7 +5126,7 @@ export interface components {
             revoked_at: string | null;
             /**
              * Is Open
-             * @description It can still be accepted.
+             * @description Whether the invitation can still be accepted.
              */
             is_open: boolean;
         };
@@ -5142,12 +5145,12 @@ export interface components {
         };
         /**
          * InvitationPreview
-         * @description Whom an invitation is for.
+         * @description The user that an invitation is for.
          */
         InvitationPreview: {
             /**
              * User
-             * @description Of the user; it never changes.
+             * @description Username. It never changes.
              */
             user: string;
             /** Display Name */
@@ -5660,7 +5663,7 @@ export interface components {
         };
         /**
          * NewInvitation
-         * @description An invitation with what is shown only once.
+         * @description A new invitation, with its token, which is shown only once.
          */
         NewInvitation: {
             /**
@@ -5670,7 +5673,7 @@ export interface components {
             invitation_id: string;
             /**
              * User
-             * @description Of the user; it never changes.
+             * @description Username. It never changes.
              */
             user: string;
             /**
@@ -5693,14 +5696,14 @@ export interface components {
             revoked_at: string | null;
             /**
              * Is Open
-             * @description It can still be accepted.
+             * @description Whether the invitation can still be accepted.
              */
             is_open: boolean;
             /** Token */
             token: string;
             /**
              * Path
-             * @description Where it is accepted, on this server: send it to whom it is for.
+             * @description Path of the invitation page on this server. Send it to the user.
              */
             path: string;
         };
@@ -5754,17 +5757,17 @@ export interface components {
             session_id: string;
             /**
              * User
-             * @description Of the user; it never changes.
+             * @description Username. It never changes.
              */
             user: string;
             /**
              * Signed In With
-             * @description `token`, `password`, `invitation`, or a provider's name.
+             * @description `token`, `password`, `invitation`, or the provider's name.
              */
             signed_in_with: string;
             /**
              * Scopes
-             * @description What it may be used for; null narrows nothing.
+             * @description What the token or session can be used for. Null means no restriction.
              */
             scopes: components["schemas"]["Scope"][] | null;
             /** Address */
@@ -5785,7 +5788,7 @@ export interface components {
             expires_at: string;
             /**
              * Is Current
-             * @description This request uses it.
+             * @description Whether this request uses the session.
              */
             is_current: boolean;
         };
@@ -5832,12 +5835,12 @@ export interface components {
         };
         /**
          * Person
-         * @description Somebody who can be named where people are asked.
+         * @description A user, as everyone can see them.
          */
         Person: {
             /**
              * Name
-             * @description Of the user; it never changes.
+             * @description Username. It never changes.
              */
             name: string;
             /** Display Name */
@@ -5846,13 +5849,13 @@ export interface components {
             groups: string[];
             /**
              * Can Decide
-             * @description Has the role approver or admin.
+             * @description Whether the user has the approver or admin role.
              */
             can_decide: boolean;
         };
         /**
          * PersonPage
-         * @description People, by name.
+         * @description Users by name, as everyone can see them.
          */
         PersonPage: {
             /** Items */
@@ -7261,7 +7264,7 @@ export interface components {
         };
         /**
          * Secret
-         * @description A secret without its value, which is never given back.
+         * @description A secret, without its value, which is never returned.
          */
         Secret: {
             /** Name */
@@ -7275,16 +7278,16 @@ export interface components {
             /** Created By */
             created_by: string;
             /**
-             * Changed At
+             * Updated At
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
-            changed_at: string;
-            /** Changed By */
-            changed_by: string;
+            updated_at: string;
+            /** Updated By */
+            updated_by: string;
             /**
              * Is Readable
-             * @description False: it was encrypted with a key that is not there.
+             * @description False if its encryption key is missing.
              */
             is_readable: boolean;
         };
@@ -7305,7 +7308,7 @@ export interface components {
         SecretRotation: {
             /**
              * Count
-             * @description Secrets that were encrypted anew.
+             * @description Number of secrets that were encrypted again.
              */
             count: number;
         };
@@ -7313,7 +7316,7 @@ export interface components {
         Session: {
             /**
              * Actor
-             * @description Name of the user.
+             * @description Username.
              */
             actor: string;
             /** Display Name */
@@ -7325,23 +7328,23 @@ export interface components {
             /** Groups */
             groups: string[];
             /**
-             * Stands For
-             * @description Who is away and lets this user decide.
+             * Acting For
+             * @description Users who have delegated their decisions to this user.
              */
-            stands_for: string[];
+            acting_for: string[];
             /**
              * Scopes
-             * @description Of the token that is used; null narrows nothing.
+             * @description Scopes of the token in use. Null means no restriction.
              */
             scopes: components["schemas"]["Scope"][] | null;
             /** Has Password */
             has_password: boolean;
-            sign_in_ways: components["schemas"]["SignInOptions"];
+            sign_in_options: components["schemas"]["SignInOptions"];
             /** Version */
             version: string;
             /**
              * Data Dir
-             * @description For admins.
+             * @description Data folder of the server, for admins only.
              */
             data_dir: string | null;
         };
@@ -7397,12 +7400,12 @@ export interface components {
         };
         /**
          * SignInOptions
-         * @description How people sign in, besides with a token.
+         * @description Ways to sign in, besides a token.
          */
         SignInOptions: {
             /**
              * Password
-             * @description Somebody has one.
+             * @description Whether any user has a password.
              */
             password: boolean;
             /** Providers */
@@ -7412,12 +7415,12 @@ export interface components {
         SignInProvider: {
             /**
              * Name
-             * @description For `/api/sign-in/{provider}`.
+             * @description Name in `/api/sign-in/{provider}`.
              */
             name: string;
             /**
              * Title
-             * @description For its button.
+             * @description Label of its button.
              */
             title: string;
         };
@@ -7425,7 +7428,7 @@ export interface components {
         SignInRedirect: {
             /**
              * Url
-             * @description Of the identity provider.
+             * @description Page of the identity provider to open in the browser.
              */
             url: string;
         };
@@ -7434,7 +7437,7 @@ export interface components {
             session: components["schemas"]["Session"];
             /**
              * Return To
-             * @description The page that the sign-in began at.
+             * @description Page where the sign-in started.
              */
             return_to: string;
         };
@@ -7608,17 +7611,17 @@ export interface components {
             token_id: string;
             /**
              * User
-             * @description Of the user; it never changes.
+             * @description Username. It never changes.
              */
             user: string;
             /**
              * Name
-             * @description What it is for.
+             * @description What the token is for.
              */
             name: string;
             /**
              * Scopes
-             * @description What it may be used for; null narrows nothing.
+             * @description What the token or session can be used for. Null means no restriction.
              */
             scopes: components["schemas"]["Scope"][] | null;
             /**
@@ -7633,7 +7636,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Last Used At
-             * @description To within five minutes.
+             * @description Time of the last use, accurate to five minutes.
              */
             last_used_at: string | null;
             /** Revoked At */
@@ -7826,14 +7829,14 @@ export interface components {
         User: {
             /**
              * Name
-             * @description Of the user; it never changes.
+             * @description Username. It never changes.
              */
             name: string;
             /** Display Name */
             display_name: string;
             /**
              * Email
-             * @description Empty for none.
+             * @description Empty if unknown.
              */
             email: string;
             /** Roles */
@@ -7844,12 +7847,12 @@ export interface components {
             has_password: boolean;
             /**
              * Providers
-             * @description Identity providers that sign this user in.
+             * @description Identity providers that this user signs in with.
              */
             providers: string[];
             /**
              * Is Invited
-             * @description An invitation is open.
+             * @description Whether the user has an open invitation.
              */
             is_invited: boolean;
             /**
@@ -7861,10 +7864,10 @@ export interface components {
             /** Created By */
             created_by: string;
             /**
-             * Signed In At
-             * @description The last time.
+             * Last Signed In At
+             * @description Time of the last sign-in.
              */
-            signed_in_at: string | null;
+            last_signed_in_at: string | null;
             /** Removed At */
             removed_at: string | null;
         };
@@ -8327,7 +8330,7 @@ export interface operations {
             };
         };
     };
-    getSignInWays: {
+    listSignInOptions: {
         parameters: {
             query?: never;
             header?: never;
@@ -8383,7 +8386,7 @@ export interface operations {
             };
         };
     };
-    beginSignIn: {
+    startSignIn: {
         parameters: {
             query?: never;
             header?: never;
@@ -10255,7 +10258,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "to_user": "second-reviewer",
-                 *       "until": "2026-03-16T09:30:00Z",
+                 *       "ends_at": "2026-03-16T09:30:00Z",
                  *       "reason": "On holiday"
                  *     }
                  */

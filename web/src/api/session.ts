@@ -8,10 +8,10 @@ const SIGNED_OUT: Session = {
   email: '',
   roles: [],
   groups: [],
-  stands_for: [],
+  acting_for: [],
   scopes: null,
   has_password: false,
-  sign_in_ways: { password: false, providers: [] },
+  sign_in_options: { password: false, providers: [] },
   version: '',
   data_dir: null,
 }

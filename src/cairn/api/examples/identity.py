@@ -27,7 +27,7 @@ def user() -> v.User:
         has_password=True,
         providers=["corp"],
         is_invited=False,
-        signed_in_at=story.at(-5),
+        last_signed_in_at=story.at(-5),
         removed_at=None,
         **_made(),
     )
@@ -84,16 +84,16 @@ def delegation() -> v.Delegation:
         to_user="second-reviewer",
         reason="On holiday",
         starts_at=story.at(0),
-        until=story.at(20_160),
+        ends_at=story.at(20_160),
         ended_at=None,
         ended_by=None,
-        is_in_force=True,
+        is_active=True,
         **_made(),
     )
 
 
 def secret() -> v.Secret:
-    return v.Secret(name="smtp-password", changed_at=story.at(-30), changed_by="admin", is_readable=True, **_made())
+    return v.Secret(name="smtp-password", updated_at=story.at(-30), updated_by="admin", is_readable=True, **_made())
 
 
 def sign_in_options() -> SignInOptions:
@@ -107,10 +107,10 @@ def session() -> Session:
         email="",
         roles=list(Role),
         groups=[],
-        stands_for=[],
+        acting_for=[],
         scopes=None,
         has_password=False,
-        sign_in_ways=sign_in_options(),
+        sign_in_options=sign_in_options(),
         version="0.1.0",
         data_dir="/srv/cairn-data",
     )
@@ -173,7 +173,7 @@ def create_token_request() -> dict[str, Any]:
 
 
 def create_delegation_request() -> dict[str, Any]:
-    return {"to_user": "second-reviewer", "until": "2026-03-16T09:30:00Z", "reason": "On holiday"}
+    return {"to_user": "second-reviewer", "ends_at": "2026-03-16T09:30:00Z", "reason": "On holiday"}
 
 
 def put_secret_request() -> dict[str, Any]:

@@ -83,7 +83,7 @@ class CreateTokenRequest(RequestBody):
 
 class CreateDelegationRequest(RequestBody):
     to_user: Annotated[Text, Field(max_length=200, description="Who decides meanwhile.")]
-    until: Annotated[AwareDatetime, Field(strict=False)]
+    ends_at: Annotated[AwareDatetime, Field(strict=False)]
     starts_at: Annotated[AwareDatetime | None, Field(strict=False, description="Null is now.")] = None
     from_user: Annotated[Text | None, Field(max_length=200, description="Who is away; yourself unless said.")] = None
     reason: Line = ""

@@ -39,7 +39,7 @@ async def create_delegation(
     spec = DelegationSpec(
         from_user=by.name if body.from_user is None else body.from_user.strip().lower(),
         to_user=body.to_user.strip().lower(),
-        ends_at=body.until,
+        ends_at=body.ends_at,
         starts_at=body.starts_at,
         reason=body.reason,
     )

@@ -61,7 +61,7 @@ def _secret(kept: StoredSecret) -> Secret:
         name=kept.name,
         created_at=kept.created_at,
         created_by=kept.created_by,
-        changed_at=kept.updated_at,
-        changed_by=kept.updated_by,
+        updated_at=kept.updated_at,
+        updated_by=kept.updated_by,
         is_readable=kept.is_readable,
     )

@@ -80,10 +80,10 @@ def session_view(services: AppServices, actor: Actor) -> Session:
         email=user.email,
         roles=[role for role in Role if role.value in actor.roles],
         groups=sorted(actor.groups),
-        stands_for=sorted(actor.acting_for),
+        acting_for=sorted(actor.acting_for),
         scopes=None if actor.scopes is None else [scope for scope in Scope if scope.value in actor.scopes],
         has_password=user.has_password,
-        sign_in_ways=sign_in_options(services),
+        sign_in_options=sign_in_options(services),
         version=cairn.__version__,
         data_dir=str(services.settings.data_dir.resolve()) if actor.is_admin else None,
     )

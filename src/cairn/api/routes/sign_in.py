@@ -21,7 +21,7 @@ ProviderName = Annotated[str, Path(max_length=100, description="An identity prov
 
 @router.get("/sign-in")
 @operation(OPEN, response_example=examples.sign_in_options)
-def get_sign_in_ways(services: Services) -> SignInOptions:
+def list_sign_in_options(services: Services) -> SignInOptions:
     """How people sign in here, besides with a token."""
     return sign_in_options(services)
 
@@ -34,7 +34,7 @@ def get_sign_in_ways(services: Services) -> SignInOptions:
     request_example=examples.start_sign_in_request,
     response_example=examples.sign_in_redirect,
 )
-async def begin_sign_in(
+async def start_sign_in(
     provider: ProviderName, body: StartSignInRequest, request: Request, response: Response, services: Services
 ) -> SignInRedirect:
     """Begin to sign in with an identity provider: let the browser go to `url`."""

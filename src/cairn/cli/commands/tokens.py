@@ -150,7 +150,7 @@ async def list_delegations(ctx: CliContext, user: OfUser = None, over: Over = Fa
     """
     found = await ctx.client.list_delegations(user=user, over=over, most=limit)
     rows = [
-        (one["delegation_id"], one["from_user"], one["to_user"], moment(one["starts_at"]), moment(one["until"]))
+        (one["delegation_id"], one["from_user"], one["to_user"], moment(one["starts_at"]), moment(one["ends_at"]))
         for one in found["items"]
     ]
     heads = ("id", "away", "decides", "from", "until")
@@ -184,10 +184,10 @@ async def add_delegation(
 
     Example: cairn delegations add second-reviewer --user reviewer --until 2030-03-16T09:30:00Z
     """
-    wanted: dict[str, Any] = {"to_user": to_user, "until": until, "starts_at": starts_at, "reason": reason}
+    wanted: dict[str, Any] = {"to_user": to_user, "ends_at": until, "starts_at": starts_at, "reason": reason}
     made = await ctx.client.create_delegation({**wanted, "from_user": user})
     told = "{to_user} decides for {from_user}"
-    ctx.show(made, lambda one: ctx.screen.line(f"{told.format(**one)} until {moment(one['until'])}"))
+    ctx.show(made, lambda one: ctx.screen.line(f"{told.format(**one)} until {moment(one['ends_at'])}"))
 
 
 @delegations_app.command("end")
@@ -214,7 +214,7 @@ async def list_secrets(ctx: CliContext, limit: Limit = 50) -> None:
     """
     found = await ctx.client.list_secrets(most=limit)
     rows = [
-        (one["name"], one["changed_by"], moment(one["changed_at"]), "" if one["is_readable"] else "its key is missing")
+        (one["name"], one["updated_by"], moment(one["updated_at"]), "" if one["is_readable"] else "its key is missing")
         for one in found["items"]
     ]
     ctx.show(found, lambda _: ctx.screen.table(("name", "changed by", "when", "remark"), rows, empty="No secrets."))

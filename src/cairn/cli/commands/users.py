@@ -48,7 +48,7 @@ async def list_users(
             user["email"],
             ", ".join(user["roles"]),
             ", ".join(user["groups"]),
-            moment(user["signed_in_at"]),
+            moment(user["last_signed_in_at"]),
         )
         for user in found["items"]
     ]

@@ -192,7 +192,7 @@ def _users(connection: Connection, rows: Iterable[Row], now: datetime) -> list[U
             is_invited=row.name in invited,
             created_at=row.created_at,
             created_by=row.created_by,
-            signed_in_at=row.last_signed_in_at,
+            last_signed_in_at=row.last_signed_in_at,
             removed_at=row.removed_at,
         )
         for row in rows
@@ -282,12 +282,12 @@ def _delegation(row: Row, now: datetime) -> Delegation:
         to_user=row.to_user,
         reason=row.reason,
         starts_at=row.starts_at,
-        until=row.ends_at,
+        ends_at=row.ends_at,
         created_at=row.created_at,
         created_by=row.created_by,
         ended_at=row.ended_at,
         ended_by=row.ended_by,
-        is_in_force=row.ended_at is None and row.starts_at <= now < row.ends_at,
+        is_active=row.ended_at is None and row.starts_at <= now < row.ends_at,
     )
 
 

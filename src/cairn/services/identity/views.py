@@ -1,4 +1,4 @@
-"""Users, groups, invitations, tokens, sessions, delegations and secrets, as they are shown."""
+"""API responses about users, groups, invitations, tokens, sessions, delegations and secrets."""
 
 from __future__ import annotations
 
@@ -9,35 +9,37 @@ from pydantic import Field
 from cairn.services.actors import Role, Scope
 from cairn.services.view import Id, Instant, Page, View
 
-Name = Annotated[str, Field(description="Of the user; it never changes.")]
-Scopes = Annotated[list[Scope] | None, Field(description="What it may be used for; null narrows nothing.")]
+Name = Annotated[str, Field(description="Username. It never changes.")]
+Scopes = Annotated[
+    list[Scope] | None, Field(description="What the token or session can be used for. Null means no restriction.")
+]
 
 
 class Person(View):
-    """Somebody who can be named where people are asked."""
+    """A user, as everyone can see them."""
 
     name: Name
     display_name: str
     groups: list[str]
-    can_decide: Annotated[bool, Field(description="Has the role approver or admin.")]
+    can_decide: Annotated[bool, Field(description="Whether the user has the approver or admin role.")]
 
 
 class PersonPage(Page[Person]):
-    """People, by name."""
+    """Users by name, as everyone can see them."""
 
 
 class User(View):
     name: Name
     display_name: str
-    email: Annotated[str, Field(description="Empty for none.")]
+    email: Annotated[str, Field(description="Empty if unknown.")]
     roles: list[Role]
     groups: list[str]
     has_password: bool
-    providers: Annotated[list[str], Field(description="Identity providers that sign this user in.")]
-    is_invited: Annotated[bool, Field(description="An invitation is open.")]
+    providers: Annotated[list[str], Field(description="Identity providers that this user signs in with.")]
+    is_invited: Annotated[bool, Field(description="Whether the user has an open invitation.")]
     created_at: Instant
     created_by: str
-    signed_in_at: Annotated[Instant | None, Field(description="The last time.")]
+    last_signed_in_at: Annotated[Instant | None, Field(description="Time of the last sign-in.")]
     removed_at: Instant | None
 
 
@@ -65,7 +67,7 @@ class Invitation(View):
     expires_at: Instant
     accepted_at: Instant | None
     revoked_at: Instant | None
-    is_open: Annotated[bool, Field(description="It can still be accepted.")]
+    is_open: Annotated[bool, Field(description="Whether the invitation can still be accepted.")]
 
 
 class InvitationPage(Page[Invitation]):
@@ -73,14 +75,14 @@ class InvitationPage(Page[Invitation]):
 
 
 class NewInvitation(Invitation):
-    """An invitation with what is shown only once."""
+    """A new invitation, with its token, which is shown only once."""
 
     token: str
-    path: Annotated[str, Field(description="Where it is accepted, on this server: send it to whom it is for.")]
+    path: Annotated[str, Field(description="Path of the invitation page on this server. Send it to the user.")]
 
 
 class InvitationPreview(View):
-    """Whom an invitation is for."""
+    """The user that an invitation is for."""
 
     user: Name
     display_name: str
@@ -91,12 +93,12 @@ class InvitationPreview(View):
 class Token(View):
     token_id: Id
     user: Name
-    name: Annotated[str, Field(description="What it is for.")]
+    name: Annotated[str, Field(description="What the token is for.")]
     scopes: Scopes
     created_at: Instant
     created_by: str
     expires_at: Instant | None
-    last_used_at: Annotated[Instant | None, Field(description="To within five minutes.")]
+    last_used_at: Annotated[Instant | None, Field(description="Time of the last use, accurate to five minutes.")]
     revoked_at: Instant | None
     is_valid: bool
 
@@ -106,7 +108,7 @@ class TokenPage(Page[Token]):
 
 
 class CreatedToken(Token):
-    """A token with what is shown only once."""
+    """A new token, with its secret, which is shown only once."""
 
     token: str
 
@@ -114,13 +116,13 @@ class CreatedToken(Token):
 class OpenSession(View):
     session_id: Id
     user: Name
-    signed_in_with: Annotated[str, Field(description="`token`, `password`, `invitation`, or a provider's name.")]
+    signed_in_with: Annotated[str, Field(description="`token`, `password`, `invitation`, or the provider's name.")]
     scopes: Scopes
     address: str
     user_agent: str
     created_at: Instant
     expires_at: Instant
-    is_current: Annotated[bool, Field(description="This request uses it.")]
+    is_current: Annotated[bool, Field(description="Whether this request uses the session.")]
 
 
 class OpenSessionPage(Page[OpenSession]):
@@ -133,16 +135,16 @@ class EndedSessions(View):
 
 class Delegation(View):
     delegation_id: Id
-    from_user: Annotated[str, Field(description="Who is away.")]
-    to_user: Annotated[str, Field(description="Who decides meanwhile.")]
+    from_user: Annotated[str, Field(description="User who is away.")]
+    to_user: Annotated[str, Field(description="User who decides for them.")]
     reason: str
     starts_at: Instant
-    until: Instant
+    ends_at: Instant
     created_at: Instant
     created_by: str
-    ended_at: Annotated[Instant | None, Field(description="Before its time.")]
+    ended_at: Annotated[Instant | None, Field(description="Time when it was ended early.")]
     ended_by: str | None
-    is_in_force: bool
+    is_active: Annotated[bool, Field(description="Whether it applies now.")]
 
 
 class DelegationPage(Page[Delegation]):
@@ -150,14 +152,14 @@ class DelegationPage(Page[Delegation]):
 
 
 class Secret(View):
-    """A secret without its value, which is never given back."""
+    """A secret, without its value, which is never returned."""
 
     name: str
     created_at: Instant
     created_by: str
-    changed_at: Instant
-    changed_by: str
-    is_readable: Annotated[bool, Field(description="False: it was encrypted with a key that is not there.")]
+    updated_at: Instant
+    updated_by: str
+    is_readable: Annotated[bool, Field(description="False if its encryption key is missing.")]
 
 
 class SecretPage(Page[Secret]):
@@ -165,46 +167,46 @@ class SecretPage(Page[Secret]):
 
 
 class SecretRotation(View):
-    count: Annotated[int, Field(description="Secrets that were encrypted anew.")]
+    count: Annotated[int, Field(description="Number of secrets that were encrypted again.")]
 
 
 class SignInProvider(View):
-    name: Annotated[str, Field(description="For `/api/sign-in/{provider}`.")]
-    title: Annotated[str, Field(description="For its button.")]
+    name: Annotated[str, Field(description="Name in `/api/sign-in/{provider}`.")]
+    title: Annotated[str, Field(description="Label of its button.")]
 
 
 class SignInOptions(View):
-    """How people sign in, besides with a token."""
+    """Ways to sign in, besides a token."""
 
-    password: Annotated[bool, Field(description="Somebody has one.")]
+    password: Annotated[bool, Field(description="Whether any user has a password.")]
     providers: list[SignInProvider]
 
 
 class Session(View):
-    actor: Annotated[str, Field(description="Name of the user.")]
+    actor: Annotated[str, Field(description="Username.")]
     display_name: str
     email: str
     roles: list[Role]
     groups: list[str]
-    stands_for: Annotated[list[str], Field(description="Who is away and lets this user decide.")]
-    scopes: Annotated[list[Scope] | None, Field(description="Of the token that is used; null narrows nothing.")]
+    acting_for: Annotated[list[str], Field(description="Users who have delegated their decisions to this user.")]
+    scopes: Annotated[list[Scope] | None, Field(description="Scopes of the token in use. Null means no restriction.")]
     has_password: bool
-    sign_in_ways: SignInOptions
+    sign_in_options: SignInOptions
     version: str
-    data_dir: Annotated[str | None, Field(description="For admins.")] = None
+    data_dir: Annotated[str | None, Field(description="Data folder of the server, for admins only.")] = None
 
 
 class SignInRedirect(View):
-    url: Annotated[str, Field(description="Of the identity provider.")]
+    url: Annotated[str, Field(description="Page of the identity provider to open in the browser.")]
 
 
 class SignedIn(View):
     session: Session
-    return_to: Annotated[str, Field(description="The page that the sign-in began at.")]
+    return_to: Annotated[str, Field(description="Page where the sign-in started.")]
 
 
 class DriftStatus(View):
-    """What the last look at the folder tree found."""
+    """Result of the last check of the folder tree."""
 
     checked_at: Instant
     repaired: int

@@ -10,13 +10,13 @@ import { Sessions } from './Sessions'
 
 /** The account of the current user: password, sessions, tokens and delegations. */
 export function AccountPage() {
-  const { actor, display_name, email, roles, groups, stands_for } = useSession()
+  const { actor, display_name, email, roles, groups, acting_for } = useSession()
   const facts = [
     ['Username', actor],
     ['Email', email],
     ['Roles', roleLabels(roles)],
     ['Groups', groups.join(', ')],
-    ['Delegate for', stands_for.join(', ')],
+    ['Delegate for', acting_for.join(', ')],
   ].filter(([, value]) => value !== '')
   return (
     <Page title="Your account" crumbs={[{ label: 'Settings', link: { to: '/settings' } }]}>

@@ -40,7 +40,7 @@ export function DelegationDialog({ onClose }: { onClose: () => void }) {
         await createDelegation({
           to_user: to,
           from_user: from === actor ? undefined : from,
-          until: new Date(until).toISOString(),
+          ends_at: new Date(until).toISOString(),
           reason,
         })
         await client.invalidateQueries({ queryKey: ['identity', 'delegations'] })

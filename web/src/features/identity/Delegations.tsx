@@ -70,10 +70,10 @@ function rowOf(item: Delegation, canEnd: boolean, { busy, onEnd }: EndButton) {
     cells: [
       <span key="who">
         <strong>{item.to_user}</strong> for <strong>{item.from_user}</strong>
-        {!item.is_in_force && <p>not active yet</p>}
+        {!item.is_active && <p>not active yet</p>}
       </span>,
       formatDateTime(item.starts_at),
-      formatDateTime(item.until),
+      formatDateTime(item.ends_at),
       item.reason,
       canEnd && (
         <Button

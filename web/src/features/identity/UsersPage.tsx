@@ -115,7 +115,7 @@ function rowOf(user: User, onAction: (action: UserAction) => void) {
       roleLabels(user.roles),
       user.groups.join(', '),
       signInLabel(user),
-      user.signed_in_at === null ? 'never' : <Time key="at" at={user.signed_in_at} />,
+      user.last_signed_in_at === null ? 'never' : <Time key="at" at={user.last_signed_in_at} />,
       <UserMenu key="more" user={user} onAction={onAction} />,
     ],
   }

@@ -72,7 +72,7 @@ function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
                 <code key="name">{secret.name}</code>,
                 secret.is_readable ? '' : "can't be decrypted",
                 <span key="changed">
-                  {secret.changed_by}, <Time at={secret.changed_at} />
+                  {secret.updated_by}, <Time at={secret.updated_at} />
                 </span>,
                 <>
                   <Button
