@@ -158,13 +158,13 @@ async def test_a_timeout_holds_after_a_stop(app: App) -> None:
 async def test_work_that_nobody_drives_is_adopted(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lane that broke off, for whatever reason, after its job had joined it."""
     broken = [True]
-    conclude = app.cairn.lanes._conclude  # pyright: ignore[reportPrivateUsage]
+    report_outcome = app.cairn.lanes._report_outcome  # pyright: ignore[reportPrivateUsage]
 
     async def once(*args: Any) -> Any:
         if broken:
             broken.clear()
             raise RuntimeError("a fault of ours")
-        return await conclude(*args)
+        return await report_outcome(*args)
 
     joined, join = asyncio.Event(), JobHandlers.lane
     assert join is not None
@@ -180,7 +180,7 @@ async def test_work_that_nobody_drives_is_adopted(app: App, monkeypatch: pytest.
 
     monkeypatch.setattr(JobHandlers, "lane", lane)
 
-    monkeypatch.setattr(app.cairn.lanes, "_conclude", once)
+    monkeypatch.setattr(app.cairn.lanes, "_report_outcome", once)
     pipeline = await app.pipeline(step("goals", "work"), step("design"))
     run = await app.start(pipeline)
     await app.until(lambda: not broken)
@@ -199,15 +199,15 @@ async def test_a_lane_that_broke_off_before_its_job_was_polled_is_taken_up_by_it
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = [True]
-    conclude = app.cairn.lanes._conclude  # pyright: ignore[reportPrivateUsage]
+    report_outcome = app.cairn.lanes._report_outcome  # pyright: ignore[reportPrivateUsage]
 
     async def once(*args: Any) -> Any:
         if broken:
             broken.clear()
             raise RuntimeError("a fault of ours")
-        return await conclude(*args)
+        return await report_outcome(*args)
 
-    monkeypatch.setattr(app.cairn.lanes, "_conclude", once)
+    monkeypatch.setattr(app.cairn.lanes, "_report_outcome", once)
     run = await app.start(await app.pipeline(step("goals"), step("design")))
     await app.until_run(run, "completed")
     assert "execution_interrupted" not in app.told(run)

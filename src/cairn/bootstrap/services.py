@@ -106,7 +106,6 @@ class AppServices:
     mailer: Mailer
     web: HttpClient
     notifications: Notifications
-    briefing: WorkOrders
     log_writer: LogWriter
     conversations: Conversations
     lanes: Lanes
@@ -263,7 +262,7 @@ def build(
     approvals = ApprovalService(engine, answers, action_modifications)
     conversations = Conversations(engine, budgets, hub, secrets)
     library = AgentLibraryService(admin_changes, agent_rules.mcp_servers.keys())
-    briefing = WorkOrders(database, plans, tree, log_writer, limits, conversations, library)
+    work_orders = WorkOrders(database, plans, tree, log_writer, limits, conversations, library)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,
         max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
@@ -271,8 +270,8 @@ def build(
     )
     lanes = Lanes(
         engine,
-        briefing,
-        ReportBuilder(briefing, ResultStore(database)),
+        work_orders,
+        ReportBuilder(work_orders, ResultStore(database)),
         runners,
         ActionExecutor(engine, ActionTransports(database, ways.mailer, ways.web)),
         RunnerSlots(settings.max_concurrent_executions, settings.script_slots, settings.max_concurrent_agents),
@@ -297,7 +296,6 @@ def build(
         mailer=ways.mailer,
         web=ways.web,
         notifications=notifications,
-        briefing=briefing,
         log_writer=log_writer,
         conversations=conversations,
         lanes=lanes,
@@ -348,7 +346,7 @@ def build(
         agent_library_queries=AgentLibraryQueries(database),
         approval_queries=ApprovalQueries(engine, clock),
         artifact_queries=ArtifactQueries(database),
-        context_queries=ContextQueries(engine, briefing),
+        context_queries=ContextQueries(engine, work_orders),
         conversation_queries=ConversationQueries(database, plans),
         correction_queries=CorrectionQueries(database, clock),
         cost_queries=CostQueries(database, budgets),

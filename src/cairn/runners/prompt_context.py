@@ -123,13 +123,13 @@ def _asked_for(checkpoint: CheckpointDefinition, reference: OutputReference, sou
     return ArtifactSource(source.checkpoint_name, source.position, source.run_version, artifacts, source.pass_number)
 
 
-def to_summarise(
+def files_to_summarize(
     checkpoint: CheckpointDefinition, found: ResolvedInputs, limits: RunnerLimits
 ) -> dict[str, StoredFile]:
     """The long texts among what it reads that are to be given as summaries, by checksum."""
     if not checkpoint.instructions.injection_format.include_file_contents:
         return {}
-    wanted, summed_up = dict[str, StoredFile](), _summarised(checkpoint)
+    wanted, summed_up = dict[str, StoredFile](), summarized_checkpoints(checkpoint)
     for key, source in referenced(checkpoint, found.completed).items():
         for one in source.artifacts if key in summed_up else ():
             content, _ = _content(one, limits)
@@ -138,7 +138,7 @@ def to_summarise(
     return wanted
 
 
-def _summarised(checkpoint: CheckpointDefinition) -> set[str]:
+def summarized_checkpoints(checkpoint: CheckpointDefinition) -> set[str]:
     """The checkpoints whose outputs may be summed up."""
     return {one.checkpoint_id for one in checkpoint.inputs.include_checkpoint_outputs if one.use_summarization}
 
@@ -160,7 +160,7 @@ def _sections(
         placed.append((_section(checkpoint, BlockKind.PREVIOUS_VERSION, found.previous, limits), earlier))
     if found.previous_pass is not None:
         placed.append((_section(checkpoint, BlockKind.PREVIOUS_PASS, found.previous_pass, limits), earlier))
-    summed_up = _summarised(checkpoint)
+    summed_up = summarized_checkpoints(checkpoint)
     for key, source in referenced(checkpoint, found.completed).items():
         summaries = found.summaries if key in summed_up else None
         placed.append((_section(checkpoint, BlockKind.CHECKPOINT_OUTPUT, source, limits, summaries), others))

@@ -143,7 +143,7 @@ async def test_one_that_waits_for_a_free_place_is_not_begun_once_it_is_stopped(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Places are limited; who waits for one can be cancelled as well."""
-    monkeypatch.setattr(app.cairn.lanes, "_places", RunnerSlots(1, 1, 1))
+    monkeypatch.setattr(app.cairn.lanes, "_slots", RunnerSlots(1, 1, 1))
     gate = Gate(app)
     begun: list[int] = []
 

@@ -62,13 +62,12 @@ async def test_each_on_timeout(app: App, on_timeout: str, status: str, statuses:
     assert (failed.archived_by is not None) == (on_timeout == "rollback_checkpoint")
 
 
-async def test_waiting_for_a_place_is_no_work(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waiting for a free slot does not count towards the timeout."""
-    places = RunnerSlots(1, 1, 1)
-    monkeypatch.setattr(app.cairn.lanes, "_places", places)
+async def test_time_spent_waiting_for_a_slot_does_not_count(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    slots = RunnerSlots(1, 1, 1)
+    monkeypatch.setattr(app.cairn.lanes, "_slots", slots)
     hanging = Hanging(app)
-    place = places.for_mode(ExecutionMode.FUNCTION)
-    await place.acquire()
+    slot = slots.for_mode(ExecutionMode.FUNCTION)
+    await slot.acquire()
     pipeline = await app.pipeline(
         step("quick", stage="all", execution=timeout(0.3, "fail_run")),
         step("slow", "hang", stage="all", execution=timeout(0.3, "pause_pipeline")),
@@ -76,7 +75,7 @@ async def test_waiting_for_a_place_is_no_work(app: App, monkeypatch: pytest.Monk
     run = await app.start(pipeline)
     await asyncio.sleep(1.5)  # the time that passes is what is tried
     assert app.statuses(run) == {"quick": "in_progress", "slow": "in_progress"}
-    place.release()
+    slot.release()
     await app.until(lambda: app.statuses(run) == {"quick": "completed", "slow": "failed"})
     await app.until_quiet()
     assert (hanging.begun, hanging.stopped) == (1, 1)

@@ -33,7 +33,7 @@ from cairn.runners.errors import ContextTooLong
 from cairn.runners.expected_artifacts import expected
 from cairn.runners.mismatches import Mismatch
 from cairn.runners.processes.lifecycle import to_its_end
-from cairn.runners.prompt_context import check_length, to_summarise
+from cairn.runners.prompt_context import check_length, files_to_summarize
 from cairn.runners.result_checks import judge
 from cairn.runners.staging import Staging
 
@@ -99,7 +99,7 @@ class AgentSession:
     async def summarize_inputs(self) -> None:
         """Summarize long inputs where the definition allows it, with the checkpoint's model."""
         work = self.work
-        files = await asyncio.to_thread(to_summarise, work.checkpoint, self.inputs, self.resources.limits)
+        files = await asyncio.to_thread(files_to_summarize, work.checkpoint, self.inputs, self.resources.limits)
         if not files:
             return
         chosen = await self.choose_model()

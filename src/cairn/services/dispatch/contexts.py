@@ -1,4 +1,4 @@
-"""What an execution is told: as it was stored, or as it would be now."""
+"""The context of an execution: as it was stored, or as it would be now."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 
 
 def get_context(
-    connection: Connection, briefing: WorkOrders, loaded: LoadedRun, row: Row, checkpoint: CheckpointDefinition
+    connection: Connection, work_orders: WorkOrders, loaded: LoadedRun, row: Row, checkpoint: CheckpointDefinition
 ) -> Context:
     if row.context_checksum is not None:
         return Context.model_validate_json(blobs.read(connection, row.context_checksum))
     execution = loaded.run.executions[row.execution_id]
     try:
-        return preview(connection, briefing, loaded, execution, checkpoint)
+        return preview(connection, work_orders, loaded, execution, checkpoint)
     except CannotStart as error:
         raise CommandRefused(str(error)) from None
 
 
 def preview(
     connection: Connection,
-    briefing: WorkOrders,
+    work_orders: WorkOrders,
     loaded: LoadedRun,
     execution: Execution,
     checkpoint: CheckpointDefinition,
 ) -> Context:
-    gathered, assembled = briefing.preview(connection, loaded, execution)
-    return context_view(checkpoint, gathered.input, assembled, stored=False)
+    material, assembled = work_orders.preview(connection, loaded, execution)
+    return context_view(checkpoint, material.input, assembled, stored=False)
 
 
 class ContextQueries:
@@ -50,9 +50,8 @@ class ContextQueries:
     def __init__(self, engine: Engine, work_orders: WorkOrders) -> None:
         self._engine = engine
         self._work_orders = work_orders
-        self._previews = Semaphore(
-            2
-        )  # a preview holds a connection while it opens another: more could block each other
+        # Each preview holds a connection while it opens another. More of them could exhaust the pool and deadlock.
+        self._previews = Semaphore(2)
 
     def get_context(self, execution_id: str) -> Context:
         def read(connection: Connection) -> Context:

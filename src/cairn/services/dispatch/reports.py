@@ -1,4 +1,4 @@
-"""What a runner's outcome is for the core: the report that ends its dispatch, with everything saved with it."""
+"""Turn a runner's outcome into the report that ends its dispatch."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from cairn.documents import digest
 from cairn.ports import Errored, InvalidResult, NeedsInput, NeedsRework, Outcome, OverBudget, Produced, ProposesAction
 from cairn.services.actions.proposals import assess
 from cairn.services.actions.records import ProposalWrite
-from cairn.services.dispatch.recorded_calls import CallWrite
-from cairn.services.dispatch.results import ContextWrite, ResultStore, StoredResult
+from cairn.services.dispatch.records import CallWrite, ContextWrite
+from cairn.services.dispatch.results import ResultStore, StoredResult
 from cairn.services.dispatch.work_orders import NOTHING_RECORDED, RecordedInputs, WorkOrders
 from cairn.services.engine.commit import Attachments, Write
 from cairn.services.engine.retry import retry_transient
@@ -36,29 +36,29 @@ BuiltReport = tuple[Report, Attachments]
 
 @dataclass(frozen=True, slots=True)
 class DispatchResult:
-    """What came out of a dispatch, and what it was given."""
+    """The outcome of a dispatch and the inputs that it read."""
 
     outcome: Outcome | ActionOutcomeUnknown
     inputs: RecordedInputs = NOTHING_RECORDED
 
 
 class ReportBuilder:
-    def __init__(self, briefing: WorkOrders, storing: ResultStore) -> None:
-        self._briefing = briefing
-        self._storing = storing
+    def __init__(self, work_orders: WorkOrders, results: ResultStore) -> None:
+        self._work_orders = work_orders
+        self._results = results
 
     async def build(self, loaded: LoadedRun, e: Execution, result: DispatchResult) -> BuiltReport:
-        """Large contents are stored ahead of the report."""
+        """Build the report and the rows to save with it. Large contents are stored first."""
         outcome, writes = result.outcome, await self._input_writes(e, result.inputs)
         match outcome:
             case Produced():
-                made = await self._store(loaded, e, outcome)
-                report = ExecutionFinished(e.id, e.dispatch, made.digest, made.outputs, outcome.pass_decision)
-                return report, Attachments(made.artifacts, (*writes, VerdictWrite(e.id, outcome.verdicts)))
+                stored = await self._store(loaded, e, outcome)
+                report = ExecutionFinished(e.id, e.dispatch, stored.digest, stored.outputs, outcome.pass_decision)
+                return report, Attachments(stored.artifacts, (*writes, VerdictWrite(e.id, outcome.verdicts)))
             case InvalidResult():
-                made = await self._store(loaded, e, outcome)
-                report = ResultInvalid(e.id, e.dispatch, made.digest, made.outputs, sanitize_failure(outcome.error))
-                return report, Attachments(made.artifacts, (*writes, VerdictWrite(e.id, outcome.verdicts)))
+                stored = await self._store(loaded, e, outcome)
+                report = ResultInvalid(e.id, e.dispatch, stored.digest, stored.outputs, sanitize_failure(outcome.error))
+                return report, Attachments(stored.artifacts, (*writes, VerdictWrite(e.id, outcome.verdicts)))
             case Errored():
                 return ExecutionFailed(e.id, e.dispatch, sanitize_failure(outcome.error)), Attachments(writes=writes)
             case NeedsInput():
@@ -69,10 +69,10 @@ class ReportBuilder:
             case ActionOutcomeUnknown():
                 return outcome, Attachments(writes=writes)
             case NeedsRework():
-                made = await self._store(loaded, e, outcome)
-                words = sanitize(outcome.reason), sanitize(outcome.prompt)
-                report = ReworkRequested(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
-                return report, Attachments(made.artifacts, (*writes, CallWrite(e.id, outcome)))
+                stored = await self._store(loaded, e, outcome)
+                reason, prompt = sanitize(outcome.reason), sanitize(outcome.prompt)
+                report = ReworkRequested(e.id, e.dispatch, outcome.key, reason, prompt, stored.digest, stored.outputs)
+                return report, Attachments(stored.artifacts, (*writes, CallWrite(e.id, outcome)))
             case OverBudget():
                 return BudgetReached(e.id, e.dispatch, sanitize(outcome.reason)), Attachments(writes=writes)
             case _:
@@ -82,34 +82,33 @@ class ReportBuilder:
         lineage, context = LineageWrite(e.id, e.dispatch, inputs.consumed), inputs.context
         if context is None:
             return (lineage,)
-        await retry_transient(lambda: self._storing.put_ahead(context))
+        await retry_transient(lambda: self._results.put_ahead(context))
         return lineage, ContextWrite(e.id, context)
 
     async def _proposal(
         self, loaded: LoadedRun, e: Execution, outcome: ProposesAction, writes: tuple[Write, ...]
     ) -> BuiltReport:
-        weighed = assess(await self._briefing.definition(loaded, e), outcome)
-        if isinstance(weighed, Failure):
-            return ExecutionFailed(e.id, e.dispatch, sanitize_failure(weighed)), Attachments(writes=writes)
-        made = await self._store(loaded, e, outcome)
-        reasons = sanitize(" ".join(weighed.risk_reasons))
-        report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
-        return report, Attachments(made.artifacts, (*writes, CallWrite(e.id, outcome), ProposalWrite(e.id, weighed)))
+        assessed = assess(await self._work_orders.definition(loaded, e), outcome)
+        if isinstance(assessed, Failure):
+            return ExecutionFailed(e.id, e.dispatch, sanitize_failure(assessed)), Attachments(writes=writes)
+        stored = await self._store(loaded, e, outcome)
+        reasons = sanitize(" ".join(assessed.risk_reasons))
+        report = ActionProposed(
+            e.id, e.dispatch, assessed.digest, assessed.action, reasons, stored.digest, stored.outputs
+        )
+        return report, Attachments(stored.artifacts, (*writes, CallWrite(e.id, outcome), ProposalWrite(e.id, assessed)))
 
     async def _store(
         self, loaded: LoadedRun, e: Execution, outcome: Produced | InvalidResult | NeedsRework | ProposesAction
     ) -> StoredResult:
-        checkpoint = await self._briefing.checkpoint(loaded, e)
-        return await retry_transient(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
+        checkpoint = await self._work_orders.checkpoint(loaded, e)
+        return await retry_transient(lambda: self._results.store(e, checkpoint, outcome.artifacts))
 
 
-def save_failed(e: Execution, error: Exception) -> BuiltReport:
-    """The report of a result that cannot be saved."""
-    fault = Failure("cannot_be_saved", f"What came of it could not be saved: {error}")
-    return ExecutionFailed(e.id, e.dispatch, sanitize_failure(fault)), Attachments(
-        writes=(LineageWrite(e.id, e.dispatch),)
-    )
+def result_not_saved(e: Execution, error: Exception) -> BuiltReport:
+    failure = sanitize_failure(Failure("result_not_saved", f"The result could not be saved: {error}"))
+    return ExecutionFailed(e.id, e.dispatch, failure), Attachments(writes=(LineageWrite(e.id, e.dispatch),))
 
 
-def sanitize_failure(fault: Failure) -> Failure:
-    return Failure(sanitize(fault.type), sanitize(fault.message), sanitize(fault.trace), fault.is_final)
+def sanitize_failure(failure: Failure) -> Failure:
+    return Failure(sanitize(failure.type), sanitize(failure.message), sanitize(failure.trace), failure.is_final)

@@ -1,4 +1,4 @@
-"""How many executions are carried out at the same time."""
+"""Limits on the number of executions that run at the same time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from cairn.core.states import ExecutionMode
 
 
 class RunnerSlots:
-    """Scripts and agents have places of their own: what waits for a provider does not hold up the others."""
+    """Scripts and agents have limits of their own, so that waiting for a model provider blocks nothing else."""
 
-    def __init__(self, most: int, scripts: int, agents: int) -> None:
-        self._of = {ExecutionMode.SCRIPT: asyncio.Semaphore(scripts), ExecutionMode.AGENTIC: asyncio.Semaphore(agents)}
-        self._others = asyncio.Semaphore(most)
+    def __init__(self, max_executions: int, max_scripts: int, max_agents: int) -> None:
+        self._by_mode = {
+            ExecutionMode.SCRIPT: asyncio.Semaphore(max_scripts),
+            ExecutionMode.AGENTIC: asyncio.Semaphore(max_agents),
+        }
+        self._default = asyncio.Semaphore(max_executions)
 
     def for_mode(self, mode: ExecutionMode) -> asyncio.Semaphore:
-        return self._of.get(mode, self._others)
+        return self._by_mode.get(mode, self._default)

@@ -1,4 +1,4 @@
-"""Timers: sent by a durable job, and on time by this process; whichever comes second changes nothing."""
+"""Timers. A durable job sends each command, and so does this process, on time. The second one changes nothing."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from cairn.store.errors import NotFound
 
 log = logging.getLogger(__name__)
 
-BY = "timer"  # who reports
+TIMER = "timer"  # the actor of these commands
 
 
 class TimerScheduler:
-    """An after-commit step. It does nothing before `start`."""
+    """An after-commit step. Does nothing until it is started."""
 
     def __init__(self, engine: Engine, lanes: Lanes) -> None:
         self._engine = engine
@@ -35,7 +35,7 @@ class TimerScheduler:
         self._started = True
 
     async def stop(self) -> None:
-        """What is not sent now is sent by its job after the next start."""
+        """Cancel all timers of this process. Their jobs send the commands after the next start."""
         self._stopping = True
         for handle in self._handles:
             handle.cancel()
@@ -50,31 +50,31 @@ class TimerScheduler:
                 if isinstance(effect, ScheduleTimer):
                     self._schedule(commit.run_id, effect)
 
-    def _schedule(self, run_id: str, later: ScheduleTimer) -> None:
-        """The durable timer is only as exact as its queue is polled."""
+    def _schedule(self, run_id: str, timer: ScheduleTimer) -> None:
+        """Send the command on time: the durable job is late by up to one polling interval of its queue."""
 
         def due() -> None:
             self._handles.discard(handle)
-            task = asyncio.get_running_loop().create_task(self.send(run_id, later.command))
+            task = asyncio.get_running_loop().create_task(self.send(run_id, timer.command))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
         if self._started and not self._stopping:
-            handle = asyncio.get_running_loop().call_later(later.after, due)
+            handle = asyncio.get_running_loop().call_later(timer.after, due)
             self._handles.add(handle)
 
     async def send(self, run_id: str, command: Timer) -> None:
-        """The job of a timer that is due."""
+        """Send the command of a timer that is due. Also called by the timer's job."""
 
         async def send() -> None:
-            await self._engine.send(run_id, command, self._engine.context(BY))
+            await self._engine.send(run_id, command, self._engine.context(TIMER))
 
-        await self._lanes.own_work_resumed.wait()  # what has died is dispatched again before its time is judged
+        await self._lanes.own_work_resumed.wait()  # otherwise the timeout would apply to a dead dispatch
         if isinstance(command, ExecutionTimedOut):
             await self._lanes.wait_for_active_time(command.execution, command.dispatch)
         if self._stopping:
-            raise asyncio.CancelledError  # its job stays for the next start
+            raise asyncio.CancelledError  # the job sends it after the next start
         try:
             await retry_transient(send)
         except (CommandRefused, NotFound):
-            log.debug("timer %s is over", command)
+            log.debug("timer %s is no longer needed", command)

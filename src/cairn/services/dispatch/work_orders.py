@@ -1,4 +1,4 @@
-"""What an execution is given: its definition, its input, and the outputs that it may read."""
+"""Build work orders: the definition, the input and the readable outputs of one dispatch."""
 
 from __future__ import annotations
 
@@ -11,16 +11,24 @@ from cairn.core.execution import Execution
 from cairn.core.states import ExecutionMode, ExecutionState
 from cairn.definitions import CheckpointDefinition, PipelineDefinition
 from cairn.files import Tree, layout
-from cairn.ports import ActionOffer, RecordedCall, StoredFile, UploadedFile, WorkOrder
+from cairn.ports import (
+    ActionOffer,
+    ArtifactSource,
+    RecordedCall,
+    ResolvedInputs,
+    StoredFile,
+    UploadedFile,
+    WorkOrder,
+)
 from cairn.runners import RunnerLimits
 from cairn.runners.agents.roles import uses_tool
-from cairn.runners.prompt_context import ArtifactSource, AssembledContext, ResolvedInputs
+from cairn.runners.prompt_context import AssembledContext, summarized_checkpoints
 from cairn.services.actions.offers import action_offers, proposal_error
 from cairn.services.agent_library.service import AgentLibraryService
 from cairn.services.approvals.form_answers import read_answer
 from cairn.services.approvals.queries.forms import uploads_of
 from cairn.services.conversations.service import Conversations
-from cairn.services.dispatch import summaries
+from cairn.services.dispatch import queries
 from cairn.services.dispatch.material import DispatchMaterial, completed_by_key, feedback_of, findings_of, rework_brief
 from cairn.services.dispatch.output_cache import OutputCache, Outputs
 from cairn.services.dispatch.recorded_calls import read_calls
@@ -29,7 +37,7 @@ from cairn.services.engine.plans import DefinitionCache
 from cairn.services.logs.log_writer import LogWriter
 from cairn.store import Connection, Database, LoadedRun
 
-AT_ONCE = 256 * 1024  # more than this is read and decoded beside the event loop
+MAX_ON_LOOP = 256 * 1024  # larger inputs are read and decoded in a thread
 
 
 class WorkOrders:
@@ -50,34 +58,34 @@ class WorkOrders:
         self._log_writer = log_writer
         self._conversations = conversations
         self._library = library
-        self._read = OutputCache(database)
+        self._outputs = OutputCache(database)
 
-    # ---- for the worker ----------------------------------------------------------------------------------
+    # For the worker
     async def checkpoint(self, loaded: LoadedRun, e: Execution) -> CheckpointDefinition:
-        """The definition that an execution is carried out by."""
+        """The checkpoint as the execution's definition revision has it."""
         return (await self.definition(loaded, e)).checkpoint(e.key)
 
     async def definition(self, loaded: LoadedRun, e: Execution) -> PipelineDefinition:
-        """The whole of it, with the agents of the library put in."""
-        written = self._plans.cached(loaded.facts.pipeline_id, e.definition)
-        found = self._library.known_of_run(loaded, written, e.definition) if written is not None else None
-        return found or await self._database.aread(lambda c: self._definition(c, loaded, e))
+        """The complete definition, with the agents of the library filled in."""
+        source = self._plans.cached(loaded.facts.pipeline_id, e.definition)
+        resolved = self._library.known_of_run(loaded, source, e.definition) if source is not None else None
+        return resolved or await self._database.aread(lambda c: self._definition(c, loaded, e))
 
     def _definition(self, connection: Connection, loaded: LoadedRun, e: Execution) -> PipelineDefinition:
-        written = self._plans.definition(connection, loaded.facts.pipeline_id, e.definition)
-        return self._library.of_run(connection, loaded, written, e.definition)
+        source = self._plans.definition(connection, loaded.facts.pipeline_id, e.definition)
+        return self._library.of_run(connection, loaded, source, e.definition)
 
     async def build(self, loaded: LoadedRun, e: Execution) -> WorkOrder:
-        """Everything for one dispatch. What is large, or must be there, is read now; the rest when it is wanted."""
+        """Build the order of one dispatch. Large and declared inputs are read now, the others on demand."""
         facts, definition = loaded.facts, await self.definition(loaded, e)
         checkpoint = definition.checkpoint(e.key)
         material = await self._material(loaded, e, checkpoint)
         answer, files = None, dict[str, UploadedFile]()
         if e.policy.mode is ExecutionMode.HUMAN_ONLY or (e.policy.mode is ExecutionMode.SCRIPT and e.answered):
             answer, files = await self._database.aread(lambda c: (read_answer(c, e.answer), self._uploads(c, e.id)))
-        scripts, calls = await self._of_script(loaded, e)
-        operations = await self._operations(definition, checkpoint)
-        of = ExecutionRef(facts.pipeline_id, facts.run_id, e.id, e.dispatch)
+        scripts, calls = await self._scripts_and_calls(loaded, e)
+        offers = await self._action_offers(definition, checkpoint)
+        ref = ExecutionRef(facts.pipeline_id, facts.run_id, e.id, e.dispatch)
         return WorkOrder(
             run_id=facts.run_id,
             pipeline_id=facts.pipeline_id,
@@ -91,23 +99,23 @@ class WorkOrders:
             files=files,
             feedback=feedback_of(loaded, e),
             workspace=Path(f"{self._root}/{facts.pipeline_id}/{layout.workspace_folder(e.id)}/{layout.WORKSPACE}"),
-            log=partial(self._log_writer.add_line, of),
-            progress=partial(self._log_writer.set_progress, of),
+            log=partial(self._log_writer.add_line, ref),
+            progress=partial(self._log_writer.set_progress, ref),
             rework=material.rework,
             is_test=facts.is_test,
-            action_offers=operations,
+            action_offers=offers,
             check_proposal=partial(proposal_error, definition),
             scripts=scripts,
             calls=calls,
-            read_content=lambda checksum: self._read.reader(checksum)(),
-            on_sandboxed=partial(self._log_writer.set_sandbox, of),
+            read_content=lambda checksum: self._outputs.reader(checksum)(),
+            on_sandboxed=partial(self._log_writer.set_sandbox, ref),
             conversation=self._conversations.of(loaded, e),
         )
 
-    async def _of_script(
+    async def _scripts_and_calls(
         self, loaded: LoadedRun, e: Execution
     ) -> tuple[Mapping[str, StoredFile], tuple[RecordedCall, ...]]:
-        """The files of its definition, and the calls that it has made in this revision."""
+        """The scripts of the definition by path, and the recorded calls of this revision."""
         if e.policy.mode in (ExecutionMode.FUNCTION, ExecutionMode.AGENTIC) and e.dispatch > 1:
             return {}, await self._database.aread(lambda c: read_calls(c, e))
         if e.policy.mode is not ExecutionMode.SCRIPT:
@@ -117,23 +125,23 @@ class WorkOrders:
         def read(connection: Connection) -> tuple[Mapping[str, StoredFile], tuple[RecordedCall, ...]]:
             definition = self._plans.definition(connection, facts.pipeline_id, e.definition)
             files = {
-                path: StoredFile(path, "", file.checksum, file.size_bytes, self._read.reader(file.checksum))
+                path: StoredFile(path, "", file.checksum, file.size_bytes, self._outputs.reader(file.checksum))
                 for path, file in definition.scripts.items()
             }
             return files, read_calls(connection, e)
 
         return await self._database.aread(read)
 
-    async def _operations(
+    async def _action_offers(
         self, definition: PipelineDefinition, checkpoint: CheckpointDefinition
     ) -> tuple[ActionOffer, ...]:
-        """Where agents may propose actions: which, and what people have corrected before."""
+        """The actions that the checkpoint's agents may propose, with past corrections."""
         if checkpoint.execution.mode is not ExecutionMode.AGENTIC or not uses_tool(checkpoint, "propose_action"):
             return ()
         return await self._database.aread(lambda c: action_offers(c, definition))
 
     async def recorded_inputs(self, work: WorkOrder) -> RecordedInputs:
-        """The context that the work was given, where it is to be kept, and what it has read."""
+        """The context to store, if any, and the artifacts that the work has read."""
         if work.checkpoint.execution.mode is ExecutionMode.SCRIPT:
             await self._log_writer.flush()  # the sandbox is recorded before the execution completes
         material = work.material
@@ -145,41 +153,44 @@ class WorkOrders:
         return RecordedInputs(context, material.consumed)
 
     def end_dispatch(self, loaded: LoadedRun, e: Execution) -> None:
-        """The dispatch is over: nobody speaks in it any more."""
+        """Drop the messages that were still being streamed."""
         self._conversations.end(loaded.facts.run_id, e.id)
 
     def remember(self, commit: Commit, execution_id: str) -> None:
-        """What has just been completed is read next: keep it at hand."""
+        """Cache the outputs of an execution that this commit has completed."""
         if commit.after.run.executions[execution_id].state is ExecutionState.COMPLETED:
-            self._read.remember(execution_id, commit.file_plan.artifacts)
+            self._outputs.remember(execution_id, commit.file_plan.artifacts)
 
     async def _material(self, loaded: LoadedRun, e: Execution, checkpoint: CheckpointDefinition) -> DispatchMaterial:
-        wanted = [other.id for other in completed_by_key(loaded, e).values()]
-        outputs = self._read.cached(wanted)
-        looks_up = (
-            checkpoint.inputs.include_previous_version or e.parent_execution is not None or loaded.run.pass_number > 1
+        completed = [other.id for other in completed_by_key(loaded, e).values()]
+        outputs = self._outputs.cached(completed)
+        needs_database = (
+            len(outputs) < len(completed)
+            or checkpoint.inputs.include_previous_version
+            or e.parent_execution is not None
+            or loaded.run.pass_number > 1
+            or bool(summarized_checkpoints(checkpoint))
         )
-        looks_up = looks_up or bool(summaries.summarized_checkpoints(checkpoint))
-        if len(outputs) < len(wanted) or looks_up:
-            found = await self._database.aread(lambda c: self._look_up(c, loaded, e, checkpoint))
+        if needs_database:
+            inputs = await self._database.aread(lambda c: self._look_up(c, loaded, e, checkpoint))
         else:
-            found = self._resolved(loaded, e, outputs)
-        gathered = DispatchMaterial(self._database, self._plans, self._limits, loaded, checkpoint, found)
-        if gathered.is_declared or gathered.size > AT_ONCE:
-            await self._database.aread(lambda _: gathered.gather())
-        return gathered
+            inputs = self._resolved(loaded, e, outputs)
+        material = DispatchMaterial(self._database, self._plans, self._limits, loaded, checkpoint, inputs)
+        if material.has_declared_inputs or material.size > MAX_ON_LOOP:
+            await self._database.aread(lambda _: material.load())
+        return material
 
-    # ---- for people, before and after --------------------------------------------------------------------
+    # For people
     def preview(
         self, connection: Connection, loaded: LoadedRun, e: Execution
     ) -> tuple[DispatchMaterial, AssembledContext]:
-        """The exact context of an execution, as it would be given now."""
+        """The exact context that the execution would receive now."""
         checkpoint = self._definition(connection, loaded, e).checkpoint(e.key)
-        found = self._look_up(connection, loaded, e, checkpoint)
-        gathered = DispatchMaterial(self._database, self._plans, self._limits, loaded, checkpoint, found)
-        return gathered, gathered.assembled
+        inputs = self._look_up(connection, loaded, e, checkpoint)
+        material = DispatchMaterial(self._database, self._plans, self._limits, loaded, checkpoint, inputs)
+        return material, material.assembled
 
-    # ---- what there is to read ------------------------------------------------------------------------------
+    # Readable outputs
     def _look_up(
         self,
         connection: Connection,
@@ -187,48 +198,47 @@ class WorkOrders:
         e: Execution,
         checkpoint: CheckpointDefinition,
     ) -> ResolvedInputs:
-        last = _in_the_pass_before(loaded, e)
-        wanted = [other.id for other in completed_by_key(loaded, e).values()] + ([last.id] if last else [])
-        outputs = self._read.look_up(connection, wanted)
+        last = _execution_in_previous_pass(loaded, e)
+        ids = [other.id for other in completed_by_key(loaded, e).values()] + ([last.id] if last else [])
+        outputs = self._outputs.look_up(connection, ids)
         previous = (
-            self._read.of_previous_run(connection, loaded, e) if checkpoint.inputs.include_previous_version else None
+            self._outputs.of_previous_run(connection, loaded, e) if checkpoint.inputs.include_previous_version else None
         )
-        earlier = self._source(loaded, last, outputs) if last is not None else None
-        asker = self._read.of_requester(connection, loaded, e)
-        found = self._resolved(loaded, e, outputs, asker)
-        long = [
-            source for key, source in found.completed.items() if key in summaries.summarized_checkpoints(checkpoint)
-        ]
-        return replace(found, previous=previous, previous_pass=earlier, summaries=summaries.read(connection, long))
+        previous_pass = self._source(loaded, last, outputs) if last is not None else None
+        inputs = self._resolved(loaded, e, outputs, self._outputs.of_requester(connection, loaded, e))
+        summarized = summarized_checkpoints(checkpoint)
+        sources = [source for key, source in inputs.completed.items() if key in summarized]
+        summaries = queries.summaries_of(connection, sources)
+        return replace(inputs, previous=previous, previous_pass=previous_pass, summaries=summaries)
 
     def _resolved(
-        self, loaded: LoadedRun, e: Execution, outputs: Outputs, of_asker: tuple[StoredFile, ...] = ()
+        self, loaded: LoadedRun, e: Execution, outputs: Outputs, requester_files: tuple[StoredFile, ...] = ()
     ) -> ResolvedInputs:
         completed = {key: self._source(loaded, other, outputs) for key, other in completed_by_key(loaded, e).items()}
         return ResolvedInputs(
             completed=completed,
             feedback=feedback_of(loaded, e),
-            rework=rework_brief(e, of_asker),
+            rework=rework_brief(e, requester_files),
             findings=findings_of(e),
         )
 
-    def _source(self, loaded: LoadedRun, of: Execution, outputs: Outputs) -> ArtifactSource:
-        name = loaded.places[of.key].name
-        return ArtifactSource(name, of.position, loaded.facts.run_version, outputs[of.id], of.pass_number)
+    def _source(self, loaded: LoadedRun, e: Execution, outputs: Outputs) -> ArtifactSource:
+        name = loaded.places[e.key].name
+        return ArtifactSource(name, e.position, loaded.facts.run_version, outputs[e.id], e.pass_number)
 
     def _uploads(self, connection: Connection, execution_id: str) -> dict[str, UploadedFile]:
         return {
-            upload_id: UploadedFile(row.filename, row.checksum, row.size_bytes, self._read.reader(row.checksum))
+            upload_id: UploadedFile(row.filename, row.checksum, row.size_bytes, self._outputs.reader(row.checksum))
             for upload_id, row in uploads_of(connection, execution_id).items()
         }
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedInputs:
-    """What a dispatch was given."""
+    """The inputs of a dispatch, for the record."""
 
-    context: bytes | None = None  # as it is stored
-    consumed: tuple[str, ...] = ()  # artifact records
+    context: bytes | None = None  # the document to store; None: no context is stored
+    consumed: tuple[str, ...] = ()  # record ids of the artifacts that were read
 
 
 NOTHING_RECORDED = RecordedInputs()
@@ -242,9 +252,9 @@ class ExecutionRef:
     dispatch: int
 
 
-def _in_the_pass_before(loaded: LoadedRun, e: Execution) -> Execution | None:
-    """The execution whose outputs stood for the checkpoint in the pass before."""
-    before = [
+def _execution_in_previous_pass(loaded: LoadedRun, e: Execution) -> Execution | None:
+    """The last completed execution of the same checkpoint in the previous pass."""
+    completed = [
         other
         for other in loaded.run.executions.values()
         if other.key == e.key
@@ -252,4 +262,4 @@ def _in_the_pass_before(loaded: LoadedRun, e: Execution) -> Execution | None:
         and other.state is ExecutionState.COMPLETED
         and other.archived_by is None
     ]
-    return before[-1] if before else None
+    return completed[-1] if completed else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from cairn.ports import JobEngine
-from cairn.services.dispatch.orphans import working
+from cairn.services.dispatch.queries import working_executions
 from cairn.services.doctor.views import HealthCheck
 from cairn.services.events.queries import EventQueries
 from cairn.store import Connection, Database
@@ -52,7 +52,7 @@ def engine(database: Database, jobs: JobEngine) -> list[HealthCheck]:
     """Executions at work, and whether a job drives each."""
 
     def look(connection: Connection) -> tuple[int, list[str]]:
-        rows = working(connection)
+        rows = working_executions(connection)
         drivers = tuple({row.driver for row in rows if row.driver is not None})
         over = jobs.over(connection, drivers)
         return len(rows), [row.execution_id for row in rows if row.driver is None or row.driver in over]
