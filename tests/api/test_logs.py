@@ -73,7 +73,7 @@ async def test_lines_by_level_and_by_text(app: App, path: str) -> None:
 
 
 async def test_the_whole_log_is_saved_as_text(app: App, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logs, "AT_ONCE", 5)
+    monkeypatch.setattr(logs, "TEXT_BATCH", 5)
     answer = await app.client.get(f"{path}/download")
     execution = path.split("/")[3]
     assert (answer.headers["content-type"], answer.headers["content-disposition"]) == (

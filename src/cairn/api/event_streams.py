@@ -99,7 +99,7 @@ class RunWatcher:
         self._run_id = run_id
         self._place = place
         self._by = actor
-        self._listener = LiveMessageCursor()
+        self._cursor = LiveMessageCursor()
         self._progress: dict[str, ExecutionProgress] = {}
         self._hidden: dict[str, bool] = {}  # by execution: whether its conversation is hidden from this client
         self._looked_at = 0.0
@@ -118,9 +118,9 @@ class RunWatcher:
 
     async def listen(self) -> list[bytes]:
         """Pieces of messages being streamed that the client does not have yet."""
-        coming: list[LiveMessage] = self._services.conversations.on_air.now(self._run_id)
+        coming: list[LiveMessage] = self._services.conversations.live_messages.of_run(self._run_id)
         hidden = await self._hidden_of({one.key.execution_id for one in coming})
-        pieces = self._listener.take([one for one in coming if one.key.execution_id not in hidden])
+        pieces = self._cursor.new_deltas([one for one in coming if one.key.execution_id not in hidden])
         return [message("piece", piece.model_dump_json().encode()) for piece in pieces]
 
     async def look(self) -> list[bytes]:

@@ -34,7 +34,7 @@ from cairn.services.approvals.service import ApprovalService
 from cairn.services.approvals.uploads import UploadService
 from cairn.services.artifacts.queries import ArtifactQueries
 from cairn.services.conversations.queries import ConversationQueries
-from cairn.services.conversations.service import Conversations
+from cairn.services.conversations.service import ConversationService
 from cairn.services.costs.budgets import BudgetCache, Budgets
 from cairn.services.costs.queries import CostQueries
 from cairn.services.dispatch.contexts import ContextQueries
@@ -107,7 +107,7 @@ class AppServices:
     web: HttpClient
     notifications: Notifications
     log_writer: LogWriter
-    conversations: Conversations
+    conversations: ConversationService
     lanes: Lanes
     timers: TimerScheduler
     orphans: Orphans
@@ -260,7 +260,7 @@ def build(
     answers = FormAnswers(database, plans)
     action_modifications = ActionModifications(database, plans)
     approvals = ApprovalService(engine, answers, action_modifications)
-    conversations = Conversations(engine, budgets, hub, secrets)
+    conversations = ConversationService(engine, budgets, hub, secrets)
     library = AgentLibraryService(admin_changes, agent_rules.mcp_servers.keys())
     work_orders = WorkOrders(database, plans, tree, log_writer, limits, conversations, library)
     definition_limits = DefinitionLimits(

@@ -126,8 +126,8 @@ class SecretStore:
         """The same with what is in memory: for logs, which are also written while the database is away."""
         return self._pattern.sub(MASKED, text) if self._pattern is not None else text
 
-    def begun(self, text: str) -> int:
-        """How many characters at the end of the text may be the start of a secret whose rest is to come."""
+    def partial_secret_length(self, text: str) -> int:
+        """The number of characters at the end of the text that may be the start of a secret."""
         return max((_begun(text, word) for word in self._spelled), default=0)
 
     def _values(self) -> dict[str, str | None]:

@@ -69,26 +69,26 @@ async def test_stored_messages_are_read_back_complete(app: App) -> None:
         },
     )
     last = answered(number=4, is_simulated=True, is_last=True, cost=Decimal("0.000000001"))
-    heard: list[Sequence[ConversationMessage]] = []
+    stored: list[Sequence[ConversationMessage]] = []
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
         assert await conversation.messages() == []
         for one in (first, tool, tool, result, last, last):
             await conversation.save(one)
-        heard.append(await conversation.messages())
+        stored.append(await conversation.messages())
         return produced(work)
 
     with talking(app.cairn, script):
         run = await app.done(await app.pipeline(step("talk")))
-    plain = replace(
+    sanitized = replace(
         first, text="Wieviel? 🪨\ufffd", message={"parts": [], "big": 2**80, "nan": None, "deep": [{"a": 1.5}]}
     )
-    assert heard == [[plain, tool, result, last]]
-    bill = [
+    assert stored == [[sanitized, tool, result, last]]
+    billed = [
         (row.turn, row.number, row.model, row.is_simulated, row.cost_nano_usd, row.day, row.called_at, row.seconds)
         for row in calls(app, run)
     ]
-    assert bill == [
+    assert billed == [
         ("work", 2, "fake:large", False, None, "2026-03-02", AT, 1.5),
         ("work", 4, "fake:large", True, 1, "2026-03-02", AT, 1.5),
     ]
@@ -119,18 +119,18 @@ async def test_stored_messages_are_read_back_complete(app: App) -> None:
 
 
 async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(app: App) -> None:
-    """An automatic retry does not pay twice; a validation, a revision and a person's retry begin a new attempt key."""
+    """An automatic retry doesn't pay twice. A validation retry, a revision and a manual retry get a new attempt key."""
     found: list[tuple[str, int]] = []
-    outcomes: list[str] = ["fault", "unfit", "fault", "done", "give up", "done", "done"]
+    outcomes: list[str] = ["error", "invalid result", "error", "done", "give up", "done", "done"]
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
-        said = await conversation.messages()
-        found.append((outcomes[0], len(said)))
-        await conversation.save(answered(number=len(said) + 1))
+        earlier = await conversation.messages()
+        found.append((outcomes[0], len(earlier)))
+        await conversation.save(answered(number=len(earlier) + 1))
         match outcomes.pop(0):
-            case "unfit":
+            case "invalid result":
                 return InvalidResult(produced(work).artifacts, Failure("invalid", "no"))
-            case "fault":
+            case "error":
                 return Errored(Failure("network", "away"))
             case "give up":
                 return InvalidResult(produced(work).artifacts, Failure("invalid", "no"))
@@ -150,13 +150,13 @@ async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(ap
         await app.decide(run, "talk", "approve")
         await app.until_run(run, "completed")
     assert found == [
-        ("fault", 0),
-        ("unfit", 1),  # the same attempt key: the answer of before is there
-        ("fault", 0),
+        ("error", 0),
+        ("invalid result", 1),  # same attempt key: the earlier answer is available
+        ("error", 0),
         ("done", 1),
         ("give up", 0),  # a revision
-        ("give up", 0),  # its validation
-        ("done", 0),  # a person's retry
+        ("give up", 0),  # its validation retry
+        ("done", 0),  # a manual retry
     ]
     assert [key for key, _, _ in attempt_keys(app, run)] == [
         "a1.r0.v0",
@@ -169,35 +169,34 @@ async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(ap
     ]
 
 
-async def test_what_comes_late_does_not_count_but_is_paid_for(app: App) -> None:
-    """Another dispatch continues it, or it was stopped."""
-    held: list[Conversation] = []
+async def test_late_messages_are_billed_but_not_stored(app: App) -> None:
+    opened: list[Conversation] = []
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
-        held.append(conversation)
+        opened.append(conversation)
         await asyncio.Event().wait()
         return produced(work)
 
     with talking(app.cairn, script):
         run = await app.start(await app.pipeline(step("talk")))
-        await app.until(lambda: held or None)
-        await held[0].save(answered(number=1))
+        await app.until(lambda: opened or None)
+        await opened[0].save(answered(number=1))
         await app.cairn.runs.cancel(run, actor=ADMIN)
     for _ in range(2):
         with pytest.raises(ConversationClosed):
-            await held[0].save(answered(number=2))
+            await opened[0].save(answered(number=2))
     assert [number for _, _, number in attempt_keys(app, run)] == [1]
     assert [row.number for row in calls(app, run)] == [1, 2]
 
 
 async def test_secrets_are_not_stored_in_messages(app: App) -> None:
     await app.cairn.secrets.put("door", "wide-open-sesame", ADMIN)
-    said = answered(text="It is wide-open-sesame", message={"wide-open-sesame": ["x wide-open-sesame y"]})
+    message = answered(text="It is wide-open-sesame", message={"wide-open-sesame": ["x wide-open-sesame y"]})
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
-        await conversation.save(said)
-        (kept,) = await conversation.messages()
-        assert (kept.text, kept.message) == (f"It is {MASKED}", {MASKED: [f"x {MASKED} y"]})
+        await conversation.save(message)
+        (stored,) = await conversation.messages()
+        assert (stored.text, stored.message) == (f"It is {MASKED}", {MASKED: [f"x {MASKED} y"]})
         return produced(work)
 
     with talking(app.cairn, script):
@@ -205,7 +204,7 @@ async def test_secrets_are_not_stored_in_messages(app: App) -> None:
     await app.cairn.secrets.remove("door", ADMIN)
 
 
-async def test_work_continues_after_a_spent_budget_is_raised(app: App) -> None:
+async def test_work_continues_after_an_exhausted_budget_is_raised(app: App) -> None:
     dispatches: list[int] = []
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
@@ -221,5 +220,5 @@ async def test_work_continues_after_a_spent_budget_is_raised(app: App) -> None:
         await app.cairn.runs.resume(run, actor=ADMIN)
         await app.until_run(run, "completed")
     assert dispatches == [0, 1]
-    (told,) = [event for event in app.events(run) if event.event_type == "pause_requested"]
-    assert told.metadata["reason"] == "The run's budget of 1 call is spent."
+    (event,) = [e for e in app.events(run) if e.event_type == "pause_requested"]
+    assert event.metadata["reason"] == "The run's budget of 1 call is spent."

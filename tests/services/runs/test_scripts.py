@@ -50,7 +50,7 @@ async def test_a_script_by_path_and_one_by_source_run_with_their_parameters(app:
 
 async def test_the_level_reached_is_told_in_the_log_and_by_the_api(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is recorded before the execution completes. In CI nothing below bubblewrap passes."""
-    monkeypatch.setattr(app.cairn.log_writer, "_later", Mock())  # the next batch is late
+    monkeypatch.setattr(app.cairn.log_writer, "_schedule_flush", Mock())  # the next batch is late
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
     run = await app.done(pipeline)
     reached = app.cairn.sandbox.probe()

@@ -5375,7 +5375,7 @@ export interface components {
         };
         /**
          * LogPage
-         * @description Log lines, in the order that was asked for.
+         * @description Log lines in the requested order.
          */
         LogPage: {
             /** Items */
@@ -5388,7 +5388,7 @@ export interface components {
         };
         /**
          * Message
-         * @description One message: what a model was given, or what it answered.
+         * @description One message to or from a model.
          */
         Message: {
             /** Message Id */
@@ -5406,7 +5406,7 @@ export interface components {
             timestamp: string;
             /**
              * Agent Name
-             * @description Who speaks: an agent; for what it was given, who gave it.
+             * @description The agent that answered, or the sender of a request.
              */
             agent_name: string;
             /**
@@ -5416,24 +5416,24 @@ export interface components {
             role: "system" | "user" | "assistant" | "tool";
             /**
              * Content
-             * @description As people read it.
+             * @description The message as people read it.
              */
             content: string;
             /**
              * Scope
-             * @description Messages of one scope belong together: a try, a revision, a validation.
+             * @description Identifies the attempt, retry, validation retry and revision.
              */
             scope: string;
             /**
              * Is Current
-             * @description Its scope is the newest: it still counts.
+             * @description Whether the message belongs to the current attempt.
              */
             is_current: boolean;
             /** Turn */
             turn: string;
             /**
              * Number
-             * @description In its turn, from 1.
+             * @description Position in its turn, from 1.
              */
             number: number;
             /**
@@ -5443,7 +5443,7 @@ export interface components {
             purpose: "work" | "design" | "judge" | "summary" | "questions";
             /**
              * Thinking
-             * @description What the model thought before it answered, if its provider tells.
+             * @description The model's reasoning, if the provider returns it.
              */
             thinking: string;
             /** Tool Calls */
@@ -5452,22 +5452,22 @@ export interface components {
             tool_results: components["schemas"]["ToolResult"][];
             /**
              * Model
-             * @description Of an answer: which model gave it.
+             * @description The model that answered. Null for requests.
              */
             model: string | null;
             /** Is Simulated */
             is_simulated: boolean;
             /**
              * Is Last
-             * @description The turn is over with it.
+             * @description Whether the message completes its turn.
              */
             is_last: boolean;
-            /** @description Of an answer: what it has used. */
+            /** @description Tokens and cost of the answer. Null for requests. */
             usage: components["schemas"]["Usage"] | null;
         };
         /**
          * MessagePage
-         * @description A conversation, oldest message first unless the newest was asked for first.
+         * @description Messages of a conversation, oldest first by default.
          */
         MessagePage: {
             /** Items */
@@ -5479,7 +5479,7 @@ export interface components {
             next_cursor: string | null;
             /**
              * Is Hidden
-             * @description The definition does not show it (`show_conversation`): only admins see it.
+             * @description Whether the definition hides the conversation from everyone but admins (`show_conversation`).
              */
             is_hidden: boolean;
         };

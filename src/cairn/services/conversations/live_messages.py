@@ -1,7 +1,7 @@
-"""What is being said at this moment: pieces of messages on their way, as far as they have come.
+"""Messages that models are streaming right now, kept in memory until they are complete.
 
-Nobody is sent anything here. Whoever watches a run is given a hint, looks at what there is, and remembers how much of
-it was shown: one who is slow gets more at a time, and holds nobody up.
+Watchers of a run receive only a hint. Each then reads what it has not read yet, so a slow watcher reads larger pieces
+and delays nobody.
 """
 
 from __future__ import annotations
@@ -13,41 +13,39 @@ from itertools import count
 from typing import NamedTuple
 
 from cairn.ports import MessageChunk
-from cairn.services.conversations.views import MessageDelta, PieceKind
+from cairn.services.conversations.views import DeltaKind, MessageDelta
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.text import sanitize
 
 BATCH_SECONDS = 0.05
-HEARD = "heard"  # the hint: nothing of it is in the database
-LONGEST = 256 * 1024  # characters of one message that are shown before it is whole
-KINDS: dict[str, PieceKind] = {"text": "text", "thinking": "thinking", "tool_call": "tool_call"}
-_NUMBERS = count()
+HEARD = "heard"  # the type of the hint; it announces nothing that is stored
+MAX_LENGTH = 256 * 1024  # characters of one message that are streamed
+KINDS: dict[str, DeltaKind] = {"text": "text", "thinking": "thinking", "tool_call": "tool_call"}
+_GENERATIONS = count()
 
 
 class LiveMessageKey(NamedTuple):
     execution_id: str
     turn: str
     number: int
-    kind: PieceKind
+    kind: DeltaKind
 
 
 @dataclass(slots=True)
 class LiveMessage:
-    """A message on its way, without any secret."""
-
     key: LiveMessageKey
-    scope: str
+    attempt_key: str
     speaker: str
     is_simulated: bool
-    generation: int = field(default_factory=lambda: next(_NUMBERS))  # another one when it begins anew
-    shown: list[str] = field(default_factory=list[str])
+    generation: int = field(default_factory=lambda: next(_GENERATIONS))  # changes when the message starts over
+    pieces: list[str] = field(default_factory=list[str])  # visible to watchers, with secrets masked
+    unmasked: list[str] = field(default_factory=list[str])  # received but not yet visible
     length: int = 0
-    fresh: list[str] = field(default_factory=list[str])  # not looked through for secrets yet
 
-    def piece(self, offset: int, text: str) -> MessageDelta:
+    def delta(self, offset: int, text: str) -> MessageDelta:
         return MessageDelta(
             execution_id=self.key.execution_id,
-            scope=self.scope,
+            scope=self.attempt_key,
             turn=self.key.turn,
             number=self.key.number,
             agent_name=self.speaker,
@@ -59,79 +57,79 @@ class LiveMessage:
 
 
 class LiveMessages:
-    def __init__(self, hub: EventBus, hide: Callable[[str], str], begun: Callable[[str], int]) -> None:
-        """`hide` masks secrets; `begun` says how many characters at the end of a text may be the start of one."""
-        self._hub = hub
-        self._hide = hide
-        self._begun = begun
-        self._coming: dict[str, dict[LiveMessageKey, LiveMessage]] = {}  # by run
-        self._fresh: dict[LiveMessageKey, tuple[str, LiveMessage]] = {}
+    def __init__(
+        self, event_bus: EventBus, mask: Callable[[str], str], partial_secret_length: Callable[[str], int]
+    ) -> None:
+        """`mask` replaces secrets. `partial_secret_length` counts the last characters that may begin a secret."""
+        self._event_bus = event_bus
+        self._mask = mask
+        self._partial_secret_length = partial_secret_length
+        self._messages: dict[str, dict[LiveMessageKey, LiveMessage]] = {}  # by run
+        self._changed: dict[LiveMessageKey, tuple[str, LiveMessage]] = {}  # with the run's id
         self._timer: asyncio.TimerHandle | None = None
 
-    def hear(self, run_id: str, execution_id: str, scope: str, heard: MessageChunk) -> None:
-        """On the event loop; it takes no time."""
-        key = LiveMessageKey(execution_id, heard.turn, heard.number, KINDS.get(heard.kind, "text"))
-        messages = self._coming.setdefault(run_id, {})
-        coming = messages.get(key)
-        if coming is None or heard.restarts:
-            coming = messages[key] = LiveMessage(key, scope, heard.speaker, heard.is_simulated)
-        if coming.length < LONGEST and heard.text:
-            coming.fresh.append(heard.text)
-            coming.length += len(heard.text)
-            self._fresh[key] = run_id, coming
+    def add_chunk(self, run_id: str, execution_id: str, attempt_key: str, chunk: MessageChunk) -> None:
+        """Call it on the event loop. Watchers see the chunk with the next batch."""
+        key = LiveMessageKey(execution_id, chunk.turn, chunk.number, KINDS.get(chunk.kind, "text"))
+        messages = self._messages.setdefault(run_id, {})
+        message = messages.get(key)
+        if message is None or chunk.restarts:
+            message = messages[key] = LiveMessage(key, attempt_key, chunk.speaker, chunk.is_simulated)
+        if message.length < MAX_LENGTH and chunk.text:
+            message.unmasked.append(chunk.text)
+            message.length += len(chunk.text)
+            self._changed[key] = run_id, message
             if self._timer is None:
-                self._timer = asyncio.get_running_loop().call_later(BATCH_SECONDS, self._due)
+                self._timer = asyncio.get_running_loop().call_later(BATCH_SECONDS, self._publish)
 
-    def now(self, run_id: str) -> list[LiveMessage]:
-        """What is on its way in a run."""
-        return list(self._coming.get(run_id, {}).values())
+    def of_run(self, run_id: str) -> list[LiveMessage]:
+        return list(self._messages.get(run_id, {}).values())
 
-    def whole(self, run_id: str, execution_id: str, turn: str | None = None, number: int | None = None) -> None:
-        """This message is kept now; without one, nothing of the execution is on its way any more."""
-        messages = self._coming.get(run_id)
+    def remove(self, run_id: str, execution_id: str, turn: str | None = None, number: int | None = None) -> None:
+        """Remove a message, because it is stored now, or all messages of the execution."""
+        messages = self._messages.get(run_id)
         if messages is None:
             return
         for key in [k for k in messages if k.execution_id == execution_id]:
             if turn is None or (key.turn, key.number) == (turn, number):
                 del messages[key]
-                self._fresh.pop(key, None)
+                self._changed.pop(key, None)
         if not messages:
-            del self._coming[run_id]
+            del self._messages[run_id]
 
-    def _due(self) -> None:
+    def _publish(self) -> None:
         self._timer = None
-        fresh, self._fresh = self._fresh, {}
-        for _, coming in fresh.values():
-            self._show(coming)
-        for run_id in {run_id for run_id, _ in fresh.values()}:
-            self._hub.publish_transient(ChangeHint(None, run_id, HEARD))
+        changed, self._changed = self._changed, {}
+        for _, message in changed.values():
+            self._mask_new_text(message)
+        for run_id in {run_id for run_id, _ in changed.values()}:
+            self._event_bus.publish_transient(ChangeHint(None, run_id, HEARD))
 
-    def _show(self, coming: LiveMessage) -> None:
-        """What may be the start of a secret waits for the rest of it."""
-        text = sanitize("".join(coming.fresh))
-        held = self._begun(text)
-        ready = text[: len(text) - held]
-        coming.fresh = [text[len(text) - held :]] if held else []
-        if ready:
-            coming.shown.append(self._hide(ready))
+    def _mask_new_text(self, message: LiveMessage) -> None:
+        """Hold back text that may be the beginning of a secret until the rest of it arrives."""
+        text = sanitize("".join(message.unmasked))
+        end = len(text) - self._partial_secret_length(text)
+        message.unmasked = [text[end:]] if end < len(text) else []
+        if end:
+            message.pieces.append(self._mask(text[:end]))
 
 
 class LiveMessageCursor:
-    """How much of what is on its way one watcher has been shown."""
+    """How much of each live message one watcher has read."""
 
     def __init__(self) -> None:
-        self._seen: dict[LiveMessageKey, tuple[int, int, int]] = {}  # generation, pieces, characters
+        self._read: dict[LiveMessageKey, tuple[int, int, int]] = {}  # generation, pieces, characters
 
-    def take(self, coming: list[LiveMessage]) -> list[MessageDelta]:
-        """What is new since the last time, a piece for each message; one at offset 0 begins it anew."""
-        found: list[MessageDelta] = []
-        seen, self._seen = self._seen, {}
-        for one in coming:
-            generation, pieces, offset = seen.get(one.key, (-1, 0, 0))
-            if generation != one.generation:
+    def new_deltas(self, messages: list[LiveMessage]) -> list[MessageDelta]:
+        """The text since the last call, at most one delta for each message. Offset 0 starts the message over."""
+        deltas: list[MessageDelta] = []
+        read, self._read = self._read, {}
+        for message in messages:
+            generation, pieces, offset = read.get(message.key, (-1, 0, 0))
+            if generation != message.generation:
                 pieces = offset = 0
-            text = "".join(one.shown[pieces:])
-            self._seen[one.key] = one.generation, len(one.shown), offset + len(text)
+            text = "".join(message.pieces[pieces:])
+            self._read[message.key] = message.generation, len(message.pieces), offset + len(text)
             if text:
-                found.append(one.piece(offset, text))
-        return found
+                deltas.append(message.delta(offset, text))
+        return deltas

@@ -1,4 +1,4 @@
-"""Calls of tools, what came of them and what was thought, as a message of the agent library tells them."""
+"""Read tool calls, tool results and thinking from messages of the agent library."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cairn.documents import DocumentError, decode_json
 
 CALLS = frozenset({"tool-call", "builtin-tool-call"})
 RESULTS = frozenset({"tool-return", "builtin-tool-return"})
-WELL = "success"
+SUCCESS = "success"
 
 
-def told_beside(message: Any) -> list[dict[str, Any]]:
-    """All but what is said, in the order in which it stands in the message."""
+def parts_of(message: Any) -> list[dict[str, Any]]:
+    """The parts of a message other than its text, in order."""
     parts: Any = cast("dict[str, Any]", message).get("parts") if isinstance(message, dict) else None
     if not isinstance(parts, list):
         return []
@@ -23,25 +23,25 @@ def told_beside(message: Any) -> list[dict[str, Any]]:
 def _read(parts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for part in parts:
         kind, name = part.get("part_kind"), part.get("tool_name")
-        if kind == "thinking" and (thought := part.get("content")):  # a provider may keep its own thoughts shut
-            yield {"kind": "thinking", "text": str(thought)}
+        if kind == "thinking" and (thinking := part.get("content")):  # empty if the provider encrypts it
+            yield {"kind": "thinking", "text": str(thinking)}
         if not isinstance(name, str):
             continue
-        told: dict[str, Any] = {"call_id": str(part.get("tool_call_id") or ""), "name": name}
+        tool: dict[str, Any] = {"call_id": str(part.get("tool_call_id") or ""), "name": name}
         if kind in CALLS:
-            yield {"kind": "call", **told, "arguments": _arguments(part.get("args"))}
+            yield {"kind": "call", **tool, "arguments": _arguments(part.get("args"))}
         elif kind in RESULTS:
-            went_well = part.get("outcome", WELL) == WELL
-            yield {"kind": "result", **told, "content": part.get("content"), "went_well": went_well}
+            succeeded = part.get("outcome", SUCCESS) == SUCCESS
+            yield {"kind": "result", **tool, "content": part.get("content"), "went_well": succeeded}
         elif kind == "retry-prompt":
-            yield {"kind": "result", **told, "content": part.get("content"), "went_well": False}
+            yield {"kind": "result", **tool, "content": part.get("content"), "went_well": False}
 
 
-def _arguments(given: Any) -> Any:
-    """Some providers write them as a text of JSON."""
-    if not isinstance(given, str):
-        return given
+def _arguments(args: Any) -> Any:
+    """Some providers send the arguments as JSON text."""
+    if not isinstance(args, str):
+        return args
     try:
-        return decode_json(given)
+        return decode_json(args)
     except DocumentError:
-        return given
+        return args

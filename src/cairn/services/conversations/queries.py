@@ -1,4 +1,4 @@
-"""Conversations as people see them: whole by pages, and as they happen."""
+"""Reads of conversations: pages of messages, and new messages for the stream of a run."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from cairn.store.runs.run_rows import execution_row
 M, C, E, R = t.messages.c, t.model_calls.c, t.checkpoint_executions.c, t.pipeline_runs.c
 _OLDEST = SortOrder((M.message_id,))
 _NEWEST = SortOrder((M.message_id,), newest_first=True)
-_SHOWN = [column for column in M if column.name != "message"]  # that one is for the agent library
+_COLUMNS = [column for column in M if column.name != "message"]  # only the agent library reads the complete message
 _MESSAGES: Query = sa.select(
-    *_SHOWN,
+    *_COLUMNS,
     C.input_tokens,
     C.output_tokens,
     C.cache_read_tokens,
@@ -50,14 +50,14 @@ _MESSAGES: Query = sa.select(
     )
 )
 
-# Who sees a conversation that its definition does not show: it is for the audit.
+# Who may read a conversation that its definition hides.
 AUDIT = Permission(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
 CURRENT = "current"
 
 
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
-    scope: str | None = None  # its name, or CURRENT; None is all
+    attempt_key: str | None = None  # or CURRENT; None matches all
     before: int | None = None
     after: int | None = None
     newest_first: bool = False
@@ -67,7 +67,7 @@ def list_messages(
     connection: Connection,
     plans: DefinitionCache,
     execution_id: str,
-    wanted: MessageFilter,
+    message_filter: MessageFilter,
     actor: Actor,
     limit: int,
     cursor: str | None,
@@ -78,13 +78,13 @@ def list_messages(
     if is_hidden and not actor.can(AUDIT):
         return MessagePage(items=[], next_cursor=None, is_hidden=True)
     query = _MESSAGES.where(M.execution_id == execution_id)
-    if wanted.scope is not None:
-        query = query.where(M.attempt_key == (_scope(row) if wanted.scope == CURRENT else wanted.scope))
-    if wanted.before is not None:
-        query = query.where(M.message_id < wanted.before)
-    if wanted.after is not None:
-        query = query.where(M.message_id > wanted.after)
-    found = page(connection, query, _NEWEST if wanted.newest_first else _OLDEST, limit, cursor)
+    if (attempt_key := message_filter.attempt_key) is not None:
+        query = query.where(M.attempt_key == (_current_attempt_key(row) if attempt_key == CURRENT else attempt_key))
+    if message_filter.before is not None:
+        query = query.where(M.message_id < message_filter.before)
+    if message_filter.after is not None:
+        query = query.where(M.message_id > message_filter.after)
+    found = page(connection, query, _NEWEST if message_filter.newest_first else _OLDEST, limit, cursor)
     return MessagePage(items=[message(one) for one in found.rows], next_cursor=found.next_cursor, is_hidden=is_hidden)
 
 
@@ -93,12 +93,12 @@ def is_shown(checkpoint: CheckpointDefinition) -> bool:
     return agents is None or agents.show_conversation
 
 
-def _scope(row: Row) -> str:
+def _current_attempt_key(row: Row) -> str:
     return attempt_key_of(row.attempt_number, row.retries_used, row.validations_used, row.revision_iteration)
 
 
 def message(row: Row) -> Message:
-    beside: list[dict[str, Any]] = row.tools or []
+    parts: list[dict[str, Any]] = row.tools or []
     return Message(
         message_id=row.message_id,
         execution_id=row.execution_id,
@@ -107,17 +107,17 @@ def message(row: Row) -> Message:
         role=row.role,
         content=row.text,
         scope=row.attempt_key,
-        is_current=row.attempt_key == _scope(row),
+        is_current=row.attempt_key == _current_attempt_key(row),
         turn=row.turn,
         number=row.number,
         purpose=row.purpose,
-        thinking="\n\n".join(part["text"] for part in beside if part["kind"] == "thinking"),
-        tool_calls=[ToolCall(**_fields(part)) for part in beside if part["kind"] == "call"],
-        tool_results=[ToolResult(**_fields(part)) for part in beside if part["kind"] == "result"],
+        thinking="\n\n".join(part["text"] for part in parts if part["kind"] == "thinking"),
+        tool_calls=[ToolCall(**_fields(part)) for part in parts if part["kind"] == "call"],
+        tool_results=[ToolResult(**_fields(part)) for part in parts if part["kind"] == "result"],
         model=row.model,
         is_simulated=row.is_simulated,
         is_last=row.is_last,
-        usage=usage_view(_used(row)) if row.input_tokens is not None else None,
+        usage=usage_view(_usage(row)) if row.input_tokens is not None else None,
     )
 
 
@@ -125,7 +125,7 @@ def _fields(part: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in part.items() if name != "kind"}
 
 
-def _used(row: Row) -> ModelUsage:
+def _usage(row: Row) -> ModelUsage:
     tokens = row.input_tokens + row.output_tokens
     return ModelUsage(
         calls=1,
@@ -141,7 +141,7 @@ def _used(row: Row) -> ModelUsage:
     )
 
 
-# ---- as they happen --------------------------------------------------------------------------------------
+# The stream of a run
 _LATER = (
     _MESSAGES.where(
         M.run_id == sa.bindparam("run_id", type_=Text()), M.message_id > sa.bindparam("message_id", type_=BigInteger)
@@ -156,13 +156,14 @@ _AFTER_UNTIL = PreparedQuery(_LATER.where(M.stored_at <= sa.bindparam("until", t
 def messages_after(
     connection: Connection, run_id: str, message_id: int, limit: int, until: datetime | None
 ) -> list[tuple[Message, datetime]]:
-    """Each with when it was kept."""
-    of: dict[str, Any] = {"run_id": run_id, "message_id": message_id, "limit": limit}
-    rows = _AFTER.all(connection, of) if until is None else _AFTER_UNTIL.all(connection, {**of, "until": until})
+    """Each message with the time at which it was stored."""
+    values: dict[str, Any] = {"run_id": run_id, "message_id": message_id, "limit": limit}
+    rows = _AFTER.all(connection, values) if until is None else _AFTER_UNTIL.all(connection, {**values, "until": until})
     return [(message(row), row.stored_at) for row in rows]
 
 
-def last_message(connection: Connection, run_id: str, until: datetime | None) -> int:
+def last_message_id(connection: Connection, run_id: str, until: datetime | None) -> int:
+    """0 if there is no message."""
     query = sa.select(sa.func.max(M.message_id)).where(*_of_run(run_id, until))
     return connection.execute(query).scalar_one() or 0
 
@@ -171,8 +172,8 @@ def _of_run(run_id: str, until: datetime | None) -> list[sa.ColumnElement[bool]]
     return [M.run_id == run_id, *([] if until is None else [M.stored_at <= until])]
 
 
-def hidden_in(connection: Connection, plans: DefinitionCache, run_id: str) -> frozenset[str]:
-    """Executions of a run whose conversation is not shown."""
+def hidden_executions(connection: Connection, plans: DefinitionCache, run_id: str) -> frozenset[str]:
+    """Executions of a run whose conversation is hidden by their definition."""
     query = sa.select(E.execution_id, E.key, E.definition_revision, R.pipeline_id).join_from(
         t.checkpoint_executions, t.pipeline_runs, R.run_id == E.run_id
     )
@@ -200,4 +201,4 @@ class ConversationQueries:
         """Executions of the run whose conversation this user may not see."""
         if actor.can(AUDIT):
             return frozenset()
-        return self._database.read(lambda c: hidden_in(c, self._plans, run_id))
+        return self._database.read(lambda c: hidden_executions(c, self._plans, run_id))

@@ -1,4 +1,4 @@
-"""What is said with models."""
+"""Shapes of conversations with models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 from cairn.services.costs.views import Usage
 from cairn.services.view import Id, Instant, Page, View
 
-PieceKind = Literal["text", "thinking", "tool_call"]
+DeltaKind = Literal["text", "thinking", "tool_call"]
 
 
 class ToolCall(View):
@@ -26,45 +26,51 @@ class ToolResult(View):
 
 
 class Message(View):
-    """One message: what a model was given, or what it answered."""
+    """One message to or from a model."""
 
     message_id: int
     execution_id: Id
     timestamp: Instant
-    agent_name: Annotated[str, Field(description="Who speaks: an agent; for what it was given, who gave it.")]
+    agent_name: Annotated[str, Field(description="The agent that answered, or the sender of a request.")]
     role: Literal["system", "user", "assistant", "tool"]
-    content: Annotated[str, Field(description="As people read it.")]
-    scope: Annotated[str, Field(description="Messages of one scope belong together: a try, a revision, a validation.")]
-    is_current: Annotated[bool, Field(description="Its scope is the newest: it still counts.")]
+    content: Annotated[str, Field(description="The message as people read it.")]
+    scope: Annotated[
+        str,
+        Field(description="Identifies the attempt, retry, validation retry and revision."),
+    ]
+    is_current: Annotated[bool, Field(description="Whether the message belongs to the current attempt.")]
     turn: str
-    number: Annotated[int, Field(description="In its turn, from 1.")]
+    number: Annotated[int, Field(description="Position in its turn, from 1.")]
     purpose: Literal["work", "design", "judge", "summary", "questions"]
-    thinking: Annotated[str, Field(description="What the model thought before it answered, if its provider tells.")]
+    thinking: Annotated[str, Field(description="The model's reasoning, if the provider returns it.")]
     tool_calls: list[ToolCall]
     tool_results: list[ToolResult]
-    model: Annotated[str | None, Field(description="Of an answer: which model gave it.")]
+    model: Annotated[str | None, Field(description="The model that answered. Null for requests.")]
     is_simulated: bool
-    is_last: Annotated[bool, Field(description="The turn is over with it.")]
-    usage: Annotated[Usage | None, Field(description="Of an answer: what it has used.")]
+    is_last: Annotated[bool, Field(description="Whether the message completes its turn.")]
+    usage: Annotated[Usage | None, Field(description="Tokens and cost of the answer. Null for requests.")]
 
 
 class MessagePage(Page[Message]):
-    """A conversation, oldest message first unless the newest was asked for first."""
+    """Messages of a conversation, oldest first by default."""
 
     is_hidden: Annotated[
-        bool, Field(description="The definition does not show it (`show_conversation`): only admins see it.")
+        bool,
+        Field(
+            description="Whether the definition hides the conversation from everyone but admins (`show_conversation`)."
+        ),
     ]
 
 
 class MessageDelta(View):
-    """A part of a message on its way, as a stream tells it."""
+    """A piece of a message that is being streamed."""
 
     execution_id: Id
     scope: str
     turn: str
     number: int
     agent_name: str
-    kind: PieceKind
-    offset: Annotated[int, Field(description="Characters before it; 0 begins the message anew.")]
+    kind: DeltaKind
+    offset: Annotated[int, Field(description="Position of the text in the message. 0 starts the message over.")]
     text: str
     is_simulated: bool

@@ -27,7 +27,7 @@ from cairn.services.actions.offers import action_offers, proposal_error
 from cairn.services.agent_library.service import AgentLibraryService
 from cairn.services.approvals.form_answers import read_answer
 from cairn.services.approvals.queries.forms import uploads_of
-from cairn.services.conversations.service import Conversations
+from cairn.services.conversations.service import ConversationService
 from cairn.services.dispatch import queries
 from cairn.services.dispatch.material import DispatchMaterial, completed_by_key, feedback_of, findings_of, rework_brief
 from cairn.services.dispatch.output_cache import OutputCache, Outputs
@@ -48,7 +48,7 @@ class WorkOrders:
         tree: Tree,
         log_writer: LogWriter,
         limits: RunnerLimits,
-        conversations: Conversations,
+        conversations: ConversationService,
         library: AgentLibraryService,
     ) -> None:
         self._database = database
@@ -109,7 +109,7 @@ class WorkOrders:
             calls=calls,
             read_content=lambda checksum: self._outputs.reader(checksum)(),
             on_sandboxed=partial(self._log_writer.set_sandbox, ref),
-            conversation=self._conversations.of(loaded, e),
+            conversation=self._conversations.open(loaded, e),
         )
 
     async def _scripts_and_calls(

@@ -1,4 +1,4 @@
-"""What executions logged: as pages from either end, as a whole text, and as a stream."""
+"""Logs of executions: pages, the complete text, and the lines of a run for its stream."""
 
 from __future__ import annotations
 
@@ -22,26 +22,28 @@ from cairn.store.runs.run_rows import execution_row
 L, E = t.execution_logs.c, t.checkpoint_executions.c
 _OLDEST = SortOrder((L.log_id,))
 _NEWEST = SortOrder((L.log_id,), newest_first=True)
-AT_ONCE = 1000  # lines of a whole text that are read together
+TEXT_BATCH = 1000  # lines of the complete text that are read at a time
 
 
-def list_logs(connection: Connection, execution_id: str, wanted: LogFilter, limit: int, cursor: str | None) -> LogPage:
+def list_logs(
+    connection: Connection, execution_id: str, log_filter: LogFilter, limit: int, cursor: str | None
+) -> LogPage:
     known(connection, E.execution_id, "execution", execution_id)
-    query = sa.select(t.execution_logs).where(L.execution_id == execution_id, *_conditions(wanted))
-    found = page(connection, query, _NEWEST if wanted.newest_first else _OLDEST, limit, cursor)
+    query = sa.select(t.execution_logs).where(L.execution_id == execution_id, *_conditions(log_filter))
+    found = page(connection, query, _NEWEST if log_filter.newest_first else _OLDEST, limit, cursor)
     return LogPage(items=[log_line(row) for row in found.rows], next_cursor=found.next_cursor)
 
 
-def _conditions(wanted: LogFilter) -> list[sa.ColumnElement[bool]]:
+def _conditions(log_filter: LogFilter) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
-    if wanted.levels:
-        conditions.append(L.level.in_(wanted.levels))
-    if wanted.search:
-        conditions.append(sa.func.lower(L.message).contains(wanted.search.lower(), autoescape=True))
-    if wanted.before is not None:
-        conditions.append(L.log_id < wanted.before)
-    if wanted.after is not None:
-        conditions.append(L.log_id > wanted.after)
+    if log_filter.levels:
+        conditions.append(L.level.in_(log_filter.levels))
+    if log_filter.search:
+        conditions.append(sa.func.lower(L.message).contains(log_filter.search.lower(), autoescape=True))
+    if log_filter.before is not None:
+        conditions.append(L.log_id < log_filter.before)
+    if log_filter.after is not None:
+        conditions.append(L.log_id > log_filter.after)
     return conditions
 
 
@@ -56,27 +58,27 @@ def log_line(row: Row) -> LogLine:
     )
 
 
-# ---- the whole of it ---------------------------------------------------------------------------------
-def whole_text(database: Database, execution_id: str) -> Iterator[bytes]:
-    """Every line, however many there are: so many are read at a time."""
+# The complete text
+def text_of(database: Database, execution_id: str) -> Iterator[bytes]:
+    """Read and yield the text in batches, because a log may be longer than memory allows."""
     last = 0
-    while rows := database.read(lambda c, last=last: _read_on(c, execution_id, last)):
-        yield "".join(map(_written, rows)).encode()
+    while rows := database.read(lambda c, last=last: _next_lines(c, execution_id, last)):
+        yield "".join(map(_text_line, rows)).encode()
         last = rows[-1].log_id
 
 
-def _read_on(connection: Connection, execution_id: str, last: int) -> list[Row]:
+def _next_lines(connection: Connection, execution_id: str, last: int) -> list[Row]:
     query = sa.select(L.log_id, L.timestamp, L.level, L.message, L.details)
-    query = query.where(L.execution_id == execution_id, L.log_id > last).order_by(L.log_id).limit(AT_ONCE)
+    query = query.where(L.execution_id == execution_id, L.log_id > last).order_by(L.log_id).limit(TEXT_BATCH)
     return list(connection.execute(query))
 
 
-def _written(row: Row) -> str:
-    details: dict[str, Any] = row.details or {}  # of what a script prints, they name the stream
+def _text_line(row: Row) -> str:
+    details: dict[str, Any] = row.details or {}  # lines that a script prints have the stream here
     return f"{write_instant(row.timestamp)} {details.get('stream') or row.level} {row.message}\n"
 
 
-# ---- as it comes ---------------------------------------------------------------------------------------
+# The stream of a run
 _LINES = (
     sa.select(t.execution_logs)
     .where(
@@ -91,14 +93,14 @@ _AFTER_UNTIL = PreparedQuery(_LINES.where(L.timestamp <= sa.bindparam("until", t
 
 
 def logs_after(connection: Connection, run_id: str, log_id: int, limit: int, until: datetime | None) -> list[LogLine]:
-    of: dict[str, Any] = {"run_id": run_id, "log_id": log_id, "limit": limit}
+    values: dict[str, Any] = {"run_id": run_id, "log_id": log_id, "limit": limit}
     if until is None:
-        return [log_line(row) for row in _AFTER.all(connection, of)]
-    return [log_line(row) for row in _AFTER_UNTIL.all(connection, {**of, "until": until})]
+        return [log_line(row) for row in _AFTER.all(connection, values)]
+    return [log_line(row) for row in _AFTER_UNTIL.all(connection, {**values, "until": until})]
 
 
-def last_log(connection: Connection, run_id: str, until: datetime | None) -> int:
-    """The number of the run's newest line."""
+def last_log_id(connection: Connection, run_id: str, until: datetime | None) -> int:
+    """0 if there is no line."""
     return connection.execute(sa.select(sa.func.max(L.log_id)).where(*_of_run(run_id, until))).scalar_one() or 0
 
 
@@ -124,6 +126,6 @@ class LogQueries:
         return self._database.read(lambda c: list_logs(c, execution_id, log_filter, limit, cursor))
 
     def stream_text(self, execution_id: str) -> Iterator[bytes]:
-        """The whole log as text. Raises NotFound before it yields the first line."""
+        """The complete log as text. Raises NotFound before it yields the first line."""
         self._database.read(lambda c: execution_row(c, execution_id))
-        return whole_text(self._database, execution_id)
+        return text_of(self._database, execution_id)

@@ -17,4 +17,4 @@ class LogLine(View):
 
 
 class LogPage(Page[LogLine]):
-    """Log lines, in the order that was asked for."""
+    """Log lines in the requested order."""

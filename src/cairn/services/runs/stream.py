@@ -112,8 +112,8 @@ class RunStream:
         def read(connection: Connection) -> StreamPosition:
             return StreamPosition(
                 events.last_of_run(connection, run_id),
-                logs.last_log(connection, run_id, until),
-                conversations.last_message(connection, run_id, until),
+                logs.last_log_id(connection, run_id, until),
+                conversations.last_message_id(connection, run_id, until),
             )
 
         return self._database.read(read)
