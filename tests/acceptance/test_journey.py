@@ -1,4 +1,4 @@
-"""The user's journey against a real `cairn serve`, on the embedded database and on PostgreSQL."""
+"""The user's journey against a real server, on the embedded database and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
 @pytest.fixture
 def server(new_database_url: str, database_kind: str, tmp_path: Path) -> Iterator[Server]:
-    """On a database that nothing has been written to."""
+    """On an empty database."""
     url = {"CAIRN_DATABASE_URL": new_database_url} if database_kind == "postgresql" else {}
     server = Server(tmp_path, False, **url)
     server.start()

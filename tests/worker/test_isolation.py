@@ -1,4 +1,4 @@
-"""A test that hangs is ended, and what it leaves does not disturb the next one."""
+"""A hanging test is cancelled and does not affect the next one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.isolation import within
 from tests.services.app import App, step
 
 
-async def test_a_test_without_end_is_cancelled_and_cleans_up() -> None:
+async def test_a_hanging_test_is_cancelled_and_cleans_up() -> None:
     cleaned: list[str] = []
 
     async def hangs() -> None:
@@ -26,7 +26,7 @@ async def test_a_test_without_end_is_cancelled_and_cleans_up() -> None:
     assert cleaned == ["up"]
 
 
-async def test_a_server_starts_where_another_was_left_open(tmp_path: Path) -> None:
+async def test_a_server_starts_where_another_was_not_closed(tmp_path: Path) -> None:
     left, app = App(tmp_path / "left"), App(tmp_path / "next")
     await left.open()
     await app.open()
@@ -38,7 +38,7 @@ async def test_a_server_starts_where_another_was_left_open(tmp_path: Path) -> No
         await left.close()
 
 
-async def test_a_run_that_hangs_ends_with_its_test(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_hanging_run_ends_with_its_test(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     @app.does("hangs")
     async def hangs(ctx: object) -> None:
         await asyncio.Event().wait()
@@ -52,5 +52,5 @@ async def test_a_run_that_hangs_ends_with_its_test(app: App, monkeypatch: pytest
     assert app.run(run).status == "cancelled"
 
 
-def test_ctrl_c_is_heard_also_in_the_background() -> None:
+def test_ctrl_c_stops_a_background_server() -> None:
     assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN

@@ -1,4 +1,4 @@
-"""After a restart of the process all work continues, once."""
+"""After a restart, all work continues exactly once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.services.app import App, form, retries, step, timeout
 
 
 class Works:
-    """A function that hangs until it is let go, and counts."""
+    """A function that counts its calls and blocks until it is released."""
 
     def __init__(self, app: App, name: str = "work") -> None:
         self.begun: list[str] = []
@@ -37,7 +37,7 @@ class Works:
         return {"calls": len(self.begun)}
 
 
-async def test_work_in_progress_goes_on_after_a_stop(app: App) -> None:
+async def test_work_in_progress_continues_after_a_restart(app: App) -> None:
     works = Works(app)
     pipeline = await app.pipeline(step("first"), step("slow", "work"), step("last"))
     run = await app.start(pipeline)
@@ -55,7 +55,7 @@ async def test_work_in_progress_goes_on_after_a_stop(app: App) -> None:
     assert len(set(works.begun)) == 1
 
 
-async def test_many_lanes_go_on_after_a_stop(app: App) -> None:
+async def test_many_lanes_continue_after_a_restart(app: App) -> None:
     works = Works(app)
     pipeline = await app.pipeline(*(step(f"s{n}", "work", stage="all") for n in range(12)), step("last"))
     run = await app.start(pipeline)
@@ -70,7 +70,7 @@ async def test_many_lanes_go_on_after_a_stop(app: App) -> None:
     assert len(app.artifacts(run)) == 13
 
 
-async def test_a_worker_that_dies_too_often_is_a_fault(app: App) -> None:
+async def test_an_attempt_interrupted_too_often_fails(app: App) -> None:
     """An attempt is dispatched again up to three times."""
     works = Works(app)
     pipeline = await app.pipeline(step("slow", "work", execution=retries(0, on_failure="fail_run")))
@@ -86,7 +86,7 @@ async def test_a_worker_that_dies_too_often_is_a_fault(app: App) -> None:
     assert len(works.begun) == 4
 
 
-async def test_what_waits_for_people_waits_on(app: App) -> None:
+async def test_approvals_stay_pending_after_a_restart(app: App) -> None:
     pipeline = await app.pipeline(form("goals"), step("design", approve="complete"), step("end"))
     run = await app.start(pipeline)
     await app.reopen()
@@ -98,7 +98,7 @@ async def test_what_waits_for_people_waits_on(app: App) -> None:
     assert "execution_interrupted" not in app.told(run)
 
 
-async def test_a_pause_stays(app: App) -> None:
+async def test_a_paused_run_stays_paused_after_a_restart(app: App) -> None:
     works = Works(app)
     pipeline = await app.pipeline(step("slow", "work"), step("after"))
     run = await app.start(pipeline)
@@ -111,7 +111,7 @@ async def test_a_pause_stays(app: App) -> None:
     await app.until_run(run, "completed")
 
 
-async def test_a_retry_that_fell_due_meanwhile_comes_soon_after_the_start_and_once(app: App) -> None:
+async def test_a_retry_that_became_due_during_downtime_runs_once(app: App) -> None:
     calls: list[int] = []
 
     @app.does("flaky")
@@ -132,7 +132,7 @@ async def test_a_retry_that_fell_due_meanwhile_comes_soon_after_the_start_and_on
     assert Counter(app.told(run))["execution_dispatched"] == 2
 
 
-async def test_a_timeout_holds_after_a_stop(app: App) -> None:
+async def test_a_timeout_applies_after_a_restart(app: App) -> None:
     """Downtime does not count towards a timeout; the next dispatch is timed."""
     works = Works(app)
     pipeline = await app.pipeline(
@@ -155,8 +155,8 @@ async def test_a_timeout_holds_after_a_stop(app: App) -> None:
     await app.until(lambda: works.stopped == 2)
 
 
-async def test_work_that_nobody_drives_is_adopted(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lane that broke off, for whatever reason, after its job had joined it."""
+async def test_orphaned_work_is_adopted(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lane fails after its job has joined it."""
     broken = [True]
     report_outcome = app.cairn.lanes._report_outcome  # pyright: ignore[reportPrivateUsage]
 
@@ -195,9 +195,7 @@ async def test_work_that_nobody_drives_is_adopted(app: App, monkeypatch: pytest.
     assert Counter(app.told(run))["execution_interrupted"] == 1
 
 
-async def test_a_lane_that_broke_off_before_its_job_was_polled_is_taken_up_by_it(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_job_resumes_a_lane_that_failed_before_it_was_polled(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = [True]
     report_outcome = app.cairn.lanes._report_outcome  # pyright: ignore[reportPrivateUsage]
 
@@ -213,8 +211,8 @@ async def test_a_lane_that_broke_off_before_its_job_was_polled_is_taken_up_by_it
     assert "execution_interrupted" not in app.told(run)
 
 
-async def test_a_job_that_is_polled_joins_the_lane_that_was_woken(app: App) -> None:
-    """Nothing is driven twice, and a job whose lane is over ends at once."""
+async def test_a_polled_job_joins_its_running_lane(app: App) -> None:
+    """No execution is driven twice, and the job of a finished lane ends at once."""
     calls: list[str] = []
 
     @app.does("nap")
@@ -231,8 +229,8 @@ async def test_a_job_that_is_polled_joins_the_lane_that_was_woken(app: App) -> N
     assert len(calls) == len(set(calls)) == 9
 
 
-async def test_the_database_may_be_away_for_a_while(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The result of a runner is kept until it can be saved."""
+async def test_a_database_outage_is_survived(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The result of a runner is saved when the database is available again."""
     transact = app.cairn.database.transact
     away = [0]
     calls: list[int] = []
@@ -257,8 +255,8 @@ async def test_the_database_may_be_away_for_a_while(app: App, monkeypatch: pytes
     assert (calls, app.output(run, "design")) == ([1, 1], {"done": 2})
 
 
-async def test_nothing_is_held_that_nobody_needs(app: App) -> None:
-    """Lanes, runners, reminders, locks and tasks are let go of."""
+async def test_everything_is_released_when_idle(app: App) -> None:
+    """Lanes, runner slots, timers, locks and tasks."""
     pipeline = await app.pipeline(step("a", stage="both", execution=timeout(60)), step("b", stage="both"), step("c"))
     for run in [await app.start(pipeline) for _ in range(10)]:
         await app.until_run(run, "completed")
@@ -272,8 +270,8 @@ async def test_nothing_is_held_that_nobody_needs(app: App) -> None:
     assert len(engine._locks._locks) == 0  # pyright: ignore[reportPrivateUsage]
 
 
-async def test_a_stop_lets_what_is_being_saved_be_saved(app: App) -> None:
-    """Commands that are under way end with their files; the next start finds nothing to mend."""
+async def test_a_stop_waits_for_commands_in_progress(app: App) -> None:
+    """They finish with their files, so the next start finds nothing to repair."""
     pipeline = await app.pipeline(*(step(f"s{n}") for n in range(5)))
     started = [asyncio.ensure_future(app.start(pipeline)) for _ in range(5)]
     await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Files that are changed, deleted or added while Cairn is stopped: the next start loses nothing."""
+"""After files were changed, deleted or added while Cairn was stopped, the next start loses nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.services.app import App, form, plain, step
 
 
 async def prepared(app: App) -> tuple[str, str]:
-    """Two completed runs, and one that waits."""
+    """Two completed runs and one waiting for approval."""
     pipeline = await app.pipeline(step("goals"), step("design", parameters={"value": 2}), form("end"))
     for _ in range(2):
         run = await app.start(pipeline)
@@ -29,7 +29,7 @@ async def prepared(app: App) -> tuple[str, str]:
 
 
 async def restarted(app: App) -> RepairReport:
-    """As the server does it: what it found is told by health, log and trail."""
+    """Repair the folders as the server does, with results in health, log and trail."""
     await app.open()
     report = await app.cairn.folder_repair.repair_all()
     assert app.cairn.folder_repair.last == report
@@ -37,14 +37,14 @@ async def restarted(app: App) -> RepairReport:
 
 
 def kept(root: Path) -> dict[str, bytes]:
-    """What was moved aside, by where it lay."""
+    """The files that were moved aside, by their original path."""
     found: dict[str, bytes] = {}
     for folder in root.glob(".archived/drift_*"):
         found |= {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     return found
 
 
-async def test_whatever_was_done_is_put_right_and_nothing_is_lost(app: App, caplog: pytest.LogCaptureFixture) -> None:
+async def test_every_change_is_repaired_and_nothing_is_lost(app: App, caplog: pytest.LogCaptureFixture) -> None:
     pipeline, waiting = await prepared(app)
     before = app.disk(pipeline)
     await app.close()
@@ -113,7 +113,7 @@ async def test_a_clean_start_reports_nothing(app: App) -> None:
     await app.cairn.runs.cancel(waiting, actor=ADMIN)
 
 
-async def test_a_whole_folder_that_is_gone_comes_back(app: App) -> None:
+async def test_a_deleted_folder_is_restored(app: App) -> None:
     pipeline, waiting = await prepared(app)
     before = app.disk(pipeline)
     await app.close()
@@ -125,7 +125,7 @@ async def test_a_whole_folder_that_is_gone_comes_back(app: App) -> None:
     await app.until_run(waiting, "completed")
 
 
-async def test_a_file_where_a_folder_belongs(app: App) -> None:
+async def test_a_file_instead_of_a_folder_is_moved_aside(app: App) -> None:
     pipeline, waiting = await prepared(app)
     before = app.disk(pipeline)
     await app.close()
@@ -162,9 +162,7 @@ async def test_archives_and_other_folders_are_left_alone(app: App) -> None:
     await app.cairn.runs.cancel(waiting, actor=ADMIN)
 
 
-async def test_the_trail_of_a_broken_folder_tells_what_could_not_be_put_right(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_trail_records_what_could_not_be_repaired(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     pipeline, waiting = await prepared(app)
     lost = next(app.root(pipeline).glob("runs/v1/checkpoint_0_goals/outputs/*"))
     lost.unlink()
@@ -183,8 +181,8 @@ async def test_the_trail_of_a_broken_folder_tells_what_could_not_be_put_right(
     await app.cairn.runs.cancel(waiting, actor=ADMIN)
 
 
-async def test_what_happens_while_it_looks_is_not_taken_for_drift(app: App) -> None:
-    """The scan at the start runs beside live runs, rollbacks and edits."""
+async def test_changes_during_the_scan_are_not_drift(app: App) -> None:
+    """The scan at startup runs while runs, rollbacks and edits continue."""
     pipeline = await app.pipeline(*(step(f"s{n}") for n in range(4)), form("end"))
     looking = asyncio.Event()
 
@@ -214,8 +212,8 @@ async def test_what_happens_while_it_looks_is_not_taken_for_drift(app: App) -> N
     assert kept(app.root(pipeline)) == {}
 
 
-async def test_what_a_crash_left_of_run_info_is_cairns_own(app: App) -> None:
-    """While a lane drives, `run_info.json` is behind: killed then, it is no user's file."""
+async def test_an_outdated_run_info_after_a_crash_is_not_drift(app: App) -> None:
+    """While a lane is running, `run_info.json` is outdated. After a kill, it doesn't count as edited by a user."""
     pipeline, waiting = await prepared(app)
     info = app.root(pipeline) / "runs/v3/run_info.json"
     old = info.read_bytes()
