@@ -16,7 +16,7 @@ from cairn.adapters.simulated_model.script_file import SimulationFile
 from cairn.ports.models import ModelError
 from cairn.services.doctor.models import models as look_at_models
 from tests.adapters.models.fake_provider import FakeProvider, running_provider
-from tests.adapters.models.replies import Fails, Says
+from tests.adapters.models.replies import Answer, ErrorReply
 from tests.adapters.models.requests import KEY
 from tests.api.app import App, open_app
 from tests.api.users import token_for
@@ -104,16 +104,16 @@ async def test_a_key_of_the_secret_store_and_a_server_of_ones_own(app: App, prov
     by_name = {one["name"]: (one["is_ready"], one["key_source"], one["base_url"]) for one in found["providers"]}
     assert by_name["anthropic"] == (True, "secret", f"http://127.0.0.1:{provider.port}")
     assert by_name["house"] == (True, "secret", provider.openai_url)
-    provider.will(Says("ready", input_tokens=1000, output_tokens=100))
+    provider.enqueue(Answer("ready", input_tokens=1000, output_tokens=100))
     tried = await app.post("/api/models/test", {"model": "house:qwen3"})
     assert (tried["works"], tried["answer"], tried["cost_usd"]) == (True, "ready", 0.00125)
     assert (tried["input_tokens"], tried["output_tokens"], tried["is_simulated"]) == (1000, 100, False)
-    assert provider.asked[-1].headers["authorization"] == "Bearer the-key-of-the-house"
+    assert provider.requests[-1].headers["authorization"] == "Bearer the-key-of-the-house"
 
 
 async def test_faults_are_told_in_words(app: App, provider: FakeProvider) -> None:
     await with_keys(app)
-    provider.will(Fails(401, message=f"Incorrect API key: {KEY}"))
+    provider.enqueue(ErrorReply(401, message=f"Incorrect API key: {KEY}"))
     tried = await app.post("/api/models/test", {})
     assert (tried["works"], tried["fault"], tried["answer"], tried["input_tokens"]) == (
         False,

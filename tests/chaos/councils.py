@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cairn.runners.agents.roles import COUNCIL_ANSWER, COUNCIL_CHAIR, COUNCIL_REVIEW
-from tests.adapters.models.fake_provider import Asked, FakeProvider
-from tests.adapters.models.replies import Reply, Says, Use
+from tests.adapters.models.fake_provider import FakeProvider, ProviderRequest
+from tests.adapters.models.replies import Answer, Reply, ToolCall
 from tests.chaos.server import Server
 from tests.runners.agent_samples import pattern_of
 
@@ -75,11 +75,11 @@ def begin(server: Server, case: int) -> str:
     return server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
 
 
-def text_of(asked: Asked) -> str:
+def text_of(asked: ProviderRequest) -> str:
     return json.dumps([asked.body.get("system"), asked.body["messages"]], ensure_ascii=False)
 
 
-def call_of(asked: Asked) -> tuple[int, Call]:
+def call_of(asked: ProviderRequest) -> tuple[int, Call]:
     """The case and the call, told by the words that the provider receives."""
     text = text_of(asked)
     case = _CASE.search(text)
@@ -90,14 +90,14 @@ def call_of(asked: Asked) -> tuple[int, Call]:
     return int(case[1]), (turn, sum(message["role"] == "assistant" for message in asked.body["messages"]))
 
 
-def answer_to(call: Call, **how: Any) -> Says:
+def answer_to(call: Call, **how: Any) -> Answer:
     match call:
         case ("council/answer/ann", 0):
-            return Says("I look around.", (Use("list_files", {}),), **how)
+            return Answer("I look around.", (ToolCall("list_files", {}),), **how)
         case ("council/chair", 0):
-            return Says(uses=(Use("write_file", {"path": FILE, "content": "It is decided."}),), **how)
+            return Answer(tool_calls=(ToolCall("write_file", {"path": FILE, "content": "It is decided."}),), **how)
         case (turn, _):
-            return Says(f"My words in {turn}, which are many and come in pieces.", **how)
+            return Answer(f"My words in {turn}, which are many and come in pieces.", **how)
 
 
 class Clerk:
@@ -107,9 +107,9 @@ class Clerk:
         self.asked: defaultdict[int, defaultdict[Call, list[Json]]] = defaultdict(lambda: defaultdict(list))
         self.reply: Callable[[int, Call], Reply] = lambda _, call: answer_to(call)
         self._lock = threading.Lock()  # the provider has a thread of its own
-        provider.answer = self._answer
+        provider.respond = self._answer
 
-    def _answer(self, asked: Asked) -> Reply:
+    def _answer(self, asked: ProviderRequest) -> Reply:
         case, call = call_of(asked)
         with self._lock:
             self.asked[case][call].append(asked.body)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.models.fake_provider import FakeProvider
-from tests.adapters.models.replies import Hangs, Reply
+from tests.adapters.models.replies import NoReply, Reply
 from tests.chaos.councils import CALLS, Call, Clerk, answer_to, begin, check_conversation, server_with
 from tests.chaos.server import Server
 from tests.runners.script_samples import until
@@ -68,7 +68,7 @@ def test_killed_while_councils_wait_for_answers(server: Server, provider_in_thre
     def reply(case: int, call: Call) -> Reply:
         held, mid = CASES[case][1]
         if holds and call in held:
-            return answer_to(call, between=600.0) if mid else Hangs()
+            return answer_to(call, chunk_delay=600.0) if mid else NoReply()
         return answer_to(call)
 
     clerk.reply = reply
@@ -103,7 +103,7 @@ def test_killed_at_random_while_councils_speak(
     seed = random.randrange(10**6)
     moments = random.Random(seed)
     clerk = Clerk(provider_in_thread)
-    clerk.reply = lambda _, call: answer_to(call, between=0.03)
+    clerk.reply = lambda _, call: answer_to(call, chunk_delay=0.03)
     server.start()
     runs = [begin(server, case) for case in range(RUNS)]
     settled: dict[tuple[int, Call], int] = {}  # how often a call had been asked for when its answer was found kept

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.adapters.models.fake_provider import Asked, FakeProvider
-from tests.adapters.models.replies import Hangs, Reply, Says, Use, too_many
+from tests.adapters.models.fake_provider import FakeProvider, ProviderRequest
+from tests.adapters.models.replies import Answer, NoReply, Reply, ToolCall, too_many
 from tests.chaos.councils import CHAT, CLAUDE, server_with, text_of
 from tests.chaos.server import Server
 from tests.isolation import limit
@@ -34,19 +34,19 @@ SPAWNS = (
 )
 
 
-def reply(asked: Asked) -> Reply:
+def reply(asked: ProviderRequest) -> Reply:
     """By what stands in the task."""
     text = text_of(asked)
     way = next(way for way in WAYS if f"way {way}" in text)
     if "be silent" in text:
-        return Hangs()
+        return NoReply()
     if "begin" in text:
-        return Says("A few words, and then nothing more for a long time.", between=600.0)
+        return Answer("A few words, and then nothing more for a long time.", chunk_delay=600.0)
     if "put off" in text:
         return too_many("50")
     if "run code" in text:
-        return Says(uses=(Use("run_python", {"code": SPAWNS}),))
-    return Says(uses=(Use(f"{way}_hang", {"mark": mark(way)}),))
+        return Answer(tool_calls=(ToolCall("run_python", {"code": SPAWNS}),))
+    return Answer(tool_calls=(ToolCall(f"{way}_hang", {"mark": mark(way)}),))
 
 
 def mark(way: str) -> str:
@@ -85,7 +85,7 @@ class Stage:
         return self.server.call("GET", f"/api/runs/{run_id}/checkpoints", expect=200)["items"]
 
     def asked(self, way: str) -> int:
-        return sum(f"way {way}" in text_of(asked) for asked in tuple(self.provider.asked))
+        return sum(f"way {way}" in text_of(asked) for asked in tuple(self.provider.requests))
 
     def code(self, way: str) -> list[str]:
         assert self.server.process is not None
@@ -97,14 +97,14 @@ class Stage:
 
     def until_let_go(self, way: str, hung_up: int, since: float) -> None:
         """`since` on the monotonic clock."""
-        until(lambda: len(self.provider.hung_up) >= hung_up and not self.code(way) and not running(mark(way)))
+        until(lambda: len(self.provider.disconnects) >= hung_up and not self.code(way) and not running(mark(way)))
         assert time.monotonic() - since < limit(AT_ONCE), way
-        assert len(self.provider.hung_up) == hung_up
+        assert len(self.provider.disconnects) == hung_up
 
 
 @pytest.fixture
 def stage(provider_in_thread: FakeProvider, tmp_path: Path) -> Iterator[Stage]:
-    provider_in_thread.answer = reply
+    provider_in_thread.respond = reply
     servers = {way: {"command": sys.executable, "args": [SAMPLE], "env": {"SAMPLE_KEY": mark(way)}} for way in WAYS}
     server = server_with(provider_in_thread, tmp_path, CAIRN_MCP_SERVERS=json.dumps(servers))
     server.start()
@@ -115,7 +115,7 @@ def stage(provider_in_thread: FakeProvider, tmp_path: Path) -> Iterator[Stage]:
 def test_what_is_under_way_is_let_go_at_once(stage: Stage) -> None:
     stage.begin("cancelled")
     stage.until_under_way("cancelled")
-    assert stage.provider.hung_up == []
+    assert stage.provider.disconnects == []
     # Cancelled: two were talking with the provider, one was waiting to ask again.
     began = time.monotonic()
     for (way, _), run in stage.runs.items():
@@ -125,14 +125,14 @@ def test_what_is_under_way_is_let_go_at_once(stage: Stage) -> None:
 
     stage.begin("late")
     stage.until_under_way("late")
-    assert len(stage.provider.hung_up) == 2
+    assert len(stage.provider.disconnects) == 2
     # Out of time: the server tells when that was, to the microsecond.
     ended = {kind: out_of_time(stage, run) for (way, kind), run in stage.runs.items() if way == "late"}
-    until(lambda: len(stage.provider.hung_up) >= 4 and not stage.code("late") and not running(mark("late")))
+    until(lambda: len(stage.provider.disconnects) >= 4 and not stage.code("late") and not running(mark("late")))
     assert time.time() - max(ended.values()) < limit(AT_ONCE) + 0.5  # its end was looked for in between
     wall = time.time() - time.monotonic()
     silent, begun = sorted(ended[kind] - wall for kind in ("be silent", "begin"))
-    first, second = stage.provider.hung_up[2:]
+    first, second = stage.provider.disconnects[2:]
     assert (-0.5 < first - silent < limit(AT_ONCE), -0.5 < second - begun < limit(AT_ONCE)) == (True, True)
 
     stage.begin("stopped")
@@ -141,7 +141,7 @@ def test_what_is_under_way_is_let_go_at_once(stage: Stage) -> None:
     assert stage.server.process is not None
     pid, began = stage.server.process.pid, time.monotonic()
     stage.server.process.send_signal(signal.SIGTERM)
-    until(lambda: len(stage.provider.hung_up) >= 6 and not alive("", pid) and not running(mark("stopped")))
+    until(lambda: len(stage.provider.disconnects) >= 6 and not alive("", pid) and not running(mark("stopped")))
     assert time.monotonic() - began < limit(AT_ONCE)
     assert stage.server.ended() == 0
     assert [stage.asked(way) for way in WAYS] == [5, 5, 5], "nobody has asked again"

@@ -18,9 +18,9 @@ from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.result_judge import SYSTEM_PROMPT as JUDGE
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.registry import RunnerRegistry
-from tests.adapters.models.fake_provider import Asked, FakeProvider
-from tests.adapters.models.replies import Says, Use
-from tests.adapters.models.requests import CHAT, CLAUDE, opened
+from tests.adapters.models.fake_provider import FakeProvider, ProviderRequest
+from tests.adapters.models.replies import Answer, ToolCall
+from tests.adapters.models.requests import CHAT, CLAUDE, open_catalogue
 from tests.mentions import mentions
 from tests.runners.agent_samples import Agents, FakeModels, Uses, hands_over
 from tests.runners.agent_samples import Asked as Received
@@ -53,7 +53,7 @@ FIRST = [
 ]
 
 
-async def attacked(provider: FakeProvider, folder: Path, format: str) -> list[Asked]:
+async def attacked(provider: FakeProvider, folder: Path, format: str) -> list[ProviderRequest]:
     """Two agents in turn: all that they are given attacks them, also what the first says and a tool of the second."""
     (folder / "exec" / "workspace").mkdir(parents=True)
     (folder / "exec" / "workspace" / "notes.txt").write_text(ATTACK)
@@ -77,22 +77,26 @@ async def attacked(provider: FakeProvider, folder: Path, format: str) -> list[As
         "inputs": {"include_previous_version": True, "include_checkpoint_outputs": [{"checkpoint_id": "other"}]},
         "instructions": {"injection_format": {"content_format": format}},
     }
-    provider.will(
-        Says(ATTACK),
-        Says(uses=(Use("read_file", {"path": "workspace/notes.txt"}, id="call_1"),)),
-        Says(uses=(Use("write_file", {"path": "artifacts_staging/report.md", "content": "Fine."}, id="call_2"),)),
-        Says("It is written."),
+    provider.enqueue(
+        Answer(ATTACK),
+        Answer(tool_calls=(ToolCall("read_file", {"path": "workspace/notes.txt"}, id="call_1"),)),
+        Answer(
+            tool_calls=(
+                ToolCall("write_file", {"path": "artifacts_staging/report.md", "content": "Fine."}, id="call_2"),
+            )
+        ),
+        Answer("It is written."),
     )
     bench = Agents(folder, FakeModels.saying())
-    async with opened(provider) as models:
+    async with open_catalogue(provider) as models:
         resources = AgentResources(models, bench.limits, bench.rules)
         work = bench.work("report.md", config=config, given=given, resolved=found)
         outcome = await RunnerRegistry({ExecutionMode.AGENTIC: AgentRunner(resources)}, resources).run(work)
     assert isinstance(outcome, Produced), outcome
-    return provider.asked
+    return provider.requests
 
 
-def said(asked: Asked, role: str) -> list[str]:
+def said(asked: ProviderRequest, role: str) -> list[str]:
     """The texts that a role has in a request."""
     return [text for message in asked.body["messages"] if message["role"] == role for text in texts(message["content"])]
 
@@ -114,7 +118,7 @@ def texts(content: Any) -> list[str]:
 @pytest.mark.parametrize("format", MODELS)
 async def test_what_the_provider_receives_of_an_attack(provider: FakeProvider, tmp_path: Path, format: str) -> None:
     asked = await attacked(provider, tmp_path, format)
-    compare_json(f"wire/attack_{format}.json", [one.told for one in asked])
+    compare_json(f"wire/attack_{format}.json", [one.comparable for one in asked])
     assert len(asked) == 4
 
 

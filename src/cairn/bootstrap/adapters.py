@@ -109,10 +109,10 @@ def model_rules(settings: Settings) -> ModelPolicy:
         fallbacks=tuple(settings.model_fallbacks),
         max_tokens=settings.default_max_tokens,
         temperature=settings.default_temperature,
-        silence=settings.model_timeout_seconds,
-        tries=settings.model_retries + 1,
-        first_wait=settings.model_retry_delay_seconds,
-        longest_wait=settings.model_max_wait_seconds,
+        timeout=settings.model_timeout_seconds,
+        max_attempts=settings.model_retries + 1,
+        retry_delay=settings.model_retry_delay_seconds,
+        max_wait=settings.model_max_wait_seconds,
         providers={
             name: ProviderRule(given.kind, given.base_url, given.key, given.structured_output)
             for name, given in settings.model_providers.items()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.adapters.models.replies import Fails, Says
+from tests.adapters.models.replies import Answer, ErrorReply
 
 Json = dict[str, Any]
 KINDS = {
@@ -23,20 +23,20 @@ KINDS = {
 STOPS = {"length": "max_tokens", "refusal": "refusal", "end": "end_turn"}
 
 
-def _usage(says: Says, output: int) -> Json:
+def _usage(answer: Answer, output: int) -> Json:
     return {
-        "input_tokens": says.input_tokens,
-        "cache_creation_input_tokens": says.cache_write,
-        "cache_read_input_tokens": says.cache_read,
+        "input_tokens": answer.input_tokens,
+        "cache_creation_input_tokens": answer.cache_write,
+        "cache_read_input_tokens": answer.cache_read,
         "output_tokens": output,
     }
 
 
-def _stop(says: Says) -> str:
-    return STOPS[says.stop] if says.stop else "tool_use" if says.uses else "end_turn"
+def _stop(answer: Answer) -> str:
+    return STOPS[answer.finish_reason] if answer.finish_reason else "tool_use" if answer.tool_calls else "end_turn"
 
 
-def _message(says: Says, body: Json, content: list[Json], **more: Any) -> Json:
+def _message(answer: Answer, body: Json, content: list[Json], **more: Any) -> Json:
     return {
         "id": "msg_01",
         "type": "message",
@@ -49,51 +49,56 @@ def _message(says: Says, body: Json, content: list[Json], **more: Any) -> Json:
     }
 
 
-def whole(says: Says, body: Json) -> Json:
-    content: list[Json] = [{"type": "text", "text": says.text}] if says.text else []
-    for number, use in enumerate(says.uses):
-        call = {"type": "tool_use", "id": use.id or f"toolu_{number:02}", "name": use.tool}
-        content.append({**call, "input": dict(use.arguments)})
-    usage = _usage(says, says.output_tokens)
-    return _message(says, body, content, stop_reason=_stop(says), usage=usage)
+def whole(answer: Answer, body: Json) -> Json:
+    content: list[Json] = [{"type": "text", "text": answer.text}] if answer.text else []
+    for number, tool_call in enumerate(answer.tool_calls):
+        call = {"type": "tool_use", "id": tool_call.id or f"toolu_{number:02}", "name": tool_call.tool}
+        content.append({**call, "input": dict(tool_call.arguments)})
+    usage = _usage(answer, answer.output_tokens)
+    return _message(answer, body, content, stop_reason=_stop(answer), usage=usage)
 
 
-def events(says: Says, body: Json) -> Iterator[tuple[str | None, str]]:
+def events(answer: Answer, body: Json) -> Iterator[tuple[str | None, str]]:
     """Each with its name."""
-    for data in _events(says, body):
+    for data in _events(answer, body):
         yield data["type"], json.dumps(data)
 
 
-def _events(says: Says, body: Json) -> Iterator[Json]:
-    yield {"type": "message_start", "message": _message(says, body, [], usage=_usage(says, 1))}
+def _events(answer: Answer, body: Json) -> Iterator[Json]:
+    yield {"type": "message_start", "message": _message(answer, body, [], usage=_usage(answer, 1))}
     index = 0
-    if says.text:
+    if answer.text:
         yield {"type": "content_block_start", "index": index, "content_block": {"type": "text", "text": ""}}
         yield {"type": "ping"}
-        for at in range(0, len(says.text), says.piece):
-            piece = {"type": "text_delta", "text": says.text[at : at + says.piece]}
-            yield {"type": "content_block_delta", "index": index, "delta": piece}
+        for at in range(0, len(answer.text), answer.chunk_size):
+            chunk = {"type": "text_delta", "text": answer.text[at : at + answer.chunk_size]}
+            yield {"type": "content_block_delta", "index": index, "delta": chunk}
         yield {"type": "content_block_stop", "index": index}
         index += 1
-    for number, use in enumerate(says.uses):
-        block: Json = {"type": "tool_use", "id": use.id or f"toolu_{number:02}", "name": use.tool, "input": {}}
+    for number, tool_call in enumerate(answer.tool_calls):
+        block: Json = {
+            "type": "tool_use",
+            "id": tool_call.id or f"toolu_{number:02}",
+            "name": tool_call.tool,
+            "input": {},
+        }
         yield {"type": "content_block_start", "index": index, "content_block": block}
-        text = use.raw if use.raw is not None else json.dumps(dict(use.arguments))
-        for at in range(0, len(text), says.piece):
-            piece = {"type": "input_json_delta", "partial_json": text[at : at + says.piece]}
-            yield {"type": "content_block_delta", "index": index, "delta": piece}
+        text = tool_call.raw_arguments if tool_call.raw_arguments is not None else json.dumps(dict(tool_call.arguments))
+        for at in range(0, len(text), answer.chunk_size):
+            chunk = {"type": "input_json_delta", "partial_json": text[at : at + answer.chunk_size]}
+            yield {"type": "content_block_delta", "index": index, "delta": chunk}
         yield {"type": "content_block_stop", "index": index}
         index += 1
-    delta = {"stop_reason": _stop(says), "stop_sequence": None}
-    yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": says.output_tokens}}
+    delta = {"stop_reason": _stop(answer), "stop_sequence": None}
+    yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": answer.output_tokens}}
     yield {"type": "message_stop"}
 
 
-def error(fails: Fails) -> Json:
-    kind = fails.kind or KINDS.get(fails.status, "api_error")
-    return {"type": "error", "error": {"type": kind, "message": fails.message}, "request_id": "req_01"}
+def error(error_reply: ErrorReply) -> Json:
+    error_type = error_reply.error_type or KINDS.get(error_reply.status, "api_error")
+    return {"type": "error", "error": {"type": error_type, "message": error_reply.message}, "request_id": "req_01"}
 
 
 def error_event() -> tuple[str | None, str]:
-    told = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-    return "error", json.dumps(told)
+    event = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    return "error", json.dumps(event)

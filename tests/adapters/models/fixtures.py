@@ -1,4 +1,4 @@
-"""A fake provider for the asking."""
+"""Fixtures for the fake provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fake provider is to answer, whatever protocol it is asked in."""
+"""Replies of the fake provider, independent of the protocol."""
 
 from __future__ import annotations
 
@@ -8,62 +8,60 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """A tool that the model wants used."""
-
+class ToolCall:
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    id: str | None = None  # made from its place if left out
-    raw: str | None = None  # arguments as they are sent, also such that are no JSON
+    id: str | None = None  # default: from its position
+    raw_arguments: str | None = None  # sent instead of `arguments`, can be invalid JSON
 
 
 @dataclass(frozen=True, slots=True)
-class Says:
-    """An answer. Streamed if it was asked for so, in pieces of `piece` characters."""
+class Answer:
+    """A successful response. Streamed in chunks of `chunk_size` characters if the request asks for a stream."""
 
     text: str = ""
-    uses: tuple[Use, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
     input_tokens: int = 25
     output_tokens: int = 15
     cache_read: int = 0
     cache_write: int = 0
-    stop: str | None = None  # end, length, refusal; tool use and end are told by the content
-    piece: int = 8
-    # ---- what goes wrong with it
-    first_byte_after: float = 0.0  # seconds
-    between: float = 0.0  # seconds between pieces
-    cut_after: int | None = None  # events, then the connection is gone
-    garbled_after: int | None = None  # events, then one that is no JSON
-    ends_after: int | None = None  # events, then the stream ends as if all had been said
-    error_after: int | None = None  # events, then the provider says inside the stream that it is overloaded
+    finish_reason: str | None = None  # end, length or refusal; default: from the content
+    chunk_size: int = 8
+    # ---- delays and failures
+    initial_delay: float = 0.0  # seconds
+    chunk_delay: float = 0.0  # seconds
+    disconnect_after: int | None = None  # events
+    invalid_json_after: int | None = None  # events
+    end_after: int | None = None  # events; the stream ends without an error
+    overload_after: int | None = None  # events; then an overload error in the stream
 
 
 @dataclass(frozen=True, slots=True)
-class Fails:
-    """An answer that is none."""
+class ErrorReply:
+    """An HTTP error."""
 
     status: int
-    kind: str = ""  # the provider's word; by the status unless said
-    message: str = "as the test wants it"
-    code: str | None = None  # OpenAI's
+    error_type: str = ""  # default: from the status
+    message: str = "an error for the test"
+    code: str | None = None  # OpenAI only
     retry_after: str | None = None  # the header
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    raw: bytes | None = None  # a body that is no JSON
+    raw: bytes | None = None  # a body that is not JSON
 
 
 @dataclass(frozen=True, slots=True)
-class Hangs:
-    """Not a byte, ever."""
+class NoReply:
+    """The provider never sends a byte."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
-    """The connection is closed before a word."""
+class ClosedConnection:
+    """The provider closes the connection without a response."""
 
 
-Reply = Says | Fails | Hangs | Gone
-OVERLOADED = Fails(529, "overloaded_error", "Overloaded")
+Reply = Answer | ErrorReply | NoReply | ClosedConnection
+OVERLOADED = ErrorReply(529, "overloaded_error", "Overloaded")
 
 
-def too_many(retry_after: str | None = "0") -> Fails:
-    return Fails(429, "rate_limit_error", "This request would exceed your rate limit.", retry_after=retry_after)
+def too_many(retry_after: str | None = "0") -> ErrorReply:
+    return ErrorReply(429, "rate_limit_error", "This request would exceed your rate limit.", retry_after=retry_after)

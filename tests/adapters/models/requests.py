@@ -1,4 +1,4 @@
-"""Models of an adapter that talks to the fake provider, and short ways to ask them."""
+"""Models that use the fake provider, and helpers to call them."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from cairn.adapters.models.providers import ProviderRule
 from cairn.ports.models import ChosenModel, ModelCallContext
 from tests.adapters.models.fake_provider import FakeProvider
 
-KEY = "sk-a-key-that-nobody-may-see"
+KEY = "sk-a-key-that-must-stay-secret"
 ENVIRONMENT = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 CLAUDE, GPT, CHAT = "anthropic:claude-sonnet-4-6", "openai:gpt-4o", "openai-chat:qwen3"
 NAMES = (CLAUDE, GPT, CHAT)
 
 
-def nothing_simulated(name: str, settings: Mapping[str, Any], call_context: ModelCallContext) -> Model:
-    raise AssertionError("nothing is simulated here")
+def no_simulated_model(name: str, settings: Mapping[str, Any], call_context: ModelCallContext) -> Model:
+    raise AssertionError("these tests use no simulated model")
 
 
 def no_secret(name: str) -> str | None:
     return None
 
 
-def rules(provider: FakeProvider, **more: Any) -> ModelPolicy:
-    """All three protocols at the fake, without waiting."""
+def policy(provider: FakeProvider, **more: Any) -> ModelPolicy:
+    """All three protocols at the fake provider, without retry delays."""
     providers = {
         "anthropic": ProviderRule(base_url=provider.url),
         "openai": ProviderRule(base_url=provider.openai_url),
         "openai-chat": ProviderRule(base_url=provider.openai_url, key="OPENAI_API_KEY"),
     }
-    given: dict[str, Any] = {"providers": providers, "first_wait": 0.0, "longest_wait": 5.0, **more}
-    return ModelPolicy(**given)
+    values: dict[str, Any] = {"providers": providers, "retry_delay": 0.0, "max_wait": 5.0, **more}
+    return ModelPolicy(**values)
 
 
 @asynccontextmanager
-async def opened(provider: FakeProvider, **more: Any) -> AsyncGenerator[PydanticAiModels]:
-    models = PydanticAiModels(rules(provider, **more), no_secret, ENVIRONMENT, nothing_simulated)
+async def open_catalogue(provider: FakeProvider, **more: Any) -> AsyncGenerator[PydanticAiModels]:
+    models = PydanticAiModels(policy(provider, **more), no_secret, ENVIRONMENT, no_simulated_model)
     try:
         yield models
     finally:
@@ -60,5 +60,5 @@ async def streamed(chosen: ChosenModel, events: list[ModelResponseStreamEvent] |
     return stream.get()
 
 
-async def whole(chosen: ChosenModel) -> ModelResponse:
+async def unstreamed(chosen: ChosenModel) -> ModelResponse:
     return await model_request(chosen.model, list(MESSAGES))

@@ -14,81 +14,87 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers import infer_provider_class
 
 from cairn.adapters.models import providers as model_providers
-from cairn.adapters.models.catalogue import ANTHROPIC, SUCCESSOR, ModelPolicy, PydanticAiModels
+from cairn.adapters.models.catalogue import DEFAULT_MODEL, DEFAULT_SUCCESSOR, ModelPolicy, PydanticAiModels
 from cairn.adapters.models.prices import PUBLISHED, Price
 from cairn.adapters.models.providers import KNOWN, ProviderRule, is_installed
 from cairn.ports.models import ModelCallContext, ModelError, ModelErrorKind, TokenUsage
 from tests.adapters.models.fake_provider import FakeProvider
-from tests.adapters.models.replies import Fails, Says
-from tests.adapters.models.requests import CHAT, CLAUDE, ENVIRONMENT, GPT, KEY, opened, streamed
+from tests.adapters.models.replies import Answer, ErrorReply
+from tests.adapters.models.requests import CHAT, CLAUDE, ENVIRONMENT, GPT, KEY, open_catalogue, streamed
 from tests.mentions import mentions
 
 
-def simulates(name: str, settings: Mapping[str, Any], call_context: ModelCallContext) -> TestModel:
+def simulated_model(name: str, settings: Mapping[str, Any], call_context: ModelCallContext) -> TestModel:
     return TestModel(custom_output_text="Simulated.")
 
 
-def made(
+def catalogue(
     environment: Mapping[str, str] | None = None, secrets: Mapping[str, str] | None = None, **more: Any
 ) -> PydanticAiModels:
-    kept = secrets or {}
-    return PydanticAiModels(ModelPolicy(**more), kept.get, environment or {}, simulates)
+    store = secrets or {}
+    return PydanticAiModels(ModelPolicy(**more), store.get, environment or {}, simulated_model)
 
 
-def told(models: PydanticAiModels, name: str) -> str:
+def configuration_error(models: PydanticAiModels, name: str) -> str:
     with pytest.raises(ModelError) as raised:
         models.choose(name)
     assert raised.value.kind is ModelErrorKind.NOT_CONFIGURED
     return str(raised.value)
 
 
-def test_whose_turn_it_is_without_a_name() -> None:
-    """Settings, then Anthropic with a key, then the simulated one."""
-    assert made().default == "simulated:default"
-    assert made(ENVIRONMENT).default == ANTHROPIC
-    assert made(secrets={"ANTHROPIC_API_KEY": KEY}).default == ANTHROPIC
-    assert made(ENVIRONMENT, default="openai:gpt-5").default == "openai:gpt-5"
-    assert made(default="claude-opus-5").default == "anthropic:claude-opus-5"
-    chosen = made().choose()
+def test_the_default_model_depends_on_settings_and_keys() -> None:
+    """Without a key for Anthropic, the simulated model is the default."""
+    assert catalogue().default == "simulated:default"
+    assert catalogue(ENVIRONMENT).default == DEFAULT_MODEL
+    assert catalogue(secrets={"ANTHROPIC_API_KEY": KEY}).default == DEFAULT_MODEL
+    assert catalogue(ENVIRONMENT, default="openai:gpt-5").default == "openai:gpt-5"
+    assert catalogue(default="claude-opus-5").default == "anthropic:claude-opus-5"
+    chosen = catalogue().choose()
     assert (chosen.name, chosen.is_simulated) == ("simulated:default", True)
-    chosen = made(ENVIRONMENT).choose()
-    assert (chosen.name, chosen.is_simulated) == (ANTHROPIC, False)
+    chosen = catalogue(ENVIRONMENT).choose()
+    assert (chosen.name, chosen.is_simulated) == (DEFAULT_MODEL, False)
 
 
-async def test_a_default_that_the_provider_has_ended_has_a_successor(provider: FakeProvider) -> None:
-    async with opened(provider) as models:
-        assert models.default == ANTHROPIC
-        provider.will(Fails(404), Says("Here."))
+async def test_a_retired_default_model_falls_back_to_its_successor(provider: FakeProvider) -> None:
+    async with open_catalogue(provider) as models:
+        assert models.default == DEFAULT_MODEL
+        provider.enqueue(ErrorReply(404), Answer("Here."))
         with pytest.warns(DeprecationWarning, match="will reach end-of-life"):
             response = await streamed(models.choose())
-        assert [one.body["model"] for one in provider.asked] == [
-            name.removeprefix("anthropic:") for name in (ANTHROPIC, SUCCESSOR)
+        assert [one.body["model"] for one in provider.requests] == [
+            name.removeprefix("anthropic:") for name in (DEFAULT_MODEL, DEFAULT_SUCCESSOR)
         ]
         assert response.text == "Here."
 
 
-def test_what_is_missing() -> None:
-    models = made()
-    assert told(models, CLAUDE) == mentions(CLAUDE, "ANTHROPIC_API_KEY")
-    assert told(models, "google:gemini-2.5-pro") == mentions(
+def test_configuration_errors_name_what_is_missing() -> None:
+    models = catalogue()
+    assert configuration_error(models, CLAUDE) == mentions(CLAUDE, "ANTHROPIC_API_KEY")
+    assert configuration_error(models, "google:gemini-2.5-pro") == mentions(
         "google:gemini-2.5-pro", "GOOGLE_API_KEY", "GEMINI_API_KEY"
     )
-    assert told(models, "groq:llama-3.3-70b") == mentions("groq:llama-3.3-70b", '"pydantic-ai-slim[groq]"')
-    assert told(models, "antropic:claude") == mentions("antropic:claude", "anthropic")
-    assert told(models, "zzz:model") == mentions("zzz:model")
-    assert told(models, "gpt-5") == mentions("'gpt-5'", ANTHROPIC)
-    assert told(models, "vllm:qwen") == mentions("vllm:qwen", "base_url", "model_providers.vllm")
-    moved = made({"DEEPSEEK_API_KEY": KEY}, providers={"deepseek": ProviderRule(base_url="http://127.0.0.1:1/v1")})
-    assert told(moved, "deepseek:deepseek-chat") == mentions("deepseek-chat", "base_url", "openai-chat")
+    assert configuration_error(models, "groq:llama-3.3-70b") == mentions(
+        "groq:llama-3.3-70b", '"pydantic-ai-slim[groq]"'
+    )
+    assert configuration_error(models, "antropic:claude") == mentions("antropic:claude", "anthropic")
+    assert configuration_error(models, "zzz:model") == mentions("zzz:model")
+    assert configuration_error(models, "gpt-5") == mentions("'gpt-5'", DEFAULT_MODEL)
+    assert configuration_error(models, "vllm:qwen") == mentions("vllm:qwen", "base_url", "model_providers.vllm")
+    with_base_url = catalogue(
+        {"DEEPSEEK_API_KEY": KEY}, providers={"deepseek": ProviderRule(base_url="http://127.0.0.1:1/v1")}
+    )
+    assert configuration_error(with_base_url, "deepseek:deepseek-chat") == mentions(
+        "deepseek-chat", "base_url", "openai-chat"
+    )
 
 
-def test_a_secret_that_cannot_be_opened() -> None:
+def test_an_unreadable_secret_is_reported() -> None:
     def locked(name: str) -> str | None:
         raise LookupError(f"The secret {name} cannot be read: it was encrypted with another key.")
 
-    models = PydanticAiModels(ModelPolicy(), locked, {}, simulates)
-    assert told(models, CLAUDE) == mentions("ANTHROPIC_API_KEY")
-    assert models.default == ANTHROPIC
+    models = PydanticAiModels(ModelPolicy(), locked, {}, simulated_model)
+    assert configuration_error(models, CLAUDE) == mentions("ANTHROPIC_API_KEY")
+    assert models.default == DEFAULT_MODEL
     (anthropic,) = (one for one in models.providers() if one.name == "anthropic")
     assert (anthropic.has_key, anthropic.remedy) == (
         False,
@@ -96,23 +102,23 @@ def test_a_secret_that_cannot_be_opened() -> None:
     )
 
 
-async def test_where_keys_come_from_and_go_to(provider: FakeProvider) -> None:
-    """The store is asked first. A compatible server is given a key only where the settings name one."""
+async def test_secrets_take_precedence_over_the_environment(provider: FakeProvider) -> None:
+    """A compatible server receives a key only if the settings name one."""
     secrets = {"ANTHROPIC_API_KEY": "from-the-store", "mine": "my-own-key"}
     providers = {
         "anthropic": ProviderRule(base_url=provider.url),
         "openai-chat": ProviderRule(base_url=provider.openai_url),
         "ollama": ProviderRule(base_url=provider.openai_url),
-        "house": ProviderRule(kind="openai-chat", base_url=provider.openai_url, key="mine"),
+        "company": ProviderRule(kind="openai-chat", base_url=provider.openai_url, key="mine"),
         "other": ProviderRule(kind="anthropic", base_url=provider.url),
     }
-    models = PydanticAiModels(ModelPolicy(providers=providers), secrets.get, ENVIRONMENT, simulates)
-    for name in (CLAUDE, CHAT, "ollama:qwen3", "house:qwen3", "other:claude-sonnet-4-6"):
+    models = PydanticAiModels(ModelPolicy(providers=providers), secrets.get, ENVIRONMENT, simulated_model)
+    for name in (CLAUDE, CHAT, "ollama:qwen3", "company:qwen3", "other:claude-sonnet-4-6"):
         await streamed(models.choose(name))
     secrets["ANTHROPIC_API_KEY"] = "changed-since"
     await streamed(models.choose(CLAUDE))
     await models.close()
-    assert [one.headers["authorization"] for one in provider.asked] == [
+    assert [one.headers["authorization"] for one in provider.requests] == [
         "Bearer from-the-store",
         "Bearer no-key",
         "Bearer no-key",
@@ -122,19 +128,19 @@ async def test_where_keys_come_from_and_go_to(provider: FakeProvider) -> None:
     ]
 
 
-def test_what_is_told_of_providers() -> None:
-    models = made(
+def test_providers_report_their_keys_and_hints() -> None:
+    models = catalogue(
         {"OPENAI_API_KEY": KEY},
         {"ANTHROPIC_API_KEY": KEY},
-        providers={"house": ProviderRule(kind="openai-chat", base_url="http://127.0.0.1:8080/v1", key="absent")},
+        providers={"company": ProviderRule(kind="openai-chat", base_url="http://127.0.0.1:8080/v1", key="absent")},
     )
     states = {one.name: one for one in models.providers()}
-    assert [*states] == [*KNOWN, "house", "simulated"]
+    assert [*states] == [*KNOWN, "company", "simulated"]
     assert KEY not in repr(states)
     picked = {
         name: (one.is_ready, one.has_key, one.key_source, one.remedy)
         for name, one in states.items()
-        if name in ("anthropic", "openai", "google", "ollama", "groq", "house", "simulated")
+        if name in ("anthropic", "openai", "google", "ollama", "groq", "company", "simulated")
     }
     assert picked == {
         "anthropic": (True, True, "secret", ""),
@@ -142,14 +148,14 @@ def test_what_is_told_of_providers() -> None:
         "google": (False, False, None, mentions("GOOGLE_API_KEY", "GEMINI_API_KEY")),
         "ollama": (True, False, None, ""),
         "groq": (False, False, None, mentions('"pydantic-ai-slim[groq]"')),
-        "house": (False, False, None, mentions("absent")),
+        "company": (False, False, None, mentions("absent")),
         "simulated": (True, False, None, ""),
     }
-    assert states["house"].base_url == "http://127.0.0.1:8080/v1"
+    assert states["company"].base_url == "http://127.0.0.1:8080/v1"
 
 
-def test_the_table_is_the_librarys() -> None:
-    """Every provider of the table is one of the agent library's, and says itself what has to be installed."""
+def test_known_providers_match_pydantic_ai() -> None:
+    """pydantic-ai names the same extra for each provider that is not installed."""
     for name, known in KNOWN.items():
         if is_installed(known.module):
             infer_provider_class(name)
@@ -158,58 +164,58 @@ def test_the_table_is_the_librarys() -> None:
                 infer_provider_class(name)
 
 
-def test_a_provider_that_only_the_library_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_that_only_pydantic_ai_knows_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     known = dict(KNOWN)
     del known["together"]
     monkeypatch.setattr(model_providers, "KNOWN", known)
     monkeypatch.delenv("TOGETHER_API_KEY", raising=False)
-    assert "Set the `TOGETHER_API_KEY` environment variable" in told(made(), "together:some/model")
+    assert "Set the `TOGETHER_API_KEY` environment variable" in configuration_error(catalogue(), "together:some/model")
 
 
-async def test_a_trial(provider: FakeProvider) -> None:
-    async with opened(provider, fallbacks=(GPT,)) as models:
-        provider.will(Says("ready", input_tokens=100, output_tokens=10))
-        tried = await models.try_out(CLAUDE)
-        assert (tried.name, tried.text, tried.fault, tried.is_simulated) == (CLAUDE, "ready", None, False)
-        assert (tried.tokens, tried.cost) == (TokenUsage(100, 10), Decimal("0.00045"))
-        assert 0 < tried.seconds < 5
-        assert provider.asked[0].body["max_tokens"] == 256
-        provider.will(Fails(529))
+async def test_a_model_test_makes_one_small_call(provider: FakeProvider) -> None:
+    async with open_catalogue(provider, fallbacks=(GPT,)) as models:
+        provider.enqueue(Answer("ready", input_tokens=100, output_tokens=10))
+        tested = await models.try_out(CLAUDE)
+        assert (tested.name, tested.text, tested.fault, tested.is_simulated) == (CLAUDE, "ready", None, False)
+        assert (tested.tokens, tested.cost) == (TokenUsage(100, 10), Decimal("0.00045"))
+        assert 0 < tested.seconds < 5
+        assert provider.requests[0].body["max_tokens"] == 256
+        provider.enqueue(ErrorReply(529))
         failed = await models.try_out(CLAUDE)
         assert failed.fault is not None
-        assert (failed.fault.kind, failed.text, len(provider.asked)) == (ModelErrorKind.OVERLOAD, "", 2)
+        assert (failed.fault.kind, failed.text, len(provider.requests)) == (ModelErrorKind.OVERLOAD, "", 2)
         unknown = await models.try_out("zzz:model")
         assert str(unknown.fault) == mentions("zzz:model")
         nameless = await models.try_out("gpt")
         assert nameless.fault is not None
         assert nameless.name == "gpt"
-    simulated = await made().try_out()
+    simulated = await catalogue().try_out()
     assert (simulated.name, simulated.text, simulated.is_simulated) == ("simulated:default", "Simulated.", True)
     assert simulated.cost == 0
 
 
-def test_prices() -> None:
-    """Prices come from the table or the settings; unknown prices stay unknown, simulated calls cost nothing."""
+def test_costs_come_from_settings_or_the_price_table() -> None:
+    """Unknown prices stay unknown. Simulated calls cost nothing."""
     own = {
-        "house:*": Price(Decimal(1), Decimal(2)),
+        "company:*": Price(Decimal(1), Decimal(2)),
         CLAUDE: Price(Decimal(10), Decimal(20), cache_read=Decimal(1), cache_write=Decimal(30)),
     }
-    models = made(prices=own, providers={"claude": ProviderRule(kind="anthropic")})
+    models = catalogue(prices=own, providers={"claude": ProviderRule(kind="anthropic")})
     tokens = TokenUsage(input=1_000_000, output=100_000, cache_read=200_000, cache_write=100_000)
-    assert models.cost("house:anything", tokens) == Decimal("1.2")
+    assert models.cost("company:anything", tokens) == Decimal("1.2")
     assert models.cost(CLAUDE, tokens) == Decimal("12.2")
-    assert made().cost(CLAUDE, tokens) == Decimal("4.035")
+    assert catalogue().cost(CLAUDE, tokens) == Decimal("4.035")
     assert models.cost("claude:claude-sonnet-4-6", tokens) == Decimal("4.035")
     assert models.cost("openai-chat:gpt-4o", TokenUsage(1_000_000, 0)) == Decimal("2.5")
-    assert models.cost("house2:unknown", tokens) is None
+    assert models.cost("company2:unknown", tokens) is None
     assert models.cost("simulated:default", tokens) == 0
     assert models.cost(CLAUDE, TokenUsage(10, 1, 20, 30)) is not None
     number = version("genai-prices")
     assert models.prices == mentions("genai-prices", number, PUBLISHED[number], "2")
-    assert made().prices == mentions("genai-prices", number, PUBLISHED[number])
+    assert catalogue().prices == mentions("genai-prices", number, PUBLISHED[number])
 
 
-def test_the_library_is_not_imported_before_a_model_is_chosen() -> None:
+def test_pydantic_ai_is_not_imported_before_a_model_is_chosen() -> None:
     program = """
 import sys
 from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels

@@ -1,4 +1,4 @@
-"""What holds of every way to a model: one suite for each provider's protocol, and for the simulated one."""
+"""The contract of every model: the same tests for each protocol and for the simulated model."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from cairn.ports.models import (
     TokenUsage,
 )
 from tests.adapters.models.fake_provider import FakeProvider
-from tests.adapters.models.replies import OVERLOADED, Fails, Hangs, Says, Use
-from tests.adapters.models.requests import CHAT, CLAUDE, ENVIRONMENT, GPT, no_secret, rules, streamed, whole
+from tests.adapters.models.replies import OVERLOADED, Answer, ErrorReply, NoReply, ToolCall
+from tests.adapters.models.requests import CHAT, CLAUDE, ENVIRONMENT, GPT, no_secret, policy, streamed, unstreamed
 from tests.mentions import mentions
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -36,104 +36,106 @@ SIMULATED = "simulated:default"
 
 
 @dataclass
-class Way:
-    """A model, and how to have it do something."""
+class ModelBackend:
+    """A model with its fake provider or simulation script."""
 
     models: ModelCatalogue
     name: str
     provider: FakeProvider
 
-    def chosen(
-        self, *steps: dict[str, Any], replies: tuple[Any, ...] = (), told: list[str] | None = None
+    def choose(
+        self, *steps: dict[str, Any], replies: tuple[Any, ...] = (), notices: list[str] | None = None
     ) -> ChosenModel:
-        """`steps` are for the simulated one, `replies` for the others: the same in both languages."""
-        self.provider.will(*replies)
-        call_context = ModelCallContext("one", notify=told.append) if told is not None else None
+        """`steps` script the simulated model; `replies` script the fake provider alike."""
+        self.provider.enqueue(*replies)
+        call_context = ModelCallContext("one", notify=notices.append) if notices is not None else None
         return self.models.choose(self.name, {"simulation": list(steps)}, call_context)
 
 
 @pytest.fixture(params=[CLAUDE, GPT, CHAT, SIMULATED])
-async def way(request: pytest.FixtureRequest, provider: FakeProvider) -> AsyncIterator[Way]:
+async def backend(request: pytest.FixtureRequest, provider: FakeProvider) -> AsyncIterator[ModelBackend]:
     models = PydanticAiModels(
-        rules(provider, silence=1.0), no_secret, ENVIRONMENT, SimulatedModelFactory(chars_per_second=200)
+        policy(provider, timeout=1.0), no_secret, ENVIRONMENT, SimulatedModelFactory(chars_per_second=200)
     )
-    yield Way(models, request.param, provider)
+    yield ModelBackend(models, request.param, provider)
     await models.close()
 
 
-async def test_it_is_named_and_answers(way: Way) -> None:
-    """Streamed or whole; who answered stands with the answer; what was used is known, and so is its cost."""
-    for ask in (streamed, whole):
-        chosen = way.chosen({"say": "Seven."}, replies=(Says("Seven."),))
-        assert (chosen.name, chosen.is_simulated) == (way.name, way.name == SIMULATED)
-        response = await ask(chosen)
+async def test_a_response_has_its_model_and_usage(backend: ModelBackend) -> None:
+    for send in (streamed, unstreamed):
+        chosen = backend.choose({"say": "Seven."}, replies=(Answer("Seven."),))
+        assert (chosen.name, chosen.is_simulated) == (backend.name, backend.name == SIMULATED)
+        response = await send(chosen)
         assert (response.text, response.state) == ("Seven.", "complete")
-        assert (response.metadata or {})[ANSWERED_BY] == way.name
+        assert (response.metadata or {})[ANSWERED_BY] == backend.name
         assert response.usage.input_tokens > 0
         assert response.usage.output_tokens > 0
-    cost = way.models.cost(way.name, TokenUsage(1000, 100))
-    assert cost == Decimal(0) if way.name == SIMULATED else cost is None or cost > 0
+    cost = backend.models.cost(backend.name, TokenUsage(1000, 100))
+    assert cost == Decimal(0) if backend.name == SIMULATED else cost is None or cost > 0
 
 
-async def test_it_uses_a_tool_then_hands_over_an_object(way: Way) -> None:
+async def test_a_tool_call_is_followed_by_a_structured_output(backend: ModelBackend) -> None:
     parameters = ModelRequestParameters(
         function_tools=[COUNT], output_tools=[RESULT], output_mode="tool", allow_text_output=False
     )
-    chosen = way.chosen(
+    chosen = backend.choose(
         {"use": "count", "arguments": {"n": 3}},
         {"output": {"n": 7}},
-        replies=(Says(uses=(Use("count", {"n": 3}),)), Says(uses=(Use("final_result", {"n": 7}),))),
+        replies=(
+            Answer(tool_calls=(ToolCall("count", {"n": 3}),)),
+            Answer(tool_calls=(ToolCall("final_result", {"n": 7}),)),
+        ),
     )
     messages: list[Any] = [ModelRequest(parts=[SystemPromptPart("You count."), UserPromptPart("How many?")])]
 
-    async def ask() -> ModelResponse:
+    async def send() -> ModelResponse:
         async with chosen.model.request_stream(list(messages), None, parameters) as stream:
             async for _ in stream:
                 pass
         return stream.get()
 
-    first = await ask()
+    first = await send()
     (call,) = first.tool_calls
     assert (call.tool_name, call.args_as_dict()) == ("count", {"n": 3})
     messages += [first, ModelRequest(parts=[ToolReturnPart("count", "7", tool_call_id=call.tool_call_id)])]
-    (call,) = (await ask()).tool_calls
+    (call,) = (await send()).tool_calls
     assert (call.tool_name, call.args_as_dict()) == ("final_result", {"n": 7})
 
 
-async def test_what_may_pass_is_tried_again_and_told(way: Way) -> None:
-    told: list[str] = []
-    replies = (OVERLOADED, OVERLOADED, Says("There."))
-    chosen = way.chosen({"call": [1, 2], "fail": "overload"}, {"say": "There."}, replies=replies, told=told)
+async def test_transient_errors_are_retried_and_reported(backend: ModelBackend) -> None:
+    notices: list[str] = []
+    replies = (OVERLOADED, OVERLOADED, Answer("There."))
+    chosen = backend.choose({"call": [1, 2], "fail": "overload"}, {"say": "There."}, replies=replies, notices=notices)
     assert (await streamed(chosen)).text == "There."
-    assert told == [mentions(way.name)] * 2
+    assert notices == [mentions(backend.name)] * 2
 
 
-async def test_what_cannot_pass_is_a_fault_in_words(way: Way) -> None:
-    chosen = way.chosen({"fail": "authentication"}, replies=(Fails(401),))
+async def test_a_permanent_error_is_explained(backend: ModelBackend) -> None:
+    chosen = backend.choose({"fail": "authentication"}, replies=(ErrorReply(401),))
     with pytest.raises(ModelError) as raised:
         await streamed(chosen)
     assert raised.value.kind is ModelErrorKind.AUTHENTICATION
-    assert str(raised.value) == mentions(way.name, "401")
-    assert way.models.explain(raised.value, way.name) is raised.value
-    assert way.models.explain(ValueError("mine"), way.name) is None
+    assert str(raised.value) == mentions(backend.name, "401")
+    assert backend.models.explain(raised.value, backend.name) is raised.value
+    assert backend.models.explain(ValueError("mine"), backend.name) is None
 
 
-async def test_it_can_be_cancelled_at_once(way: Way) -> None:
-    chosen = way.chosen({"say": "word " * 1000}, replies=(Hangs(),))
-    asking = asyncio.ensure_future(streamed(chosen))
+async def test_a_call_can_be_cancelled(backend: ModelBackend) -> None:
+    chosen = backend.choose({"say": "word " * 1000}, replies=(NoReply(),))
+    call = asyncio.ensure_future(streamed(chosen))
     await asyncio.sleep(0.3)
-    asking.cancel()
+    call.cancel()
     with pytest.raises(asyncio.CancelledError):
         async with asyncio.timeout(1):
-            await asking
+            await call
 
 
-async def test_a_trial_tells_all(way: Way) -> None:
-    way.provider.will(Says("ready"))
-    tried = await way.models.try_out(way.name)
-    assert (tried.name, tried.text, tried.fault, tried.is_simulated) == (
-        way.name,
+async def test_a_model_test_succeeds(backend: ModelBackend) -> None:
+    backend.provider.enqueue(Answer("ready"))
+    tested = await backend.models.try_out(backend.name)
+    assert (tested.name, tested.text, tested.fault, tested.is_simulated) == (
+        backend.name,
         "ready",
         None,
-        way.name == SIMULATED,
+        backend.name == SIMULATED,
     )

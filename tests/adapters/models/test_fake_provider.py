@@ -1,4 +1,4 @@
-"""The fakes are what they say: the providers' own clients read them."""
+"""The official clients of the providers understand the fake provider."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.adapters.models.fake_provider import FakeProvider
-from tests.adapters.models.replies import OVERLOADED, Fails, Gone, Hangs, Says, Use, too_many
+from tests.adapters.models.replies import OVERLOADED, Answer, ClosedConnection, ErrorReply, NoReply, ToolCall, too_many
 from tests.isolation import limit
 
-if TYPE_CHECKING:  # slow to import: only where they are used
+if TYPE_CHECKING:  # slow to import
     import anthropic
     import openai
 
-ASKED: Any = [{"role": "user", "content": "How many?"}]
+MESSAGES: Any = [{"role": "user", "content": "How many?"}]
 TOOL: Any = {"name": "count", "description": "Counts.", "input_schema": {"type": "object"}}
-USES = Says("I count them.", uses=(Use("count", {"what": "pebbles"}),), cache_read=5, cache_write=3)
+ANSWER = Answer("I count them.", tool_calls=(ToolCall("count", {"what": "pebbles"}),), cache_read=5, cache_write=3)
 
 
 @asynccontextmanager
@@ -30,7 +30,7 @@ async def claude(provider: FakeProvider, seconds: float = 5.0) -> AsyncGenerator
     import anthropic
 
     async with anthropic.AsyncAnthropic(
-        api_key="key-of-a-test", base_url=provider.url, max_retries=0, timeout=seconds
+        api_key="test-key", base_url=provider.url, max_retries=0, timeout=seconds
     ) as client:
         yield client
 
@@ -40,46 +40,46 @@ async def gpt(provider: FakeProvider, seconds: float = 5.0) -> AsyncGenerator[op
     import openai
 
     async with openai.AsyncOpenAI(
-        api_key="key-of-a-test", base_url=provider.openai_url, max_retries=0, timeout=seconds
+        api_key="test-key", base_url=provider.openai_url, max_retries=0, timeout=seconds
     ) as client:
         yield client
 
 
 async def messages(client: anthropic.AsyncAnthropic) -> Any:
-    async with client.messages.stream(model="claude", max_tokens=100, messages=ASKED) as stream:
+    async with client.messages.stream(model="claude", max_tokens=100, messages=MESSAGES) as stream:
         return await stream.get_final_message()
 
 
-async def test_messages_streamed_and_whole(provider: FakeProvider) -> None:
+async def test_the_messages_api_is_understood(provider: FakeProvider) -> None:
     from anthropic._constants import ANTHROPIC_API_VERSION
 
-    provider.will(USES, USES)
+    provider.enqueue(ANSWER, ANSWER)
     async with claude(provider) as client:
         streamed = await messages(client)
-        whole: Any = await client.messages.create(model="claude", max_tokens=100, messages=ASKED)
-    for message in (streamed, whole):
+        unstreamed: Any = await client.messages.create(model="claude", max_tokens=100, messages=MESSAGES)
+    for message in (streamed, unstreamed):
         assert [block.type for block in message.content] == ["text", "tool_use"]
         assert (message.content[0].text, message.content[1].input) == ("I count them.", {"what": "pebbles"})
         assert (message.stop_reason, message.usage.input_tokens, message.usage.output_tokens) == ("tool_use", 25, 15)
         assert (message.usage.cache_read_input_tokens, message.usage.cache_creation_input_tokens) == (5, 3)
-    assert [one.is_streamed for one in provider.asked] == [True, False]
-    assert provider.asked[1].told == {
+    assert [one.is_streamed for one in provider.requests] == [True, False]
+    assert provider.requests[1].comparable == {
         "path": "/v1/messages",
         "headers": {
-            "authorization": "Bearer key-of-a-test",
+            "authorization": "Bearer test-key",
             "content-type": "application/json",
             "anthropic-version": ANTHROPIC_API_VERSION,
         },
-        "body": {"model": "claude", "max_tokens": 100, "messages": ASKED},
+        "body": {"model": "claude", "max_tokens": 100, "messages": MESSAGES},
     }
 
 
-async def test_chat_completions_streamed_and_whole(provider: FakeProvider) -> None:
-    provider.will(USES, USES)
+async def test_the_chat_completions_api_is_understood(provider: FakeProvider) -> None:
+    provider.enqueue(ANSWER, ANSWER)
     async with gpt(provider) as client:
         text, arguments, usage, reason = "", "", None, None
         stream: Any = await client.chat.completions.create(
-            model="gpt", messages=ASKED, stream=True, stream_options={"include_usage": True}
+            model="gpt", messages=MESSAGES, stream=True, stream_options={"include_usage": True}
         )
         async for chunk in stream:
             usage = chunk.usage or usage
@@ -87,30 +87,32 @@ async def test_chat_completions_streamed_and_whole(provider: FakeProvider) -> No
                 text += choice.delta.content or ""
                 arguments += "".join(call.function.arguments for call in choice.delta.tool_calls or ())
                 reason = choice.finish_reason or reason
-        whole: Any = await client.chat.completions.create(model="gpt", messages=ASKED)
+        unstreamed: Any = await client.chat.completions.create(model="gpt", messages=MESSAGES)
     assert (text, json.loads(arguments), reason) == ("I count them.", {"what": "pebbles"}, "tool_calls")
     assert usage is not None
     assert (usage.prompt_tokens, usage.completion_tokens) == (25, 15)
-    message = whole.choices[0].message
+    message = unstreamed.choices[0].message
     assert (message.content, message.tool_calls[0].function.name) == ("I count them.", "count")
 
 
-async def test_responses_streamed_and_whole(provider: FakeProvider) -> None:
-    provider.will(USES, USES)
+async def test_the_responses_api_is_understood(provider: FakeProvider) -> None:
+    provider.enqueue(ANSWER, ANSWER)
     async with gpt(provider) as client:
         async with client.responses.stream(model="gpt", input="How many?") as stream:
             streamed: Any = await stream.get_final_response()
-        whole: Any = await client.responses.create(model="gpt", input="How many?")
-    for response in (streamed, whole):
+        unstreamed: Any = await client.responses.create(model="gpt", input="How many?")
+    for response in (streamed, unstreamed):
         assert (response.output_text, response.status) == ("I count them.", "completed")
         assert (response.output[1].name, json.loads(response.output[1].arguments)) == ("count", {"what": "pebbles"})
         assert (response.usage.input_tokens, response.usage.output_tokens) == (25, 15)
 
 
-async def test_failures(provider: FakeProvider) -> None:
+async def test_error_replies_are_understood(provider: FakeProvider) -> None:
     import anthropic
 
-    provider.will(too_many("7"), OVERLOADED, Fails(401), Gone(), Says("Half a word", cut_after=4))
+    provider.enqueue(
+        too_many("7"), OVERLOADED, ErrorReply(401), ClosedConnection(), Answer("Half a word", disconnect_after=4)
+    )
     async with claude(provider) as client:
         with pytest.raises(anthropic.RateLimitError) as limited:
             await messages(client)
@@ -123,13 +125,13 @@ async def test_failures(provider: FakeProvider) -> None:
             await messages(client)
         with pytest.raises(Exception, match="peer closed connection"):
             await messages(client)
-    assert len(provider.asked) == 5
+    assert len(provider.requests) == 5
 
 
-async def test_what_is_garbled_or_fails_in_the_stream(provider: FakeProvider) -> None:
+async def test_stream_errors_are_understood(provider: FakeProvider) -> None:
     import anthropic
 
-    provider.will(Says("Half a word", garbled_after=3), Says("Half a word", error_after=3))
+    provider.enqueue(Answer("Half a word", invalid_json_after=3), Answer("Half a word", overload_after=3))
     async with claude(provider) as client:
         with pytest.raises(json.JSONDecodeError):
             await messages(client)
@@ -137,28 +139,28 @@ async def test_what_is_garbled_or_fails_in_the_stream(provider: FakeProvider) ->
             await messages(client)
 
 
-async def test_waiting_and_hanging_up(provider: FakeProvider) -> None:
+async def test_timeouts_and_disconnects_are_recorded(provider: FakeProvider) -> None:
     import anthropic
 
-    provider.will(Says("Slow.", first_byte_after=0.2), Hangs(), Says("word " * 200, between=0.02))
+    provider.enqueue(Answer("Slow.", initial_delay=0.2), NoReply(), Answer("word " * 200, chunk_delay=0.02))
     async with claude(provider, seconds=0.1) as client:
         with pytest.raises(anthropic.APITimeoutError):
             await messages(client)
         with pytest.raises(anthropic.APITimeoutError):
             await messages(client)
     async with claude(provider) as client:
-        begun = time.monotonic()
+        started = time.monotonic()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):
                 await messages(client)
-        await provider.until(hung_up=3)
-    assert provider.hung_up[-1] - begun < limit(1.0)
-    assert provider.answered == 0
+        await provider.wait_until(disconnects=3)
+    assert provider.disconnects[-1] - started < limit(1.0)
+    assert provider.completed == 0
 
 
-def test_in_a_thread(provider_in_thread: FakeProvider) -> None:
-    body = json.dumps({"model": "gpt", "messages": ASKED}).encode()
+def test_the_provider_runs_in_a_thread(provider_in_thread: FakeProvider) -> None:
+    body = json.dumps({"model": "gpt", "messages": MESSAGES}).encode()
     request = urllib.request.Request(f"{provider_in_thread.openai_url}/chat/completions", body)
     with urllib.request.urlopen(request, timeout=5) as response:
         assert json.load(response)["choices"][0]["message"]["content"] == "Done."
-    assert len(provider_in_thread.asked) == 1
+    assert len(provider_in_thread.requests) == 1

@@ -1,4 +1,4 @@
-"""A real model, served over HTTP by another program: a checkpoint with a schema runs to its end with it."""
+"""A checkpoint with a schema completes with a small real model, which another process serves over HTTP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.chaos.server import Server
 from tests.runners.script_samples import until
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "small_model.py"
-NOT_TO_BE_HAD = 75
+UNAVAILABLE = 75
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -32,24 +32,24 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 
 @pytest.fixture
 def address(tmp_path: Path) -> Generator[str]:
-    """Where the model is served. Where its packages cannot be had it is left out, but never in CI."""
+    """The base URL of the model. Skips the test if its packages can't be installed, except in CI."""
     with (tmp_path / "model.log").open("w") as log:
         process = subprocess.Popen(
             [sys.executable, SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
         )
     with process:
         assert process.stdout is not None
-        told = process.stdout.readline().strip()
-        if not told:
-            ended, reason = process.wait(20), (tmp_path / "model.log").read_text()[-1000:]
-            if ended == NOT_TO_BE_HAD and not os.environ.get("CI"):
+        address = process.stdout.readline().strip()
+        if not address:
+            exit_code, reason = process.wait(20), (tmp_path / "model.log").read_text()[-1000:]
+            if exit_code == UNAVAILABLE and not os.environ.get("CI"):
                 pytest.skip(reason)
             raise AssertionError(reason)
-        yield told
+        yield address
         process.kill()
 
 
-def test_a_checkpoint_with_a_schema_by_a_real_model(address: str, tmp_path: Path) -> None:
+def test_a_checkpoint_with_a_schema_completes_with_a_real_model(address: str, tmp_path: Path) -> None:
     server = Server(
         tmp_path,
         CAIRN_MODEL_PROVIDERS=json.dumps({"openai-chat": {"base_url": f"{address}/v1", "structured_output": "schema"}}),
@@ -72,7 +72,7 @@ def test_a_checkpoint_with_a_schema_by_a_real_model(address: str, tmp_path: Path
         run = server.call("GET", f"/api/runs/{run_id}", expect=200)
         (execution,) = server.call("GET", f"/api/runs/{run_id}/checkpoints", expect=200)["items"]
         assert run["status"] == "completed", execution["error_details"]
-        said = server.call("GET", f"/api/executions/{execution['execution_id']}/messages", expect=200)["items"]
+        messages = server.call("GET", f"/api/executions/{execution['execution_id']}/messages", expect=200)["items"]
     finally:
         server.kill()
     (written,) = (server.data / "pipelines" / pipeline_id / "runs").glob("v1/*/outputs/rating*.json")
@@ -81,7 +81,7 @@ def test_a_checkpoint_with_a_schema_by_a_real_model(address: str, tmp_path: Path
     assert value["mood"] in ("glad", "sad")
     assert value["stars"] in range(1, 6)
     assert value["again"] in (True, False)
-    assert [message["role"] for message in said] == ["system", "user", "assistant"]
+    assert [message["role"] for message in messages] == ["system", "user", "assistant"]
     usage = run["usage"]
     assert (usage["calls"], usage["simulated_calls"], usage["unpriced_calls"]) == (1, 0, 0)
     assert min(usage["input_tokens"], usage["output_tokens"]) > 10

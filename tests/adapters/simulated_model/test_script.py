@@ -10,7 +10,7 @@ from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
 from cairn.adapters.simulated_model import SimulatedModelFactory
 from cairn.ports.models import ANSWERED_BY, ModelCallContext, ModelError
 from cairn.ports.models import ModelErrorKind as Kind
-from tests.adapters.models.requests import no_secret, streamed, whole
+from tests.adapters.models.requests import no_secret, streamed, unstreamed
 from tests.adapters.simulated_model.requests import (
     ASK,
     INPUT,
@@ -29,7 +29,7 @@ KINDS = [kind for kind in Kind if kind is not Kind.NOT_CONFIGURED]
 
 
 def models(simulated: SimulatedModelFactory | None = None, **more: Any) -> PydanticAiModels:
-    policy: dict[str, Any] = {"first_wait": 0.0, **more}
+    policy: dict[str, Any] = {"retry_delay": 0.0, **more}
     return PydanticAiModels(ModelPolicy(**policy), no_secret, {}, simulated or SimulatedModelFactory())
 
 
@@ -49,7 +49,7 @@ async def test_the_scripted_error_is_raised_like_a_provider_error(kind: Kind) ->
         (f"simulated:{kind.value.replace('_', '-')}", {}),
     ):
         notices: list[str] = []
-        for ask in (streamed, whole):
+        for ask in (streamed, unstreamed):
             notices.clear()
             with pytest.raises(ModelError) as raised:
                 await ask(models().choose(name, settings, ModelCallContext(notify=notices.append)))
@@ -68,7 +68,7 @@ async def test_refusals_and_unreadable_answers_are_scripted() -> None:
 
 async def test_a_step_applies_to_the_chosen_attempts() -> None:
     steps = scripted({"attempt": [1, 2], "fail": "overload"}, {"say": "There."})
-    adapter = models(tries=1)
+    adapter = models(max_attempts=1)
     for attempt in (1, 2):
         with pytest.raises(ModelError):
             await streamed(adapter.choose(None, steps, call_context(attempt=attempt)))
@@ -96,7 +96,7 @@ async def test_the_error_interrupts_the_stream_after_some_characters() -> None:
     response = await streamed(models().choose(None, steps, ModelCallContext("one", notify=notices.append)), events)
     assert (len(notices), response.state) == (1, "complete")
     with pytest.raises(ModelError) as raised:
-        await streamed(models(tries=1).choose(None, scripted({"fail": "network", "after": 5}), call_context()))
+        await streamed(models(max_attempts=1).choose(None, scripted({"fail": "network", "after": 5}), call_context()))
     assert raised.value.kind is Kind.NETWORK
 
 

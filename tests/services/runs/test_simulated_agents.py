@@ -49,7 +49,7 @@ TRIAGE: Json = {
 
 @pytest_asyncio.fixture(loop_scope="package", autouse=True)
 async def simulated(app: App) -> AsyncIterator[PydanticAiModels]:
-    models = PydanticAiModels(ModelPolicy(first_wait=0.0), no_secret, {}, SimulatedModelFactory())
+    models = PydanticAiModels(ModelPolicy(retry_delay=0.0), no_secret, {}, SimulatedModelFactory())
     app.minds.own = models
     yield models
     await models.close()

@@ -1,4 +1,7 @@
-"""Models by `provider:model`, through pydantic-ai. The library is imported with the first use."""
+"""The model catalogue: models by `provider:model`, through pydantic-ai.
+
+pydantic-ai is imported when the first model is chosen, because the import takes seconds.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cairn.adapters.models.errors import MASKED, explain, refusal
+from cairn.adapters.models.errors import MASKED, explain, refusal_error
 from cairn.adapters.models.prices import Price, Prices
 from cairn.adapters.models.providers import SIMULATED, ProviderFactory, ProviderRegistry, ProviderRule, is_installed
 from cairn.ports.models import (
@@ -26,15 +29,15 @@ from cairn.ports.models import (
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from cairn.adapters.models.retrying_model import CandidateModel
+    from cairn.adapters.models.retrying_model import CandidateModel, RetryPolicy
 
-ANTHROPIC = "anthropic:claude-sonnet-4-5-20250929"  # with a key and no other wish
-SUCCESSOR = "anthropic:claude-sonnet-5-5"  # its last fallback: the provider ends models after a year or so
-NO_KEY_AT_ALL = f"{SIMULATED}:default"
-QUESTION = "Reply with exactly one word: ready"
-SHORT = 256  # tokens that a trial may take, thoughts included
-# Providers whose answers always say why they ended: without that, the rest is missing.
-SAYS_END = frozenset({"anthropic", "openai", "openai-responses", "azure-responses"})
+DEFAULT_MODEL = "anthropic:claude-sonnet-4-5-20250929"  # if there is a key for Anthropic
+DEFAULT_SUCCESSOR = "anthropic:claude-sonnet-5-5"  # last fallback, because providers retire models
+DEFAULT_WITHOUT_KEY = f"{SIMULATED}:default"
+TEST_PROMPT = "Reply with exactly one word: ready"
+MAX_TEST_TOKENS = 256  # including reasoning
+# Providers that always report a finish reason: a response without one is incomplete.
+REPORTS_FINISH = frozenset({"anthropic", "openai", "openai-responses", "azure-responses"})
 
 
 class SimulatedModels(Protocol):
@@ -43,68 +46,68 @@ class SimulatedModels(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelPolicy:
-    """What the settings say of models."""
+    """The model settings of the installation."""
 
     default: str | None = None
     fallbacks: tuple[str, ...] = ()
     max_tokens: int = 8000
     temperature: float = 0.7
-    silence: float = 120.0  # seconds after which a try is given up
-    tries: int = 3
-    first_wait: float = 1.0
-    longest_wait: float = 60.0
+    timeout: float = 120.0  # seconds without data
+    max_attempts: int = 3
+    retry_delay: float = 1.0  # seconds
+    max_wait: float = 60.0  # seconds
     providers: Mapping[str, ProviderRule] = field(default_factory=dict[str, ProviderRule])
     prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
 
 
 class _CachedModel:
-    """A model with its connections."""
+    """A model whose connections are opened on first use."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._entering = asyncio.Lock()
-        self._is_entered = False
+        self._lock = asyncio.Lock()
+        self._is_open = False
 
-    async def enter(self) -> None:
-        if self._is_entered:
+    async def open(self) -> None:
+        if self._is_open:
             return
-        async with self._entering:
-            if not self._is_entered:
+        async with self._lock:
+            if not self._is_open:
                 await self.model.__aenter__()
-                self._is_entered = True
+                self._is_open = True
 
-    async def leave(self) -> None:
-        if self._is_entered:
-            self._is_entered = False
+    async def close(self) -> None:
+        if self._is_open:
+            self._is_open = False
             await self.model.__aexit__(None, None, None)
 
 
 class PydanticAiModels:
     def __init__(
         self,
-        rules: ModelPolicy,
-        secret: Callable[[str], str | None],
+        policy: ModelPolicy,
+        read_secret: Callable[[str], str | None],
         environment: Mapping[str, str],
-        simulates: SimulatedModels,
+        simulated_models: SimulatedModels,
     ) -> None:
-        """`secret` opens one of the store; LookupError says why it cannot."""
-        self._rules = rules
-        self._providers = ProviderRegistry(rules.providers, secret, environment)
-        self._prices = Prices(rules.prices, self._providers.kinds)
-        self._simulates = simulates
-        self._held: dict[tuple[str, ProviderFactory], _CachedModel] = {}
-        self._making = threading.Lock()
+        """`read_secret` raises LookupError if the secret cannot be decrypted."""
+        self._policy = policy
+        self._providers = ProviderRegistry(policy.providers, read_secret, environment)
+        self._prices = Prices(policy.prices, self._providers.kinds)
+        self._simulated_models = simulated_models
+        self._cached: dict[tuple[str, ProviderFactory], _CachedModel] = {}
+        self._cache_lock = threading.Lock()
 
     # ---- choosing ------------------------------------------------------------------------------------
     @property
     def default(self) -> str:
-        if self._rules.default:
-            return full_name(self._rules.default)
+        if self._policy.default:
+            return full_name(self._policy.default)
         try:
             has_key = self._providers.way("anthropic").key is not None
         except ModelError:
-            has_key = True  # it is there and cannot be opened: whoever asks is told so
-        return ANTHROPIC if has_key else NO_KEY_AT_ALL
+            has_key = True  # the error is raised when the model is chosen
+        return DEFAULT_MODEL if has_key else DEFAULT_WITHOUT_KEY
 
     def choose(
         self,
@@ -114,83 +117,89 @@ class PydanticAiModels:
     ) -> ChosenModel:
         from cairn.adapters.models.retrying_model import RetryPolicy
 
-        given = settings or {}
-        fallbacks = tuple(given.get("fallbacks", self._rules.fallbacks))
-        if not name and not self._rules.default:
-            fallbacks = (*fallbacks, SUCCESSOR)
-        patience = RetryPolicy(self._rules.tries, self._rules.longest_wait, self._rules.first_wait)
-        return self._choose(name, given, call_context or ModelCallContext(), fallbacks, patience)
+        settings = settings or {}
+        fallbacks = tuple(settings.get("fallbacks", self._policy.fallbacks))
+        if not name and not self._policy.default:
+            fallbacks = (*fallbacks, DEFAULT_SUCCESSOR)
+        retry_policy = RetryPolicy(self._policy.max_attempts, self._policy.max_wait, self._policy.retry_delay)
+        return self._choose(name, settings, call_context or ModelCallContext(), fallbacks, retry_policy)
 
     def _choose(
         self,
         name: str | None,
-        given: Mapping[str, Any],
+        settings: Mapping[str, Any],
         call_context: ModelCallContext,
         fallbacks: Sequence[str],
-        patience: Any,
+        retry_policy: RetryPolicy,
     ) -> ChosenModel:
         from cairn.adapters.models.retrying_model import RetryingModel
 
-        wanted = full_name(name) if name else self.default
-        candidates = [self._candidate(wanted, given, call_context)]
-        if not is_simulated(wanted):  # nothing simulated stands in for what is not, nor the other way round
+        chosen = full_name(name) if name else self.default
+        candidates = [self._candidate(chosen, settings, call_context)]
+        if not is_simulated(chosen):  # simulated and real models are never fallbacks for each other
             others = dict.fromkeys(full_name(other) for other in fallbacks)
             candidates += [
                 candidate
                 for other in others
-                if other != wanted and not is_simulated(other)
-                if (candidate := self._fallback(other, given, call_context)) is not None
+                if other != chosen and not is_simulated(other)
+                if (candidate := self._fallback(other, settings, call_context)) is not None
             ]
-        model = RetryingModel(candidates, patience, self.explain, call_context.notify)
-        return ChosenModel(wanted, model, given, is_simulated(wanted))
+        model = RetryingModel(candidates, retry_policy, self.explain, call_context.notify)
+        return ChosenModel(chosen, model, settings, is_simulated(chosen))
 
-    def _fallback(self, name: str, given: Mapping[str, Any], call_context: ModelCallContext) -> CandidateModel | None:
+    def _fallback(
+        self, name: str, settings: Mapping[str, Any], call_context: ModelCallContext
+    ) -> CandidateModel | None:
         try:
-            return self._candidate(name, given, call_context)
-        except ModelError as fault:
-            call_context.notify(f"{fault} It is no fallback as it is.")
+            return self._candidate(name, settings, call_context)
+        except ModelError as error:
+            call_context.notify(f"{error} This fallback is skipped.")
             return None
 
-    def _candidate(self, name: str, given: Mapping[str, Any], call_context: ModelCallContext) -> CandidateModel:
+    def _candidate(self, name: str, settings: Mapping[str, Any], call_context: ModelCallContext) -> CandidateModel:
         from cairn.adapters.models.retrying_model import CandidateModel
 
         if is_simulated(name):
-            return CandidateModel(name, self._simulates(name, given, call_context))
+            return CandidateModel(name, self._simulated_models(name, settings, call_context))
         provider, _, model = name.partition(":")
         way = self._providers.way(provider)
-        with self._making:  # several threads may want the same one
-            held = self._held.get((name, way))
-            if held is None:
-                held = self._held[name, way] = _CachedModel(self._providers.make(provider, model, way))
-        defaults = self._defaults(held.model, given)
-        silence = None if "timeout" in defaults else self._rules.silence
-        return CandidateModel(name, held.model, defaults, silence, way.kind in SAYS_END, held.enter)
+        with self._cache_lock:
+            cached = self._cached.get((name, way))
+            if cached is None:
+                cached = self._cached[name, way] = _CachedModel(self._providers.make(provider, model, way))
+        defaults = self._default_settings(cached.model, settings)
+        timeout = None if "timeout" in defaults else self._policy.timeout
+        return CandidateModel(name, cached.model, defaults, timeout, way.kind in REPORTS_FINISH, cached.open)
 
-    def _defaults(self, model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What is sent where nobody says otherwise, and only what the model takes."""
+    def _default_settings(self, model: Model, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The defaults that this model supports."""
         profile: Mapping[str, Any] = model.profile
-        refused = {*model.unsupported_settings, *profile.get("openai_unsupported_model_settings", ())}
-        thinks = any("thinking" in key or "reasoning" in key for key in given)
-        if thinks or profile.get("anthropic_disallows_sampling_settings") or profile.get("openai_supports_reasoning"):
-            refused.add("temperature")
-        wished = {
-            "max_tokens": self._rules.max_tokens,
-            "temperature": self._rules.temperature,
-            "timeout": self._rules.silence,
-            "max_retries": 0,  # tries are made, and told of, here
+        unsupported = {*model.unsupported_settings, *profile.get("openai_unsupported_model_settings", ())}
+        has_reasoning = any("thinking" in key or "reasoning" in key for key in settings)
+        if (
+            has_reasoning
+            or profile.get("anthropic_disallows_sampling_settings")
+            or profile.get("openai_supports_reasoning")
+        ):
+            unsupported.add("temperature")
+        defaults = {
+            "max_tokens": self._policy.max_tokens,
+            "temperature": self._policy.temperature,
+            "timeout": self._policy.timeout,
+            "max_retries": 0,  # RetryingModel retries and reports each attempt
         }
-        return {key: value for key, value in wished.items() if key not in refused}
+        return {key: value for key, value in defaults.items() if key not in unsupported}
 
-    # ---- telling -------------------------------------------------------------------------------------
+    # ---- information ---------------------------------------------------------------------------------
     def explain(self, error: BaseException, model: str) -> ModelError | None:
-        fault = explain(error, model)
-        words = str(fault)
-        keys = [way.key for _, way in self._held if way.key]
-        if fault is None or not any(key in words for key in keys):
-            return fault
+        found = explain(error, model)
+        message = str(found)
+        keys = [way.key for _, way in self._cached if way.key]
+        if found is None or not any(key in message for key in keys):
+            return found
         for key in keys:
-            words = words.replace(key, MASKED)
-        return ModelError(fault.kind, words, model=fault.model, retry_after=fault.retry_after, tokens=fault.tokens)
+            message = message.replace(key, MASKED)
+        return ModelError(found.kind, message, model=found.model, retry_after=found.retry_after, tokens=found.tokens)
 
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         return self._prices.cost(model, tokens)
@@ -230,7 +239,9 @@ class PydanticAiModels:
         """This very model, once: whoever tries it wants to know how it does."""
         from cairn.adapters.models.retrying_model import RetryPolicy
 
-        return self._choose(name, {"max_tokens": SHORT}, ModelCallContext(notify=told), (), RetryPolicy(tries=1))
+        return self._choose(
+            name, {"max_tokens": MAX_TEST_TOKENS}, ModelCallContext(notify=told), (), RetryPolicy(max_attempts=1)
+        )
 
     async def _ask(self, chosen: ChosenModel) -> ModelTest:
         from pydantic_ai.direct import model_request_stream
@@ -239,8 +250,8 @@ class PydanticAiModels:
 
         from cairn.adapters.models.retrying_model import tokens_of
 
-        settings = ModelSettings(max_tokens=SHORT)
-        messages = [ModelRequest.user_text_prompt(QUESTION)]
+        settings = ModelSettings(max_tokens=MAX_TEST_TOKENS)
+        messages = [ModelRequest.user_text_prompt(TEST_PROMPT)]
         try:
             async with model_request_stream(chosen.model, messages, model_settings=settings) as stream:
                 async for _ in stream:
@@ -252,15 +263,15 @@ class PydanticAiModels:
                 raise
             raise fault from error
         if response.finish_reason == "content_filter":
-            raise refusal(chosen.name)
+            raise refusal_error(chosen.name)
         tokens = tokens_of(response)
         cost = self.cost(chosen.name, tokens)
         return ModelTest(chosen.name, 0.0, response.text or "", tokens, cost, chosen.is_simulated)
 
     async def close(self) -> None:
-        held, self._held = list(self._held.values()), {}
-        for one in held:
-            await one.leave()
+        cached, self._cached = list(self._cached.values()), {}
+        for one in cached:
+            await one.close()
 
 
 def is_simulated(name: str) -> bool:
@@ -268,11 +279,11 @@ def is_simulated(name: str) -> bool:
 
 
 def full_name(name: str) -> str:
-    """`provider:model`; what Anthropic's models are called is enough for them."""
+    """Return `provider:model`. The provider can be omitted for Claude models."""
     provider, colon, model = name.partition(":")
     if colon and provider and model:
         return name
     if not colon and name.startswith("claude-"):
         return f"anthropic:{name}"
-    words = f"{name!r} is no model: a model is named provider:model, such as {ANTHROPIC} or {NO_KEY_AT_ALL}."
-    raise ModelError(ModelErrorKind.NOT_CONFIGURED, words, model=name)
+    message = f"Invalid model name {name!r}. Use provider:model, such as {DEFAULT_MODEL} or {DEFAULT_WITHOUT_KEY}."
+    raise ModelError(ModelErrorKind.NOT_CONFIGURED, message, model=name)

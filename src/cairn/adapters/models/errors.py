@@ -1,4 +1,4 @@
-"""What the errors of providers mean, in plain words with what to do. Nothing here repeats a key."""
+"""Explains errors of providers and suggests what to do. Messages never contain keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cairn.ports.models import ModelErrorKind as Kind
 if TYPE_CHECKING:
     from pydantic_ai.exceptions import ModelAPIError
 
-LONGEST = 300  # characters of a provider's own words
+MAX_MESSAGE_LENGTH = 300
 _TOO_LONG = re.compile(
     r"context[ _-]?(length|window|size)|prompt is too long|too many (input )?tokens|maximum number of tokens"
     r"|input (is )?too (long|large)|request too large",
@@ -27,165 +27,174 @@ MASKED = "•••"
 
 
 def explain(error: BaseException, model: str) -> ModelError | None:
-    """None: it is no provider's fault."""
+    """Turn the exception of a model call into a ModelError. None if it does not come from a provider."""
     if isinstance(error, ModelError):
         return error
     if isinstance(error, BaseExceptionGroup):
-        faults = [
+        errors = [
             found for one in cast("tuple[BaseException, ...]", error.exceptions) if (found := explain(one, model))
         ]
-        return next((fault for fault in faults if not fault.is_transient), faults[0] if faults else None)
-    from pydantic_ai import exceptions as e
+        return next((found for found in errors if not found.is_transient), errors[0] if errors else None)
+    from pydantic_ai import exceptions
 
     match error:
-        case e.ModelAPIError():
-            return _of_provider(error, model)
-        case e.ContentFilterError():
-            return refusal(model)
-        case e.IncompleteToolCall():
-            return _fault(
+        case exceptions.ModelAPIError():
+            return _explain_api_error(error, model)
+        case exceptions.ContentFilterError():
+            return refusal_error(model)
+        case exceptions.IncompleteToolCall():
+            return _error(
                 Kind.BAD_ANSWER,
                 model,
-                "the answer ended in the middle of a tool call, at the most tokens that it may have:"
-                " raise max_tokens, or ask for less at once.",
+                "the answer reached the token limit in the middle of a tool call. Increase max_tokens, or request less"
+                " output at once.",
             )
-        case e.UsageLimitExceeded():
-            words = str(error).partition(". Consider")[0].rstrip(".")
-            return _fault(Kind.BAD_ANSWER, model, f"it asked again and again without coming to an end ({words}).")
-        case e.UnexpectedModelBehavior():
-            return _fault(Kind.BAD_ANSWER, model, f"the answer cannot be used: {_cut(error.message)}")
-        case e.UserError():
-            return _fault(Kind.NOT_CONFIGURED, model, f"it cannot be asked like this: {_cut(error.message)}")
+        case exceptions.UsageLimitExceeded():
+            limit = str(error).partition(". Consider")[0].rstrip(".")
+            return _error(Kind.BAD_ANSWER, model, f"the model made too many requests without a result ({limit}).")
+        case exceptions.UnexpectedModelBehavior():
+            return _error(Kind.BAD_ANSWER, model, f"the answer is invalid: {_one_line(error.message)}")
+        case exceptions.UserError():
+            return _error(Kind.NOT_CONFIGURED, model, f"the request is not supported: {_one_line(error.message)}")
         case _:
-            return _of_transport(error, model)
+            return _explain_transport_error(error, model)
 
 
-def refusal(model: str) -> ModelError:
-    return _fault(
+def refusal_error(model: str) -> ModelError:
+    return _error(
         Kind.REFUSAL,
         model,
-        "the model, or a filter of the provider's, refused to answer: change what is asked, or take another model.",
+        "the model or the provider's content filter refused to answer. Change the prompt, or use another model.",
     )
 
 
-def _of_provider(error: ModelAPIError, model: str) -> ModelError:
-    from pydantic_ai import exceptions as e
+def _explain_api_error(error: ModelAPIError, model: str) -> ModelError:
+    from pydantic_ai import exceptions
 
-    status = error.status_code if isinstance(error, e.ModelHTTPError) else None
+    status = error.status_code if isinstance(error, exceptions.ModelHTTPError) else None
     code = f" ({status})" if status else ""
     match error:
-        case e.ModelQuotaExceededError():
-            text = "the account at the provider has nothing left: add credit there, or raise its limit."
-            return _fault(Kind.QUOTA, model, text)
-        case e.ModelRateLimitError():
-            wait = f"; it asks to wait {error.retry_after:g} s" if error.retry_after else ""
-            text = f"too many requests or tokens in a short time{code}{wait}. A higher limit is the provider's to give."
-            return _fault(Kind.RATE_LIMIT, model, text, error.retry_after)
-        case e.ModelUnavailableError():
-            text = f"the provider is overloaded or away for a moment{code}. Try again later."
-            return _fault(Kind.OVERLOAD, model, text, error.retry_after)
-        case e.ModelServerError():
-            text = f"the provider had a fault of its own{code}. Try again later."
-            return _fault(Kind.OVERLOAD, model, text, error.retry_after)
-        case e.ModelTimeoutError() | e.ModelRequestTimeout():
-            return timeout(model)
-        case e.ModelConnectionError():
-            return _network(model, error)
+        case exceptions.ModelQuotaExceededError():
+            text = "the account's quota at the provider is used up. Add credit, or raise its limit."
+            return _error(Kind.QUOTA, model, text)
+        case exceptions.ModelRateLimitError():
+            wait = f" Retry after {error.retry_after:g} s." if error.retry_after else ""
+            text = f"the provider's rate limit is exceeded{code}.{wait} Ask the provider for a higher limit."
+            return _error(Kind.RATE_LIMIT, model, text, error.retry_after)
+        case exceptions.ModelUnavailableError():
+            text = f"the provider is overloaded or unavailable{code}. Try again later."
+            return _error(Kind.OVERLOAD, model, text, error.retry_after)
+        case exceptions.ModelServerError():
+            text = f"the provider had an internal error{code}. Try again later."
+            return _error(Kind.OVERLOAD, model, text, error.retry_after)
+        case exceptions.ModelTimeoutError() | exceptions.ModelRequestTimeout():
+            return timeout_error(model)
+        case exceptions.ModelConnectionError():
+            return _network_error(model, error)
         case _ if status is None and isinstance(error.__cause__, json.JSONDecodeError | UnicodeDecodeError):
-            return _fault(Kind.NETWORK, model, "the answer could not be read: it is not what the provider speaks.")
+            return _error(
+                Kind.NETWORK,
+                model,
+                "the response could not be parsed. Check the base_url and the kind of the provider.",
+            )
         case _:
-            return _of_request(error, model, status)
+            return _explain_request_error(error, model, status)
 
 
-def _of_request(error: ModelAPIError, model: str, status: int | None) -> ModelError:
-    """What the same request will meet again."""
-    from pydantic_ai import exceptions as e
+def _explain_request_error(error: ModelAPIError, model: str, status: int | None) -> ModelError:
+    """Errors that the same request would cause again."""
+    from pydantic_ai import exceptions
 
-    said = _said(error)
+    detail = _provider_message(error)
     code = f" ({status})" if status else ""
     match error:
-        case e.ModelAuthenticationError():
-            return _of_key(model, status)
-        case e.ModelNotFoundError():
+        case exceptions.ModelAuthenticationError():
+            return _key_error(model, status)
+        case exceptions.ModelNotFoundError():
             hint = getattr(error, "suggested_model_id", None)
-            meant = f" Did you mean {hint}?" if hint else " Check its name, and the base_url if one is set."
-            return _fault(Kind.NOT_FOUND, model, f"the provider does not know this model{code}.{meant}")
-        case e.ModelContextWindowExceededError():
-            return _too_long(model, said)
-        case _ if status == 413 or (status is not None and status < 500 and _TOO_LONG.search(said)):
-            return _too_long(model, said)
+            suggestion = f" Did you mean {hint}?" if hint else " Check its name, and the base_url if one is set."
+            return _error(Kind.NOT_FOUND, model, f"the provider does not know this model{code}.{suggestion}")
+        case exceptions.ModelContextWindowExceededError():
+            return _context_error(model, detail)
+        case _ if status == 413 or (status is not None and status < 500 and _TOO_LONG.search(detail)):
+            return _context_error(model, detail)
         case _ if status == 408:
-            return timeout(model)
+            return timeout_error(model)
         case _ if status is None:
-            return _network(model, error)
+            return _network_error(model, error)
         case _:
-            return _fault(
-                Kind.REJECTED, model, f"the provider does not accept the request{code}: {said or 'no reason'}"
+            return _error(
+                Kind.REJECTED, model, f"the provider rejected the request{code}: {detail or 'no reason given'}"
             )
 
 
-def timeout(model: str) -> ModelError:
-    return _fault(
+def timeout_error(model: str) -> ModelError:
+    return _error(
         Kind.TIMEOUT,
         model,
-        "no answer in time. Try again later; a slow model may need a longer model_timeout_seconds.",
+        "the request timed out. Try again later. For a slow model, increase model_timeout_seconds.",
     )
 
 
-def broken_off(model: str) -> ModelError:
-    return _fault(Kind.NETWORK, model, "the answer broke off before its end. Try again.")
+def incomplete_response(model: str) -> ModelError:
+    return _error(Kind.NETWORK, model, "the connection closed before the answer was complete. Try again.")
 
 
-def _of_key(model: str, status: int | None) -> ModelError:
+def _key_error(model: str, status: int | None) -> ModelError:
     if status == 403:
-        return _fault(Kind.AUTHENTICATION, model, "the key may not be used for this (403): see its rights there.")
-    return _fault(Kind.AUTHENTICATION, model, f"the provider does not accept the key ({status or 401}): set a new one.")
+        return _error(
+            Kind.AUTHENTICATION,
+            model,
+            "the API key has no permission for this request (403). Check its permissions at the provider.",
+        )
+    return _error(Kind.AUTHENTICATION, model, f"the provider rejected the API key ({status or 401}). Set a valid key.")
 
 
-def _too_long(model: str, said: str) -> ModelError:
-    words = f" ({said})" if said else ""
-    return _fault(
+def _context_error(model: str, detail: str) -> ModelError:
+    quoted = f" ({detail})" if detail else ""
+    return _error(
         Kind.CONTEXT_TOO_LONG,
         model,
-        f"the request is longer than the model can take{words}: give it less to read, have references summarised"
-        " (use_summarization), or take a model with a larger window.",
+        f"the request exceeds the model's context window{quoted}. Reduce the inputs, let references be summarized"
+        " (use_summarization), or use a model with a larger context window.",
     )
 
 
-def _network(model: str, error: BaseException) -> ModelError:
+def _network_error(model: str, error: BaseException) -> ModelError:
     root: BaseException = error
     while root.__cause__ is not None or root.__context__ is not None:
         root = root.__cause__ or cast("BaseException", root.__context__)
     number = root.errno if isinstance(root, OSError) else None
-    words = os.strerror(number) if number else _cut(str(root)) or type(root).__name__
-    return _fault(
-        Kind.NETWORK, model, f"the provider cannot be reached ({words}). See to the network, a proxy, the base_url."
+    reason = os.strerror(number) if number else _one_line(str(root)) or type(root).__name__
+    return _error(
+        Kind.NETWORK,
+        model,
+        f"the provider can't be reached ({reason}). Check the network, the proxy settings and the base_url.",
     )
 
 
-def _of_transport(error: BaseException, model: str) -> ModelError | None:
-    """Errors of the HTTP clients themselves, where the agent library lets them through."""
+def _explain_transport_error(error: BaseException, model: str) -> ModelError | None:
+    """HTTP client errors that pydantic-ai does not wrap."""
     module = type(error).__module__.partition(".")[0]
     if module not in ("httpx", "httpx2", "httpcore", "httpcore2", "anyio"):
         return None
-    return timeout(model) if "Timeout" in type(error).__name__ else _network(model, error)
+    return timeout_error(model) if "Timeout" in type(error).__name__ else _network_error(model, error)
 
 
-def _fault(kind: Kind, model: str, words: str, retry_after: float | None = None) -> ModelError:
-    return ModelError(kind, f"{model}: {words}", model=model, retry_after=retry_after)
+def _error(kind: Kind, model: str, message: str, retry_after: float | None = None) -> ModelError:
+    return ModelError(kind, f"{model}: {message}", model=model, retry_after=retry_after)
 
 
-# ---- a provider's own words ------------------------------------------------------------------------------
-def _said(error: ModelAPIError) -> str:
+# ---- messages of providers -------------------------------------------------------------------------------
+def _provider_message(error: ModelAPIError) -> str:
     body = error.body
     if isinstance(body, bytes | str):
-        return "" if str(body).lstrip().startswith("<") else _cut(str(body))
-    found = _message(cast("Mapping[str, Any]", body)) if isinstance(body, Mapping) else ""
-    return _cut(found or ("" if body else error.message))
+        return "" if str(body).lstrip().startswith("<") else _one_line(str(body))
+    found = _message_in(cast("Mapping[str, Any]", body)) if isinstance(body, Mapping) else ""
+    return _one_line(found or ("" if body else error.message))
 
 
-def _message(body: Mapping[str, Any]) -> str:
-    """Wherever a provider puts it."""
+def _message_in(body: Mapping[str, Any]) -> str:
     inner: Any = body.get("error", body)
     if isinstance(inner, str):
         return inner
@@ -193,7 +202,7 @@ def _message(body: Mapping[str, Any]) -> str:
     return message if isinstance(message, str) else ""
 
 
-def _cut(text: str) -> str:
-    """One line, not too long, without anything that looks like a key."""
+def _one_line(text: str) -> str:
+    """Shorten to one line and mask anything that looks like a key."""
     line = _KEY_LIKE.sub(MASKED, " ".join(text.split()))
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return line if len(line) <= MAX_MESSAGE_LENGTH else f"{line[: MAX_MESSAGE_LENGTH - 1]}…"

@@ -1,4 +1,4 @@
-"""An answer on its way that is asked for again if it breaks off; like `model_patience`, imported only when needed."""
+"""A streamed response that restarts if it breaks off. Imported only when needed, like `retrying_model`."""
 
 from __future__ import annotations
 
@@ -13,35 +13,37 @@ from pydantic_ai.messages import ModelResponse, ModelResponseStreamEvent
 from pydantic_ai.models import ModelRequestParameters, StreamedResponse
 from pydantic_ai.usage import RequestUsage
 
-from cairn.adapters.models.errors import timeout
+from cairn.adapters.models.errors import timeout_error
 
 
 class StreamSource(Protocol):
-    """Where streams come from: one after the other, until one goes to its end."""
+    """Opens streams for one request, until one of them completes."""
 
     @property
-    def silence(self) -> float | None: ...
+    def timeout(self) -> float | None:
+        """Seconds without an event after which a stream is given up."""
+        ...
 
     @property
     def name(self) -> str:
-        """Of the model that is asked now."""
+        """The current model."""
         ...
 
     def open(self) -> AbstractAsyncContextManager[StreamedResponse]: ...
 
-    def finish(self, response: ModelResponse) -> ModelResponse:
-        """The answer as it is handed on; raises if it is not whole."""
+    def complete(self, response: ModelResponse) -> ModelResponse:
+        """Return the final response. Raises if it is incomplete."""
         ...
 
-    async def after(self, error: Exception) -> None:
-        """Wait until it makes sense to open another; raises if it never will."""
+    async def prepare_retry(self, error: Exception) -> None:
+        """Wait until another stream can be opened. Raises if retrying is pointless."""
         ...
 
 
 class RestartingStream(StreamedResponse):
-    """Begins anew with the first part when the stream behind it breaks off: consumers see its parts start again."""
+    """Opens a new stream when the current one breaks off. Consumers see the parts start again from the first."""
 
-    _now: StreamedResponse
+    _current: StreamedResponse
 
     def __init__(self, parameters: ModelRequestParameters, source: StreamSource) -> None:
         super().__init__(parameters)
@@ -49,83 +51,83 @@ class RestartingStream(StreamedResponse):
         self._stack = AsyncExitStack()
         self._is_stopped = False
 
-    async def begin(self) -> None:
-        """Open a stream, however many tries it takes."""
+    async def open(self) -> None:
+        """Open a stream, with retries."""
         while True:
             try:
-                self._now = await self._stack.enter_async_context(self._source.open())
-            except Exception as error:  # noqa: BLE001 - what is not a provider's fault is raised again there
-                await self._source.after(error)
+                self._current = await self._stack.enter_async_context(self._source.open())
+            except Exception as error:  # noqa: BLE001 - prepare_retry raises errors that are not a provider's
+                await self._source.prepare_retry(error)
             else:
                 return
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         self._is_stopped = True
         with anyio.CancelScope(shield=True):
             await self._stack.aclose()
 
     def __aiter__(self) -> AsyncIterator[ModelResponseStreamEvent]:
-        # The streams behind it tell of ends of parts and of final results already.
+        # The underlying streams already emit part-end and final-result events.
         if self._event_iterator is None:
             self._event_iterator = self._get_event_iterator()
         return self._event_iterator
 
     async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
         while True:
-            events = aiter(self._now)
+            events = aiter(self._current)
             try:
-                while (event := await self._pull(events)) is not None:
+                while (event := await self._next_event(events)) is not None:
                     yield event
-                self._source.finish(self._now.get())
+                self._source.complete(self._current.get())
             except Exception as error:
                 if self._is_stopped:
                     raise
                 with suppress(Exception):
                     await self._stack.aclose()
-                await self._source.after(error)
-                await self.begin()
+                await self._source.prepare_retry(error)
+                await self.open()
             else:
                 self._finished = True
                 return
 
-    async def _pull(self, events: AsyncIterator[ModelResponseStreamEvent]) -> ModelResponseStreamEvent | None:
-        """The next one; None: that was all."""
+    async def _next_event(self, events: AsyncIterator[ModelResponseStreamEvent]) -> ModelResponseStreamEvent | None:
+        """The next event, or None at the end of the stream."""
         try:
-            async with asyncio.timeout(self._source.silence):
+            async with asyncio.timeout(self._source.timeout):
                 return await anext(events)
         except StopAsyncIteration:
             return None
         except TimeoutError:
-            raise timeout(self._source.name) from None
+            raise timeout_error(self._source.name) from None
 
-    # ---- of the stream that is behind it now ----------------------------------------------------------
+    # ---- delegation to the current stream -------------------------------------------------------------
     def get(self) -> ModelResponse:
-        response = self._now.get()
-        return self._source.finish(response) if self._finished else response
+        response = self._current.get()
+        return self._source.complete(response) if self._finished else response
 
     async def close_stream(self) -> None:
         self._is_stopped = True
-        await self._now.close_stream()
+        await self._current.close_stream()
 
     def get_stream_cancel_errors(self) -> tuple[type[BaseException], ...]:
-        return self._now.get_stream_cancel_errors()
+        return self._current.get_stream_cancel_errors()
 
     @property
     def usage(self) -> RequestUsage:
-        return self._now.usage
+        return self._current.usage
 
     @property
     def model_name(self) -> str:
-        return self._now.model_name
+        return self._current.model_name
 
     @property
     def provider_name(self) -> str | None:
-        return self._now.provider_name
+        return self._current.provider_name
 
     @property
     def provider_url(self) -> str | None:
-        return self._now.provider_url
+        return self._current.provider_url
 
     @property
     def timestamp(self) -> datetime:
-        return self._now.timestamp
+        return self._current.timestamp

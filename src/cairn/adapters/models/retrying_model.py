@@ -1,6 +1,6 @@
-"""A model that does not give up at once: it tries again what may pass, then the fallbacks in turn.
+"""A model that retries transient errors, then switches to its fallbacks.
 
-This module imports the agent library: it is itself imported only when a model is chosen.
+Imported only when a model is chosen, because it imports pydantic-ai.
 """
 
 from __future__ import annotations
@@ -19,103 +19,106 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 
-from cairn.adapters.models.errors import broken_off, timeout
+from cairn.adapters.models.errors import incomplete_response, timeout_error
 from cairn.adapters.models.restarting_stream import RestartingStream
 from cairn.ports.models import ANSWERED_BY, ModelError, TokenUsage
 from cairn.ports.models import ModelErrorKind as Kind
 
 log = logging.getLogger(__name__)
 
-# What another model may well answer to.
-ELSEWHERE = frozenset(set(Kind) - {Kind.REFUSAL, Kind.BAD_ANSWER})
+# Errors after which another model may succeed.
+FALLBACK_KINDS = frozenset(set(Kind) - {Kind.REFUSAL, Kind.BAD_ANSWER})
 Explain = Callable[[BaseException, str], ModelError | None]
-OURS = frozenset({"simulation", "fallbacks"})  # settings that no provider is given
+CAIRN_SETTINGS = frozenset({"simulation", "fallbacks"})  # not sent to providers
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     pass
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    tries: int = 3  # of one model, for what may pass
-    longest_wait: float = 60.0  # seconds: a provider that asks for more is not waited for
-    first_wait: float = 1.0  # seconds, then twice as long each time
+    max_attempts: int = 3  # per model
+    max_wait: float = 60.0  # seconds
+    retry_delay: float = 1.0  # seconds, doubled for each retry
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    chance: Callable[[], float] = random.random
+    random: Callable[[], float] = random.random
 
-    def wait(self, number: int, asked: float | None) -> float | None:
-        """Before another try; None: not within a call."""
-        if asked is not None:
-            return asked if asked <= self.longest_wait else None
-        backoff = min(self.first_wait * 2 ** (number - 1), self.longest_wait)
-        return backoff * (0.5 + self.chance() / 2)
+    def wait_before_retry(self, attempt: int, retry_after: float | None) -> float | None:
+        """Seconds to wait after this attempt. None if the provider asks for more than `max_wait`."""
+        if retry_after is not None:
+            return retry_after if retry_after <= self.max_wait else None
+        backoff = min(self.retry_delay * 2 ** (attempt - 1), self.max_wait)
+        return backoff * (0.5 + self.random() / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateModel:
-    """One model of those that may answer."""
+    """The chosen model or one of its fallbacks."""
 
     name: str  # `provider:model`
     model: Model
-    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])  # where nobody says otherwise
-    silence: float | None = None  # seconds, where its client does not watch the time itself
-    says_end: bool = False  # an answer without a reason for its end is not whole
-    enter: Callable[[], Awaitable[None]] = _nothing  # before it is used
+    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])  # settings unless the definition overrides them
+    timeout: float | None = None  # seconds without data; None: the client has its own timeout
+    reports_finish: bool = False  # a response without a finish reason is incomplete
+    enter: Callable[[], Awaitable[None]] = _do_nothing  # opens its connections
 
 
 class RetryRound:
-    """The tries of one request: whose turn it is, and what has gone wrong so far."""
+    """The attempts of one request: the current candidate and the errors so far."""
 
     def __init__(
-        self, candidates: Sequence[CandidateModel], patience: RetryPolicy, explain: Explain, told: Callable[[str], None]
+        self, candidates: Sequence[CandidateModel], policy: RetryPolicy, explain: Explain, notify: Callable[[str], None]
     ) -> None:
         self._candidates = candidates
-        self._patience = patience
+        self._policy = policy
         self._explain = explain
-        self._told = told
-        self._at, self._tries = 0, 1
-        self._faults: list[tuple[ModelError, int]] = []  # the last of each candidate, and after how many tries
+        self._notify = notify
+        self._index, self._attempt = 0, 1
+        self._errors: list[tuple[ModelError, int]] = []  # the last error of each candidate, and its attempts
 
     @property
     def candidate(self) -> CandidateModel:
-        return self._candidates[self._at]
+        return self._candidates[self._index]
 
-    def finish(self, response: ModelResponse) -> ModelResponse:
-        """The answer, with who gave it; a fault if it is not whole."""
+    def complete(self, response: ModelResponse) -> ModelResponse:
+        """Add the model's name to the response. Raises ModelError if the response is incomplete."""
         candidate = self.candidate
-        if candidate.says_end and (response.finish_reason is None or response.state == "incomplete"):
-            fault = broken_off(candidate.name)
-            fault.tokens = tokens_of(response)
-            raise fault
+        if candidate.reports_finish and (response.finish_reason is None or response.state == "incomplete"):
+            error = incomplete_response(candidate.name)
+            error.tokens = tokens_of(response)
+            raise error
         return replace(response, metadata={**(response.metadata or {}), ANSWERED_BY: candidate.name})
 
-    async def after(self, error: Exception) -> None:
-        """Wait until it makes sense to ask `candidate`; raises if nobody is left."""
-        fault = self._explain(error, self.candidate.name)
-        if fault is None:
-            raise error
-        wait = self._patience.wait(self._tries, fault.retry_after) if fault.is_transient else None
-        if wait is not None and self._tries < self._patience.tries:
-            self._tries += 1
-            self._tell(f"{fault} Tried again in {wait:.1f} s ({self._tries} of {self._patience.tries}).")
-            await self._patience.sleep(wait)
+    async def prepare_retry(self, exception: Exception) -> None:
+        """Wait, or switch to the next candidate. Raises if no candidate is left or a retry is pointless."""
+        error = self._explain(exception, self.candidate.name)
+        if error is None:
+            raise exception
+        wait = self._policy.wait_before_retry(self._attempt, error.retry_after) if error.is_transient else None
+        if wait is not None and self._attempt < self._policy.max_attempts:
+            self._attempt += 1
+            self._report(f"{error} Retrying in {wait:.1f} s (attempt {self._attempt} of {self._policy.max_attempts}).")
+            await self._policy.sleep(wait)
             return
-        self._faults.append((fault, self._tries))
-        if self._at + 1 == len(self._candidates) or fault.kind not in ELSEWHERE:
-            raise self._summary() from error
-        self._at, self._tries = self._at + 1, 1
-        self._tell(f"{fault} Taking {self.candidate.name} instead.")
+        self._errors.append((error, self._attempt))
+        if self._index + 1 == len(self._candidates) or error.kind not in FALLBACK_KINDS:
+            raise self._combined_error() from exception
+        self._index, self._attempt = self._index + 1, 1
+        self._report(f"{error} Falling back to {self.candidate.name}.")
 
-    def _tell(self, words: str) -> None:
-        log.warning("%s", words)
-        self._told(words)
+    def _report(self, message: str) -> None:
+        log.warning("%s", message)
+        self._notify(message)
 
-    def _summary(self) -> ModelError:
-        """What may pass counts: asked again later, that model may answer."""
-        chief = next((fault for fault, _ in self._faults if fault.is_transient), self._faults[0][0])
-        told = " ".join(f"{fault} Tried {tries} times." if tries > 1 else str(fault) for fault, tries in self._faults)
-        return ModelError(chief.kind, told, model=chief.model, retry_after=chief.retry_after, tokens=chief.tokens)
+    def _combined_error(self) -> ModelError:
+        """A transient error determines the kind, because that model may succeed later."""
+        main = next((error for error, _ in self._errors if error.is_transient), self._errors[0][0])
+        message = " ".join(
+            f"{error} Failed after {attempts} attempts." if attempts > 1 else str(error)
+            for error, attempts in self._errors
+        )
+        return ModelError(main.kind, message, model=main.model, retry_after=main.retry_after, tokens=main.tokens)
 
 
 def tokens_of(response: ModelResponse) -> TokenUsage:
@@ -124,18 +127,18 @@ def tokens_of(response: ModelResponse) -> TokenUsage:
 
 
 class RetryingModel(WrapperModel):
-    """The candidates as one model."""
+    """Presents the candidates as one model."""
 
     def __init__(
-        self, candidates: Sequence[CandidateModel], patience: RetryPolicy, explain: Explain, told: Callable[[str], None]
+        self, candidates: Sequence[CandidateModel], policy: RetryPolicy, explain: Explain, notify: Callable[[str], None]
     ) -> None:
         super().__init__(candidates[0].model)
         self._candidates = tuple(candidates)
-        self._patience = patience
+        self._policy = policy
         self._explain = explain
-        self._told = told
+        self._notify = notify
 
-    # Each candidate has a profile of its own, and prepares what it is given when it is asked.
+    # Nothing is prepared here: every candidate has its own profile and prepares the request itself.
     def prepare_messages(
         self,
         messages: list[ModelMessage],
@@ -154,12 +157,12 @@ class RetryingModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        asking = _ModelRequest(self._round(), messages, model_settings, model_request_parameters)
+        request = _ModelRequest(self._new_round(), messages, model_settings, model_request_parameters)
         while True:
             try:
-                return await asking.whole()
-            except Exception as error:  # noqa: BLE001 - what is not a provider's fault is raised again there
-                await asking.after(error)
+                return await request.send()
+            except Exception as error:  # noqa: BLE001 - prepare_retry raises errors that are not a provider's
+                await request.prepare_retry(error)
 
     @asynccontextmanager
     async def request_stream(
@@ -169,55 +172,55 @@ class RetryingModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
     ) -> AsyncGenerator[StreamedResponse]:
-        asking = _ModelRequest(self._round(), messages, model_settings, model_request_parameters, run_context)
-        stream = RestartingStream(model_request_parameters, asking)
+        request = _ModelRequest(self._new_round(), messages, model_settings, model_request_parameters, run_context)
+        stream = RestartingStream(model_request_parameters, request)
         try:
-            await stream.begin()
+            await stream.open()
             yield stream
         finally:
-            await stream.end()
+            await stream.close()
 
-    def _round(self) -> RetryRound:
-        return RetryRound(self._candidates, self._patience, self._explain, self._told)
+    def _new_round(self) -> RetryRound:
+        return RetryRound(self._candidates, self._policy, self._explain, self._notify)
 
 
 @dataclass(frozen=True)
 class _ModelRequest:
-    """One request, to whoever's turn it is."""
+    """One request, sent to the current candidate of its round."""
 
     round: RetryRound
     messages: list[ModelMessage]
-    given: ModelSettings | None
+    settings: ModelSettings | None
     parameters: ModelRequestParameters
     run_context: RunContext[Any] | None = None
 
     @property
-    def silence(self) -> float | None:
-        return self.round.candidate.silence
+    def timeout(self) -> float | None:
+        return self.round.candidate.timeout
 
     @property
     def name(self) -> str:
         return self.round.candidate.name
 
     @property
-    def _settings(self) -> ModelSettings:
-        merged = {**self.round.candidate.defaults, **(self.given or {})}
-        return cast("ModelSettings", {name: value for name, value in merged.items() if name not in OURS})
+    def _merged_settings(self) -> ModelSettings:
+        merged = {**self.round.candidate.defaults, **(self.settings or {})}
+        return cast("ModelSettings", {name: value for name, value in merged.items() if name not in CAIRN_SETTINGS})
 
     def _prepared(self, model: Model) -> list[ModelMessage]:
         return model.prepare_messages(self.messages, self.parameters)
 
-    async def whole(self) -> ModelResponse:
+    async def send(self) -> ModelResponse:
         candidate = self.round.candidate
         await candidate.enter()
         try:
-            async with asyncio.timeout(candidate.silence):
+            async with asyncio.timeout(candidate.timeout):
                 response = await candidate.model.request(
-                    self._prepared(candidate.model), self._settings, self.parameters
+                    self._prepared(candidate.model), self._merged_settings, self.parameters
                 )
         except TimeoutError:
-            raise timeout(candidate.name) from None
-        return self.round.finish(response)
+            raise timeout_error(candidate.name) from None
+        return self.round.complete(response)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[StreamedResponse]:
@@ -225,18 +228,18 @@ class _ModelRequest:
         await candidate.enter()
         async with AsyncExitStack() as stack:
             try:
-                async with asyncio.timeout(candidate.silence):
+                async with asyncio.timeout(candidate.timeout):
                     stream = await stack.enter_async_context(
                         candidate.model.request_stream(
-                            self._prepared(candidate.model), self._settings, self.parameters, self.run_context
+                            self._prepared(candidate.model), self._merged_settings, self.parameters, self.run_context
                         )
                     )
             except TimeoutError:
-                raise timeout(candidate.name) from None
+                raise timeout_error(candidate.name) from None
             yield stream
 
-    def finish(self, response: ModelResponse) -> ModelResponse:
-        return self.round.finish(response)
+    def complete(self, response: ModelResponse) -> ModelResponse:
+        return self.round.complete(response)
 
-    async def after(self, error: Exception) -> None:
-        await self.round.after(error)
+    async def prepare_retry(self, error: Exception) -> None:
+        await self.round.prepare_retry(error)
