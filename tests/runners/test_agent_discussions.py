@@ -42,7 +42,7 @@ PARTS = [pattern_of(part) for part in (SEQUENTIAL, SEQUENTIAL_LAST, PARALLEL, CO
 
 def who(asked: Asked) -> str:
     """Whose turn it is, by the part of the prompt that says so."""
-    part = asked.prompt.partition("=== YOUR PART ===\n")[2].partition("\n\n===")[0]
+    part = asked.prompt.partition("=== YOUR ROLE ===\n")[2].partition("\n\n===")[0]
     found = next(filter(None, (pattern.fullmatch(part) for pattern in PARTS)), None)
     return found["name"] if found else "Editor"
 
@@ -64,14 +64,14 @@ async def test_sequential_each_speaks_in_turn_and_sees_all_before(tmp_path: Path
     assert [one.model for one in bench.models.asked] == ["fake:default", "fake:big"] * 2
     first, _, _, last = bench.models.asked
     assert first.system.partition("\n\n")[0] == mentions("Analyst", "You know the business.")
-    assert first.prompt.startswith("=== YOUR TASK ===\nDo it.\n\nAnalyse.\n\n=== YOUR PART ===\n")
+    assert first.prompt.startswith("=== YOUR TASK ===\nDo it.\n\nAnalyse.\n\n=== YOUR ROLE ===\n")
     assert first.prompt == mentions("Analyst, Architect", AGREED, f"=== RESULT ===\n{NO_RESULT_YET}")
     assert last.prompt.startswith(
         "=== YOUR TASK ===\nDo it.\n\nDesign.\n\n=== DISCUSSION SO FAR ===\n"
         "Analyst:\n```text\nAnalyst says 1.\n```\n\n"
         "Architect:\n```text\nArchitect says 2.\n```\n\n"
         "Analyst:\n```text\nAnalyst says 3.\n```\n\n"
-        "=== YOUR PART ===\n"
+        "=== YOUR ROLE ===\n"
     )
     assert last.prompt.partition("=== RESULT ===\n")[2] == mentions("plan.md", "Markdown")
     assert [(one.speaker, one.role) for one in bench.kept.all if one.role == "assistant"] == [
@@ -182,7 +182,7 @@ async def test_a_meta_agent_sets_up_those_who_work(tmp_path: Path) -> None:
     items = design.schema["properties"]["agents"]
     assert (items["maxItems"], items["items"]["properties"]["tools"]["items"]) == (3, {"enum": ["file_operations"]})
     assert design.tools == []
-    assert design.prompt.partition("=== YOUR PART ===")[2] == mentions("3", "Agents for a mobile app.")
+    assert design.prompt.partition("=== YOUR ROLE ===")[2] == mentions("3", "Agents for a mobile app.")
     assert bench.models.asked[1].last == mentions("3", "4")
     assert bench.models.asked[2].last == mentions("'ux'")
     assert bench.kept.turns == ["design", "sequential/1/ux", "sequential/1/backend"]

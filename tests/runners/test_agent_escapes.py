@@ -24,7 +24,6 @@ from tests.runners.script_samples import alive, make_sandbox
 from tests.runners.test_fencing import read_markdown
 
 BOTH = ["file_operations", "code_execution"]
-WAY_OUT = "cannot be opened: a link or a file is in the way."
 pytestmark = pytest.mark.timeout(120)
 
 

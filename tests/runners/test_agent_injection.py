@@ -125,10 +125,10 @@ async def test_what_the_provider_receives_of_an_attack(provider: FakeProvider, t
 async def test_in_markdown_an_attack_stays_between_its_fences(provider: FakeProvider, tmp_path: Path) -> None:
     first, second, third, _ = await attacked(provider, tmp_path, "markdown")
     headings, contents = read_markdown(said(first, "user")[0])
-    assert headings == [*FIRST, "=== YOUR PART ===", "=== RESULT ==="]
+    assert headings == [*FIRST, "=== YOUR ROLE ===", "=== RESULT ==="]
     assert contents == [ATTACK.removesuffix("\n")] * 3
     headings, contents = read_markdown(said(second, "user")[0])
-    assert headings == [*FIRST, "=== DISCUSSION SO FAR ===", "=== YOUR PART ===", "=== RESULT ==="]
+    assert headings == [*FIRST, "=== DISCUSSION SO FAR ===", "=== YOUR ROLE ===", "=== RESULT ==="]
     assert contents == [ATTACK.removesuffix("\n")] * 4
     (result,) = [one for one in said(third, "user") if one.startswith("workspace/notes.txt")]
     assert read_markdown(result) == ([], [ATTACK.removesuffix("\n")])
@@ -143,7 +143,7 @@ async def test_in_xml_an_attack_stays_inside_its_element(provider: FakeProvider,
         "your_task",
         "revision_feedback",
         "discussion_so_far",
-        "your_part",
+        "your_role",
         "result",
     ]
     assert [element.text for element in root.iter() if (element.text or "").startswith("It is done.")] == [ATTACK] * 4
@@ -155,7 +155,7 @@ async def test_in_json_an_attack_stays_inside_its_text(provider: FakeProvider, t
     _, second, _, _ = await attacked(provider, tmp_path, "json")
     (text,) = said(second, "user")
     headings = [line for line in text.splitlines() if re.match(r"\s*===", line)]
-    assert headings == ["=== YOUR TASK ===", "=== DISCUSSION SO FAR ===", "=== YOUR PART ===", "=== RESULT ==="]
+    assert headings == ["=== YOUR TASK ===", "=== DISCUSSION SO FAR ===", "=== YOUR ROLE ===", "=== RESULT ==="]
     assert text.count(json.dumps(ATTACK)[1:-1]) == 5  # the name of a checkpoint is one of them
 
 

@@ -236,7 +236,7 @@ def _shortened(block: PromptBlock, summaries: Mapping[str, str] | None) -> Promp
     if block.content is None or len(block.content) <= SHORT:
         return block
     if not summaries:
-        return replace(block, content=None, omitted="it is summarised when the work begins")
+        return replace(block, content=None, omitted="it is summarized when the execution starts")
     return replace(block, content=list(summaries.values())[-1], is_summary=True)
 
 

@@ -113,7 +113,7 @@ def _markdown_block(block: PromptBlock) -> str:
     if block.omitted is not None:
         lines.append(f"Size: {block.size_bytes:,} bytes, not shown: {block.omitted}")
     if block.content is not None:
-        title = "Content, summarised:" if block.is_summary else "Content:"
+        title = "Summary of the content:" if block.is_summary else "Content:"
         lines += ["", title, fenced(block.content, _LANGUAGES.get(block.format, block.format))]
     return "\n".join(lines)
 
@@ -273,15 +273,14 @@ LAYOUTS = {
         _markdown_titled,
         _markdown_examples,
         _markdown_statements,
-        "between fences of backticks, and so does what tools return",
+        "in fenced code blocks, including tool results,",
     ),
     ContentFormat.XML: PromptLayout(
         _xml,
         _xml_titled,
         _xml_examples,
         _xml_statements,
-        "inside of XML elements other than those of your instructions and your task, and what tools return between"
-        " fences of backticks",
+        "in XML elements other than your instructions and your task, and in the fenced code blocks of tool results,",
     ),
     # Content stands inside of JSON texts, where a line cannot begin.
     ContentFormat.JSON: PromptLayout(
@@ -289,6 +288,6 @@ LAYOUTS = {
         _markdown_titled,
         _json_examples,
         _json_statements,
-        'inside of JSON objects with "context" or "statements", and what tools return between fences of backticks',
+        'in JSON objects with "context" or "statements", and in the fenced code blocks of tool results,',
     ),
 }

@@ -51,7 +51,7 @@ TRIAGE: Json = {
     "required": ["ticket_id", "priority", "summary", "confidence"],
     "additionalProperties": False,
 }
-OBJECT = "=== RESULT ===\nYour answer is one object, in the form that is asked for. It holds:\n- triage.json, in JSON"
+OBJECT = "=== RESULT ===\nReturn one object in the requested format. It contains:\n- triage.json, in JSON"
 FILES = f"""=== RESULT ===
 Write these files, each whole, with the tools; in artifacts_staging there is to be nothing else:
 - artifacts_staging/report.md, in Markdown: A report for the team
@@ -132,7 +132,8 @@ async def test_a_file_tool_with_operations_is_called_with_write() -> None:
 
 async def test_the_answer_is_the_content_of_a_single_file() -> None:
     prompt = (
-        "=== RESULT ===\nYour answer is the content of report.md, in Markdown, whole. What is in it: A short report"
+        "=== RESULT ===\nReply with the complete content of report.md, in Markdown, and nothing else."
+        " Description: A short report"
     )
     response = await converse().send(INPUT + TASK + prompt)
     assert (response.text or "").startswith("# Report\n\n> ")
@@ -202,7 +203,7 @@ async def test_a_proposal_uses_the_operations_that_the_tool_describes() -> None:
         },
         description="Known operations:\n\nsend_email (low risk): Sends mail.\n\n"
         f"issue_refund (high risk): Gives money back.\nParameters: {json.dumps(schema | {'required': ['amount']})}\n"
-        "People have changed {} to {}, because: too much",
+        "Past correction: {} became {}, because: too much",
     )
     response = await converse(described).send(f"{INPUT}=== YOUR TASK ===\nPropose the refund.\n")
     ((_, arguments),) = tool_calls(response)
@@ -263,14 +264,14 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 async def test_a_discussion_reply_responds_to_earlier_statements(layout: str) -> None:
-    prompt = LAYOUTS[layout].format(part="=== YOUR PART ===\nAs the chair, decide.")
+    prompt = LAYOUTS[layout].format(part="=== YOUR ROLE ===\nAs the chair, decide.")
     text = (await converse(system="You are the Architect. You think of structure.").send(prompt)).text or ""
     assert text == mentions("Architect", "think of structure", "Analyst", "The scheduler is late.", "decide")
 
 
 DEBATE = (
     "=== INPUT ===\n```json\n{facts}\n```\n\n=== DISCUSSION SO FAR ===\nBuyer, round 1:\n```text\n{said}\n```\n\n"
-    "=== YOUR PART ===\nYou are Builder in a debate of Builder, Buyer, round 2 of 2. Argue for your side.\n"
+    "=== YOUR ROLE ===\nYou are Builder in a debate of Builder, Buyer, round 2 of 2. Argue for your side.\n"
 )
 FACTS = [f"This is fact number {n} of the case." for n in range(4)]
 

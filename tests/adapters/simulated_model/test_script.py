@@ -146,7 +146,7 @@ async def test_artifacts_are_scripted() -> None:
     listed = "=== RESULT ===\nIt holds:\n- a.md, in Markdown\n- b.json, in JSON"
     reply = await converse(steps=[{"artifacts": {"b": {"n": 1}, "a": None}}], schema=schema).send(listed)
     assert output(reply) == {"b": {"n": 1}}
-    single_file = "=== RESULT ===\nYour answer is the content of a.md, in Markdown."
+    single_file = "=== RESULT ===\nReply with the complete content of a.md, in Markdown."
     assert (await converse(steps=[{"artifacts": {"a": "Given."}}]).send(single_file)).text == "Given."
     object_prompt = "=== RESULT ===\nIt holds:\n- data.json, in JSON"
     reply = await converse(steps=[{"artifacts": {"data": {"n": "wrong"}}}], schema=schema).send(object_prompt)

@@ -68,7 +68,7 @@ async def test_a_free_text_answer_becomes_valid_parameters(app: App) -> None:
     await app.until_run(run, "completed")
     assert app.output(run, "report") == {"region": "South", "rows": 7, "rework": "completed"}
     assert len(models.asked) == 3
-    assert "The answer:\n````text\nThe ```south```, seven.\n````" in models.asked[1].prompt
+    assert "Answer:\n````text\nThe ```south```, seven.\n````" in models.asked[1].prompt
     assert "parameters/region: expected one of" in models.asked[2].last
 
 

@@ -201,12 +201,12 @@ async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(app: 
     assert told.value.errors[0][0] == "/fields/answer"
     await app.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, actor=ADMIN)
     asked = await app.until(lambda: next((a for a in app.run(run).pending_approvals if len(models.asked) == 2), None))
-    assert models.asked[1].last == "admin answers:\n```text\nblue\n```"
+    assert models.asked[1].last == "Answer from admin:\n```text\nblue\n```"
     assert app.execution(run, "paint").form is not None
     await app.cairn.approvals.decide(asked.approval_id, "decline", feedback="Decide yourself.", actor=ADMIN)
     await app.until_run(run, "completed")
     (note,) = app.execution(run, "paint").artifacts_generated
-    assert app.content(note) == b"Nobody answers this:\n```text\nDecide yourself.\n```"
+    assert app.content(note) == b"Question declined:\n```text\nDecide yourself.\n```"
     assert len(models.asked) == 3
 
 
@@ -305,7 +305,7 @@ async def test_a_judges_findings_lead_to_another_attempt_and_are_shown(app: App)
     """Findings have path, expected and actual values; the verdict is stored with its model."""
     models = thinking(app, judging(RUDE, KIND))
     run = await app.done(await app.pipeline(agent("text", "text.md", **kindly("retry"))))
-    assert "- text.md: Nobody likes that. Expected: please Here: now!" in models.asked[2].prompt
+    assert "- text.md: Nobody likes that. Expected: please Actual: now!" in models.asked[2].prompt
     execution = app.execution(run, "text")
     assert app.content(execution.artifacts_generated[0]) == b"Text 3."
     assert [(one.attempt_number, one.by, one.passed, one.reason, one.model) for one in execution.validations] == [
@@ -416,7 +416,7 @@ async def test_an_agent_runs_code_and_makes_an_artifact_of_what_it_wrote(app: Ap
     pipeline = await app.pipeline(agent("count", "numbers.csv", agent={"tools": ["code_execution", "file_operations"]}))
     run = await app.done(pipeline)
     assert app.content(app.execution(run, "count").artifacts_generated[0]) == b"n\r\n42\r\n"
-    assert models.asked[1].last == "It ended well.\n\nIt printed:\n```text\nok\n```"
+    assert models.asked[1].last == "The program succeeded.\n\nOutput:\n```text\nok\n```"
 
 
 async def test_cancelling_a_run_hangs_up_within_a_second(app: App) -> None:

@@ -16,10 +16,10 @@ _HEADING = re.compile(r"^=== (.+?) ===\s*$")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*([\w+-]*)\s*$")
 _ELEMENT = re.compile(r"^<([a-z_]+)((?: [a-z_]+=\"[^\"]*\")*)>(.*?)</\1>", re.DOTALL | re.MULTILINE)
 _FILE = re.compile(r"^- (?:`)?([^\s,`]+\.[A-Za-z0-9]{1,16})(?:`)?(?:,? in [^:\n]*?)?(?::\s*(.*))?$", re.MULTILINE)
-_ANSWER_FILE = re.compile(r"answer is the content of (\S+\.[A-Za-z0-9]{1,16})\b.*?(?:What is in it: (.*))?$", re.DOTALL)
+_ANSWER_FILE = re.compile(r"complete content of (\S+\.[A-Za-z0-9]{1,16})\b.*?(?: Description: (.*))?$", re.DOTALL)
 _ROLE = re.compile(r"\bYou are (?:an? |the )?([^.,\n]{2,80})", re.IGNORECASE)
 _MEMBER = re.compile(r"\bYou are ([^.,\n]{1,80}?)(?: in a |,|\.)")
-_INSTRUCTION_SECTIONS = ("YOUR TASK", "YOUR PART", "YOUR INSTRUCTIONS", "RESULT", "EXAMPLES")
+_INSTRUCTION_SECTIONS = ("YOUR TASK", "YOUR ROLE", "YOUR INSTRUCTIONS", "RESULT", "EXAMPLES")
 _FEEDBACK_SECTIONS = ("DISCUSSION", "REVISION FEEDBACK", "VALIDATION FINDINGS")
 _STATEMENT = re.compile(r"^([^\n:]{1,80}):\n(`{3,})text\n(.*?)\n\2", re.DOTALL | re.MULTILINE)
 
@@ -72,7 +72,7 @@ class ParsedPrompt:
 
     @cached_property
     def turn_instructions(self) -> str:
-        return self.section("YOUR PART")
+        return self.section("YOUR ROLE")
 
     @cached_property
     def agent_name(self) -> str:

@@ -1,4 +1,4 @@
-"""Agents that come with the product. Each is a YAML file beside this one, named after the agent."""
+"""The built-in agents of the library. Each YAML file in this folder defines one and has its name."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from cairn.documents import decode_yaml
 
 @cache
 def builtin_agents() -> Library:
-    """All of them, by name."""
-    found = (entry for entry in files("cairn.definitions.agents").iterdir() if entry.name.endswith(".yaml"))
-    read = (_read(entry.read_text("utf-8")) for entry in sorted(found, key=lambda entry: entry.name))
-    return {agent.name: agent for agent in read}
+    """The built-in agents by name."""
+    entries = (entry for entry in files("cairn.definitions.agents").iterdir() if entry.name.endswith(".yaml"))
+    agents = (_read(entry.read_text("utf-8")) for entry in sorted(entries, key=lambda entry: entry.name))
+    return {agent.name: agent for agent in agents}
 
 
 def _read(text: str) -> LibraryAgent:

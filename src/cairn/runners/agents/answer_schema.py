@@ -19,7 +19,7 @@ class AnswerSchema:
     """The JSON Schema of an answer that is an object."""
 
     schema: dict[str, Any]
-    description: str = "The result, whole."
+    description: str = "The complete result."
 
 
 def request_parameters(tools: Toolbox, answer: AnswerSchema | None) -> ModelRequestParameters:

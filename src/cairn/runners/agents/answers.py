@@ -38,7 +38,7 @@ def read_answer(response: ModelResponse, schema: AnswerSchema | None) -> AgentAn
         if call.tool_name == FINAL_RESULT:
             return _read_object(call.args if call.args is not None else "{}", text)
     if not text.strip():
-        return UnreadableAnswer(f"the answer is empty; hand the result over as {FINAL_RESULT}", is_empty=True)
+        return UnreadableAnswer(f"the answer is empty: return the result with {FINAL_RESULT}", is_empty=True)
     found = _FENCED.match(text)
     return _read_object(found[1] if found else text, text)
 
@@ -51,5 +51,5 @@ def _read_object(content: str | dict[str, Any], text: str) -> AgentAnswer | Unre
     except DocumentError as error:
         return UnreadableAnswer(f"expected one JSON object, but {error}", content)
     if not isinstance(value, dict):
-        return UnreadableAnswer(f"expected one JSON object, but here it is {type(value).__name__}", content)
+        return UnreadableAnswer(f"expected one JSON object, got {type(value).__name__}", content)
     return AgentAnswer(text, value)

@@ -53,16 +53,16 @@ class ObjectResult:
             ((declared, _),) = self.members.values()
             return check(self.schema, value, declared.file)
         if not isinstance(value, dict):
-            return [Mismatch("result", "expected an object with a member for each file")]
+            return [Mismatch("result", "expected an object with a property for each file")]
         mismatches: list[Mismatch] = []
         for key, (declared, schema) in self.members.items():
             if key not in value:
-                mismatches.append(Mismatch(declared.file, f"expected its content as {key!r}, which is missing"))
+                mismatches.append(Mismatch(declared.file, f"missing: add its content as property {key!r}"))
             elif schema is not None:
                 mismatches += check(schema, cast("Any", value[key]), declared.file)
         for key in cast("dict[str, Any]", value):
             if key not in self.members:
-                mismatches.append(Mismatch("result", f"{key!r} is not asked for: leave it out"))
+                mismatches.append(Mismatch("result", f"unknown property {key!r}: remove it"))
         return mismatches
 
     def stage(self, value: Any, staging: Staging) -> None:
@@ -151,19 +151,21 @@ def result_instructions(checkpoint: CheckpointDefinition, *, writes: bool) -> st
     outputs = expected(checkpoint)
     match result_format(checkpoint, writes=writes):
         case FilesResult(declared):
-            lines = [f"Write these files, each whole, with the tools; in {STAGING} there is to be nothing else:"]
+            lines = [
+                f"Write these files with the tools. Each must be complete, and {STAGING} must not contain other files:"
+            ]
             lines += [_list_item(outputs, one, f"{STAGING}/{one.file}", with_schema=True) for one in declared]
-            return "\n".join([*lines, "When all of them are there, end with a few words on what you have done."])
+            return "\n".join([*lines, "When all files are written, reply with a short summary of what you did."])
         case TextResult(artifact) if artifact.required:
             description = _description(outputs, artifact)
             return (
-                f"Your answer is the content of {artifact.file}, in {_format(artifact)}, whole and as it is: no words"
-                " around it, no fence around it." + (f" What is in it: {description}" if description else "")
+                f"Reply with the complete content of {artifact.file}, in {_format(artifact)}, and nothing else: no"
+                " introduction and no code fence around it." + (f" Description: {description}" if description else "")
             )
         case TextResult():
             return ""
         case ObjectResult(members=members):
-            lines = ["Your answer is one object, in the form that is asked for. It holds:"]
+            lines = ["Return one object in the requested format. It contains:"]
             lines += [_list_item(outputs, one, one.file, with_schema=False) for one, _ in members.values()]
             return "\n".join(lines)
 
@@ -174,7 +176,7 @@ def _list_item(outputs: ExpectedArtifacts, artifact: DeclaredArtifact, path: str
         line += f": {description}"
     schema = schema_of(outputs, artifact) if artifact.format == "json" and with_schema else None
     if schema is not None:
-        line += f"\n  It fits this JSON Schema:\n{fenced(encode_json(cast('Any', schema)).decode(), 'json')}"
+        line += f"\n  It must match this JSON Schema:\n{fenced(encode_json(cast('Any', schema)).decode(), 'json')}"
     return line
 
 

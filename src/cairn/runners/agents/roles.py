@@ -12,37 +12,48 @@ from cairn.definitions.model import CheckpointDefinition
 from cairn.runners.prompt_layouts import PromptStatement
 
 AGREED = "AGREED"  # the last line of an agent that has nothing to add
-NO_RESULT_YET = "Say your part. You are not asked for the result yet."
+NO_RESULT_YET = "Contribute to the discussion. Do not produce the result yet."
 
 SEQUENTIAL = (
-    "You work on this in turn: {names}. You are {name}. Say what is missing, and put right what is wrong. If there is"
-    f" nothing left to add or to object to, let {AGREED} be your last line."
+    "You are {name} in a team that takes turns: {names}. Add what is missing and correct what is wrong. If you have"
+    f" nothing to add and no objections, end your reply with the line {AGREED}."
 )
-SEQUENTIAL_LAST = "You work on this in turn: {names}. You are {name}, and you speak last: make the result of all this."
-PARALLEL = "{names} answer this at the same time, each alone; then one result is made of all answers. You are {name}."
-PARALLEL_MERGE = "All have answered alone. Make one result of their answers: keep the best, settle what differs."
-COUNCIL_ANSWER = "You are {name} in a council of {names}. Give your answer; the others will review it."
+SEQUENTIAL_LAST = (
+    "You are {name} in a team that takes turns: {names}. You have the last turn: produce the result of the discussion"
+    " so far."
+)
+PARALLEL = (
+    "You are {name} in a team that works in parallel: {names}. Give your own answer, independent of the others. An"
+    " editor combines all answers afterwards."
+)
+PARALLEL_MERGE = (
+    "The answers above were written independently. Combine them into one result: keep the best of each, and resolve"
+    " contradictions."
+)
+COUNCIL_ANSWER = "You are {name} in a council of {names}. Give your own answer. The other members will review it."
 COUNCIL_REVIEW = (
-    "You are {name} in a council of {names}. Review the answers of the others: what is right, what is wrong, what is"
-    " missing, and which of them you would take."
+    "You are {name} in a council of {names}. Review the answers of the other members: what is right, what is wrong,"
+    " what is missing, and which answer you would choose."
 )
-COUNCIL_CHAIR = "You chair a council. Weigh the answers and the reviews, decide, and make the result."
+COUNCIL_CHAIR = "You chair a council. Weigh the answers and the reviews, decide, and produce the result."
 DEBATE = (
-    "You are {name} in a debate of {names}, round {round} of {rounds}. Argue for your side, answer what the others have"
-    " said, and concede what is right."
+    "You are {name} in a debate of {names}, round {round} of {rounds}. Argue for your position, respond to the"
+    " arguments of the others, and concede what is right."
 )
-DEBATE_JUDGE = "You judge a debate. Weigh the arguments, not who has said them or how often; rule, and make the result."
+DEBATE_JUDGE = (
+    "You judge a debate. Weigh the arguments, not who made them or how often. Decide, and produce the result."
+)
 TEAM_DESIGN = (
-    "Do not do the task yourself: decide who is to do it. Set up at most {max_agents} agents who then {how}. Give each"
-    " a name of its own, a role, and a system prompt and a task prompt that say everything it needs: it knows nothing"
-    " else of these words. Take as few as the task needs."
+    "Do not do the task yourself. Design the team that does it: at most {max_agents} agents, who {how}. Give each agent"
+    " a unique name, a role, a system prompt and a task prompt. Put everything an agent needs into its prompts, because"
+    " it will not see this message. Use as few agents as the task needs."
 )
-TEAM_DESIGN_RESULT = "Your answer is one object, in the form that is asked for: the agents."
+TEAM_DESIGN_RESULT = "Return one object in the requested format. It contains the agents."
 MODE_DESCRIPTIONS = {
-    DiscussionMode.SEQUENTIAL: "speak in turn, each seeing all before",
-    DiscussionMode.PARALLEL: "answer alone at the same time, before one merges their answers",
-    DiscussionMode.COUNCIL: "answer, review one another, and have a chair decide",
-    DiscussionMode.DEBATE: "argue over rounds as sides, and have a judge rule",
+    DiscussionMode.SEQUENTIAL: "take turns and see all earlier contributions",
+    DiscussionMode.PARALLEL: "answer independently before an editor combines their answers",
+    DiscussionMode.COUNCIL: "answer, review each other and leave the decision to a chair",
+    DiscussionMode.DEBATE: "argue for different positions and leave the decision to a judge",
 }
 CLOSERS = {
     DiscussionMode.PARALLEL: ("Editor", "merger", "merges", "editor"),
@@ -101,7 +112,7 @@ def team_of(agents: Sequence[Agent], mode: DiscussionMode) -> Team:
             return Team(tuple(one for one in agents if one is not agent), agent)
     taken = {agent.name for agent in agents}
     while name in taken:
-        name = f"{name} of the house"
+        name = f"Cairn {name}"
     return Team(tuple(agents), Agent(name=name))
 
 
@@ -151,7 +162,7 @@ def single_agent(checkpoint: CheckpointDefinition) -> Agent:
 
 def design_role(config: AgentConfig) -> TurnRole:
     """The role of a meta-agent."""
-    agent = Agent(name="Meta-agent", system_prompt="You set up teams of agents.", tools=())
+    agent = Agent(name="Meta-agent", system_prompt="You design teams of agents.", tools=())
     text = TEAM_DESIGN.format(max_agents=config.max_agents, how=MODE_DESCRIPTIONS[config.discussion_mode])
     instructions = f"{text}\n\n{config.meta_agent_instructions or ''}".strip()
     return TurnRole(agent, produces_result=False, instructions=instructions, no_result=TEAM_DESIGN_RESULT)

@@ -41,7 +41,7 @@ from cairn.runners.staging import Staging
 async def run_session(work: WorkOrder, resources: AgentResources) -> Outcome:
     """Run the work order. Errors of models, tools and prompts become outcomes."""
     if unknown := [agent.library_agent for agent in agents_of(work.checkpoint) if agent.library_agent]:
-        message = f"The agent library has no agent {unknown[0]!r}: save it, or have the checkpoint name another."
+        message = f"The agent library has no agent {unknown[0]!r}. Save it, or choose another agent in the checkpoint."
         return Errored(Failure("unknown_agent", message, is_final=True))
     try:
         session = await AgentSession.open(work, resources)
@@ -119,19 +119,19 @@ class AgentSession:
         )
         agents = designed_agents(self.config, await self.loop.run(turn))
         names = "; ".join(f"{agent.name}: {agent.role}" for agent in agents)
-        self.work.log("info", f"{role.agent.name} has set up {names}", None)
+        self.work.log("info", f"{role.agent.name} designed the team: {names}", None)
         return agents
 
     # ---- turns --------------------------------------------------------------------------------------------------
     async def take_turn(self, name: str, role: TurnRole) -> AgentAnswer:
-        self.work.progress(None, f"{role.agent.name} is at work")
+        self.work.progress(None, f"{role.agent.name} is working")
         return await self.loop.run(await self.build_turn(name, role))
 
     async def build_turn(self, name: str, role: TurnRole) -> Turn:
         chosen = await self.choose_model(role.agent)
         limits = self.resources.limits
         context = await asyncio.to_thread(compose, self.work.checkpoint, self.inputs, role, limits)
-        statements = [(f"what {one.speaker} has said", len(one.text)) for one in role.statements]
+        statements = [(f"statement of {one.speaker}", len(one.text)) for one in role.statements]
         check_length(context, limits.max_context_length, statements)
         result = self.result_format(role.agent) if role.produces_result else None
         return Turn(
@@ -168,7 +168,7 @@ class AgentSession:
             case FilesResult():
                 written = {entry.path.partition("/")[2] for entry in self.jail.entries("artifacts_staging")}
                 return [
-                    Mismatch(f"artifacts_staging/{one.file}", "it is asked for, and not written yet")
+                    Mismatch(f"artifacts_staging/{one.file}", "required, but not written yet")
                     for one in result.declared
                     if one.required and one.file not in written
                 ]
@@ -190,7 +190,7 @@ class AgentSession:
                 result.stage(answer.value, staging)
             case ObjectResult() as result:
                 for declared, _ in result.members.values():
-                    staging.refuse(declared.name, "the answer could not be read as JSON")
+                    staging.refuse(declared.name, "the answer is not valid JSON")
             case FilesResult():
                 pass
         return judge(self.work, staging.so_far(), self.resources.limits)

@@ -30,7 +30,7 @@ def design_schema(config: AgentConfig) -> AnswerSchema:
         "required": ["agents"],
         "additionalProperties": False,
     }
-    return AnswerSchema(schema, "The agents who are to work on the task.")
+    return AnswerSchema(schema, "The agents that will work on the task.")
 
 
 def check_design(config: AgentConfig, answer: AgentAnswer) -> list[Mismatch]:
@@ -39,7 +39,7 @@ def check_design(config: AgentConfig, answer: AgentAnswer) -> list[Mismatch]:
         return mismatches
     names = [one["name"].strip().casefold() for one in _agents(answer)]
     repeated = sorted({name for name in names if names.count(name) > 1})
-    return [Mismatch("agents", f"two agents are called {name!r}: give each a name of its own") for name in repeated]
+    return [Mismatch("agents", f"the name {name!r} is used twice: give each agent a unique name") for name in repeated]
 
 
 def designed_agents(config: AgentConfig, answer: AgentAnswer) -> tuple[Agent, ...]:

@@ -46,7 +46,7 @@ class ToolSession:
         tools += deferred_tools(names, self._work, inputs)
         search = resources.policy.search.mode if WEB_SEARCH in names else ""
         if search == "off":
-            raise ToolNotAvailable("web_search is off: let an admin set web_search to native or backend.")
+            raise ToolNotAvailable("web_search is turned off. Ask an admin to set web_search to native or backend.")
         if search == "backend":
             tools.append(search_tool(resources.policy.search, resources.http))
         native = (native_search(chosen.model),) if search == "native" else ()

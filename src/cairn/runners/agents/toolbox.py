@@ -39,7 +39,7 @@ class Toolbox:
     def find(self, name: str) -> Tool:
         tool = self.tools.get(name)
         if tool is None:
-            raise ToolError(f"There is no tool {name!r}. There are: {', '.join(self.tools) or 'none'}.")
+            raise ToolError(f"Unknown tool {name!r}. Available tools: {', '.join(self.tools) or 'none'}.")
         return tool
 
 
@@ -51,16 +51,16 @@ def parse_arguments(tool: Tool, arguments: str | dict[str, Any] | None) -> dict[
     try:
         value = decode_json(arguments or "{}") if isinstance(arguments, str | None) else arguments
     except DocumentError as error:
-        raise ToolError(f"The arguments of {tool.name} are no JSON: {error}.") from None
+        raise ToolError(f"The arguments of {tool.name} are not valid JSON: {error}.") from None
     if not isinstance(value, dict):
-        raise ToolError(f"The arguments of {tool.name} are an object.")
+        raise ToolError(f"The arguments of {tool.name} must be an object.")
     try:
         errors = check_value(tool.parameters, cast("Any", value))
     except SchemaError:  # the schema of an MCP tool is unusable; its server checks the arguments
         errors = []
     if errors:
         message = "; ".join(f"{path or 'arguments'}: {text}" for path, text in errors[:MAX_ERRORS])
-        raise ToolError(f"The arguments of {tool.name} do not fit: {message}.")
+        raise ToolError(f"Invalid arguments of {tool.name}: {message}.")
     if tool.check is not None:
         tool.check(value)
     return cast("dict[str, Any]", value)
@@ -70,6 +70,6 @@ def as_data(title: str, content: str, language: str = "text") -> str:
     """A tool result in a fence, so that a model can't mistake it for instructions. Long results are cut."""
     cut = ""
     if len(content) > MAX_RESULT_CHARACTERS:
-        cut = f"\nOf {len(content):,} characters these are the first {MAX_RESULT_CHARACTERS:,}."
+        cut = f"\nCut: these are the first {MAX_RESULT_CHARACTERS:,} of {len(content):,} characters."
         content = content[:MAX_RESULT_CHARACTERS]
     return f"{one_line(title)}:\n{fenced(content, language)}{cut}"

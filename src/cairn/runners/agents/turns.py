@@ -128,7 +128,7 @@ class TurnLoop:
                 return answer  # invalid when it was saved, but it passes the checks now
         raise ModelError(
             ModelErrorKind.BAD_ANSWER,
-            f"{turn.speaker} has not come to an end in {MAX_REQUESTS} calls. Make the task smaller or clearer.",
+            f"{turn.speaker} did not finish within {MAX_REQUESTS} model calls. Make the task smaller or clearer.",
             model=turn.chosen.name,
         )
 
@@ -168,7 +168,7 @@ class TurnLoop:
             raise explained from error
         if response.state in ("interrupted", "incomplete"):
             raise ModelError(
-                ModelErrorKind.NETWORK, "The connection broke off in the middle of an answer.", model=turn.chosen.name
+                ModelErrorKind.NETWORK, "The connection was lost in the middle of an answer.", model=turn.chosen.name
             )
         return response
 
@@ -196,7 +196,7 @@ class TurnLoop:
             text = text_of(response)[:300]
             raise ModelError(
                 ModelErrorKind.REFUSAL,
-                f"{model} refused to answer{f': {text}' if text else ''}. Change the task or take another model.",
+                f"{model} refused to answer{f': {text}' if text else ''}. Change the task or choose another model.",
                 model=model,
             )
         if response.finish_reason == "length":
@@ -204,8 +204,8 @@ class TurnLoop:
             tokens = f" of {limit:,} tokens" if isinstance(limit, int) else ""
             raise ModelError(
                 ModelErrorKind.BAD_ANSWER,
-                f"The answer of {model} was longer than its limit{tokens} and was cut off. Raise max_tokens, or ask for"
-                " less at a time.",
+                f"The answer of {model} exceeded its limit{tokens} and was cut off. Raise max_tokens, or ask for less"
+                " at a time.",
                 model=model,
             )
 
@@ -229,10 +229,10 @@ class TurnLoop:
         self, turn: Turn, history: TurnHistory, response: ModelResponse, mismatches: Sequence[Mismatch]
     ) -> None:
         if _corrections(history) >= MAX_CORRECTIONS:
-            message = f"{turn.chosen.name} gives no answer that can be read: {mismatches[0].message}."
+            message = f"{turn.chosen.name} returned no readable answer: {mismatches[0].message}."
             raise ModelError(ModelErrorKind.BAD_ANSWER, message, model=turn.chosen.name)
         lines = "\n".join(f"- {one_line(str(mismatch))}" for mismatch in mismatches)
-        text = f"That does not fit yet:\n{lines}\nAnswer once more, whole."
+        text = f"Your answer is not valid:\n{lines}\nReply again with the complete answer."
         parts: list[ModelRequestPart] = [
             ToolReturnPart(FINAL_RESULT, text, tool_call_id=call.tool_call_id, outcome="failed")
             for call in response.tool_calls
@@ -267,7 +267,7 @@ class TurnLoop:
     ) -> ToolReturnPart | PendingToolCall:
         name, call_id = call.tool_name, call.tool_call_id
         if name == FINAL_RESULT:
-            text = "Not taken: call it alone, when the other calls are done."
+            text = f"Not accepted. Call {FINAL_RESULT} alone, after all other calls are done."
             return ToolReturnPart(name, text, tool_call_id=call_id, outcome="failed")
         try:
             tool = turn.tools.find(name)
@@ -275,10 +275,10 @@ class TurnLoop:
             if tool.use is None:
                 call_site = {"turn": turn.name, "tool_call_id": call_id, "conversation": history.conversation_id}
                 return PendingToolCall(turn.name, tool, arguments, call_site)
-            self.log("info", f"{turn.speaker} uses {name}.", {"tool": name, "arguments": _shortened(arguments)})
+            self.log("info", f"{turn.speaker} calls {name}.", {"tool": name, "arguments": _shortened(arguments)})
             return ToolReturnPart(name, await tool.use(arguments), tool_call_id=call_id)
         except ToolError as error:
-            self.log("info", f"{turn.speaker} could not use {name}: {error}", {"tool": name})
+            self.log("info", f"{turn.speaker} called {name}, which failed: {error}", {"tool": name})
             return ToolReturnPart(name, str(error), tool_call_id=call_id, outcome="failed")
 
 

@@ -46,18 +46,19 @@ def code_tool(
 ) -> Tool:
     """The `run_python` tool. Raises ToolNotAvailable if the sandbox is weaker than the policy requires."""
     if sandbox is None or status is None:
-        raise ToolNotAvailable("code_execution cannot be used: this server has no sandbox.")
+        raise ToolNotAvailable("code_execution is not available: this server has no sandbox.")
     if status.level.is_weaker(policy.code_level):
         raise ToolNotAvailable(
-            f"code_execution is to run at the level {policy.code_level.value}, and this machine reaches"
-            f" {status.level.value} only: {status.reason} Make it work, or let an admin set code_sandbox to"
+            f"code_execution requires the sandbox level {policy.code_level.value}, but this machine only provides"
+            f" {status.level.value}: {status.reason} Fix the sandbox, or ask an admin to set code_sandbox to"
             f" {status.level.value}."
         )
     tool = CodeTool(work, policy, sandbox, slots)
     description = (
-        "Run a Python program. It has no network, and sees only your folder workspace/, which is its current folder;"
-        f" what it prints comes back. It has {policy.code_timeout_seconds:g} seconds. To make an artifact of a file"
-        " that it writes, copy the file to artifacts_staging/ afterwards."
+        "Run a Python program and return its output. The program has no network access. Its working directory is your"
+        " folder workspace/, the only folder it can access. It is stopped after"
+        f" {policy.code_timeout_seconds:g} seconds. To make a file that it writes an artifact, copy the file to"
+        " artifacts_staging/ afterwards."
     )
     schema: dict[str, Any] = {
         "type": "object",
@@ -108,7 +109,7 @@ class CodeTool:
             await to_its_end(_drain(process, readers))
         output, errors = streams
         ending = _ending(exit_code, self._policy.code_timeout_seconds)
-        return "\n\n".join([ending, *output.text("It printed"), *errors.text("Errors")])
+        return "\n\n".join([ending, *output.text("Output"), *errors.text("Errors")])
 
 
 class _CapturedStream:
@@ -141,11 +142,11 @@ async def _drain(process: Process, readers: Sequence[asyncio.Future[None]]) -> N
 
 def _ending(exit_code: int | None, seconds: float) -> str:
     if exit_code is None:
-        return f"It was stopped: it took longer than {seconds:g} seconds."
+        return f"The program was stopped after {seconds:g} seconds."
     number = -exit_code if exit_code < 0 else exit_code - 128
     if number in {one.value for one in signal.Signals}:
-        return f"It was ended by {signal.Signals(number).name}: perhaps it needed more than it may use."
-    return "It ended well." if exit_code == 0 else f"It ended with status {exit_code}."
+        return f"The program was killed by {signal.Signals(number).name}. It may have exceeded a limit."
+    return "The program succeeded." if exit_code == 0 else f"The program failed with exit code {exit_code}."
 
 
 def chown_files(workspace: Path) -> None:

@@ -47,18 +47,18 @@ def deferred_tools(names: Sequence[str], work: WorkOrder, inputs: ResolvedInputs
 def _propose_action(work: WorkOrder) -> Tool:
     known = "\n\n".join(map(_describe, work.action_offers))
     description = (
-        "Have something done outside of this work. People or rules decide whether it is done, and may change its"
-        " parameters; you are told what was decided, with the parameters that count and what came of it. Say why you"
-        " propose it and how sure you are." + (f" Known operations:\n\n{known}" if known else "")
+        "Propose an action outside this run. Rules or people decide whether it is executed, and may change its"
+        " parameters. You receive the decision, the final parameters and the outcome. Explain why you propose the"
+        " action and how confident you are." + (f" Available operations:\n\n{known}" if known else "")
     )
     schema = _object(
         {
             "operation_type": {"type": "string", "minLength": 1, "maxLength": 200},
             "parameters": {"type": "object"},
-            "reasoning": {**_TEXT, "description": "Why, for whoever decides."},
+            "reasoning": {**_TEXT, "description": "The reason, for the people who decide."},
             "confidence": {"type": "number", "minimum": 0, "maximum": 1},
             "risk_level": {"enum": list(RISKS)},
-            "supporting_data": {"description": "What whoever decides should see beside it; any JSON."},
+            "supporting_data": {"description": "Any further JSON data for the people who decide."},
         },
         "operation_type",
         "parameters",
@@ -74,7 +74,7 @@ def _describe(offer: ActionOffer) -> str:
         text += f"\nParameters: {encode_json(offer.schema).decode()}"
     for one in offer.corrections:
         proposed, approved = (encode_json(cast("Any", dict(side))).decode() for side in (one.proposed, one.approved))
-        text += f"\nPeople have changed {proposed} to {approved}" + (f", because: {one.reason}" if one.reason else "")
+        text += f"\nPast correction: {proposed} became {approved}" + (f", because: {one.reason}" if one.reason else "")
     return text
 
 
@@ -89,14 +89,14 @@ def _check_action(work: WorkOrder, arguments: Mapping[str, Any]) -> None:
 def _request_rework(inputs: ResolvedInputs) -> Tool:
     listed = ", ".join(f"{key} ({source.checkpoint_name})" for key, source in inputs.completed.items())
     description = (
-        "Send work back to an earlier checkpoint of this run and wait until it is done again. Do so only if your own"
-        f" task cannot be done well with what you were given. Checkpoints: {listed}."
+        "Send work back to an earlier checkpoint of this run and wait for the new result. Use this only if you can't do"
+        f" your own task well with the inputs you have. Checkpoints: {listed}."
     )
     schema = _object(
         {
             "checkpoint": {"enum": list(inputs.completed)},
-            "prompt": {**_TEXT, "description": "What is to be done now, in full: it knows nothing of your work."},
-            "reason": {**_TEXT, "description": "What is wrong with what is there."},
+            "prompt": {**_TEXT, "description": "Complete instructions. The checkpoint does not see your work."},
+            "reason": {**_TEXT, "description": "What is wrong with the current result."},
         },
         "checkpoint",
         "prompt",
@@ -107,8 +107,8 @@ def _request_rework(inputs: ResolvedInputs) -> Tool:
 
 def _ask_human() -> Tool:
     description = (
-        "Ask the people who look after this run, and wait for their answer, which may take hours. Ask only what you"
-        " cannot find out or decide yourself, everything at once."
+        "Ask the people in charge of this run and wait for their answer, which may take hours. Ask only what you can't"
+        " find out or decide yourself, and ask everything at once."
     )
     schema = _object(
         {
@@ -119,7 +119,7 @@ def _ask_human() -> Tool:
                 "minItems": 2,
                 "maxItems": 20,
                 "uniqueItems": True,
-                "description": "If one of these is to be chosen.",
+                "description": "The possible answers, if there is a fixed choice.",
             },
         },
         "question",
@@ -139,21 +139,19 @@ def recorded_answer(pending: PendingToolCall, work: WorkOrder) -> str | None:
         return None
     match pending.tool.waits_for:
         case "action":
-            return as_data(
-                "What was decided", encode_json(cast("Any", dict(call.result)), indent=True).decode(), "json"
-            )
+            return as_data("Decision", encode_json(cast("Any", dict(call.result)), indent=True).decode(), "json")
         case "rework":
             return _rework_result(call, work)
         case _:
             if call.result.get("declined"):
-                return as_data("Nobody answers this", str(call.result.get("reason") or "No reason was given."))
-            return as_data(f"{call.result.get('by') or 'A person'} answers", str(call.result.get("answer", "")))
+                return as_data("Question declined", str(call.result.get("reason") or "No reason was given."))
+            return as_data(f"Answer from {call.result.get('by') or 'a person'}", str(call.result.get("answer", "")))
 
 
 def _rework_result(call: RecordedCall, work: WorkOrder) -> str:
     """The outcome of the rework, with the new artifacts as far as they fit."""
     result, key = dict(call.result or {}), str(call.arguments.get("request", {}).get("checkpoint", ""))
-    parts = [as_data(f"The rework of {key}", encode_json(cast("Any", result), indent=True).decode(), "json")]
+    parts = [as_data(f"Rework of {key}", encode_json(cast("Any", result), indent=True).decode(), "json")]
     source = work.material.resolved_inputs.completed.get(key)
     left = MAX_RESULT_CHARACTERS
     for artifact in source.artifacts if source is not None and result.get("status") == "completed" else ():
@@ -163,7 +161,7 @@ def _rework_result(call: RecordedCall, work: WorkOrder) -> str:
             text = None
         if text is not None:
             left -= artifact.size
-            parts.append(as_data(f"{artifact.name}.{artifact.format} as it is now", text))
+            parts.append(as_data(f"New version of {artifact.name}.{artifact.format}", text))
     return "\n\n".join(parts)
 
 

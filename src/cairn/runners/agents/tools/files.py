@@ -19,8 +19,11 @@ MAX_MATCHES = 100
 MAX_MATCH_CHARACTERS = 300
 MAX_SEARCH_BYTES = 100 * MEGABYTE  # per call
 
-PATH: dict[str, Any] = {"type": "string", "description": "Such as workspace/notes.txt or artifacts_staging/report.md"}
-FOLDER: dict[str, Any] = {"type": "string", "description": "A folder; by default everything", "default": ""}
+PATH: dict[str, Any] = {
+    "type": "string",
+    "description": "A path, such as workspace/notes.txt or artifacts_staging/report.md.",
+}
+FOLDER: dict[str, Any] = {"type": "string", "description": "A folder. Default: all folders.", "default": ""}
 
 
 def file_tools(jail: Jail, folders: Sequence[str], max_bytes: int) -> list[Tool]:
@@ -29,13 +32,13 @@ def file_tools(jail: Jail, folders: Sequence[str], max_bytes: int) -> list[Tool]
     return [
         _tool(
             "list_files",
-            f"List files and folders with their sizes. You have two folders: {' and '.join(folders)}.",
+            f"List files and folders with their sizes. Your folders are {' and '.join(folders)}.",
             files.list,
             {"folder": FOLDER},
         ),
         _tool(
             "read_file",
-            "Read a text file, or some lines of it.",
+            "Read a text file or a range of its lines.",
             files.read,
             {
                 "path": PATH,
@@ -46,7 +49,7 @@ def file_tools(jail: Jail, folders: Sequence[str], max_bytes: int) -> list[Tool]
         ),
         _tool(
             "write_file",
-            "Write a text file whole; one that is there is replaced.",
+            "Write a complete text file. An existing file is replaced.",
             files.write,
             {"path": PATH, "content": {"type": "string"}},
             "path",
@@ -54,7 +57,7 @@ def file_tools(jail: Jail, folders: Sequence[str], max_bytes: int) -> list[Tool]
         ),
         _tool(
             "edit_file",
-            "Replace a piece of text in a file. The piece has to stand there exactly once, unless `all` is true.",
+            "Replace text in a file. The old text must occur exactly once, unless `all` is true.",
             files.edit,
             {
                 "path": PATH,
@@ -68,14 +71,14 @@ def file_tools(jail: Jail, folders: Sequence[str], max_bytes: int) -> list[Tool]
         ),
         _tool(
             "search_files",
-            "Find the lines that contain a text, in all files below a folder. Upper and lower case are the same.",
+            "Find lines that contain a text, in all files of a folder and its subfolders. Case is ignored.",
             files.search,
             {"text": {"type": "string", "minLength": 1}, "folder": FOLDER},
             "text",
         ),
         _tool(
             "copy_file",
-            "Copy a file, also one that is no text.",
+            "Copy a text or binary file.",
             files.copy,
             {"source": PATH, "target": PATH},
             "source",
@@ -90,7 +93,7 @@ def _tool(name: str, description: str, call: Callable[..., str], properties: dic
         try:
             return await asyncio.to_thread(lambda: call(**arguments))
         except OSError as error:
-            raise ToolError(f"That did not work: {error.strerror or error}.") from None
+            raise ToolError(f"The operation failed: {error.strerror or error}.") from None
 
     schema = {
         "type": "object",
@@ -112,15 +115,15 @@ class FileTools:
     def list(self, folder: str = "") -> str:
         found = list(islice(self._below(folder), MAX_ENTRIES + 1))
         lines = [_describe(entry) for entry in found[:MAX_ENTRIES]]
-        more = ["And more: list a folder of it."] if len(found) > MAX_ENTRIES else []
-        return as_data("Files", "\n".join([*lines, *more]) or "There are none yet.")
+        more = ["There are more files. List a subfolder to see them."] if len(found) > MAX_ENTRIES else []
+        return as_data("Files", "\n".join([*lines, *more]) or "No files.")
 
     def read(self, path: str, first_line: int = 1, lines: int = MAX_LINES) -> str:
         name, text = self._jail.normalize(path), self._text(path)
         all_lines = text.splitlines(keepends=True)
         selected = all_lines[first_line - 1 : first_line - 1 + lines]
         if not selected and all_lines:
-            raise ToolError(f"{name} has {len(all_lines):,} lines.")
+            raise ToolError(f"{name} has only {len(all_lines):,} lines.")
         last = first_line + len(selected) - 1
         part = "" if len(selected) == len(all_lines) else f", lines {first_line:,} to {last:,} of {len(all_lines):,}"
         return as_data(f"{name}{part}", "".join(selected))
@@ -134,16 +137,16 @@ class FileTools:
         text, name = self._text(path), self._jail.normalize(path)
         count = text.count(old)
         if count == 0:
-            raise ToolError(f"That text does not stand in {name}. Read it again: every space and line break counts.")
+            raise ToolError(f"Text not found in {name}. Read it again: spaces and line breaks must match exactly.")
         if count > 1 and not all:
-            raise ToolError(f"That text stands in {name} {count} times. Give more of what is around it, or set `all`.")
+            raise ToolError(f"The text occurs {count} times in {name}. Include more surrounding text, or set `all`.")
         self._jail.write(path, _encoded(text.replace(old, new)), self._max_bytes)
-        return f"Changed {count} place{'s' if count > 1 else ''} in {name}."
+        return f"Replaced {count} occurrence{'s' if count > 1 else ''} in {name}."
 
     def search(self, text: str, folder: str = "") -> str:
         found = list(islice(self._matches(text.casefold(), folder), MAX_MATCHES + 1))
-        more = ["And more: search for something rarer."] if len(found) > MAX_MATCHES else []
-        return as_data("Matches", "\n".join([*found[:MAX_MATCHES], *more]) or "There are none.")
+        more = ["There are more matches. Search for a more specific text."] if len(found) > MAX_MATCHES else []
+        return as_data("Matches", "\n".join([*found[:MAX_MATCHES], *more]) or "No matches.")
 
     def copy(self, source: str, target: str) -> str:
         data = self._jail.read(source, self._max_bytes)
@@ -182,11 +185,11 @@ class FileTools:
 def _describe(entry: Entry) -> str:
     path = shown(entry.path)
     if path != entry.path:
-        return f"{path} (a name that cannot be used here)"
+        return f"{path} (unsupported name)"
     if entry.is_folder:
         return f"{path}/"
     if not entry.is_file:
-        return f"{path} (a link or no plain file)"
+        return f"{path} (a link or a special file)"
     return f"{path} ({entry.size:,} bytes)" if entry.size < MEGABYTE else f"{path} ({megabytes(entry.size)})"
 
 
@@ -194,4 +197,4 @@ def _encoded(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise ToolError("The text holds half of a surrogate pair, which is not a character.") from None
+        raise ToolError("The text contains half of a surrogate pair, which is not a valid character.") from None

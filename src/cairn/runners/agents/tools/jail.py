@@ -52,12 +52,12 @@ class Jail:
     def _parts(self, path: str) -> list[str]:
         quoted = f"{path[:80]!r}"
         if path.startswith(("/", "~")) or "\\" in path:
-            raise ToolError(f"{quoted} is not a path here. Paths are relative, and begin with {self._names}.")
+            raise ToolError(f"{quoted} is not a valid path. Use a relative path that starts with {self._names}.")
         parts = [part for part in path.split("/") if part not in ("", ".")]
         if ".." in parts:
-            raise ToolError(f"{quoted} leads out of the folders that you may use: {self._names}.")
+            raise ToolError(f"{quoted} is outside of your folders. Use a path in {self._names}.")
         if len(path) > MAX_PATH_CHARACTERS or len(parts) > MAX_DEPTH or any(map(_is_invalid, parts)):
-            raise ToolError(f"{quoted} cannot be the name of a file.")
+            raise ToolError(f"{quoted} is not a valid file name.")
         if not parts or parts[0] not in self._folders:
             joined = "/".join(parts)
             parts = [self._default_folders.get(joined, self._first), *parts]
@@ -73,18 +73,20 @@ class Jail:
             size = os.fstat(file).st_size
             if size > max_bytes:
                 raise ToolError(
-                    f"{self.normalize(path)} has {megabytes(size)}; at most {megabytes(max_bytes)} can be read."
+                    f"{self.normalize(path)} is too large: {megabytes(size)}. The limit is {megabytes(max_bytes)}."
                 )
             return _read_all(file, max_bytes)
 
     def write(self, path: str, content: bytes, max_bytes: int) -> bool:
         """Create or replace a file. Returns whether it existed."""
         if len(content) > max_bytes:
-            raise ToolError(f"That has {megabytes(len(content))}; a file has at most {megabytes(max_bytes)}.")
+            raise ToolError(
+                f"The content is too large: {megabytes(len(content))}. The limit is {megabytes(max_bytes)}."
+            )
         with self._parent(path, create=True) as (folder, name):
             existing = _kind(folder, name)
             if existing not in (None, stat.S_IFREG):
-                raise ToolError(f"{self.normalize(path)} is no file that can be written: something else stands there.")
+                raise ToolError(f"{self.normalize(path)} can't be written: it is a folder, a link or a special file.")
             temp = f"{TEMP_PREFIX}{os.urandom(8).hex()}"
             try:
                 file = os.open(temp, _CREATE, 0o644, dir_fd=folder)
@@ -106,7 +108,7 @@ class Jail:
         """Delete a file or a link, but not the target of a link."""
         with self._parent(path) as (folder, name):
             if _kind(folder, name) == stat.S_IFDIR:
-                raise ToolError(f"{self.normalize(path)} is a folder; only files can be deleted.")
+                raise ToolError(f"{self.normalize(path)} is a folder. Only files can be deleted.")
             os.unlink(name, dir_fd=folder)
 
     # ---- folders ----------------------------------------------------------------------------------------------
@@ -149,7 +151,7 @@ class Jail:
             try:
                 yield fd, name
             except FileNotFoundError:
-                raise ToolError(f"There is no {self.normalize(path)}.") from None
+                raise ToolError(f"{self.normalize(path)} does not exist.") from None
 
     @contextmanager
     def _open_file(self, folder: int, name: str, path: str) -> Generator[int]:
@@ -157,11 +159,11 @@ class Jail:
             file = os.open(name, _READ, dir_fd=folder)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENXIO, errno.EACCES):
-                raise ToolError(f"{self.normalize(path)} cannot be read: it is a link or no plain file.") from None
+                raise ToolError(f"{self.normalize(path)} can't be read: it is a link or a special file.") from None
             raise
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise ToolError(f"{self.normalize(path)} is a folder or no plain file.")
+                raise ToolError(f"{self.normalize(path)} is a folder or a special file.")
             yield file
         finally:
             os.close(file)
@@ -179,10 +181,12 @@ class Jail:
         try:
             return open_it()
         except FileNotFoundError:
-            raise ToolError(f"There is no {self.normalize(path)}.") from None
+            raise ToolError(f"{self.normalize(path)} does not exist.") from None
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.EACCES):
-                raise ToolError(f"{self.normalize(path)} cannot be opened: a link or a file is in the way.") from None
+                raise ToolError(
+                    f"{self.normalize(path)} can't be opened: its path contains a link or a file."
+                ) from None
             raise
 
     def _chown(self, fd: int, path: str) -> None:

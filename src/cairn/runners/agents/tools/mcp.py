@@ -61,13 +61,13 @@ class McpServers:
             settings = self._servers.get(server)
             if settings is None:
                 known = ", ".join(sorted(self._servers)) or "none"
-                raise ToolNotAvailable(f"The settings name no MCP server {server!r}. They name: {known}.")
+                raise ToolNotAvailable(f"The MCP server {server!r} is not configured. Configured servers: {known}.")
             connection = self._connections[server] = McpConnection(server, self._resolve_secrets(server, settings))
         offered = await connection.tools()
         missing = sorted((allowed or set()) - offered.keys())
         if missing:
             known = ", ".join(sorted(offered)) or "none"
-            raise ToolNotAvailable(f"The MCP server {server} has no tool {', '.join(missing)}. It has: {known}.")
+            raise ToolNotAvailable(f"The MCP server {server} has no tool {', '.join(missing)}. Its tools: {known}.")
         return [tool for name, tool in offered.items() if allowed is None or name in allowed]
 
     def _resolve_secrets(self, name: str, server: McpServer) -> McpServer:
@@ -76,7 +76,7 @@ class McpServers:
             for key, value in values.items():
                 secret = self._secret(value.removeprefix(SECRET_PREFIX)) if value.startswith(SECRET_PREFIX) else value
                 if secret is None:
-                    raise ToolNotAvailable(f"The MCP server {name} needs {value}, which the secret store has not got.")
+                    raise ToolNotAvailable(f"The MCP server {name} needs {value}, but this secret does not exist.")
                 resolved[key] = secret
             return resolved
 
@@ -101,7 +101,7 @@ class McpConnection:
         try:
             return (await asyncio.wait_for(asyncio.shield(self._ready), START_SECONDS))[1]
         except TimeoutError:
-            raise self._unavailable("it does not answer") from None
+            raise self._unavailable("it does not respond") from None
 
     async def _serve(self) -> None:
         try:
@@ -136,8 +136,8 @@ class McpConnection:
                     offered.name, arguments, read_timeout_seconds=self._server.timeout_seconds
                 )
             except Exception as error:  # noqa: BLE001 - another program may raise anything
-                raise ToolError(as_data(f"{self._name} did not do it", _describe(error))) from None
-            content = as_data(f"{self._name} answers", _content(result))
+                raise ToolError(as_data(f"Error from {self._name}", _describe(error))) from None
+            content = as_data(f"Result from {self._name}", _content(result))
             if result.is_error:
                 raise ToolError(content)
             return content
@@ -155,7 +155,7 @@ class McpConnection:
             self._ready.cancel()
 
     def _unavailable(self, reason: str) -> ToolNotAvailable:
-        return ToolNotAvailable(f"The MCP server {self._name} cannot be used: {reason}.")
+        return ToolNotAvailable(f"The MCP server {self._name} is not available: {reason}.")
 
 
 def _content(result: CallToolResult) -> str:
@@ -164,7 +164,7 @@ def _content(result: CallToolResult) -> str:
     if not texts and result.structured_content is not None:
         texts = [encode_json(result.structured_content, indent=True).decode()]
     if others:
-        texts.append(f"({others} more that are no text)")
+        texts.append(f"({others} more items that are not text)")
     return "\n".join(texts)
 
 

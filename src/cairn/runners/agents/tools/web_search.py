@@ -22,14 +22,14 @@ MAX_EXCERPT_CHARACTERS = 1_000
 def native_search(model: Model) -> WebSearchTool:
     """The search tool of the model's provider. Raises ToolNotAvailable if the model has none."""
     if WebSearchTool not in model.supported_native_tools():
-        raise ToolNotAvailable("web_search cannot be used: this model has no search of its own. Take another model.")
+        raise ToolNotAvailable("web_search is not available: this model has no native search. Choose another model.")
     return WebSearchTool()
 
 
 def search_tool(policy: SearchPolicy, http: HttpClient | None) -> Tool:
     """A tool that queries the search service from the settings."""
     if http is None or policy.url is None:
-        raise ToolNotAvailable("web_search cannot be used: let an admin set web_search and web_search_url.")
+        raise ToolNotAvailable("web_search is not available. Ask an admin to set web_search and web_search_url.")
     search = SearchTool(policy, policy.url, http)
     schema: dict[str, Any] = {
         "type": "object",
@@ -37,7 +37,7 @@ def search_tool(policy: SearchPolicy, http: HttpClient | None) -> Tool:
         "required": ["query"],
         "additionalProperties": False,
     }
-    return Tool("web_search", "Search the web: titles, addresses and excerpts of pages.", schema, search.use)
+    return Tool("web_search", "Search the web. Returns titles, URLs and excerpts of pages.", schema, search.use)
 
 
 class SearchTool:
@@ -56,15 +56,15 @@ class SearchTool:
                 "GET", url, headers=headers, timeout=TIMEOUT_SECONDS, limit=MAX_RESPONSE_BYTES
             )
         except OutboundError as error:
-            raise ToolError(f"The search did not work: {error}") from None
+            raise ToolError(f"The search failed: {error}") from None
         if response.status != 200 or not response.is_whole:
-            raise ToolError(f"The search did not work: it answered with status {response.status}.")
+            raise ToolError(f"The search failed: the search service returned status {response.status}.")
         try:
             document: Any = decode_json(response.body)
         except DocumentError:
-            raise ToolError("The search did not work: its answer is no JSON.") from None
+            raise ToolError("The search failed: the response of the search service is not valid JSON.") from None
         texts = [_result_text(one) for one in _results(document)[: self._policy.max_results]]
-        return as_data("What was found", "\n\n".join(texts) or "Nothing.")
+        return as_data("Search results", "\n\n".join(texts) or "No results.")
 
 
 def _results(document: Any) -> list[dict[str, Any]]:
