@@ -157,7 +157,7 @@ async def test_a_definition_is_compared_before_it_is_saved(app: App) -> None:
         ("/pipeline_name", "changed"),
         ("/pipeline_description", "changed"),
     ]
-    assert "--- revision 1\n+++ given\n" in diff["text"]
+    assert "--- revision 1\n+++ new definition\n" in diff["text"]
     assert (await app.get(path))["revision"] == 1
     wrong = await app.post(f"{path}/diff", {"checkpoints": []}, 422)
     assert "pipeline_name" in str(wrong["errors"])

@@ -325,7 +325,7 @@ def build(
             folder_repair,
             limits=definition_limits,
             functions=functions,
-            carried_out=RunnerSupport(modes, script_rules, agent_rules, library.now),
+            support=RunnerSupport(modes, script_rules, agent_rules, library.now),
         ),
         runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=ExecutionService(engine, approvals),

@@ -1,4 +1,4 @@
-"""Definitions that are changed, replaced, deleted and restored while there are runs."""
+"""Changing, deleting and restoring pipelines that have runs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 def versions(app: App, pipeline: str, definition: int | None = None) -> list[int | None]:
-    wanted = RunFilter(None, (), definition, False, False)
-    return [run.run_version for run in app.cairn.run_queries.list_pipeline_runs(pipeline, wanted, 50, None).items]
+    run_filter = RunFilter(None, (), definition, False, False)
+    return [run.run_version for run in app.cairn.run_queries.list_pipeline_runs(pipeline, run_filter, 50, None).items]
 
 
-async def test_another_checkpoint_begins_a_definition_version_and_runs_count_from_v1(app: App) -> None:
-    """The files of earlier runs are archived, their rows stay readable."""
+async def test_a_new_checkpoint_starts_a_definition_version_whose_runs_count_from_v1(app: App) -> None:
+    """The files of earlier runs are archived. The runs stay readable."""
     pipeline = await app.pipeline(step("goals"))
     first, second = await app.done(pipeline), await app.done(pipeline)
     await app.until_quiet()
@@ -61,8 +61,8 @@ async def test_another_checkpoint_begins_a_definition_version_and_runs_count_fro
     assert app.run(second).status == "completed"
 
 
-async def test_runs_of_an_earlier_definition_can_only_be_read(app: App) -> None:
-    """They cannot be continued: their folders are archived."""
+async def test_runs_of_an_earlier_definition_version_are_read_only(app: App) -> None:
+    """Their folders are archived, so they can't continue."""
 
     @app.does("broken")
     async def broken(ctx: object) -> None:
@@ -86,15 +86,15 @@ async def test_runs_of_an_earlier_definition_can_only_be_read(app: App) -> None:
         with pytest.raises(CommandRefused):
             await command
     assert app.run(run).status == "failed"
-    again = await commands.runs.retry(run, actor=ADMIN)  # the next version, of the definition as it is now
+    again = await commands.runs.retry(run, actor=ADMIN)  # a new run of the current definition
     assert app.run(again.run_id).run_version == 1
 
 
 FAIL = {"on_failure": "fail_run"}
 
 
-async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(app: App) -> None:
-    """409 gives the number of open runs; `force` cancels them first."""
+async def test_structural_changes_require_force_while_a_run_is_open(app: App) -> None:
+    """The error gives the number of open runs. `force` cancels them first."""
     pipeline = await app.pipeline(form("goals"), form("design"))
     run = await app.start(pipeline)
     not_started = await app.start(pipeline, start=False)
@@ -103,9 +103,9 @@ async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(
         app.cairn.pipelines.add_checkpoint(pipeline, step("more"), actor=ADMIN),
         app.cairn.pipelines.update(pipeline, {"checkpoints": [form("goals")]}, actor=ADMIN),
     ):
-        with pytest.raises(CommandRefused, match=r"\b2\b") as refused:
+        with pytest.raises(CommandRefused, match=r"\b2\b") as error:
             await command
-        assert refused.value.suggestions == (mentions(), mentions("force"))
+        assert error.value.suggestions == (mentions(), mentions("force"))
     assert app.cairn.pipeline_queries.get_pipeline(pipeline).revision == 1
     await app.cairn.pipelines.reorder(pipeline, ["design", "goals"], force=True, actor=ADMIN)
     assert (app.run(run).status, app.run(not_started).status) == ("cancelled", "cancelled")
@@ -119,7 +119,7 @@ async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(
     assert app.run(await app.start(pipeline)).checkpoints[0].key == "design"
 
 
-async def test_other_edits_leave_runs_going_and_take_effect_for_what_comes(app: App) -> None:
+async def test_other_changes_apply_to_open_runs(app: App) -> None:
     """Later executions and a manual retry use the newest definition."""
     pipeline = await app.pipeline(form("goals"), step("design", parameters={"value": 1}))
     run = await app.start(pipeline)
@@ -135,14 +135,14 @@ async def test_other_edits_leave_runs_going_and_take_effect_for_what_comes(app: 
     assert json.loads(file)["execution"]["function_config"]["parameters"] == {"value": 2}
 
 
-async def test_a_definition_that_says_the_same_is_no_change(app: App) -> None:
+async def test_an_equal_definition_adds_no_revision(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     saved = await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Test"}, actor=ADMIN)
     assert (saved.changed, app.cairn.pipeline_queries.get_pipeline(pipeline).revision) == (False, 1)
 
 
-async def test_every_change_is_kept_and_can_be_gone_back_to(app: App) -> None:
-    """Author, time and full text; reverting is a revision of its own."""
+async def test_every_change_is_a_revision_that_can_be_restored(app: App) -> None:
+    """Reverting adds a revision, too."""
     pipeline = await app.pipeline(step("goals"), pipeline_description="first")
     await app.cairn.pipelines.update(pipeline, {"pipeline_description": "second"}, comment="better", actor=ADMIN)
     await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), actor=ADMIN)
@@ -166,15 +166,15 @@ async def test_every_change_is_kept_and_can_be_gone_back_to(app: App) -> None:
     ]
 
 
-async def test_a_change_made_from_an_old_revision_is_refused(app: App) -> None:
+async def test_a_change_based_on_an_old_revision_is_rejected(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, if_match=1, actor=ADMIN)
-    with pytest.raises(PreconditionFailed, match=r"\b2\b.*\b1\b") as refused:
+    with pytest.raises(PreconditionFailed, match=r"\b2\b.*\b1\b") as error:
         await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Third"}, if_match=1, actor=ADMIN)
-    assert refused.value.current == 2
+    assert error.value.current == 2
 
 
-async def test_of_changes_at_once_none_is_lost(app: App) -> None:
+async def test_concurrent_changes_are_all_saved(app: App) -> None:
     pipeline = await app.pipeline(*(step(f"s{n}") for n in range(8)))
     checkpoints = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints
     await asyncio.gather(
@@ -188,21 +188,21 @@ async def test_of_changes_at_once_none_is_lost(app: App) -> None:
     assert now.revision == 9
 
 
-async def test_an_edit_that_cannot_work_changes_nothing(app: App) -> None:
+async def test_an_invalid_change_changes_nothing(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design", needs=["goals"]))
     before = app.disk(pipeline)
     goals = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[0].checkpoint_id
     with pytest.raises(DefinitionError):
         await app.cairn.pipelines.remove_checkpoint(goals, actor=ADMIN)
-    with pytest.raises(InvalidInput) as wrong:
+    with pytest.raises(InvalidInput) as error:
         await app.cairn.pipelines.reorder(pipeline, ["goals", "goals", "else"], actor=ADMIN)
-    assert wrong.value.errors == (
+    assert error.value.errors == (
         ("/checkpoint_order", "Name every checkpoint once (unknown: else; missing: design; one is named twice)."),
     )
     assert (app.cairn.pipeline_queries.get_pipeline(pipeline).revision, app.disk(pipeline)) == (1, before)
 
 
-async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(app: App) -> None:
+async def test_a_deleted_pipeline_is_archived_and_can_be_restored(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     run = await app.done(pipeline)
     await app.until_quiet()
@@ -219,9 +219,9 @@ async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(a
         app.cairn.pipelines.update(pipeline, {"pipeline_name": "x"}, actor=ADMIN),
         app.cairn.pipelines.delete(pipeline, actor=ADMIN),
     ):
-        with pytest.raises(CommandRefused) as refused:
+        with pytest.raises(CommandRefused) as error:
             await command
-        assert refused.value.suggestions == (mentions("restore"),)
+        assert error.value.suggestions == (mentions("restore"),)
     await app.cairn.pipelines.restore(pipeline, actor=ADMIN)
     assert app.disk(pipeline) == before
     with pytest.raises(CommandRefused):
@@ -234,58 +234,58 @@ async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(a
     ]
 
 
-async def test_what_starts_while_a_pipeline_comes_back_waits_for_its_folder(
+async def test_a_run_started_while_a_pipeline_is_restored_waits_for_its_folder(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Files of Cairn in the way are not taken for files of a user."""
+    """Otherwise its files would be treated as drift."""
     pipeline = await app.pipeline(form("goals"))
     earlier = await app.start(pipeline)
     await app.fill(earlier, "goals", goals="More")
     await app.until_run(earlier, "completed")
     await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
-    bring_back = Tree.restore_pipeline
-    begun, go_on = threading.Event(), threading.Event()
+    restore_pipeline = Tree.restore_pipeline
+    started, resume = threading.Event(), threading.Event()
 
-    def slowly(tree: Tree, pipeline_id: str, location: str) -> None:
-        begun.set()
-        assert go_on.wait(10)
-        bring_back(tree, pipeline_id, location)
+    def restore_slowly(tree: Tree, pipeline_id: str, location: str) -> None:
+        started.set()
+        assert resume.wait(10)
+        restore_pipeline(tree, pipeline_id, location)
 
-    monkeypatch.setattr(Tree, "restore_pipeline", slowly)
+    monkeypatch.setattr(Tree, "restore_pipeline", restore_slowly)
     restored = asyncio.create_task(app.cairn.pipelines.restore(pipeline, actor=ADMIN))
-    new = asyncio.create_task(app.start(pipeline))  # the next in line
-    assert await asyncio.to_thread(begun.wait, 10)
-    again = asyncio.create_task(app.cairn.runs.restart(earlier, actor=ADMIN))
+    new_run = asyncio.create_task(app.start(pipeline))  # waits for the same locks
+    assert await asyncio.to_thread(started.wait, 10)
+    restarted = asyncio.create_task(app.cairn.runs.restart(earlier, actor=ADMIN))
     await asyncio.sleep(0.1)
-    go_on.set()
-    await asyncio.gather(restored, new, again)
+    resume.set()
+    await asyncio.gather(restored, new_run, restarted)
     await app.until_quiet()
     assert [path for path in app.names(pipeline) if "drift" in path] == []
-    for run in (earlier, new.result()):
+    for run in (earlier, new_run.result()):
         (waiting,) = [e for e in app.executions(run) if e.status == "in_progress"]
         assert (app.root(pipeline) / ".temp" / f"exec_{waiting.execution_id}" / "workspace").is_dir()
     assert (await app.mend()).is_clean
 
 
-async def test_a_repair_waits_for_a_pipeline_that_is_being_deleted(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder is archived with everything that its runs left."""
+async def test_a_folder_repair_waits_for_a_deletion(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is archived with the files of its cancelled runs."""
     pipeline = await app.pipeline(form("goals"))
     run = await app.start(pipeline)
     execution = (await app.until_execution(run, "goals", "in_progress")).execution_id
-    move, begun, go_on = Tree.move_to_errored, threading.Event(), threading.Event()
+    move_to_errored, started, resume = Tree.move_to_errored, threading.Event(), threading.Event()
 
-    def slowly(*what: Any) -> str:
-        begun.set()
-        assert go_on.wait(10)
-        return move(*what)
+    def move_slowly(*args: Any) -> str:
+        started.set()
+        assert resume.wait(10)
+        return move_to_errored(*args)
 
-    monkeypatch.setattr(Tree, "move_to_errored", slowly)
+    monkeypatch.setattr(Tree, "move_to_errored", move_slowly)
     deleted = asyncio.create_task(app.cairn.pipelines.delete(pipeline, force=True, actor=ADMIN))
-    assert await asyncio.to_thread(begun.wait, 10)
+    assert await asyncio.to_thread(started.wait, 10)
     repaired = asyncio.create_task(app.cairn.folder_repair.repair_unfinished())
     await asyncio.sleep(0.1)
     assert not repaired.done()
-    go_on.set()
+    resume.set()
     await asyncio.gather(deleted, repaired)
     assert not app.root(pipeline).exists()
     await app.cairn.pipelines.restore(pipeline, actor=ADMIN)
@@ -293,7 +293,7 @@ async def test_a_repair_waits_for_a_pipeline_that_is_being_deleted(app: App, mon
     assert [path.name for path in app.root(pipeline).glob(f".errored/exec_{execution}_*/workspace")] == ["workspace"]
 
 
-async def test_deleting_stops_what_is_at_work_only_when_told_to(app: App) -> None:
+async def test_deleting_a_pipeline_with_an_open_run_requires_force(app: App) -> None:
     stopped = asyncio.Event()
 
     @app.does("hang")
@@ -314,20 +314,19 @@ async def test_deleting_stops_what_is_at_work_only_when_told_to(app: App) -> Non
     assert not app.root(pipeline).exists()
 
 
-async def test_runs_that_start_while_the_definition_changes_belong_to_one_of_the_two(app: App) -> None:
+async def test_runs_started_during_a_change_belong_to_one_definition_version(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
-    for round_ in range(3):
-        started = [asyncio.create_task(app.start(pipeline)) for _ in range(4)]
+    for number in range(3):
+        early = [asyncio.create_task(app.start(pipeline)) for _ in range(4)]
         change = asyncio.create_task(
-            app.cairn.pipelines.add_checkpoint(pipeline, step(f"more_{round_}"), force=True, actor=ADMIN)
+            app.cairn.pipelines.add_checkpoint(pipeline, step(f"more_{number}"), force=True, actor=ADMIN)
         )
         late = [asyncio.create_task(app.start(pipeline)) for _ in range(4)]
-        runs = await asyncio.gather(*started, *late)
+        runs = await asyncio.gather(*early, *late)
         await change
         for run in runs:
             await app.until_run(run, "completed", "cancelled")
     await app.until_quiet()
-    # What always holds is looked at after the test: every file is where its row says.
     for run in app.cairn.run_queries.list_pipeline_runs(pipeline, RunFilter(None, (), 2, False, False), 50, None).items:
         for artifact in app.artifacts(run.run_id):
             assert (app.root(pipeline) / artifact.file_path).is_file(), artifact.file_path

@@ -2922,7 +2922,7 @@ export interface components {
         };
         /**
          * ApprovalDetail
-         * @description An approval with what it is about.
+         * @description An approval with its content.
          */
         ApprovalDetail: {
             /**
@@ -3056,7 +3056,7 @@ export interface components {
         ApprovalKind: "start" | "completion" | "action" | "validation" | "escalation" | "input";
         /**
          * ApprovalPage
-         * @description The queue.
+         * @description Approvals in the requested order.
          */
         ApprovalPage: {
             /** Items */
@@ -3074,7 +3074,7 @@ export interface components {
         ApprovalStatus: "pending" | "approved" | "auto_approved" | "rejected" | "revision_requested" | "timeout" | "withdrawn";
         /**
          * ApprovalTerms
-         * @description Under which it is asked.
+         * @description Deadline, escalation and notification terms of an approval.
          */
         ApprovalTerms: {
             on_timeout: components["schemas"]["OnExpiry"] | null;
@@ -3193,12 +3193,12 @@ export interface components {
             promoted_to_permanent_at: string | null;
             /**
              * Superseded At
-             * @description When another one took its place.
+             * @description When a later artifact replaced it.
              */
             superseded_at: string | null;
             /**
              * Is Stale
-             * @description Something that it was made from has a newer version.
+             * @description True if an artifact it is based on has been replaced.
              */
             is_stale: boolean;
         };
@@ -3435,7 +3435,7 @@ export interface components {
         };
         /**
          * BatchDecisionResult
-         * @description What came of one of several decisions.
+         * @description The result of one decision in a batch.
          */
         BatchDecisionResult: {
             /**
@@ -3525,7 +3525,7 @@ export interface components {
         };
         /**
          * ChainVerification
-         * @description Whether the chain of events is as it was written.
+         * @description Whether the event chains are unchanged.
          */
         ChainVerification: {
             /** Valid */
@@ -3627,7 +3627,7 @@ export interface components {
         };
         /**
          * Checkpoint
-         * @description One step in its full form.
+         * @description A checkpoint in the full form.
          */
         Checkpoint: {
             /**
@@ -4285,7 +4285,7 @@ export interface components {
         };
         /**
          * DefinitionFinding
-         * @description A fault of a definition, or a warning, with its place.
+         * @description An error or a warning in a definition, with its path and position.
          */
         DefinitionFinding: {
             /** Path */
@@ -5233,7 +5233,7 @@ export interface components {
         };
         /**
          * LibraryAgent
-         * @description An agent that checkpoints refer to. `revision` is 0 for one as it came with Cairn; `used_by` names at most 20.
+         * @description An agent for checkpoints. `revision` is 0 for a built-in one. `used_by` has at most 20 pipelines.
          */
         LibraryAgent: {
             /** Name */
@@ -5281,7 +5281,7 @@ export interface components {
         };
         /**
          * LibraryAgentPage
-         * @description Agents by name.
+         * @description Agents, by name.
          */
         LibraryAgentPage: {
             /** Items */
@@ -5294,7 +5294,7 @@ export interface components {
         };
         /**
          * LibraryAgentRevision
-         * @description How an agent was; without a document it was removed.
+         * @description A revision of an agent. Without a document, the agent was removed.
          */
         LibraryAgentRevision: {
             /** Revision */
@@ -5314,7 +5314,7 @@ export interface components {
         };
         /**
          * LibraryAgentRevisionPage
-         * @description Newest first.
+         * @description Revisions, newest first.
          */
         LibraryAgentRevisionPage: {
             /** Items */
@@ -5868,7 +5868,7 @@ export interface components {
         };
         /**
          * Pipeline
-         * @description A definition in its full form, and where it stands.
+         * @description A definition in the full form, with its revision and the latest run.
          */
         Pipeline: {
             /**
@@ -6034,7 +6034,7 @@ export interface components {
         };
         /**
          * PriorExecution
-         * @description An execution of the run so far.
+         * @description An earlier execution of the run.
          */
         PriorExecution: {
             /**
@@ -7169,7 +7169,7 @@ export interface components {
         };
         /**
          * SavedLibraryAgent
-         * @description As it was saved, with the pipelines that use it and do not fit it any more.
+         * @description A saved agent, with warnings about the pipelines that have errors with it.
          */
         SavedLibraryAgent: {
             /** Name */
@@ -7251,7 +7251,7 @@ export interface components {
         };
         /**
          * ScriptPage
-         * @description All of them, by path.
+         * @description Scripts, by path.
          */
         ScriptPage: {
             /** Items */
@@ -7541,7 +7541,7 @@ export interface components {
         };
         /**
          * Template
-         * @description A pipeline that comes with Cairn. `sample_input` is what a run of it can be started with.
+         * @description A pipeline that comes with Cairn. You can start a run of it with `sample_input`.
          */
         Template: {
             /** Name */
@@ -7575,7 +7575,7 @@ export interface components {
         };
         /**
          * TemplatePage
-         * @description The templates that come with the product.
+         * @description The templates that come with Cairn.
          */
         TemplatePage: {
             /** Items */
@@ -7886,7 +7886,7 @@ export interface components {
         };
         /**
          * Vote
-         * @description One answer to an approval.
+         * @description One decision on an approval.
          */
         Vote: {
             /** By */

@@ -82,7 +82,7 @@ async def put_agent(
     )
     view: LibraryAgent = await run_in_threadpool(services.agent_library_queries.get, name)
     response.headers["ETag"] = etag(view.revision)
-    warnings: list[str] = await run_in_threadpool(services.pipelines.unfit_with, name)
+    warnings: list[str] = await run_in_threadpool(services.pipelines.errors_with_agent, name)
     return SavedLibraryAgent(**dict(view), warnings=warnings)
 
 

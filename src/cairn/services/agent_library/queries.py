@@ -1,4 +1,4 @@
-"""The agent library as people see it."""
+"""Reads of the agent library."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from cairn.definitions import builtin_agents
 from cairn.documents import encode_yaml
-from cairn.services.agent_library.service import SHOWN, WHAT, StoredAgent, standings
+from cairn.services.agent_library.service import MAX_LISTED_PIPELINES, RESOURCE, StoredAgent, stored_agents
 from cairn.services.agent_library.views import (
     AgentUsage,
     LibraryAgent,
@@ -28,43 +28,43 @@ class AgentLibraryQueries:
         self._read = database.read
 
     def list(self, search: str | None, limit: int, cursor: str | None) -> LibraryAgentPage:
-        """By name; `search` has words that all occur in its name, title, description or role."""
+        """Sorted by name. Every word of `search` must occur in the name, title, description or role."""
         return self._read(lambda c: _list(c, search, limit, cursor))
 
     def get(self, name: str) -> LibraryAgent:
-        return self._read(lambda c: _shown(_find(c, name), library.uses(c)))
+        return self._read(lambda c: _view(_find(c, name), library.uses(c)))
 
     def text(self, name: str) -> tuple[str, int]:
-        """As its author would write it, in YAML, and its revision."""
-        found = self._read(lambda c: _find(c, name))
-        return encode_yaml(found.agent.document), found.revision
+        """The agent as YAML, and its revision."""
+        stored = self._read(lambda c: _find(c, name))
+        return encode_yaml(stored.agent.document), stored.revision
 
     def revisions(self, name: str, limit: int, cursor: str | None) -> LibraryAgentRevisionPage:
         return self._read(lambda c: _revisions(c, name, limit, cursor))
 
 
 def _list(connection: Connection, search: str | None, limit: int, cursor: str | None) -> LibraryAgentPage:
-    wanted = (search or "").casefold().split()
+    words = (search or "").casefold().split()
     found = [
-        one
-        for name, one in standings(connection).items()
-        if (cursor is None or name > cursor) and all(word in _words(one) for word in wanted)
+        stored
+        for name, stored in stored_agents(connection).items()
+        if (cursor is None or name > cursor) and all(word in _search_text(stored) for word in words)
     ]
     uses = library.uses(connection)
-    items = [_shown(one, uses) for one in found[:limit]]
+    items = [_view(stored, uses) for stored in found[:limit]]
     return LibraryAgentPage(items=items, next_cursor=items[-1].name if len(found) > limit else None)
 
 
 def _find(connection: Connection, name: str) -> StoredAgent:
-    found = standings(connection).get(name)
-    if found is None:
-        raise NotFound(WHAT, name)
-    return found
+    stored = stored_agents(connection).get(name)
+    if stored is None:
+        raise NotFound(RESOURCE, name)
+    return stored
 
 
 def _revisions(connection: Connection, name: str, limit: int, cursor: str | None) -> LibraryAgentRevisionPage:
     if name not in builtin_agents() and library.find(connection, name) is None:
-        raise NotFound(WHAT, name)
+        raise NotFound(RESOURCE, name)
     found = page(connection, sa.select(t.library_agents).where(A.name == name), _NEWEST, limit, cursor)
     items = [
         LibraryAgentRevision(
@@ -75,15 +75,15 @@ def _revisions(connection: Connection, name: str, limit: int, cursor: str | None
     return LibraryAgentRevisionPage(items=items, next_cursor=found.next_cursor)
 
 
-def _words(one: StoredAgent) -> str:
-    agent = one.agent
+def _search_text(stored: StoredAgent) -> str:
+    agent = stored.agent
     return " ".join((agent.name, agent.display_name, agent.description, agent.role or "")).casefold()
 
 
-def _shown(one: StoredAgent, uses: list[library.AgentUse]) -> LibraryAgent:
-    agent = one.agent
-    named = [use for use in uses if use.agent == agent.name]
-    users = [AgentUsage(pipeline_id=use.pipeline_id, pipeline_name=use.pipeline_name) for use in named]
+def _view(stored: StoredAgent, uses: list[library.AgentUse]) -> LibraryAgent:
+    agent = stored.agent
+    own_uses = [use for use in uses if use.agent == agent.name]
+    users = [AgentUsage(pipeline_id=use.pipeline_id, pipeline_name=use.pipeline_name) for use in own_uses]
     return LibraryAgent(
         name=agent.name,
         title=agent.display_name,
@@ -96,11 +96,11 @@ def _shown(one: StoredAgent, uses: list[library.AgentUse]) -> LibraryAgent:
         tools=None if agent.tools is None else list(agent.tools),
         input_schema=agent.input_schema,
         output_schema=agent.output_schema,
-        revision=one.revision,
-        is_ready_made=one.revision == 0,
-        replaces_ready_made=one.revision > 0 and agent.name in builtin_agents(),
-        updated_at=one.updated_at,
-        updated_by=one.updated_by,
-        used_by=users[:SHOWN],
+        revision=stored.revision,
+        is_ready_made=stored.revision == 0,
+        replaces_ready_made=stored.revision > 0 and agent.name in builtin_agents(),
+        updated_at=stored.updated_at,
+        updated_by=stored.updated_by,
+        used_by=users[:MAX_LISTED_PIPELINES],
         used_count=len(users),
     )

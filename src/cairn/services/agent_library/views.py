@@ -1,4 +1,4 @@
-"""The agent library as it is shown."""
+"""Response shapes of the agent library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class AgentUsage(View):
 
 
 class LibraryAgent(View):
-    """An agent that checkpoints refer to. `revision` is 0 for one as it came with Cairn; `used_by` names at most 20."""
+    """An agent for checkpoints. `revision` is 0 for a built-in one. `used_by` has at most 20 pipelines."""
 
     name: str
     title: str
@@ -23,7 +23,7 @@ class LibraryAgent(View):
     task_prompt: str | None
     model: str | None
     model_settings: dict[str, Any]
-    tools: list[str] | None  # null: those of the checkpoint
+    tools: list[str] | None  # null: the tools of the checkpoint
     input_schema: dict[str, Any] | bool | None
     output_schema: dict[str, Any] | bool | None
     revision: int
@@ -36,17 +36,17 @@ class LibraryAgent(View):
 
 
 class SavedLibraryAgent(LibraryAgent):
-    """As it was saved, with the pipelines that use it and do not fit it any more."""
+    """A saved agent, with warnings about the pipelines that have errors with it."""
 
     warnings: list[str]
 
 
 class LibraryAgentPage(Page[LibraryAgent]):
-    """Agents by name."""
+    """Agents, by name."""
 
 
 class LibraryAgentRevision(View):
-    """How an agent was; without a document it was removed."""
+    """A revision of an agent. Without a document, the agent was removed."""
 
     revision: int
     document: dict[str, Any] | None
@@ -55,4 +55,4 @@ class LibraryAgentRevision(View):
 
 
 class LibraryAgentRevisionPage(Page[LibraryAgentRevision]):
-    """Newest first."""
+    """Revisions, newest first."""

@@ -1,4 +1,4 @@
-"""Artifacts: what stands for an execution, and its content."""
+"""Reads of artifacts and their content."""
 
 from __future__ import annotations
 
@@ -45,21 +45,23 @@ _SELECT: Query = (
 _OLDEST = SortOrder((F.created_at, F.artifact_record_id))
 
 
-def list_artifacts(connection: Connection, wanted: ArtifactFilter, limit: int, cursor: str | None) -> ArtifactPage:
-    """Those that stand: not replaced by a later attempt, and not taken away by a rollback."""
+def list_artifacts(
+    connection: Connection, artifact_filter: ArtifactFilter, limit: int, cursor: str | None
+) -> ArtifactPage:
+    """Current artifacts: neither superseded by a later attempt nor archived by a rollback."""
     conditions: list[sa.ColumnElement[bool]] = [
         F.superseded_at.is_(None),
         E.archived_by.is_(None),
         R.archived_by.is_(None),
     ]
-    if wanted.pipeline_id is not None:
-        conditions.append(F.pipeline_id == wanted.pipeline_id)
-    if wanted.run_id is not None:
-        conditions.append(F.run_id == wanted.run_id)
-    if wanted.execution_id is not None:
-        # Its own result, also when another execution stands in its place.
+    if artifact_filter.pipeline_id is not None:
+        conditions.append(F.pipeline_id == artifact_filter.pipeline_id)
+    if artifact_filter.run_id is not None:
+        conditions.append(F.run_id == artifact_filter.run_id)
+    if artifact_filter.execution_id is not None:
+        # The last outputs of this execution, even if it is archived.
         conditions = [sa.type_coerce(E.outputs, sa.Text).contains(F.artifact_record_id)]
-        conditions.append(F.execution_id == wanted.execution_id)
+        conditions.append(F.execution_id == artifact_filter.execution_id)
     found = page(connection, _SELECT.where(*conditions), _OLDEST, limit, cursor)
     stale = staleness.of_executions(connection, list({row.execution_id for row in found.rows}))
     items = [artifact(row, is_stale=row.execution_id in stale) for row in found.rows]
@@ -69,7 +71,7 @@ def list_artifacts(connection: Connection, wanted: ArtifactFilter, limit: int, c
 def of_executions(
     connection: Connection, outputs: Mapping[str, Sequence[str]], stale: Container[str]
 ) -> dict[str, list[Artifact]]:
-    """What each of the executions has put out last, whether it stands or not."""
+    """The last outputs of each execution, even if it is archived."""
     found: defaultdict[str, list[Artifact]] = defaultdict(list)
     if outputs:
         query = _SELECT.where(F.execution_id.in_(tuple(outputs)))

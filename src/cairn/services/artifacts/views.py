@@ -1,4 +1,4 @@
-"""Artifacts and uploads."""
+"""Response shapes of artifacts and uploads."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Artifact(View):
     checksum: Checksum
     created_at: Instant
     promoted_to_permanent_at: Instant | None
-    superseded_at: Annotated[Instant | None, Field(description="When another one took its place.")]
-    is_stale: Annotated[bool, Field(description="Something that it was made from has a newer version.")]
+    superseded_at: Annotated[Instant | None, Field(description="When a later artifact replaced it.")]
+    is_stale: Annotated[bool, Field(description="True if an artifact it is based on has been replaced.")]
 
 
 class ArtifactPage(Page[Artifact]):

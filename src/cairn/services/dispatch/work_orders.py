@@ -68,7 +68,7 @@ class WorkOrders:
     async def definition(self, loaded: LoadedRun, e: Execution) -> PipelineDefinition:
         """The complete definition, with the agents of the library filled in."""
         source = self._plans.cached(loaded.facts.pipeline_id, e.definition)
-        resolved = self._library.known_of_run(loaded, source, e.definition) if source is not None else None
+        resolved = self._library.cached_of_run(loaded, source, e.definition) if source is not None else None
         return resolved or await self._database.aread(lambda c: self._definition(c, loaded, e))
 
     def _definition(self, connection: Connection, loaded: LoadedRun, e: Execution) -> PipelineDefinition:

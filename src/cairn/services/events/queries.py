@@ -1,4 +1,4 @@
-"""The trail, as a list and as a stream."""
+"""Reads of events, for lists, streams and the verification of chains."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ V, E = t.events.c, t.checkpoint_executions.c
 _NEWEST = SortOrder((V.id,), newest_first=True)
 
 
-def list_events(connection: Connection, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
+def list_events(connection: Connection, event_filter: EventFilter, limit: int, cursor: str | None) -> EventPage:
     conditions: list[sa.ColumnElement[bool]] = []
-    if wanted.run_id is not None:
-        conditions.append(V.chain == wanted.run_id)  # a run's events are one chain
-    if wanted.pipeline_id is not None:
-        conditions.append(V.pipeline_id == wanted.pipeline_id)
-    if wanted.is_global:
+    if event_filter.run_id is not None:
+        conditions.append(V.chain == event_filter.run_id)  # a run's events are one chain
+    if event_filter.pipeline_id is not None:
+        conditions.append(V.pipeline_id == event_filter.pipeline_id)
+    if event_filter.is_global:
         conditions.append(V.pipeline_id == NO_PIPELINE)
-    if wanted.execution_id is not None:
-        conditions.append(V.execution_id == wanted.execution_id)
-        query = sa.select(E.run_id).where(E.execution_id == wanted.execution_id)
+    if event_filter.execution_id is not None:
+        conditions.append(V.execution_id == event_filter.execution_id)
+        query = sa.select(E.run_id).where(E.execution_id == event_filter.execution_id)
         if (run_id := connection.execute(query).scalar_one_or_none()) is not None:
-            conditions.append(V.chain == run_id)  # which is indexed, as its executions are not
-    if wanted.types:
-        conditions.append(V.event_type.in_(wanted.types))
-    if wanted.since is not None:
-        conditions.append(V.timestamp >= wanted.since)
-    if wanted.until is not None:
-        conditions.append(V.timestamp < wanted.until)
+            conditions.append(V.chain == run_id)  # indexed, unlike the execution id
+    if event_filter.types:
+        conditions.append(V.event_type.in_(event_filter.types))
+    if event_filter.since is not None:
+        conditions.append(V.timestamp >= event_filter.since)
+    if event_filter.until is not None:
+        conditions.append(V.timestamp < event_filter.until)
     found = page(connection, sa.select(t.events).where(*conditions), _NEWEST, limit, cursor)
     return EventPage(items=[event(row) for row in found.rows], next_cursor=found.next_cursor)
 
@@ -66,37 +66,36 @@ def event(row: Row) -> Event:
 
 
 def verify_events(connection: Connection, pipeline_id: str | None, run_id: str | None) -> ChainVerification:
-    """Whether what was written is what is there: a run's chain, a pipeline's with all its runs, or everything."""
+    """Verify the chain of a run, the chains of a pipeline and its runs, or all chains."""
     if run_id is not None:
-        chains: Sequence[str] | None = [known(connection, t.pipeline_runs.c.run_id, "run", run_id)]
+        chains: Sequence[str] | None = [existing_id(connection, t.pipeline_runs.c.run_id, "run", run_id)]
     elif pipeline_id is not None:
-        own = known(connection, t.pipelines.c.pipeline_id, "pipeline", pipeline_id)
+        own = existing_id(connection, t.pipelines.c.pipeline_id, "pipeline", pipeline_id)
         r = t.pipeline_runs.c
         chains = [own, *connection.execute(sa.select(r.run_id).where(r.pipeline_id == pipeline_id)).scalars()]
     else:
         chains = None
-    verdicts = [verify(connection, chain) for chain in chains] if chains is not None else [verify(connection, None)]
+    results = [verify(connection, chain) for chain in chains] if chains is not None else [verify(connection, None)]
     broken = [
-        BrokenLink(chain=link.chain, seq=link.seq, reason=link.reason)
-        for verdict in verdicts
-        for link in verdict.broken
+        BrokenLink(chain=link.chain, seq=link.seq, reason=link.reason) for result in results for link in result.broken
     ]
     return ChainVerification(
         valid=not broken,
-        chains=sum(verdict.chains for verdict in verdicts),
-        events=sum(verdict.events for verdict in verdicts),
+        chains=sum(result.chains for result in results),
+        events=sum(result.events for result in results),
         broken=broken,
     )
 
 
-def known(connection: Connection, column: sa.ColumnElement[str], what: str, id: str) -> str:
+def existing_id(connection: Connection, column: sa.ColumnElement[str], resource: str, id: str) -> str:
+    """The id, or NotFound."""
     if connection.execute(sa.select(column).where(column == id)).first() is None:
-        raise NotFound(what, id)
+        raise NotFound(resource, id)
     return id
 
 
-# ---- streams -----------------------------------------------------------------------------------------
-_AFTER = PreparedQuery(  # every watcher asks whenever something happens
+# Streams
+_AFTER = PreparedQuery(  # runs for each stream at each change
     sa.select(t.events)
     .where(V.chain == sa.bindparam("run_id", type_=Text()), V.seq > sa.bindparam("seq", type_=sa.Integer()))
     .order_by(V.seq)
@@ -109,7 +108,7 @@ def events_after(connection: Connection, run_id: str, seq: int, limit: int) -> l
 
 
 def last_of_run(connection: Connection, run_id: str) -> int:
-    """The number of the run's newest event."""
+    """The sequence number of the run's newest event."""
     return connection.execute(sa.select(sa.func.max(V.seq)).where(V.chain == run_id)).scalar_one() or 0
 
 
@@ -132,7 +131,7 @@ class EventFilter:
     types: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
-    is_global: bool = False  # only what belongs to no pipeline
+    is_global: bool = False  # only events that belong to no pipeline
 
 
 class EventQueries:

@@ -1,4 +1,4 @@
-"""The trail and the logs."""
+"""Response shapes of events."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class BrokenLink(View):
 
 
 class ChainVerification(View):
-    """Whether the chain of events is as it was written."""
+    """Whether the event chains are unchanged."""
 
     valid: bool
     chains: int

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.services.events.queries import known
+from cairn.services.events.queries import existing_id
 from cairn.services.logs.views import LogLine, LogPage
 from cairn.services.paging import Row, SortOrder, page
 from cairn.services.view import write_instant
@@ -28,7 +28,7 @@ TEXT_BATCH = 1000  # lines of the complete text that are read at a time
 def list_logs(
     connection: Connection, execution_id: str, log_filter: LogFilter, limit: int, cursor: str | None
 ) -> LogPage:
-    known(connection, E.execution_id, "execution", execution_id)
+    existing_id(connection, E.execution_id, "execution", execution_id)
     query = sa.select(t.execution_logs).where(L.execution_id == execution_id, *_conditions(log_filter))
     found = page(connection, query, _NEWEST if log_filter.newest_first else _OLDEST, limit, cursor)
     return LogPage(items=[log_line(row) for row in found.rows], next_cursor=found.next_cursor)

@@ -1,4 +1,4 @@
-"""Definitions as texts: to be kept in git, compared, and begun from."""
+"""Definitions as text, comparisons of definitions, and templates."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from dataclasses import asdict
 from typing import Literal
 from uuid import uuid4
 
-from cairn.definitions import BuiltinTemplate as Ready
-from cairn.definitions import PipelineDefinition, assign_ids, builtin_templates, diff, text_diff, to_yaml, without_ids
+from cairn.definitions import (
+    BuiltinTemplate,
+    PipelineDefinition,
+    assign_ids,
+    builtin_templates,
+    diff,
+    text_diff,
+    to_yaml,
+    without_ids,
+)
 from cairn.definitions.script_files import with_texts
 from cairn.documents import encode_json
 from cairn.services.engine.plans import DefinitionCache
@@ -31,7 +39,7 @@ def definition_text(
 
 
 def script_texts(connection: Connection, definition: PipelineDefinition) -> dict[str, str]:
-    """The texts of its scripts that are kept, by path."""
+    """The texts of the stored scripts, by path."""
     return {
         path: blobs.read(connection, file.checksum).decode(errors="replace")
         for path, file in definition.scripts.items()
@@ -47,20 +55,20 @@ def compare(
         if revision > newest:
             raise NotFound("revision", f"{revision} of pipeline {pipeline_id}")
     old, new = (plans.definition(connection, pipeline_id, revision) for revision in (before, after))
-    return _compared(connection, old, new, (f"revision {before}", f"revision {after}"))
+    return _diff(connection, old, new, (f"revision {before}", f"revision {after}"))
 
 
 def compare_with(
     connection: Connection, plans: DefinitionCache, pipeline_id: str, definition: PipelineDefinition
 ) -> DefinitionDiff:
-    """A part is the same if it has the name of one that is there, as when it is saved."""
+    """Parts are matched by name, as when a definition is saved."""
     newest = pipelines.find(connection, pipeline_id).revision
     old = plans.definition(connection, pipeline_id, newest)
     new = assign_ids(definition, old, lambda: str(uuid4())).model_copy(update={"pipeline_id": pipeline_id})
-    return _compared(connection, old, new, (f"revision {newest}", "given"))
+    return _diff(connection, old, new, (f"revision {newest}", "new definition"))
 
 
-def _compared(
+def _diff(
     connection: Connection, old: PipelineDefinition, new: PipelineDefinition, names: tuple[str, str]
 ) -> DefinitionDiff:
     changes = [
@@ -72,19 +80,19 @@ def _compared(
 
 
 def list_templates() -> TemplatePage:
-    return TemplatePage(items=[_template(found) for found in builtin_templates()], next_cursor=None)
+    return TemplatePage(items=[_template(template) for template in builtin_templates()], next_cursor=None)
 
 
-def _template(found: Ready) -> Template:
+def _template(template: BuiltinTemplate) -> Template:
     return Template.model_validate(
         {
-            "name": found.name,
-            "title": found.title,
-            "description": found.description,
-            "uses": found.uses,
-            "checkpoints": [asdict(step) for step in found.checkpoints],
-            "sample_input": found.sample_input,
-            "text": found.text,
+            "name": template.name,
+            "title": template.title,
+            "description": template.description,
+            "uses": template.uses,
+            "checkpoints": [asdict(checkpoint) for checkpoint in template.checkpoints],
+            "sample_input": template.sample_input,
+            "text": template.text,
         }
     )
 
@@ -103,5 +111,5 @@ class DefinitionQueries:
         return self._database.read(lambda c: compare(c, self._plans, pipeline_id, before, after))
 
     def compare_with(self, pipeline_id: str, definition: PipelineDefinition) -> DefinitionDiff:
-        """Compare the newest revision with a definition that is not saved."""
+        """Compare the newest revision with an unsaved definition."""
         return self._database.read(lambda c: compare_with(c, self._plans, pipeline_id, definition))

@@ -1,4 +1,4 @@
-"""One way to save a definition: checked, numbered, kept; its runs ended where it says so; its folder following."""
+"""Saves definitions: checks them, adds a revision, cancels open runs if requested and updates the folder."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from uuid import UUID, uuid5
 
 from cairn.core.commands import CancelRun, CommandContext
 from cairn.core.errors import CommandRefused
-from cairn.definitions import Finding, PipelineDefinition, Severity, assign_ids, is_structural
-from cairn.definitions import LoadedDefinition as Read
+from cairn.definitions import Finding, LoadedDefinition, PipelineDefinition, Severity, assign_ids, is_structural
 from cairn.definitions import stamp as stamp_times
 from cairn.definitions.script_files import inline_scripts
 from cairn.documents import SourceMap
@@ -21,22 +20,18 @@ from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.errors import PreconditionFailed
-from cairn.services.folders import records
+from cairn.services.folders import records as folder_records
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import FileRecovery
-from cairn.services.pipelines import edits
-from cairn.services.pipelines import records as rows
+from cairn.services.pipelines import edits, records
 from cairn.store import Connection, pipelines
-from cairn.store import pipelines as stored
 from cairn.store.runs.run_rows import Row
 
-Check = Callable[[Any, SourceMap | None], Read]
+Check = Callable[[Any, SourceMap | None], LoadedDefinition]
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionSaveRequest:
-    """A change that somebody asks for."""
-
     edit: edits.Edit
     comment: str
     actor: Actor
@@ -55,103 +50,106 @@ class SavedDefinition:
 
 @dataclass(frozen=True, slots=True)
 class _WrittenRevision:
-    """What the transaction came to."""
-
     warnings: tuple[Finding, ...]
     commits: list[Commit]
     changed: bool = True
-    ended: int | None = None  # definition version
+    ended_version: int | None = None  # the definition version that the change replaced
 
 
 class DefinitionWriter:
     def __init__(
-        self, engine: Engine, folder_sync: FolderSync, mending: FileRecovery, hub: EventBus, check: Check
+        self, engine: Engine, folder_sync: FolderSync, recovery: FileRecovery, event_bus: EventBus, check: Check
     ) -> None:
         self._engine = engine
         self._folder_sync = folder_sync
-        self._mending = mending
-        self._hub = hub
+        self._recovery = recovery
+        self._event_bus = event_bus
         self._check = check
 
-    # ---- a definition --------------------------------------------------------------------------------
-    async def save(self, pipeline_id: str, wanted: DefinitionSaveRequest) -> SavedDefinition:
-        return await self._engine.shielded(self._save(pipeline_id, wanted))
+    # Definitions
+    async def save(self, pipeline_id: str, request: DefinitionSaveRequest) -> SavedDefinition:
+        return await self._engine.shielded(self._save(pipeline_id, request))
 
-    async def _save(self, pipeline_id: str, wanted: DefinitionSaveRequest) -> SavedDefinition:
-        given = self._engine.context(wanted.actor.name, wanted.command_id)
+    async def _save(self, pipeline_id: str, request: DefinitionSaveRequest) -> SavedDefinition:
+        context = self._engine.context(request.actor.name, request.command_id)
         async with self._engine.lock(pipeline_id):
             runs = await self._engine.database.aread(lambda c: pipelines.current_runs(c, pipeline_id))
-            async with self._engine.lock(*runs):  # nobody writes into their folders while they move
-                written = await self._engine.transact(runs, lambda c: self._write(c, pipeline_id, wanted, given))
+            async with self._engine.lock(*runs):  # no run writes into its folder while it moves
+                result = await self._engine.transact(runs, lambda c: self._write(c, pipeline_id, request, context))
                 self._engine.forget_pipeline(pipeline_id)
-                await self._engine.after_commit(*written.commits)
-                warnings = written.warnings
-                if written.changed:
-                    warnings += await self.file(pipeline_id, lambda: self._refile(pipeline_id, written.ended, given))
-        if written.changed:
-            self.announce(pipeline_id, "pipeline_updated")
-        return SavedDefinition(pipeline_id, warnings, written.changed)
+                await self._engine.after_commit(*result.commits)
+                warnings = result.warnings
+                if result.changed:
+                    warnings += await self.sync_folder(
+                        pipeline_id, lambda: self._update_folder(pipeline_id, result.ended_version, context)
+                    )
+        if result.changed:
+            self.publish_change(pipeline_id, "pipeline_updated")
+        return SavedDefinition(pipeline_id, warnings, result.changed)
 
     def _write(
-        self, connection: Connection, pipeline_id: str, wanted: DefinitionSaveRequest, given: CommandContext
+        self, connection: Connection, pipeline_id: str, request: DefinitionSaveRequest, context: CommandContext
     ) -> _WrittenRevision:
         row = pipelines.lock(connection, pipeline_id)
         if row.deleted_at is not None:
-            raise CommandRefused("The pipeline is deleted: it cannot be changed.", ("restore",))
-        if wanted.if_match is not None and wanted.if_match != row.revision:
+            raise CommandRefused("The pipeline is deleted. You can't change it now.", ("restore",))
+        if request.if_match is not None and request.if_match != row.revision:
             raise PreconditionFailed(
-                f"Somebody has changed the pipeline since: it is at revision {row.revision}, not {wanted.if_match}.",
+                f"The pipeline has changed: it is at revision {row.revision}, not {request.if_match}. "
+                "Reload it and try again.",
                 row.revision,
             )
-        old = rows.newest(connection, pipeline_id)
-        if new_id(given.command_id, pipeline_id, 0) in {c.checkpoint_id for c in old.checkpoints}:
-            return _WrittenRevision((), [], changed=False)  # the same command, sent again
-        written = wanted.edit(edits.full(old))
-        checked = self._check(written, wanted.positions)
-        new = identified(checked.definition, old, pipeline_id, given)
+        old = records.newest_definition(connection, pipeline_id)
+        if new_id(context.command_id, pipeline_id, 0) in {c.checkpoint_id for c in old.checkpoints}:
+            return _WrittenRevision((), [], changed=False)  # the command was sent again
+        document = request.edit(edits.full(old))
+        checked = self._check(document, request.positions)
+        new = with_ids(checked.definition, old, pipeline_id, context)
         if edits.is_same(old, new):
             return _WrittenRevision(checked.warnings, [], changed=False)
-        rows.keep_scripts(connection, pipeline_id, new, inline_scripts(written))
+        records.save_scripts(connection, pipeline_id, new, inline_scripts(document))
         structural = is_structural(old, new)
         commits: list[Commit] = []
         if structural:
-            commits = self.end_runs(connection, pipeline_id, given, wanted.force, "change its checkpoints' order")
-        _add_revision(connection, row, old, new, given, wanted.comment, structural=structural)
+            commits = self.cancel_open_runs(
+                connection, pipeline_id, context, request.force, "change the order of the checkpoints"
+            )
+        _add_revision(connection, row, old, new, context, request.comment, structural=structural)
         return _WrittenRevision(
-            checked.warnings, commits, ended=row.pipeline_definition_version if structural else None
+            checked.warnings, commits, ended_version=row.pipeline_definition_version if structural else None
         )
 
-    def end_runs(
-        self, connection: Connection, pipeline_id: str, given: CommandContext, force: bool, what: str
+    def cancel_open_runs(
+        self, connection: Connection, pipeline_id: str, context: CommandContext, force: bool, operation: str
     ) -> list[Commit]:
-        """Cancel what is open, where that is wanted; refused where it is not."""
+        """Cancel open runs if `force` is set. Otherwise raise an error if there are any."""
         open_runs = pipelines.open_runs(connection, pipeline_id)
         if open_runs and not force:
-            many = len(open_runs)
+            count = f"{len(open_runs)} open run{'' if len(open_runs) == 1 else 's'}"
             raise CommandRefused(
-                f"{many} of its runs {'is' if many == 1 else 'are'} open: it is not possible to {what} now.",
-                ("finish or cancel the runs", "use force, which cancels them"),
+                f"The pipeline has {count}. You can't {operation} now.",
+                ("finish or cancel the runs", "use force to cancel them"),
             )
-        return [self._engine.apply(connection, run_id, CancelRun(), given) for run_id in open_runs]
+        return [self._engine.apply(connection, run_id, CancelRun(), context) for run_id in open_runs]
 
-    # ---- its folder ----------------------------------------------------------------------------------
-    async def file(self, pipeline_id: str, follow: Callable[[], object]) -> tuple[Finding, ...]:
-        """Let the folder follow; what is committed stands if that fails."""
+    # Folders
+    async def sync_folder(self, pipeline_id: str, update: Callable[[], object]) -> tuple[Finding, ...]:
+        """Update the folder after the commit. A failure is only a warning: the folder repair tries again."""
         try:
-            await asyncio.to_thread(follow)
-            await self._engine.database.transact(lambda c: records.mark_in_sync(c, pipeline_id))
-        except Exception as error:  # noqa: BLE001 - the folder repair tries again
+            await asyncio.to_thread(update)
+            await self._engine.database.transact(lambda c: folder_records.mark_in_sync(c, pipeline_id))
+        except Exception as error:  # noqa: BLE001 - reported as a warning
             return (Finding("", self._folder_sync.fail_pipeline(pipeline_id, error), Severity.WARNING),)
         return ()
 
-    def _refile(self, pipeline_id: str, ended: int | None, given: CommandContext) -> None:
-        if ended is not None:
-            self._folder_sync.tree.archive_definition_runs(pipeline_id, ended, given.at)
-            self._mending.note_ended(pipeline_id, ended)
+    def _update_folder(self, pipeline_id: str, ended_version: int | None, context: CommandContext) -> None:
+        if ended_version is not None:
+            self._folder_sync.tree.archive_definition_runs(pipeline_id, ended_version, context.at)
+            self._recovery.note_ended(pipeline_id, ended_version)
         self._folder_sync.write_definition(pipeline_id)
 
-    def announce(self, pipeline_id: str, event_type: str) -> None:
-        self._hub.publish(ChangeHint(pipeline_id=pipeline_id, run_id=None, event_type=event_type))
+    def publish_change(self, pipeline_id: str, event_type: str) -> None:
+        self._event_bus.publish(ChangeHint(pipeline_id=pipeline_id, run_id=None, event_type=event_type))
 
 
 def _add_revision(
@@ -159,23 +157,25 @@ def _add_revision(
     row: Row,
     old: PipelineDefinition,
     new: PipelineDefinition,
-    given: CommandContext,
+    context: CommandContext,
     comment: str,
     *,
     structural: bool,
 ) -> None:
-    """Where the checkpoints change, it is the next definition version, and runs count from v1 again."""
+    """If the checkpoints change, a new definition version starts, and its runs count from v1."""
     version = row.pipeline_definition_version + structural
-    records.mark_out_of_sync(connection, row.pipeline_id)
+    folder_records.mark_out_of_sync(connection, row.pipeline_id)
     if structural:
-        rows.archive_runs(connection, row.pipeline_id, row.pipeline_definition_version, given)
+        records.archive_runs(connection, row.pipeline_id, row.pipeline_definition_version, context)
     document = {**edits.full(new), "pipeline_id": row.pipeline_id, "pipeline_definition_version": version}
-    revision = stored.save_revision(connection, document, given.by, given.at, expected=row.revision, comment=comment)
-    rows.tell(
+    revision = pipelines.save_revision(
+        connection, document, context.by, context.at, expected=row.revision, comment=comment
+    )
+    records.append_event(
         connection,
         row.pipeline_id,
         "pipeline_updated",
-        given,
+        context,
         revision=revision,
         pipeline_definition_version=version,
         comment=comment,
@@ -184,13 +184,13 @@ def _add_revision(
     )
 
 
-def identified(
-    new: PipelineDefinition, old: PipelineDefinition | None, pipeline_id: str, given: CommandContext
+def with_ids(
+    new: PipelineDefinition, old: PipelineDefinition | None, pipeline_id: str, context: CommandContext
 ) -> PipelineDefinition:
-    """With an id for whatever has none; they follow from the command, so that a repeated one makes the same."""
+    """Add missing ids. They are derived from the command, so that a repeated command creates the same ids."""
     numbers = count()
-    named = assign_ids(new, old, lambda: new_id(given.command_id, pipeline_id, next(numbers)))
-    at = given.at.isoformat().replace("+00:00", "Z")
+    named = assign_ids(new, old, lambda: new_id(context.command_id, pipeline_id, next(numbers)))
+    at = context.at.isoformat().replace("+00:00", "Z")
     return stamp_times(named, old, at).model_copy(update={"pipeline_id": pipeline_id})
 
 

@@ -1,4 +1,4 @@
-"""What an edit makes of a definition: pure, from the full form to a document that is then checked as a whole."""
+"""Edits of definitions: pure functions from the full document to a new one, which is checked afterwards."""
 
 from __future__ import annotations
 
@@ -12,69 +12,71 @@ from cairn.services.errors import InvalidInput
 Full: TypeAlias = dict[str, Any]
 Edit: TypeAlias = Callable[[Full], Full]
 
-GIVEN_BY_SYSTEM = ("pipeline_id", "pipeline_definition_version", "created_at", "updated_at")
+SYSTEM_FIELDS = ("pipeline_id", "pipeline_definition_version", "created_at", "updated_at")
 
 
 def full(definition: PipelineDefinition) -> Full:
-    """The document that is stored, without what the system gives."""
+    """The stored document without the fields that Cairn sets."""
     document = cast("Full", definition.document)
-    return {name: value for name, value in document.items() if name not in GIVEN_BY_SYSTEM}
+    return {name: value for name, value in document.items() if name not in SYSTEM_FIELDS}
 
 
 def merge(changes: Mapping[str, Any]) -> Edit:
-    """Fields that are left out stay as they are; `checkpoints`, where given, are all of them from now on."""
+    """Replace the given fields. `checkpoints` replaces all checkpoints."""
 
     def edit(old: Full) -> Full:
         if "checkpoints" in changes and "checkpoint_order" not in changes:
             old.pop("checkpoint_order", None)
-        return {**old, **{name: value for name, value in changes.items() if name not in GIVEN_BY_SYSTEM}}
+        return {**old, **{name: value for name, value in changes.items() if name not in SYSTEM_FIELDS}}
 
     return edit
 
 
-def become(document: Mapping[str, Any]) -> Edit:
-    return lambda _: {name: value for name, value in document.items() if name not in GIVEN_BY_SYSTEM}
+def replace(document: Mapping[str, Any]) -> Edit:
+    return lambda _: {name: value for name, value in document.items() if name not in SYSTEM_FIELDS}
 
 
 def add(checkpoint: Mapping[str, Any], position: int | None) -> Edit:
     def edit(old: Full) -> Full:
         checkpoints = list(old["checkpoints"])
         checkpoints.insert(len(checkpoints) if position is None else position, dict(checkpoint))
-        return _with(old, checkpoints)
+        return _with_checkpoints(old, checkpoints)
 
     return edit
 
 
-def change(checkpoint_id: str, changes: Mapping[str, Any]) -> Edit:
-    """Fields of the checkpoint that are left out stay as they are."""
+def update(checkpoint_id: str, changes: Mapping[str, Any]) -> Edit:
+    """Replace the given fields of a checkpoint."""
 
     def edit(old: Full) -> Full:
-        def changed(c: Full) -> Full:
+        def updated(c: Full) -> Full:
             return {**apply_patch(c, dict(changes)), "checkpoint_id": checkpoint_id}
 
-        return _with(old, [changed(c) if c["checkpoint_id"] == checkpoint_id else c for c in old["checkpoints"]])
+        return _with_checkpoints(
+            old, [updated(c) if c["checkpoint_id"] == checkpoint_id else c for c in old["checkpoints"]]
+        )
 
     return edit
 
 
 def remove(checkpoint_id: str) -> Edit:
-    return lambda old: _with(old, [c for c in old["checkpoints"] if c["checkpoint_id"] != checkpoint_id])
+    return lambda old: _with_checkpoints(old, [c for c in old["checkpoints"] if c["checkpoint_id"] != checkpoint_id])
 
 
 def reorder(order: Sequence[str]) -> Edit:
-    """By ids or keys; each checkpoint has to be named once."""
+    """`order` contains the id or the key of each checkpoint once."""
 
     def edit(old: Full) -> Full:
-        named = {name: c for c in old["checkpoints"] for name in (c["checkpoint_id"], c["key"])}
-        unknown = [name for name in order if name not in named]
-        ids = [named[name]["checkpoint_id"] for name in order if name in named]
+        by_name = {name: c for c in old["checkpoints"] for name in (c["checkpoint_id"], c["key"])}
+        unknown = [name for name in order if name not in by_name]
+        ids = [by_name[name]["checkpoint_id"] for name in order if name in by_name]
         missing = [c["key"] for c in old["checkpoints"] if c["checkpoint_id"] not in ids]
-        told = [f"unknown: {', '.join(unknown)}"] if unknown else []
-        told += [f"missing: {', '.join(missing)}"] if missing else []
-        told += ["one is named twice"] if len(set(ids)) != len(ids) else []
-        if told:
-            raise InvalidInput([("/checkpoint_order", f"Name every checkpoint once ({'; '.join(told)}).")])
-        return _with(old, [named[one] for one in ids])
+        problems = [f"unknown: {', '.join(unknown)}"] if unknown else []
+        problems += [f"missing: {', '.join(missing)}"] if missing else []
+        problems += ["one is named twice"] if len(set(ids)) != len(ids) else []
+        if problems:
+            raise InvalidInput([("/checkpoint_order", f"Name every checkpoint once ({'; '.join(problems)}).")])
+        return _with_checkpoints(old, [by_name[checkpoint_id] for checkpoint_id in ids])
 
     return edit
 
@@ -84,20 +86,20 @@ def put_script(path: str, text: str) -> Edit:
 
 
 def remove_script(path: str) -> Edit:
-    return lambda old: {**old, "scripts": {one: file for one, file in old.get("scripts", {}).items() if one != path}}
+    return lambda old: {**old, "scripts": {name: text for name, text in old.get("scripts", {}).items() if name != path}}
 
 
-def _with(old: Full, checkpoints: list[Any]) -> Full:
-    kept = {name: value for name, value in old.items() if name != "checkpoint_order"}
-    return {**kept, "checkpoints": checkpoints}
+def _with_checkpoints(old: Full, checkpoints: list[Any]) -> Full:
+    others = {name: value for name, value in old.items() if name != "checkpoint_order"}
+    return {**others, "checkpoints": checkpoints}
 
 
 def is_same(old: PipelineDefinition, new: PipelineDefinition) -> bool:
-    """Whether they say the same, whenever they were said."""
-    return digest(_meaning(old)) == digest(_meaning(new))
+    """Whether the definitions are equal except for their times."""
+    return digest(_without_times(old)) == digest(_without_times(new))
 
 
-def _meaning(definition: PipelineDefinition) -> Full:
+def _without_times(definition: PipelineDefinition) -> Full:
     document = full(definition)
     times = ("created_at", "updated_at")
     checkpoints = [{name: v for name, v in c.items() if name not in times} for c in document["checkpoints"]]

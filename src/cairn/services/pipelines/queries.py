@@ -1,4 +1,4 @@
-"""Pipelines, their definitions and their history."""
+"""Reads of pipelines, checkpoints and revisions."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from cairn.store.errors import NotFound
 
 P, D, C = t.pipelines.c, t.definition_revisions.c, t.checkpoint_definitions.c
 _NEWEST = SortOrder((P.created_at, P.pipeline_id), newest_first=True)
-_LAST = SortOrder((D.revision,), newest_first=True)
-_RECENT = 15
+_LATEST = SortOrder((D.revision,), newest_first=True)
+_RECENT_RUNS = 15
 
 
 def list_pipelines(
@@ -34,16 +34,16 @@ def list_pipelines(
 ) -> PipelinePage:
     query = sa.select(t.pipelines).where(P.deleted_at.is_not(None) if deleted else P.deleted_at.is_(None))
     if search:
-        words = f"%{_escaped(search.lower())}%"
-        named = sa.func.lower(P.pipeline_name).like(words, escape="\\")
-        query = query.where(sa.or_(named, sa.func.lower(P.pipeline_description).like(words, escape="\\")))
+        pattern = f"%{_escaped(search.lower())}%"
+        name_matches = sa.func.lower(P.pipeline_name).like(pattern, escape="\\")
+        query = query.where(sa.or_(name_matches, sa.func.lower(P.pipeline_description).like(pattern, escape="\\")))
     found = page(connection, query, _NEWEST, limit, cursor)
     ids = [row.pipeline_id for row in found.rows]
-    recent = runs.recent(connection, ids, _RECENT)
-    waiting = runs.count_waiting(connection, t.approvals.c.pipeline_id, ids)
+    recent = runs.recent(connection, ids, _RECENT_RUNS)
+    pending = runs.count_waiting(connection, t.approvals.c.pipeline_id, ids)
     latest = runs.latest(connection, recent.values())
     return PipelinePage(
-        items=[_summary(row, latest, recent[row.pipeline_id], waiting.get(row.pipeline_id, 0)) for row in found.rows],
+        items=[_summary(row, latest, recent[row.pipeline_id], pending.get(row.pipeline_id, 0)) for row in found.rows],
         next_cursor=found.next_cursor,
     )
 
@@ -52,7 +52,9 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _summary(row: Row, latest: dict[str, RunSummary], recent: list[RecentRun], waiting: int) -> PipelineSummary:
+def _summary(
+    row: Row, latest: dict[str, RunSummary], recent: list[RecentRun], pending_approvals: int
+) -> PipelineSummary:
     return PipelineSummary(
         pipeline_id=row.pipeline_id,
         pipeline_name=row.pipeline_name,
@@ -65,7 +67,7 @@ def _summary(row: Row, latest: dict[str, RunSummary], recent: list[RecentRun], w
         deleted_at=row.deleted_at,
         latest_run=latest.get(row.pipeline_id),
         recent_runs=recent,
-        pending_approval_count=waiting,
+        pending_approval_count=pending_approvals,
     )
 
 
@@ -83,7 +85,7 @@ def get_pipeline(connection: Connection, pipeline_id: str, warnings: list[Defini
     checkpoints = [
         _checkpoint(checkpoint, pipeline_id, position) for position, checkpoint in enumerate(document["checkpoints"])
     ]
-    told = {
+    facts = {
         "pipeline_id": pipeline_id,
         "pipeline_definition_version": row.pipeline_definition_version,
         "created_at": row.created_at,
@@ -95,7 +97,7 @@ def get_pipeline(connection: Connection, pipeline_id: str, warnings: list[Defini
         "latest_run": latest.get(pipeline_id),
         "warnings": warnings,
     }
-    return Pipeline.model_validate({**document, **told})
+    return Pipeline.model_validate({**document, **facts})
 
 
 def _checkpoint(document: dict[str, Any], pipeline_id: str, position: int) -> Checkpoint:
@@ -104,17 +106,17 @@ def _checkpoint(document: dict[str, Any], pipeline_id: str, position: int) -> Ch
 
 
 def get_checkpoint(connection: Connection, checkpoint_id: str) -> Checkpoint:
-    """As the newest definition has it."""
+    """The checkpoint in the newest revision."""
     query = sa.select(C.pipeline_id, P.revision).join_from(t.checkpoint_definitions, t.pipelines)
     row = connection.execute(query.where(C.checkpoint_id == checkpoint_id, C.removed_at.is_(None))).one_or_none()
     if row is not None:
-        for position, found in enumerate(get_document(connection, row.pipeline_id, row.revision)["checkpoints"]):
-            if found["checkpoint_id"] == checkpoint_id:
-                return _checkpoint(found, row.pipeline_id, position)
+        for position, checkpoint in enumerate(get_document(connection, row.pipeline_id, row.revision)["checkpoints"]):
+            if checkpoint["checkpoint_id"] == checkpoint_id:
+                return _checkpoint(checkpoint, row.pipeline_id, position)
     raise NotFound("checkpoint", checkpoint_id)
 
 
-# ---- history ---------------------------------------------------------------------------------------
+# Revisions
 def get_document(connection: Connection, pipeline_id: str, revision: int) -> dict[str, Any]:
     return _revision(connection, pipeline_id, revision).document
 
@@ -136,7 +138,7 @@ def get_revision(connection: Connection, pipeline_id: str, revision: int) -> Rev
 def list_revisions(connection: Connection, pipeline_id: str, limit: int, cursor: str | None) -> RevisionPage:
     find(connection, pipeline_id)
     query = sa.select(D.revision, D.pipeline_definition_version, D.author, D.created_at, D.comment)
-    found = page(connection, query.where(D.pipeline_id == pipeline_id), _LAST, limit, cursor)
+    found = page(connection, query.where(D.pipeline_id == pipeline_id), _LATEST, limit, cursor)
     return RevisionPage(items=[Revision(**_facts(row)) for row in found.rows], next_cursor=found.next_cursor)
 
 

@@ -1,3 +1,5 @@
+"""Writes of definitions, their scripts and events."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -16,40 +18,40 @@ from cairn.store.events import chain
 from cairn.store.pipelines import definition, newest_revision
 
 
-def newest(connection: Connection, pipeline_id: str) -> PipelineDefinition:
+def newest_definition(connection: Connection, pipeline_id: str) -> PipelineDefinition:
     return parse(dict(definition(connection, pipeline_id, newest_revision(connection, pipeline_id))))
 
 
-def archive_runs(connection: Connection, pipeline_id: str, version: int, given: CommandContext) -> None:
-    """The files of runs of the definition that ends move with their folders."""
+def archive_runs(connection: Connection, pipeline_id: str, version: int, context: CommandContext) -> None:
+    """Update the file paths of the version's runs, whose folders are archived."""
     a, r = t.artifacts, t.pipeline_runs
-    into = layout.definition_archive(version, given.at)
-    ends = (r.c.pipeline_id == pipeline_id, r.c.pipeline_definition_version == version)
+    archive = layout.definition_archive(version, context.at)
+    is_archived = (r.c.pipeline_id == pipeline_id, r.c.pipeline_definition_version == version)
     connection.execute(
         sa.update(a)
-        .where(a.c.run_id.in_(sa.select(r.c.run_id).where(*ends)), a.c.file_path.like(f"{layout.RUNS}/%"))
-        .values(file_path=sa.literal(f"{into}/") + a.c.file_path)
+        .where(a.c.run_id.in_(sa.select(r.c.run_id).where(*is_archived)), a.c.file_path.like(f"{layout.RUNS}/%"))
+        .values(file_path=sa.literal(f"{archive}/") + a.c.file_path)
     )
-    # Until their folders have moved, their files do not stand.
-    connection.execute(sa.update(r).where(*ends).values(revision=r.c.revision + 1))
+    # The files are out of sync until the folders have moved.
+    connection.execute(sa.update(r).where(*is_archived).values(revision=r.c.revision + 1))
 
 
-def keep_scripts(
+def save_scripts(
     connection: Connection, pipeline_id: str, definition: PipelineDefinition, texts: Mapping[str, str]
 ) -> None:
-    """Store the texts that came with a definition; what it refers to without one has to be its own already."""
+    """Store the texts in a definition. Scripts without a text must be stored for this pipeline already."""
     for text in texts.values():
         blobs.put(connection, text.encode())
-    referred = {path: file.checksum for path, file in definition.scripts.items() if path not in texts}
-    known = scripts.known_checksums(connection, pipeline_id) if referred else set[str]()
+    without_text = {path: file.checksum for path, file in definition.scripts.items() if path not in texts}
+    known = scripts.known_checksums(connection, pipeline_id) if without_text else set[str]()
     errors = [
-        (join(("scripts", path)), "This pipeline has had no script with this checksum: send the text.")
-        for path, checksum in referred.items()
+        (join(("scripts", path)), "This pipeline has no script with this checksum. Send the text of the script.")
+        for path, checksum in without_text.items()
         if checksum not in known
     ]
     if errors:
         raise InvalidInput(errors)
 
 
-def tell(connection: Connection, pipeline_id: str, type: str, given: CommandContext, **metadata: Any) -> None:
-    chain.append_pipeline_event(connection, pipeline_id, type, given.by, given.at, metadata)
+def append_event(connection: Connection, pipeline_id: str, type: str, context: CommandContext, **metadata: Any) -> None:
+    chain.append_pipeline_event(connection, pipeline_id, type, context.by, context.at, metadata)

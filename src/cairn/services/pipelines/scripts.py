@@ -1,4 +1,4 @@
-"""Script files of pipelines: written, read and removed one by one; each change is a revision of the definition."""
+"""Reads, writes and removes the script files of pipelines. Each change adds a revision of the definition."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from cairn.definitions.script_files import MAX_BYTES, ScriptFile, normalize_path
 from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.services.actors import Actor
 from cairn.services.errors import InvalidInput, TooLarge
-from cairn.services.pipelines import edits
-from cairn.services.pipelines import records as rows
+from cairn.services.pipelines import edits, records
 from cairn.services.pipelines.definition_writer import DefinitionSaveRequest, DefinitionWriter, SavedDefinition
 from cairn.services.pipelines.views import Script, ScriptPage
 from cairn.store import Connection, Database, blobs, pipelines
 from cairn.store.errors import NotFound
 
-LOOKED_AT = 256 * 1024  # bytes of a script that is read for faults when it is saved
+MAX_CHECKED = 256 * 1024  # characters; larger scripts are not checked when they are saved
 
 
 class Scripts:
-    def __init__(self, database: Database, saving: DefinitionWriter) -> None:
+    def __init__(self, database: Database, writer: DefinitionWriter) -> None:
         self._database = database
-        self._saving = saving
+        self._writer = writer
 
     def list(self, pipeline_id: str) -> ScriptPage:
         definition, _ = self._database.read(lambda c: _newest(c, pipeline_id))
@@ -36,11 +35,11 @@ class Scripts:
     def read(self, pipeline_id: str, path: str) -> tuple[bytes, int]:
         """The text as bytes, and the revision of the definition."""
 
-        def look(connection: Connection) -> tuple[bytes, int]:
+        def read(connection: Connection) -> tuple[bytes, int]:
             definition, revision = _newest(connection, pipeline_id)
             return blobs.read(connection, _find(definition, path).checksum), revision
 
-        return self._database.read(look)
+        return self._database.read(read)
 
     async def write(
         self,
@@ -52,7 +51,7 @@ class Scripts:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> tuple[Script, SavedDefinition]:
-        """Put a script there; the same text changes nothing."""
+        """Create or replace a script. The same text changes nothing."""
         if message := path_error(path):
             raise InvalidInput([("/path", f"{message[0].upper()}{message[1:]}.")])
         if len(content) > MAX_BYTES:
@@ -60,14 +59,16 @@ class Scripts:
         try:
             text = content.decode()
         except UnicodeDecodeError as error:
-            raise InvalidInput([("", f"A script is text in UTF-8; this breaks off at byte {error.start:,}.")]) from None
-        plain = normalize_path(path)
-        wanted = DefinitionSaveRequest(
-            edits.put_script(plain, text), f"script {plain} written", actor, command_id, if_match
+            raise InvalidInput(
+                [("", f"A script must be UTF-8 text. The byte at position {error.start:,} is invalid.")]
+            ) from None
+        normalized = normalize_path(path)
+        request = DefinitionSaveRequest(
+            edits.put_script(normalized, text), f"script {normalized} written", actor, command_id, if_match
         )
-        saved = await self._saving.save(pipeline_id, wanted)
+        saved = await self._writer.save(pipeline_id, request)
         definition, _ = await self._database.aread(lambda c: _newest(c, pipeline_id))
-        return _view(definition, plain), saved
+        return _view(definition, normalized), saved
 
     async def remove(
         self,
@@ -78,30 +79,30 @@ class Scripts:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
-        plain = normalize_path(path)
+        normalized = normalize_path(path)
         definition, _ = await self._database.aread(lambda c: _newest(c, pipeline_id))
-        _find(definition, plain)
-        if users := used_by(definition, plain):
+        _find(definition, normalized)
+        if users := used_by(definition, normalized):
             raise CommandRefused(
-                f"{plain} is the script of {', '.join(users)}: without it they cannot be carried out.",
-                ("name another script there first",),
+                f"{normalized} is used by {', '.join(users)}. You can't remove it.",
+                ("choose another script for these checkpoints first",),
             )
-        wanted = DefinitionSaveRequest(
-            edits.remove_script(plain), f"script {plain} removed", actor, command_id, if_match
+        request = DefinitionSaveRequest(
+            edits.remove_script(normalized), f"script {normalized} removed", actor, command_id, if_match
         )
-        return await self._saving.save(pipeline_id, wanted)
+        return await self._writer.save(pipeline_id, request)
 
 
 def _newest(connection: Connection, pipeline_id: str) -> tuple[PipelineDefinition, int]:
     revision = pipelines.newest_revision(connection, pipeline_id)
-    return rows.newest(connection, pipeline_id), revision
+    return records.newest_definition(connection, pipeline_id), revision
 
 
 def _find(definition: PipelineDefinition, path: str) -> ScriptFile:
-    found = definition.scripts.get(normalize_path(path))
-    if found is None:
+    file = definition.scripts.get(normalize_path(path))
+    if file is None:
         raise NotFound("script", normalize_path(path))
-    return found
+    return file
 
 
 def _view(definition: PipelineDefinition, path: str) -> Script:
@@ -113,36 +114,38 @@ def used_by(definition: PipelineDefinition, path: str) -> list[str]:
     return [c.key for c in definition.checkpoints if c.script_file == path]
 
 
-# ---- what is told when a definition is saved -------------------------------------------------------
-def doubts(definition: PipelineDefinition, rules: ScriptPolicy, texts: Mapping[str, str]) -> Iterator[Finding]:
-    """What would keep a script from being carried out, as far as it can be told now."""
+# Warnings
+def script_warnings(
+    definition: PipelineDefinition, policy: ScriptPolicy, texts: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Problems that would prevent a script from running, as far as they are known when the definition is saved."""
     for position, path in definition.missing_scripts:
-        place = f"/checkpoints/{position}/execution/script_config/script_path"
-        yield warning(place, f"There is no script {path!r} yet: write it before a run is started.")
+        pointer = f"/checkpoints/{position}/execution/script_config/script_path"
+        yield warning(pointer, f"The script {path!r} does not exist. Create it before you start a run.")
     for position, checkpoint in enumerate(definition.checkpoints):
         config = checkpoint.execution.script_config
         if config is None or checkpoint.execution.mode is not ExecutionMode.SCRIPT:
             continue
-        place = f"/checkpoints/{position}/execution/script_config"
-        for message in rules.objections(config):
-            yield warning(place, message)
+        pointer = f"/checkpoints/{position}/execution/script_config"
+        for message in policy.objections(config):
+            yield warning(pointer, message)
         source = config.script_source or texts.get(checkpoint.script_file or "")
-        if source is not None and config.python is None and (told := fault_of_source(source, config.entry_function)):
-            yield warning(place, told)
+        if source is not None and config.python is None and (message := source_error(source, config.entry_function)):
+            yield warning(pointer, message)
 
 
-def fault_of_source(source: str, entry_function: str) -> str | None:
-    """Why a script cannot be called, as far as its text says."""
-    if len(source) > LOOKED_AT:
+def source_error(source: str, entry_function: str) -> str | None:
+    """Why the script can't be called. None if no error is found."""
+    if len(source) > MAX_CHECKED:
         return None
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f" in line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-        said = error.msg if isinstance(error, SyntaxError) else str(error)
-        return f"The script cannot be read{line}: {said}."
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        return f"The script is not valid Python{line}: {reason}."
     functions = [n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     is_plain = all(isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.Expr | ast.Import) for n in tree.body)
     if is_plain and entry_function not in functions:
-        return f"The script has no function {entry_function!r}; it has {', '.join(functions) or 'none'}."
+        return f"The script has no function {entry_function!r}. Its functions: {', '.join(functions) or 'none'}."
     return None

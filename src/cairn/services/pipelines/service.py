@@ -1,4 +1,4 @@
-"""Pipelines: defined, edited, reordered, deleted, restored, reverted; every change is kept."""
+"""Creates, changes, deletes and restores pipelines. Each change of a definition is a revision."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cairn.core.errors import CommandRefused
 from cairn.definitions import (
     DefinitionLimits,
     Library,
+    LoadedDefinition,
     PipelineDefinition,
     builtin_agents,
     builtin_templates,
     load,
     resolve,
 )
-from cairn.definitions import LoadedDefinition as Read
 from cairn.definitions.script_files import inline_scripts
 from cairn.documents import SourceMap
 from cairn.files import layout
@@ -29,29 +29,27 @@ from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import EventBus
 from cairn.services.errors import InvalidInput
-from cairn.services.folders import records
+from cairn.services.folders import records as folder_records
 from cairn.services.folders.folder_repair import FolderRepair
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import FileRecovery
-from cairn.services.pipelines import edits
-from cairn.services.pipelines import records as rows
+from cairn.services.pipelines import edits, records
 from cairn.services.pipelines.definition_writer import (
     DefinitionSaveRequest,
     DefinitionWriter,
     SavedDefinition,
-    identified,
     new_id,
+    with_ids,
 )
-from cairn.services.pipelines.scripts import Scripts, doubts
-from cairn.services.pipelines.warnings import not_carried_out, unfit
+from cairn.services.pipelines.scripts import Scripts, script_warnings
+from cairn.services.pipelines.warnings import agent_errors, unsupported_fields
 from cairn.store import Connection, pipelines
-from cairn.store import pipelines as stored
 from cairn.store.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
 class RunnerSupport:
-    """What this server carries out: the modes that have a runner, and what scripts and agents may do."""
+    """The execution modes that this server supports, and its policies for scripts and agents."""
 
     modes: Collection[str]
     scripts: ScriptPolicy = field(default_factory=ScriptPolicy)
@@ -64,47 +62,46 @@ class PipelineService:
         self,
         engine: Engine,
         folder_sync: FolderSync,
-        mending: FileRecovery,
-        hub: EventBus,
+        recovery: FileRecovery,
+        event_bus: EventBus,
         folder_repair: FolderRepair,
         *,
         limits: DefinitionLimits,
         functions: Collection[str],
-        carried_out: RunnerSupport,
+        support: RunnerSupport,
     ) -> None:
         self._engine = engine
         self._database = engine.database
         self._folder_sync = folder_sync
         self._folder_repair = folder_repair
-        self._saving = DefinitionWriter(engine, folder_sync, mending, hub, self.check)
-        self.scripts = Scripts(engine.database, self._saving)
+        self._writer = DefinitionWriter(engine, folder_sync, recovery, event_bus, self.check)
+        self.scripts = Scripts(engine.database, self._writer)
         self._limits = limits
         self._functions = functions
-        self._carried_out = carried_out
+        self._support = support
 
-    # ---- reading a definition ------------------------------------------------------------------------
-    def check(self, document: Any, positions: SourceMap | None = None) -> Read:
-        """The definition as it would be stored; DefinitionError names every fault with its place."""
-        library = self._carried_out.library()
-        read = load(
+    # Checks
+    def check(self, document: Any, positions: SourceMap | None = None) -> LoadedDefinition:
+        """The definition as it would be saved, with warnings. DefinitionError has all errors with their paths."""
+        library = self._support.library()
+        loaded = load(
             document,
             positions=positions,
             limits=self._limits,
             functions=self._functions,
-            servers=self._carried_out.agents.mcp_servers.keys(),
+            servers=self._support.agents.mcp_servers.keys(),
             agents=library,
         )
-        doubtful = doubts(read.definition, self._carried_out.scripts, inline_scripts(document))
-        carried_out = self._carried_out
-        missing = not_carried_out(resolve(read.definition, library), carried_out.modes, carried_out.agents)
-        told = (*read.warnings, *missing, *doubtful)
-        return replace(read, warnings=told)
+        scripts = script_warnings(loaded.definition, self._support.scripts, inline_scripts(document))
+        resolved = resolve(loaded.definition, library)
+        unsupported = unsupported_fields(resolved, self._support.modes, self._support.agents)
+        return replace(loaded, warnings=(*loaded.warnings, *unsupported, *scripts))
 
-    def unfit_with(self, agent: str) -> list[str]:
-        """Which pipelines that use an agent of the library do not fit it as it is now, and why."""
-        return unfit(self._database, self.check, agent)
+    def errors_with_agent(self, agent: str) -> list[str]:
+        """The pipelines that have errors with the current revision of a library agent."""
+        return agent_errors(self._database, self.check, agent)
 
-    # ---- making --------------------------------------------------------------------------------------
+    # Creation
     async def create(
         self,
         document: Any,
@@ -115,52 +112,55 @@ class PipelineService:
         command_id: UUID | None = None,
     ) -> SavedDefinition:
         checked = self.check(document, positions)
-        given = self._engine.context(actor.name, command_id)
-        pipeline_id = str(uuid5(given.command_id, "pipeline"))
-        definition = identified(checked.definition, None, pipeline_id, given)
+        context = self._engine.context(actor.name, command_id)
+        pipeline_id = str(uuid5(context.command_id, "pipeline"))
+        definition = with_ids(checked.definition, None, pipeline_id, context)
         saved = SavedDefinition(pipeline_id, checked.warnings)
         texts = inline_scripts(document)
-        return await self._engine.shielded(self._create(definition, texts, saved, given, comment or "created"))
+        return await self._engine.shielded(self._create(definition, texts, saved, context, comment or "created"))
 
     async def _create(
         self,
         definition: PipelineDefinition,
         texts: Mapping[str, str],
         saved: SavedDefinition,
-        given: CommandContext,
+        context: CommandContext,
         comment: str,
     ) -> SavedDefinition:
         pipeline_id = saved.pipeline_id
 
-        def body(connection: Connection) -> bool:
+        def insert(connection: Connection) -> bool:
             if pipelines.exists(connection, pipeline_id):
-                return False  # the same command, sent again
-            rows.keep_scripts(connection, pipeline_id, definition, texts)
+                return False  # the command was sent again
+            records.save_scripts(connection, pipeline_id, definition, texts)
             document = {**edits.full(definition), "pipeline_id": pipeline_id, "pipeline_definition_version": 1}
-            stored.insert_pipeline(connection, document, given.by, given.at, comment)
-            records.mark_out_of_sync(connection, pipeline_id)
-            rows.tell(connection, pipeline_id, "pipeline_created", given, checkpoints=edits.keys(definition))
+            pipelines.insert_pipeline(connection, document, context.by, context.at, comment)
+            folder_records.mark_out_of_sync(connection, pipeline_id)
+            records.append_event(
+                connection, pipeline_id, "pipeline_created", context, checkpoints=edits.keys(definition)
+            )
             return True
 
         async with self._engine.lock(pipeline_id):
-            made = await self._database.transact(body)
-            failed = await self._saving.file(pipeline_id, lambda: self._folder_sync.create_pipeline(pipeline_id))
-        if made:
-            self._saving.announce(pipeline_id, "pipeline_created")
-        return SavedDefinition(pipeline_id, saved.warnings + failed)
+            is_new = await self._database.transact(insert)
+            warnings = await self._writer.sync_folder(
+                pipeline_id, lambda: self._folder_sync.create_pipeline(pipeline_id)
+            )
+        if is_new:
+            self._writer.publish_change(pipeline_id, "pipeline_created")
+        return SavedDefinition(pipeline_id, saved.warnings + warnings)
 
     async def from_template(self, name: str, *, actor: Actor, command_id: UUID | None = None) -> SavedDefinition:
-        found = {template.name: template for template in builtin_templates()}
-        if name not in found:
-            raise InvalidInput(
-                [("/template", f"There is no template {name!r}. There are: {', '.join(sorted(found))}.")]
-            )
-        document, positions = found[name].read()
+        templates = {template.name: template for template in builtin_templates()}
+        if name not in templates:
+            names = ", ".join(sorted(templates))
+            raise InvalidInput([("/template", f"There is no template {name!r}. Choose one of: {names}.")])
+        document, positions = templates[name].read()
         return await self.create(
             document, positions=positions, comment=f"from template {name}", actor=actor, command_id=command_id
         )
 
-    # ---- changing ------------------------------------------------------------------------------------
+    # Changes
     async def update(
         self,
         pipeline_id: str,
@@ -173,9 +173,9 @@ class PipelineService:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
-        """Fields that are left out stay as they are; `checkpoints`, where given, are all of them from now on."""
-        wanted = DefinitionSaveRequest(edits.merge(changes), comment, actor, command_id, if_match, force, positions)
-        return await self._saving.save(pipeline_id, wanted)
+        """Replace the given fields. `checkpoints` replaces all checkpoints."""
+        request = DefinitionSaveRequest(edits.merge(changes), comment, actor, command_id, if_match, force, positions)
+        return await self._writer.save(pipeline_id, request)
 
     async def replace(
         self,
@@ -188,19 +188,21 @@ class PipelineService:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
-        """The definition is what the document says: fields that are left out have their default."""
-        wanted = DefinitionSaveRequest(edits.become(document), "applied", actor, command_id, if_match, force, positions)
-        return await self._saving.save(pipeline_id, wanted)
+        """Replace the whole definition. Fields that are left out get their defaults."""
+        request = DefinitionSaveRequest(
+            edits.replace(document), "applied", actor, command_id, if_match, force, positions
+        )
+        return await self._writer.save(pipeline_id, request)
 
     async def revert(
         self, pipeline_id: str, revision: int, *, force: bool = False, actor: Actor, command_id: UUID | None = None
     ) -> SavedDefinition:
-        """The definition as it was, as a new revision."""
+        """Save an earlier revision as a new revision."""
         earlier = await self._database.aread(lambda c: pipelines.definition(c, pipeline_id, revision))
-        wanted = DefinitionSaveRequest(
-            edits.become(earlier), f"reverted to revision {revision}", actor, command_id, force=force
+        request = DefinitionSaveRequest(
+            edits.replace(earlier), f"reverted to revision {revision}", actor, command_id, force=force
         )
-        return await self._saving.save(pipeline_id, wanted)
+        return await self._writer.save(pipeline_id, request)
 
     async def add_checkpoint(
         self,
@@ -213,10 +215,10 @@ class PipelineService:
         command_id: UUID | None = None,
     ) -> tuple[str, SavedDefinition]:
         command_id = command_id or uuid4()
-        wanted = DefinitionSaveRequest(
+        request = DefinitionSaveRequest(
             edits.add(checkpoint, position), "checkpoint added", actor, command_id, force=force
         )
-        saved = await self._saving.save(pipeline_id, wanted)
+        saved = await self._writer.save(pipeline_id, request)
         return new_id(command_id, pipeline_id, 0), saved
 
     async def update_checkpoint(
@@ -228,19 +230,19 @@ class PipelineService:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
-        """Fields that are left out stay as they are."""
-        wanted = DefinitionSaveRequest(
-            edits.change(checkpoint_id, changes), "checkpoint changed", actor, command_id, if_match
+        """Replace the given fields."""
+        request = DefinitionSaveRequest(
+            edits.update(checkpoint_id, changes), "checkpoint changed", actor, command_id, if_match
         )
-        return await self._saving.save(await self._pipeline_of(checkpoint_id), wanted)
+        return await self._writer.save(await self._pipeline_of(checkpoint_id), request)
 
     async def remove_checkpoint(
         self, checkpoint_id: str, *, force: bool = False, actor: Actor, command_id: UUID | None = None
     ) -> SavedDefinition:
-        wanted = DefinitionSaveRequest(
+        request = DefinitionSaveRequest(
             edits.remove(checkpoint_id), "checkpoint removed", actor, command_id, force=force
         )
-        return await self._saving.save(await self._pipeline_of(checkpoint_id), wanted)
+        return await self._writer.save(await self._pipeline_of(checkpoint_id), request)
 
     async def reorder(
         self,
@@ -252,64 +254,64 @@ class PipelineService:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
-        wanted = DefinitionSaveRequest(
+        request = DefinitionSaveRequest(
             edits.reorder(order), "checkpoints reordered", actor, command_id, if_match, force
         )
-        return await self._saving.save(pipeline_id, wanted)
+        return await self._writer.save(pipeline_id, request)
 
     async def _pipeline_of(self, checkpoint_id: str) -> str:
-        found = await self._database.aread(lambda c: pipelines.pipeline_of(c, checkpoint_id))
-        if found is None:
+        pipeline_id = await self._database.aread(lambda c: pipelines.pipeline_of(c, checkpoint_id))
+        if pipeline_id is None:
             raise NotFound("checkpoint", checkpoint_id)
-        return found
+        return pipeline_id
 
-    # ---- deleting ------------------------------------------------------------------------------------
+    # Deletion
     async def delete(
         self, pipeline_id: str, *, force: bool = False, actor: Actor, command_id: UUID | None = None
     ) -> str:
-        """Soft: the rows are marked, the folder goes to the archive."""
-        given = self._engine.context(actor.name, command_id)
-        return await self._engine.shielded(self._delete(pipeline_id, force, given))
+        """Mark the pipeline as deleted and archive its folder. Returns the location in the archive."""
+        context = self._engine.context(actor.name, command_id)
+        return await self._engine.shielded(self._delete(pipeline_id, force, context))
 
-    async def _delete(self, pipeline_id: str, force: bool, given: CommandContext) -> str:
-        location = layout.deleted_pipeline(pipeline_id, given.at)
+    async def _delete(self, pipeline_id: str, force: bool, context: CommandContext) -> str:
+        location = layout.deleted_pipeline(pipeline_id, context.at)
 
         def body(connection: Connection) -> list[Commit]:
             row = pipelines.lock(connection, pipeline_id)
             if row.deleted_at is not None:
-                raise CommandRefused("The pipeline is deleted already.", ("restore",))
-            commits = self._saving.end_runs(connection, pipeline_id, given, force, "delete the pipeline")
-            stored.mark_deleted(connection, pipeline_id, given.at, location)
-            records.mark_out_of_sync(connection, pipeline_id)
-            rows.tell(connection, pipeline_id, "pipeline_deleted", given, archive_location=location)
+                raise CommandRefused("The pipeline is already deleted.", ("restore",))
+            commits = self._writer.cancel_open_runs(connection, pipeline_id, context, force, "delete the pipeline")
+            pipelines.mark_deleted(connection, pipeline_id, context.at, location)
+            folder_records.mark_out_of_sync(connection, pipeline_id)
+            records.append_event(connection, pipeline_id, "pipeline_deleted", context, archive_location=location)
             return commits
 
         async with self._engine.lock(pipeline_id):
             runs = await self._database.aread(lambda c: pipelines.current_runs(c, pipeline_id))
-            async with self._engine.lock(*runs):  # nobody writes into the folder while it moves
+            async with self._engine.lock(*runs):  # no run writes into the folder while it moves
                 commits = await self._engine.transact(runs, body)
                 await self._engine.after_commit(*commits)
                 archive = self._folder_sync.tree.archive_pipeline
-                await self._saving.file(pipeline_id, lambda: archive(pipeline_id, given.at))
-        self._saving.announce(pipeline_id, "pipeline_deleted")
+                await self._writer.sync_folder(pipeline_id, lambda: archive(pipeline_id, context.at))
+        self._writer.publish_change(pipeline_id, "pipeline_deleted")
         return location
 
     async def restore(self, pipeline_id: str, *, actor: Actor, command_id: UUID | None = None) -> None:
-        given = self._engine.context(actor.name, command_id)
-        await self._engine.shielded(self._restore(pipeline_id, given))
+        context = self._engine.context(actor.name, command_id)
+        await self._engine.shielded(self._restore(pipeline_id, context))
 
-    async def _restore(self, pipeline_id: str, given: CommandContext) -> None:
+    async def _restore(self, pipeline_id: str, context: CommandContext) -> None:
         def body(connection: Connection) -> None:
             row = pipelines.lock(connection, pipeline_id)
             if row.deleted_at is None:
-                raise CommandRefused("The pipeline is not deleted: there is nothing to restore.")
-            stored.mark_restored(connection, pipeline_id)
-            records.mark_out_of_sync(connection, pipeline_id)
-            rows.tell(connection, pipeline_id, "pipeline_restored", given)
+                raise CommandRefused("The pipeline is not deleted. You can't restore it.")
+            pipelines.mark_restored(connection, pipeline_id)
+            folder_records.mark_out_of_sync(connection, pipeline_id)
+            records.append_event(connection, pipeline_id, "pipeline_restored", context)
 
         async with self._engine.lock(pipeline_id):
             runs = await self._database.aread(lambda c: pipelines.current_runs(c, pipeline_id))
-            async with self._engine.lock(*runs):  # nobody writes into the folder before it is back
+            async with self._engine.lock(*runs):  # no run writes into the folder before it is restored
                 await self._database.transact(body)
                 await self._folder_repair.repair_locked_pipeline(pipeline_id, runs)
-        self._saving.announce(pipeline_id, "pipeline_restored")
+        self._writer.publish_change(pipeline_id, "pipeline_restored")

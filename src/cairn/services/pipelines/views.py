@@ -1,4 +1,4 @@
-"""Pipelines and their definitions."""
+"""Response shapes of pipelines, definitions, templates and scripts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cairn.services.view import Document, Id, Instant, Page, View
 
 
 class DefinitionFinding(View):
-    """A fault of a definition, or a warning, with its place."""
+    """An error or a warning in a definition, with its path and position."""
 
     path: str
     message: str
@@ -40,7 +40,7 @@ class PipelinePage(Page[PipelineSummary]):
 
 
 class Checkpoint(View):
-    """One step in its full form."""
+    """A checkpoint in the full form."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -64,7 +64,7 @@ class Checkpoint(View):
 
 
 class Pipeline(View):
-    """A definition in its full form, and where it stands."""
+    """A definition in the full form, with its revision and the latest run."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -135,7 +135,7 @@ class TemplateCheckpoint(View):
 
 
 class Template(View):
-    """A pipeline that comes with Cairn. `sample_input` is what a run of it can be started with."""
+    """A pipeline that comes with Cairn. You can start a run of it with `sample_input`."""
 
     name: str
     title: str
@@ -147,7 +147,7 @@ class Template(View):
 
 
 class TemplatePage(Page[Template]):
-    """The templates that come with the product."""
+    """The templates that come with Cairn."""
 
 
 class DeletedPipeline(View):
@@ -159,11 +159,11 @@ class Script(View):
     path: str
     checksum: str
     size_bytes: int
-    used_by: list[str]  # keys of checkpoints
+    used_by: list[str]  # checkpoint keys
 
 
 class SavedScript(Script):
-    revision: int  # of the definition, from now on
+    revision: int  # the new revision of the definition
     warnings: list[str]
 
 
@@ -173,4 +173,4 @@ class RemovedScript(View):
 
 
 class ScriptPage(Page[Script]):
-    """All of them, by path."""
+    """Scripts, by path."""

@@ -1,4 +1,4 @@
-"""What a definition may say and this server does not carry out: kept, and told as a warning rather than passed over."""
+"""Warnings about a definition that can be saved but would not run as written."""
 
 from __future__ import annotations
 
@@ -9,49 +9,57 @@ from cairn.definitions import CheckpointDefinition, DefinitionError, Finding, Pi
 from cairn.definitions.findings import errors, warning
 from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.agents.roles import uses_tool
-from cairn.services.agent_library.service import SHOWN
-from cairn.store import Connection, Database, library
-from cairn.store import pipelines as rows
+from cairn.services.agent_library.service import MAX_LISTED_PIPELINES
+from cairn.store import Connection, Database, library, pipelines
 
-SEARCH = "web_search"
+WEB_SEARCH = "web_search"
 
 
-def not_carried_out(definition: PipelineDefinition, modes: Collection[str], agents: AgentPolicy) -> Iterator[Finding]:
+def unsupported_fields(
+    definition: PipelineDefinition, modes: Collection[str], agents: AgentPolicy
+) -> Iterator[Finding]:
+    """Parts of a definition that this server can't run or ignores."""
     for position, checkpoint in enumerate(definition.checkpoints):
-        for path, message in _of_checkpoint(checkpoint, modes):
+        for path, message in _unsupported_in(checkpoint, modes):
             yield warning(f"/checkpoints/{position}/{path}", message)
-        if agents.search.mode == "off" and uses_tool(checkpoint, SEARCH):
+        if agents.search.mode == "off" and uses_tool(checkpoint, WEB_SEARCH):
             path = f"/checkpoints/{position}/execution/agent_config"
-            yield warning(path, "The setting web_search is off: the checkpoint cannot start before an admin sets it.")
+            yield warning(path, "Web search is off, so the checkpoint can't start. Ask an admin to set web_search.")
 
 
-def _of_checkpoint(checkpoint: CheckpointDefinition, modes: Collection[str]) -> Iterator[tuple[str, str]]:
+def _unsupported_in(checkpoint: CheckpointDefinition, modes: Collection[str]) -> Iterator[tuple[str, str]]:
     mode = checkpoint.execution.mode.value
     if mode not in modes:
-        yield "execution/mode", f"This server carries out {', '.join(sorted(modes))}: a run with {mode} cannot start."
+        yield "execution/mode", f"This server supports only {', '.join(sorted(modes))}. {mode} can't start."
     if checkpoint.loop is not None:
-        yield "loop", "The loop is kept, and the checkpoint is carried out once."
+        yield "loop", "Loops are not supported yet. The checkpoint runs once."
 
 
-def unfit(database: Database, check: Callable[[Any], object], name: str) -> list[str]:
-    """Pipelines that name the agent and could not be saved now, each with its first fault; at most so many.
+def agent_errors(database: Database, check: Callable[[Any], object], name: str) -> list[str]:
+    """The pipelines that refer to a library agent and have errors with it, each with its first error.
 
-    `check`: of a definition, with the library as it is now; DefinitionError if it cannot work.
+    `check` raises DefinitionError if a definition has errors with the current library.
     """
-    told: list[str] = []
-    for pipeline, definition in database.read(lambda c: _definitions(c, name)):
+    messages: list[str] = []
+    for pipeline, definition in database.read(lambda c: _definitions_using(c, name)):
         try:
             check(definition)
         except DefinitionError as error:
             first = errors(error.findings)[0]
-            told.append(f"{pipeline} does not fit it any more: {first.path}: {first.message}")
-    return told[:SHOWN]
+            messages.append(f"{pipeline} has an error with this agent: {first.path}: {first.message}")
+    return messages[:MAX_LISTED_PIPELINES]
 
 
-def _definitions(connection: Connection, name: str) -> list[tuple[str, dict[str, Any]]]:
-    named = [use for use in library.uses(connection) if use.agent == name]
-    newest = rows.newest_revision
+def _definitions_using(connection: Connection, agent: str) -> list[tuple[str, dict[str, Any]]]:
     return [
-        (use.pipeline_name, dict(rows.definition(connection, use.pipeline_id, newest(connection, use.pipeline_id))))
-        for use in named
+        (
+            use.pipeline_name,
+            dict(
+                pipelines.definition(
+                    connection, use.pipeline_id, pipelines.newest_revision(connection, use.pipeline_id)
+                )
+            ),
+        )
+        for use in library.uses(connection)
+        if use.agent == agent
     ]
