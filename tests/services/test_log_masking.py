@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.cli.server import mask_log
+from cairn.cli.server import install_log_masking
 from cairn.services.actors import ADMIN
 from cairn.services.secrets import MASKED, SecretStore
 from cairn.store import Database
@@ -42,8 +42,8 @@ def written() -> Iterator[io.StringIO]:
 async def test_the_servers_log_tells_no_secret(database: Database, tmp_path: Path, written: io.StringIO) -> None:
     household = Household(database, tmp_path)
     secrets = SecretStore(household.admin_changes, household.secrets._keys, also=["the admin's own token"])  # pyright: ignore[reportPrivateUsage]
-    mask_log(secrets.mask_remembered)
-    mask_log(secrets.mask_remembered)  # twice does no harm
+    install_log_masking(secrets.mask_remembered)
+    install_log_masking(secrets.mask_remembered)  # twice does no harm
     await secrets.put("door", VALUE, ADMIN)
     log = logging.getLogger("test of masking")
     log.warning("opening with %s, %s", VALUE, "the admin's own token")

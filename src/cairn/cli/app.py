@@ -1,4 +1,4 @@
-"""Every command, in the order that `cairn --help` lists them."""
+"""All commands, in the order in which `cairn --help` lists them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,26 @@ import typer
 
 from cairn.cli import versions
 from cairn.cli.commands import (
-    account,
+    account,  # noqa: F401 - adds commands to the users group
     agents,
     approvals,
     artifacts,
+    channels,
     conversations,
     costs,
     decisions,
     definitions,
+    delegations,
+    deliveries,
     doctor,
+    events,
     forms,
+    groups,
+    invitations,  # noqa: F401 - adds commands to the users group
+    logs,
     models,
-    notifications,
     pipelines,
+    preferences,
     projects,
     rework,
     rollbacks,
@@ -30,7 +37,9 @@ from cairn.cli.commands import (
     run_control,
     runs,
     scripts,
+    secrets,
     server,
+    sessions,
     templates,
     tokens,
     users,
@@ -41,7 +50,7 @@ app = typer.Typer(
     help="Run multi-step AI work that people can trust.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich" if sys.stdout.isatty() else None,  # boxes and colours take a tenth of a second
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,  # loading Rich takes a tenth of a second
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
@@ -58,7 +67,7 @@ def root(
         ),
     ] = False,
 ) -> None:
-    """Options that belong to no command."""
+    """Global options."""
 
 
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
@@ -81,11 +90,11 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Roll back": (rollbacks.rollback, rollbacks.undo, rework.rework, rework.rerun),
     "Inspect": (
         rework.lineage,
-        artifacts.logs,
+        logs.logs,
         conversations.conversation,
         costs.costs,
-        artifacts.context,
-        artifacts.events,
+        conversations.context,
+        events.events,
     ),
     "Access": (),
     "Operate": (server.serve, server.status, doctor.doctor, server.schema, server.version),
@@ -100,21 +109,21 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
     },
     "Approve": {"approvals": approvals.approvals_app, "forms": forms.forms_app, "rules": rule_autonomy.rules_app},
     "Roll back": {"rollbacks": rollbacks.rollbacks_app},
-    "Inspect": {"artifacts": artifacts.artifacts_app, "audit": artifacts.audit_app},
+    "Inspect": {"artifacts": artifacts.artifacts_app, "audit": events.audit_app},
     "Access": {
-        "users": account.users_app,
-        "groups": users.groups_app,
-        "delegations": users.delegations_app,
+        "users": users.users_app,
+        "groups": groups.groups_app,
+        "delegations": delegations.delegations_app,
         "tokens": tokens.tokens_app,
-        "sessions": tokens.sessions_app,
-        "secrets": tokens.secrets_app,
+        "sessions": sessions.sessions_app,
+        "secrets": secrets.secrets_app,
     },
     "Operate": {
         "config": server.config_app,
         "models": models.models_app,
-        "channels": notifications.channels_app,
-        "deliveries": notifications.deliveries_app,
-        "preferences": notifications.preferences_app,
+        "channels": channels.channels_app,
+        "deliveries": deliveries.deliveries_app,
+        "preferences": preferences.preferences_app,
     },
 }
 

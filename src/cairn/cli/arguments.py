@@ -1,4 +1,4 @@
-"""Arguments and options that many commands share."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -34,35 +34,40 @@ ExecutionName = Annotated[
 ]
 CheckpointName = Annotated[str, typer.Argument(metavar="CHECKPOINT", help="A checkpoint: id, or 'pipeline/key'.")]
 Force = Annotated[bool, typer.Option("--force", help="Cancel runs that block the change.")]
-Limit = Annotated[int, typer.Option("--limit", min=1, help="Maximum number of items.", show_default="50")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="Maximum number of items.")]
 
 
-def read_json(given: str, what: str) -> Value:
-    """JSON from the command line, or from a file (`@file`, JSON or YAML; `@-` is standard input)."""
+def read_json(argument: str, label: str) -> Value:
+    """Parse JSON from the command line, or from a file if the argument is `@file` (`@-` for standard input).
+
+    Files may be JSON or YAML. `label` names the argument in error messages.
+    """
     from cairn.documents import DocumentError, decode_json, decode_yaml
 
-    name = given[1:] if given.startswith("@") else None
-    text = given.encode() if name is None else read_bytes(name)
+    file = argument[1:] if argument.startswith("@") else None
+    text = argument.encode() if file is None else read_bytes(file)
     try:
-        if name is not None and name.endswith((".yaml", ".yml")):
+        if file is not None and file.endswith((".yaml", ".yml")):
             return decode_yaml(text)[0]
         return decode_json(text)
     except DocumentError as error:
-        raise CommandFailed(ExitCode.USAGE, f"{name or what} is not JSON that can be taken: {error}.") from None
+        raise CommandFailed(ExitCode.USAGE, f"{file or label} is not valid JSON: {error}.") from None
 
 
-def read_bytes(name: str) -> bytes:
+def read_bytes(file: str) -> bytes:
     import sys
 
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        raise CommandFailed(
-            ExitCode.USAGE, f"{name} cannot be read: {(error.strerror or str(error)).lower()}."
-        ) from None
+        raise CommandFailed(ExitCode.USAGE, f"Can't read {file}: {os_reason(error)}.") from None
 
 
-def as_object(value: Any, what: str) -> dict[str, Any]:
+def os_reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def as_object(value: Any, label: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise CommandFailed(ExitCode.USAGE, f"{what} has to be a JSON object.")
+        raise CommandFailed(ExitCode.USAGE, f"{label} must be a JSON object.")
     return cast("dict[str, Any]", value)

@@ -1,4 +1,4 @@
-"""Groups of commands: named alone, a group lists."""
+"""Command groups that list their items when no subcommand is given."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 
 class ListByDefaultGroup(TyperGroup):
-    """`cairn pipelines` is `cairn pipelines list`."""
+    """Makes `cairn pipelines` the same as `cairn pipelines list`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args or (args[0] not in self.commands and args[0] != "--help"):

@@ -1,4 +1,4 @@
-"""What a command works with: the client, the screen and the names; and how a command is run around them."""
+"""The context of a command: the API client, the output and the reference resolver. Runs commands with it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from cairn.cli import server_location
 from cairn.cli.exit_codes import CommandFailed, ExitCode
-from cairn.cli.output import Output, tell
+from cairn.cli.output import Output, print_status
+from cairn.cli.server_location import FolderAccess, ServerLocation
 
 if TYPE_CHECKING:
-    from cairn.cli.client import Answer, Client
+    from cairn.cli.client import Client, JsonObject
     from cairn.cli.embedded_server import EmbeddedServer
     from cairn.cli.references import ReferenceResolver
 
@@ -36,63 +37,64 @@ Token = Annotated[
     str | None, typer.Option("--token", help="Token for the server. Default: CAIRN_TOKEN.", rich_help_panel="Where")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-_OPTIONS: dict[str, Any] = {"as_json": AsJson, "data_dir": DataDir, "server": Server, "token": Token}
-CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 300.0
+_SHARED_OPTIONS: dict[str, Any] = {"as_json": AsJson, "data_dir": DataDir, "server": Server, "token": Token}
+CONNECT_TIMEOUT_SECONDS, RESPONSE_TIMEOUT_SECONDS = 5.0, 300.0
 
 
 @dataclass(frozen=True, slots=True)
 class CliContext:
     client: Client
-    screen: Output
-    naming: ReferenceResolver
-    shown: str  # how the server, or the folder, is called
+    output: Output
+    resolver: ReferenceResolver
+    server_name: str  # the server's address, or the data folder if it was opened for this command
     embedded: EmbeddedServer | None = None
 
-    def show(self, answer: Any, text: Callable[[Any], None]) -> None:
-        """As JSON where that is asked for, else as text."""
-        if self.screen.as_json:
-            self.screen.answer(answer)
+    def show(self, value: Any, print_text: Callable[[Any], None]) -> None:
+        """Print the value as JSON with --json, otherwise as text."""
+        if self.output.as_json:
+            self.output.json(value)
         else:
-            text(answer)
+            print_text(value)
 
-    async def settled(self, run_id: str) -> Answer:
-        """The run after a change. Without a server the work is done here, so it is waited for."""
+    async def wait_until_idle(self, run_id: str) -> JsonObject:
+        """The run after a change. Without a server, wait until this process has done the work."""
         if self.embedded is not None:
-            from cairn.cli.run_follower import until_rest
+            from cairn.cli.run_follower import follow_until_idle
 
-            return await until_rest(self.client, run_id)
+            return await follow_until_idle(self.client, run_id)
         return await self.client.get_run(run_id)
 
 
 Command = Callable[..., Awaitable[None]]
-Need = Literal["checks", "reads", "saves", "works"]
 
 
-def online(need: Need = "reads") -> Callable[[Command], Callable[..., None]]:
-    """A command that talks to a server or opens the folder: gets a ctx, and the options that say where.
+def online(access: FolderAccess = "read") -> Callable[[Command], Callable[..., None]]:
+    """Decorate a command that calls the API, on a server or on a data folder that it opens itself.
 
-    Where there is no server, one that `checks` can do without data, one that `saves` may make the folder, and one that
-    `works` has a worker beside it. Those that read have none: what it begins would be cut off when they end.
+    The command receives a `CliContext` and gets the options --json, --data-dir, --server and --token.
     """
 
     def decorate(command: Command) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True).parameters
-        given = [parameter for name, parameter in own.items() if name != "ctx"]
-        added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-            for name, annotation in _OPTIONS.items()
+        parameters = inspect.signature(command, eval_str=True).parameters
+        own = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for name, parameter in parameters.items()
+            if name != "ctx"
         ]
-        added[0] = added[0].replace(default=False)
+        shared = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for name, annotation in _SHARED_OPTIONS.items()
+        ]
+        shared[0] = shared[0].replace(default=False)
 
         @wraps(command)
         def run(**options: Any) -> None:
-            where = [options.pop(name) for name in ("data_dir", "server", "token")]
-            screen = Output(as_json=options.pop("as_json"))
-            carry_out(with_context(screen, server_location.find(*where), need, lambda ctx: command(ctx=ctx, **options)))
+            location = server_location.find(*(options.pop(name) for name in ("data_dir", "server", "token")))
+            output = Output(as_json=options.pop("as_json"))
+            run_command(with_context(output, location, access, lambda ctx: command(ctx=ctx, **options)))
 
-        ordered = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in given]
-        setattr(run, "__signature__", inspect.Signature([*ordered, *added]))  # noqa: B010 - no attribute of the type
-        run.__annotations__ = {p.name: p.annotation for p in (*ordered, *added)}
+        setattr(run, "__signature__", inspect.Signature([*own, *shared]))  # noqa: B010 - no attribute of the type
+        run.__annotations__ = {p.name: p.annotation for p in (*own, *shared)}
         del run.__dict__["__wrapped__"]
         return run
 
@@ -100,7 +102,7 @@ def online(need: Need = "reads") -> Callable[[Command], Callable[..., None]]:
 
 
 def offline(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that needs no server: its errors are told in the same way."""
+    """Decorate a command that needs no server, so that it reports errors like the others."""
     hints = get_type_hints(command, include_extras=True)
 
     @wraps(command)
@@ -112,16 +114,16 @@ def offline(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def carry_out(work: Awaitable[None]) -> None:
+def run_command(command: Awaitable[None]) -> None:
     async def main() -> None:
-        await work
+        await command
 
     with report_errors():
         asyncio.run(main())
 
 
 class report_errors:  # noqa: N801 - used as a statement
-    """Whatever ends a command early is told in a line, and becomes its exit code."""
+    """Print the error that ended a command, and exit with its code."""
 
     def __enter__(self) -> None:
         return None
@@ -130,7 +132,7 @@ class report_errors:  # noqa: N801 - used as a statement
         match error:
             case CommandFailed():
                 for line in error.lines:
-                    tell(line)
+                    print_status(line)
                 raise typer.Exit(error.code) from None
             case KeyboardInterrupt() | asyncio.CancelledError():
                 raise typer.Exit(ExitCode.INTERRUPTED) from None
@@ -142,40 +144,40 @@ class report_errors:  # noqa: N801 - used as a statement
 
 
 def discard_output() -> None:
-    """Nobody reads it any more: what is left in the buffers must not complain at the end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    """Redirect the output to the null device, so that flushing the buffers at exit raises no second error."""
+    null = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (BrokenPipeError, ValueError):
-            os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+            os.dup2(null, stream.fileno())
+    os.close(null)
 
 
 async def with_context(
-    screen: Output, place: server_location.ServerLocation, need: Need, act: Callable[[CliContext], Awaitable[None]]
+    output: Output, location: ServerLocation, access: FolderAccess, command: Callable[[CliContext], Awaitable[None]]
 ) -> None:
-    async with connected(place, need) as (client, embedded):
+    async with connect(location, access) as (client, embedded):
         from cairn.cli.references import ReferenceResolver
 
-        await act(CliContext(client, screen, ReferenceResolver(client), place.shown, embedded))
-        screen.out.flush()
+        await command(CliContext(client, output, ReferenceResolver(client), location.name, embedded))
+        output.out.flush()
 
 
 @asynccontextmanager
-async def connected(
-    place: server_location.ServerLocation, need: Need = "reads"
+async def connect(
+    location: ServerLocation, access: FolderAccess = "read"
 ) -> AsyncGenerator[tuple[Client, EmbeddedServer | None]]:
-    """A client of the server, or of the folder that is opened for it."""
-    if place.address is not None:
-        async with _client(place.shown, place.address, place.token) as client:
+    """A client of the server, or of the data folder, which is opened in this process."""
+    if location.address is not None:
+        async with _client(location.name, location.address, location.token) as client:
             yield client, None
         return
-    from cairn.cli.embedded_server import opened  # the server's parts take a second to import
+    from cairn.cli.embedded_server import open_folder  # takes a second to import
 
-    async with opened(place.folder, need) as embedded:
-        token = place.token or embedded.token
-        async with _client(place.shown, "http://localhost", token, embedded.transport) as client:
+    async with open_folder(location.folder, access) as embedded:
+        token = location.token or embedded.token
+        async with _client(location.name, "http://localhost", token, embedded.transport) as client:
             yield client, embedded
 
 
@@ -184,22 +186,22 @@ def _is_local(address: str) -> bool:
 
 
 @asynccontextmanager
-async def _client(shown: str, address: str, token: str | None, transport: Any = None) -> AsyncGenerator[Client]:
+async def _client(server_name: str, address: str, token: str | None, transport: Any = None) -> AsyncGenerator[Client]:
     from cairn.cli.client import Client
     from cairn.cli.client.http import httpx
 
     headers = {"User-Agent": "cairn", **({"Authorization": f"Bearer {token}"} if token else {})}
-    timeout = httpx.Timeout(CONNECT_SECONDS, read=ANSWER_SECONDS, write=ANSWER_SECONDS)
+    timeout = httpx.Timeout(CONNECT_TIMEOUT_SECONDS, read=RESPONSE_TIMEOUT_SECONDS, write=RESPONSE_TIMEOUT_SECONDS)
     try:
         http = httpx.AsyncClient(
             base_url=address,
             headers=headers,
             timeout=timeout,
             transport=transport,
-            verify=address.startswith("https:"),  # certificates take a tenth of a second to read
-            trust_env=not _is_local(address),  # no proxy stands between this machine and itself
+            verify=address.startswith("https:"),  # loading certificates takes a tenth of a second
+            trust_env=not _is_local(address),  # no proxy for this machine
         )
     except httpx.InvalidURL:
-        raise CommandFailed(ExitCode.USAGE, f"{address} is not an address of a server.") from None
+        raise CommandFailed(ExitCode.USAGE, f"{address} is not a valid server address.") from None
     async with http:
-        yield Client(http, shown)
+        yield Client(http, server_name)

@@ -1,4 +1,4 @@
-"""Definitions in files: a YAML or JSON file, and the scripts that lie in a folder beside it."""
+"""Definition files: YAML or JSON, with the scripts in the `scripts` folder next to them."""
 
 from __future__ import annotations
 
@@ -8,56 +8,56 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cairn.cli.arguments import read_bytes
-from cairn.cli.client import Answer
+from cairn.cli.arguments import os_reason, read_bytes
+from cairn.cli.client import JsonObject
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 
-ENDINGS = (".yaml", ".yml", ".json")
+SUFFIXES = (".yaml", ".yml", ".json")
 SCRIPTS = "scripts"
 YAML, JSON = "application/yaml", "application/json"
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionSource:
-    """What is sent to the server for a file."""
+    """A definition file as it is sent to the server."""
 
     file: str
     text: bytes
     media_type: str
-    pipeline_name: str | None = None  # None if the text cannot be read: the server says why
+    pipeline_name: str | None = None  # None if the text is invalid; the server reports why
     scripts: tuple[str, ...] = ()
 
-    def placed(self, finding: Answer) -> str:
-        """A fault as editors and people find it: file:line:column."""
-        where = self.file
+    def located(self, finding: JsonObject) -> str:
+        """The finding with its location as file:line:column, which editors can open."""
+        location = self.file
         if finding.get("line"):
-            where += f":{finding['line']}" + (f":{finding['column']}" if finding.get("column") else "")
+            location += f":{finding['line']}" + (f":{finding['column']}" if finding.get("column") else "")
         path = f" {finding['path']}:" if finding.get("path") else ""
-        return f"{where}:{path} {finding['message']}"
+        return f"{location}:{path} {finding['message']}"
 
 
 def is_file(name: str) -> bool:
-    """Rather a file than a pipeline of that name."""
-    return name.endswith(ENDINGS) and Path(name).is_file()
+    """Whether the name is a definition file rather than a pipeline."""
+    return name.endswith(SUFFIXES) and Path(name).is_file()
 
 
 def collect(names: Iterable[str]) -> list[DefinitionSource]:
-    """The files, and every definition that lies directly in a folder that is named."""
+    """Read files, and all definitions directly in folders."""
     return [read(file) for name in names for file in files_in(name)]
 
 
 def files_in(name: str) -> Iterator[str]:
-    """The file, or those of a folder."""
+    """The file itself, or the definition files in the folder."""
     folder = Path(name)
     if name == "-" or not folder.is_dir():
         yield name
         return
-    found = sorted(file for file in folder.iterdir() if file.suffix in ENDINGS and file.is_file())
-    if not found:
+    files = sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and file.is_file())
+    if not files:
         raise CommandFailed(
-            ExitCode.USAGE, f"There is no definition in {name}: a file that ends in .yaml, .yml or .json."
+            ExitCode.USAGE, f"{name} contains no definition. Definition files end in .yaml, .yml or .json."
         )
-    yield from map(str, found)
+    yield from map(str, files)
 
 
 def read(name: str) -> DefinitionSource:
@@ -71,39 +71,41 @@ def read(name: str) -> DefinitionSource:
         return DefinitionSource(name, text, media_type)
     if not isinstance(value, dict):
         return DefinitionSource(name, text, media_type)
-    given = value.get("pipeline_name")
-    pipeline_name = given if isinstance(given, str) else None
-    scripts = {} if SCRIPTS in value or name == "-" else _scripts(Path(name).parent / SCRIPTS)
+    pipeline_name = value.get("pipeline_name")
+    scripts = {} if SCRIPTS in value or name == "-" else _read_scripts(Path(name).parent / SCRIPTS)
     if scripts:
         text, media_type = _with_scripts(text, value, scripts, media_type)
-    return DefinitionSource(name, text, media_type, pipeline_name, tuple(scripts))
+    return DefinitionSource(
+        name, text, media_type, pipeline_name if isinstance(pipeline_name, str) else None, tuple(scripts)
+    )
 
 
-def _scripts(folder: Path) -> dict[str, str]:
-    """Every file below the folder by its path there; what begins with a dot and Python's caches are left out."""
-    found: dict[str, str] = {}
+def _read_scripts(folder: Path) -> dict[str, str]:
+    """The text of every file in the folder, by relative path. Skips hidden files and Python caches."""
+    scripts: dict[str, str] = {}
     for file in sorted(folder.rglob("*")) if folder.is_dir() else ():
         parts = file.relative_to(folder).parts
         if not file.is_file() or any(part.startswith(".") or part == "__pycache__" for part in parts):
             continue
         try:
-            found["/".join(parts)] = file.read_text(encoding="utf-8")
+            scripts["/".join(parts)] = file.read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise CommandFailed(ExitCode.USAGE, f"{file} is not text in UTF-8: a script has to be.") from None
+            raise CommandFailed(ExitCode.USAGE, f"{file} is not valid UTF-8. Scripts must be UTF-8 text.") from None
         except OSError as error:
-            raise CommandFailed(
-                ExitCode.USAGE, f"{file} cannot be read: {(error.strerror or str(error)).lower()}."
-            ) from None
-    return found
+            raise CommandFailed(ExitCode.USAGE, f"Can't read {file}: {os_reason(error)}.") from None
+    return scripts
 
 
-def _with_scripts(text: bytes, value: Answer, scripts: dict[str, str], media_type: str) -> tuple[bytes, str]:
-    """At the end of the text, so that everything else keeps its line; JSON is YAML too."""
-    written = json.dumps(scripts).encode()
+def _with_scripts(text: bytes, value: JsonObject, scripts: dict[str, str], media_type: str) -> tuple[bytes, str]:
+    """Append the scripts to the text, so that the lines before them keep their numbers in findings.
+
+    The appended value is JSON, which is also YAML.
+    """
+    encoded = json.dumps(scripts).encode()
     is_block = media_type == YAML and not text.lstrip().startswith((b"{", b"%", b"---"))
     if is_block and not text.rstrip().endswith(b"..."):
-        return text.rstrip(b"\n") + b"\nscripts: " + written + b"\n", YAML
+        return text.rstrip(b"\n") + b"\nscripts: " + encoded + b"\n", YAML
     from cairn.documents import encode_json
 
-    whole: Any = {**value, SCRIPTS: scripts}
-    return encode_json(whole), JSON
+    document: Any = {**value, SCRIPTS: scripts}
+    return encode_json(document), JSON

@@ -1,4 +1,4 @@
-"""The data folder opened by the command itself, when no server holds it."""
+"""Opens the data folder in the command's own process when no server uses it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
 
 from cairn.adapters.database_lock import DatabaseInUse, DatabaseLock
 from cairn.adapters.folder_lock import FolderInUse, FolderLock
@@ -18,21 +17,18 @@ from cairn.bootstrap import AppServices, build
 from cairn.cli import server_location
 from cairn.cli.client.asgi_transport import AppTransport
 from cairn.cli.exit_codes import CommandFailed, ExitCode
-from cairn.cli.preflight import CANNOT_START, explain
-from cairn.cli.server_location import has_data
-from cairn.cli.settings import quieten, read_settings
+from cairn.cli.preflight import STARTUP_ERRORS, explain
+from cairn.cli.server_location import FolderAccess, has_data
+from cairn.cli.settings import read_settings, silence_logs
 from cairn.config import Settings
 from cairn.worker import Worker
 
-LOCK_SECONDS = 3.0  # how long another command may take to finish
-LOOK_SECONDS = 0.05  # how often it is looked whether the work is done
-
-
-Need = Literal["checks", "reads", "saves", "works"]
+LOCK_TIMEOUT_SECONDS = 3.0  # another command may need this long to finish
+POLL_SECONDS = 0.05
 
 
 class EmbeddedServer:
-    """An opened folder: where requests go, and the token that is taken there."""
+    """The application on an opened data folder, with its transport and local token."""
 
     def __init__(self, cairn: AppServices, token: str) -> None:
         self.transport = AppTransport(create_app(cairn))
@@ -40,44 +36,43 @@ class EmbeddedServer:
         self._cairn = cairn
 
     @property
-    def is_at_rest(self) -> bool:
+    def is_idle(self) -> bool:
         return self._cairn.lanes.is_idle
 
-    async def come_to_rest(self) -> None:
-        """Runners finish what they are at: cut off, it would be done again."""
-        while not self.is_at_rest:  # noqa: ASYNC110 - lanes end one by one, and none of them is the last for sure
-            await asyncio.sleep(LOOK_SECONDS)
+    async def wait_until_idle(self) -> None:
+        """Let runners finish. Interrupted work would be done again."""
+        while not self.is_idle:  # noqa: ASYNC110 - a lane that ends may have started another one
+            await asyncio.sleep(POLL_SECONDS)
 
 
 @asynccontextmanager
-async def opened(folder: Path, need: Need) -> AsyncGenerator[EmbeddedServer]:
-    """The folder for this process alone. Where it `works` a worker runs meanwhile, and what is begun is finished."""
+async def open_folder(folder: Path, access: FolderAccess) -> AsyncGenerator[EmbeddedServer]:
+    """Open the folder exclusively. With access "work", run a worker and finish all started work before closing."""
     settings = read_settings(data_dir=folder)
     is_empty = settings.database_url is None and not has_data(folder)
-    if need == "checks" and is_empty:
-        with TemporaryDirectory() as nowhere:
-            async with opened(Path(nowhere), "saves") as embedded:
+    if access == "optional" and is_empty:
+        with TemporaryDirectory() as temporary:
+            async with open_folder(Path(temporary), "write") as embedded:
                 yield embedded
         return
-    if need == "reads" and is_empty:
+    if access == "read" and is_empty:
         raise CommandFailed(
             ExitCode.UNREACHABLE,
-            f"There is no data in {folder}, and no server that holds it: start one with `cairn serve`,"
-            " name another folder with --data-dir, or a server with --server.",
+            f"{folder} contains no data, and no server is running on it. Start a server with `cairn serve`,"
+            " choose another folder with --data-dir, or a server with --server.",
         )
-    quieten()
-    os.umask(0o077)  # what is kept here is its owner's alone
-    lock = _take(folder)
+    silence_logs()
+    os.umask(0o077)  # only the owner may read the data
+    lock = _lock(folder)
     try:
-        async with _built(settings) as cairn:
-            known = server_location.read(folder).get("token")
-            token = await cairn.access.local_token(known)
+        async with _open_services(settings) as cairn:
+            token = await cairn.access.local_token(server_location.read(folder).get("token"))
             server_location.write(folder, {"token": token})
             embedded = EmbeddedServer(cairn, token)
-            if need == "works":
-                async with _at_work(cairn):
+            if access == "work":
+                async with _running_worker(cairn):
                     yield embedded
-                    await embedded.come_to_rest()
+                    await embedded.wait_until_idle()
             else:
                 yield embedded
     finally:
@@ -85,26 +80,26 @@ async def opened(folder: Path, need: Need) -> AsyncGenerator[EmbeddedServer]:
 
 
 @asynccontextmanager
-async def _built(settings: Settings) -> AsyncGenerator[AppServices]:
+async def _open_services(settings: Settings) -> AsyncGenerator[AppServices]:
     try:
         cairn = build(settings)
-    except CANNOT_START as error:
+    except STARTUP_ERRORS as error:
         raise CommandFailed(ExitCode.UNREACHABLE, explain(error)) from None
-    held = DatabaseLock(cairn.database.system_engine) if cairn.database.kind == "postgresql" else None
+    lock = DatabaseLock(cairn.database.system_engine) if cairn.database.kind == "postgresql" else None
     try:
-        if held is not None:
-            held.acquire()
+        if lock is not None:
+            lock.acquire()
         yield cairn
     except DatabaseInUse as error:
         raise CommandFailed(ExitCode.UNREACHABLE, str(error)) from None
     finally:
-        if held is not None:
-            held.release()
+        if lock is not None:
+            lock.release()
         cairn.close()
 
 
 @asynccontextmanager
-async def _at_work(cairn: AppServices) -> AsyncGenerator[None]:
+async def _running_worker(cairn: AppServices) -> AsyncGenerator[None]:
     await cairn.folder_repair.repair_unfinished()
     worker = Worker(cairn)
     await worker.start()
@@ -115,20 +110,20 @@ async def _at_work(cairn: AppServices) -> AsyncGenerator[None]:
         await worker.stop()
 
 
-def _take(folder: Path) -> FolderLock:
-    """The folder's lock; another command may have it for a moment."""
+def _lock(folder: Path) -> FolderLock:
+    """Acquire the folder lock. Waits a moment, because another command may be about to finish."""
     lock = FolderLock(folder.resolve())
-    until = time.monotonic() + LOCK_SECONDS
+    deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
     while True:
         try:
             lock.acquire()
-        except FolderInUse as held:
-            if time.monotonic() > until:
-                raise CommandFailed(ExitCode.UNREACHABLE, str(held)) from None
-            time.sleep(LOOK_SECONDS)
+        except FolderInUse as error:
+            if time.monotonic() > deadline:
+                raise CommandFailed(ExitCode.UNREACHABLE, str(error)) from None
+            time.sleep(POLL_SECONDS)
         except OSError as error:
             raise CommandFailed(
-                ExitCode.UNREACHABLE, f"The data folder {folder} cannot be used: {error.strerror}."
+                ExitCode.UNREACHABLE, f"Can't open the data folder {folder}: {error.strerror}."
             ) from None
         else:
             return lock

@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and the one line that says why."""
+"""Exit codes, and the exception that ends a command with one."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Exit codes, the same for every command; what they mean stands below."""
+    """The exit codes of all commands. `MEANINGS` explains them."""
 
     OK = 0
-    REFUSED = 1
+    FAILED = 1
     USAGE = 2
     NOT_FOUND = 3
     UNREACHABLE = 4
     FORBIDDEN = 5
-    WAITS = 6
+    WAITING = 6
     INTERRUPTED = 130
     PIPE_CLOSED = 141
 
 
 MEANINGS: dict[ExitCode, str] = {
-    ExitCode.OK: "done; a run that was followed has completed",
-    ExitCode.REFUSED: "refused or failed: not possible now, a definition that cannot work, a failed run, a fault found",
-    ExitCode.USAGE: "the command line cannot be understood, or names a file that cannot be read",
-    ExitCode.NOT_FOUND: "there is nothing of that name, or several fit it",
-    ExitCode.UNREACHABLE: "no server answers, or the data folder cannot be opened",
-    ExitCode.FORBIDDEN: "not signed in, or not allowed",
-    ExitCode.WAITS: "the run that was followed waits for a person, or is paused",
-    ExitCode.INTERRUPTED: "stopped with Ctrl-C",
-    ExitCode.PIPE_CLOSED: "whoever read the output has gone away",
+    ExitCode.OK: "success, or the followed run has completed",
+    ExitCode.FAILED: "the command or the run failed, the definition is invalid, or a check found an error",
+    ExitCode.USAGE: "invalid arguments, or a file that cannot be read or written",
+    ExitCode.NOT_FOUND: "nothing has this name, or several things do",
+    ExitCode.UNREACHABLE: "the server cannot be reached, or the data folder cannot be opened",
+    ExitCode.FORBIDDEN: "not signed in, or permission denied",
+    ExitCode.WAITING: "the followed run waits for a person, or is paused",
+    ExitCode.INTERRUPTED: "interrupted with Ctrl-C",
+    ExitCode.PIPE_CLOSED: "the reader of the output closed the pipe",
 }
 
 
 class CommandFailed(Exception):
-    """A command ends early. `lines` are told on standard error."""
+    """Ends a command with an exit code. The message and its details are printed on standard error."""
 
-    def __init__(self, code: ExitCode, message: str = "", more: Iterable[str] = ()) -> None:
+    def __init__(self, code: ExitCode, message: str = "", details: Iterable[str] = ()) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
-        self.more = tuple(more)
+        self.details = tuple(details)
 
     @property
     def lines(self) -> list[str]:
-        return [f"cairn: {self.message}", *(f"  {line}" for line in self.more)] if self.message else []
+        return [f"cairn: {self.message}", *(f"  {line}" for line in self.details)] if self.message else []

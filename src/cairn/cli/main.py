@@ -1,4 +1,4 @@
-"""`cairn`: the way in. Little is imported before Ctrl-C is looked after."""
+"""The entry point of `cairn`. Imports little, so that Ctrl-C is handled early."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import gc
 import signal
 import sys
 
-_LOT = 50_000  # objects: of what is imported, nothing is ever garbage
+_GC_THRESHOLD = 50_000  # imported objects are never garbage, so collect rarely
 
 
 def main() -> None:
-    gc.set_threshold(_LOT)
+    gc.set_threshold(_GC_THRESHOLD)
     try:
         from cairn.cli.app import app
 
@@ -18,11 +18,11 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     finally:
-        _finish()
+        _flush_output()
 
 
-def _finish() -> None:
-    """What is left to be written may find that nobody reads any more; a late Ctrl-C changes nothing."""
+def _flush_output() -> None:
+    """Flush the output and ignore a late Ctrl-C. Exits with 141 if the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         sys.stdout.flush()

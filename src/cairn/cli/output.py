@@ -1,4 +1,4 @@
-"""What a command says: tables and colours on a terminal, plain text in a pipe, JSON where it is asked for."""
+"""Prints results: tables and colors on a terminal, plain text in a pipe, JSON with --json."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ STYLES = {
 }
 
 
-def tell(line: str) -> None:
-    """To the person, beside what is piped on."""
+def print_status(line: str) -> None:
+    """Print a line on standard error, so that piped output stays clean."""
     sys.stderr.write(f"{printable(line)}\n")
     sys.stderr.flush()
 
 
 def printable(text: object, *, lines: bool = False) -> str:
-    """Without what would steer a terminal: names and contents come from anywhere."""
-    kept = "\n\t" if lines else ""
-    return "".join(c if c.isprintable() or c in kept else f"\\x{ord(c):02x}" for c in str(text))
+    """Escape control characters. Names and contents are untrusted, and could control the terminal."""
+    allowed = "\n\t" if lines else ""
+    return "".join(c if c.isprintable() or c in allowed else f"\\x{ord(c):02x}" for c in str(text))
 
 
-def moment(at: str | None) -> str:
-    """In the time of this machine."""
-    if not at:
+def local_time(timestamp: str | None) -> str:
+    """The timestamp in the time zone of this machine."""
+    if not timestamp:
         return ""
-    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
-def size(count: int) -> str:
+def file_size(count: int) -> str:
     for unit in ("B", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"
@@ -70,14 +70,14 @@ class Output:
 
     @property
     def console(self) -> Console:
-        """Rich is imported for a terminal alone."""
+        """Imported on first use: only a terminal needs Rich."""
         if self._console is None:
             from rich.console import Console
 
             self._console = Console(file=self.out, highlight=False, emoji=False, soft_wrap=False)
         return self._console
 
-    # ---- one thing -----------------------------------------------------------------------------------
+    # ---- single values -------------------------------------------------------------------------------
     def line(self, text: object = "", style: str | None = None) -> None:
         if self.is_terminal:
             self.console.print(printable(text), style=style, markup=False, soft_wrap=True)
@@ -85,22 +85,22 @@ class Output:
             self._write(f"{printable(text)}\n")
 
     def raw(self, text: str) -> None:
-        """As it is, but for what would steer a terminal."""
+        """Print the text unchanged, with control characters escaped on a terminal."""
         self._write(printable(text, lines=True) if self.is_terminal else text)
 
-    def answer(self, value: Any) -> None:
+    def json(self, value: Any) -> None:
         self._write(f"{json.dumps(value, indent=2, ensure_ascii=False)}\n")
 
-    def item(self, value: Any) -> None:
-        """One of a stream: one line."""
+    def json_line(self, value: Any) -> None:
+        """Print one item of a stream as one line of JSON."""
         self._write(f"{json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n")
         self.out.flush()
 
-    def facts(self, pairs: Iterable[tuple[str, object]]) -> None:
-        """Names and values, one below the other; what is empty is left out."""
-        told = [(name, value) for name, value in pairs if value not in (None, "", [], ())]
-        width = max((len(name) for name, _ in told), default=0)
-        for name, value in told:
+    def fields(self, pairs: Iterable[tuple[str, object]]) -> None:
+        """Print names and values, one per line. Skips empty values."""
+        filled = [(name, value) for name, value in pairs if value not in (None, "", [], ())]
+        width = max((len(name) for name, _ in filled), default=0)
+        for name, value in filled:
             text = printable(value)
             if self.is_terminal:
                 from rich.text import Text
@@ -111,27 +111,28 @@ class Output:
             else:
                 self._write(f"{name:<{width}}  {text}\n")
 
-    # ---- many ----------------------------------------------------------------------------------------
-    def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]], empty: str = "") -> None:
+    # ---- tables --------------------------------------------------------------------------------------
+    def table(self, headings: Sequence[str], rows: Iterable[Sequence[object]], empty: str = "") -> None:
+        """Print a table, or the `empty` message on standard error if there are no rows."""
         cells = [[printable("" if cell is None else cell) for cell in row] for row in rows]
         if not cells:
             if empty:
-                tell(empty)
+                print_status(empty)
         elif self.is_terminal:
-            self._rich_table(heads, cells)
+            self._rich_table(headings, cells)
         else:
-            widths = [max(len(row[at]) for row in (list(heads), *cells)) for at in range(len(heads))]
-            for row in ([head.upper() for head in heads], *cells):
+            widths = [max(len(row[column]) for row in (headings, *cells)) for column in range(len(headings))]
+            for row in ([heading.upper() for heading in headings], *cells):
                 self._write("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
                 self._write("\n")
 
-    def _rich_table(self, heads: Sequence[str], cells: list[list[str]]) -> None:
+    def _rich_table(self, headings: Sequence[str], cells: list[list[str]]) -> None:
         from rich.table import Table
         from rich.text import Text
 
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        for head in heads:
-            table.add_column(head, overflow="fold", no_wrap=head in ("id", "version"))
+        for heading in headings:
+            table.add_column(heading, overflow="fold", no_wrap=heading in ("id", "version"))
         for row in cells:
             table.add_row(*(Text(cell, style=STYLES.get(cell.partition(" ")[0], "")) for cell in row))
         self.console.print(table)

@@ -1,4 +1,4 @@
-"""A form, filled in field by field on a terminal, or from JSON; files are uploaded on the way."""
+"""Asks on the terminal for the fields of a form and for passwords. Uploads files of a form."""
 
 from __future__ import annotations
 
@@ -8,105 +8,109 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cairn.cli.client import Answer
+from cairn.cli.arguments import os_reason
+from cairn.cli.client import JsonObject
 from cairn.cli.exit_codes import CommandFailed, ExitCode
-from cairn.cli.output import tell
+from cairn.cli.output import print_status
 
 if TYPE_CHECKING:
     from cairn.cli.client import Client
     from cairn.cli.client.responses import ProblemResponse
 
-Ask = Callable[[str], str]
+ReadLine = Callable[[str], str]  # shows a label and returns the line that is typed
 YES, NO = frozenset({"y", "yes", "true", "1"}), frozenset({"n", "no", "false", "0"})
 
 
-async def with_uploads(client: Client, execution: Answer, answers: dict[str, Any]) -> dict[str, Any]:
-    """What is given for a file field is a path: its file is uploaded, and the upload's id is the answer."""
+async def upload_files(client: Client, execution: JsonObject, answers: dict[str, Any]) -> dict[str, Any]:
+    """Upload the files named in file fields, and replace each path by the upload's id."""
     files = {field["name"] for field in execution["form"]["fields"] if field["type"] == "file"}
-    filled = dict(answers)
+    uploaded = dict(answers)
     for name in files & answers.keys():
-        if isinstance(answers[name], str) and answers[name] and not _is_upload(answers[name]):
-            filled[name] = await _upload(client, execution["execution_id"], _path(answers[name]))
-    return filled
+        if isinstance(answers[name], str) and answers[name] and not _is_upload_id(answers[name]):
+            uploaded[name] = await _upload(client, execution["execution_id"], _path(answers[name]))
+    return uploaded
 
 
-def _is_upload(given: str) -> bool:
+def _is_upload_id(answer: str) -> bool:
     from uuid import UUID
 
     try:
-        return str(UUID(given)) == given and not Path(given).exists()
+        return str(UUID(answer)) == answer and not Path(answer).exists()
     except ValueError:
         return False
 
 
-def _path(given: str) -> Path:
-    return Path(given).expanduser()
+def _path(answer: str) -> Path:
+    return Path(answer).expanduser()
 
 
 async def _upload(client: Client, execution_id: str, file: Path) -> str:
     try:
-        uploaded = await client.upload_file(execution_id, file)
+        upload = await client.upload_file(execution_id, file)
     except OSError as error:
-        raise CommandFailed(
-            ExitCode.USAGE, f"{file} cannot be read: {(error.strerror or str(error)).lower()}."
-        ) from None
-    return uploaded["upload_id"]
+        raise CommandFailed(ExitCode.USAGE, f"Can't read {file}: {os_reason(error)}.") from None
+    return upload["upload_id"]
 
 
-def ask_all(form: Answer, known: dict[str, Any], ask: Ask) -> dict[str, Any]:
-    """Every field that has no answer yet."""
-    tell(form["instructions"])
+def ask_for_answers(form: JsonObject, read_line: ReadLine) -> dict[str, Any]:
+    """Ask for every field of the form. Earlier answers are the defaults."""
+    print_status(form["instructions"])
     if form["feedback"]:
-        tell(f"To be revised: {form['feedback']}")
-    before: Answer = form["values"] or {}
-    answers = dict(known)
+        print_status(f"Feedback: {form['feedback']}")
+    previous: JsonObject = form["values"] or {}
+    answers: dict[str, Any] = {}
     for field in form["fields"]:
-        if field["name"] not in known:
-            given = _ask(field, before.get(field["name"], field["default"]), ask)
-            if given is not None:
-                answers[field["name"]] = given
+        answer = _ask(field, previous.get(field["name"], field["default"]), read_line)
+        if answer is not None:
+            answers[field["name"]] = answer
     return answers
 
 
-def ask_again(form: Answer, answers: dict[str, Any], problem: ProblemResponse, ask: Ask) -> dict[str, Any] | None:
-    """Only the fields that do not fit; None if the fault is in none of them. What was entered is kept."""
-    told = {error["path"].rpartition("/")[2]: error["message"] for error in problem.errors}
-    wrong = [field for field in form["fields"] if field["name"] in told]
-    if not wrong or len(wrong) < len(told):
+def ask_again(
+    form: JsonObject, answers: dict[str, Any], problem: ProblemResponse, read_line: ReadLine
+) -> dict[str, Any] | None:
+    """Ask again for the invalid fields and keep the other answers. None if other errors remain."""
+    messages = {error["path"].rpartition("/")[2]: error["message"] for error in problem.errors}
+    invalid = [field for field in form["fields"] if field["name"] in messages]
+    if not invalid or len(invalid) < len(messages):
         return None
-    again = dict(answers)
-    for field in wrong:
-        tell(f"{field['label']}: {told[field['name']]}")
-        given = _ask(field, None, ask)
-        again.pop(field["name"], None)
-        if given is not None:
-            again[field["name"]] = given
-    return again
+    corrected = dict(answers)
+    for field in invalid:
+        print_status(f"{field['label']}: {messages[field['name']]}")
+        answer = _ask(field, None, read_line)
+        corrected.pop(field["name"], None)
+        if answer is not None:
+            corrected[field["name"]] = answer
+    return corrected
 
 
-def _ask(field: Answer, default: Any, ask: Ask) -> Any:
-    """One field, until what is typed is of its type; an empty answer takes the default, or none."""
-    hint = {"boolean": " (y/n)", "file": " (path of a file)", "multiline_text": " (end with a line of one dot)"}
-    needed = "" if field["required"] else ", may be left empty"
-    shown = "" if default is None else f" [{default}]"
-    label = f"{field['label']}{hint.get(field['type'], '')}{needed}{shown}: "
+def _ask(field: JsonObject, default: Any, read_line: ReadLine) -> Any:
+    """Ask until the answer has the type of the field. An empty answer stands for the default."""
+    hints = {
+        "boolean": " (y/n)",
+        "file": " (path of a file)",
+        "multiline_text": " (end with a line that is only a dot)",
+    }
+    optional = "" if field["required"] else ", optional"
+    shown_default = "" if default is None else f" [{default}]"
+    label = f"{field['label']}{hints.get(field['type'], '')}{optional}{shown_default}: "
     while True:
-        typed = _lines(label, ask) if field["type"] == "multiline_text" else ask(label).strip()
+        typed = _read_lines(label, read_line) if field["type"] == "multiline_text" else read_line(label).strip()
         if not typed:
             if default is not None or not field["required"]:
                 return default
-            tell("This is required.")
+            print_status("Required.")
             continue
         try:
-            return _read(field["type"], typed)
-        except ValueError as fault:
-            tell(str(fault))
+            return _parse(field["type"], typed)
+        except ValueError as error:
+            print_status(str(error))
 
 
-def _lines(label: str, ask: Ask) -> str:
+def _read_lines(label: str, read_line: ReadLine) -> str:
     lines: list[str] = []
     prompt = label
-    while (line := ask(prompt)) != ".":
+    while (line := read_line(prompt)) != ".":
         if not line and not lines:
             return ""
         lines.append(line)
@@ -114,7 +118,7 @@ def _lines(label: str, ask: Ask) -> str:
     return "\n".join(lines)
 
 
-def _read(type: str, typed: str) -> Any:
+def _parse(type: str, typed: str) -> Any:
     match type:
         case "number":
             from cairn.documents import DocumentError, decode_json
@@ -125,43 +129,43 @@ def _read(type: str, typed: str) -> Any:
                 value = None
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 return value
-            raise ValueError("This has to be a number, such as 3 or 2.5.")
+            raise ValueError("Enter a number, such as 3 or 2.5.")
         case "boolean":
             if typed.lower() not in YES | NO:
-                raise ValueError("Answer y or n.")
+                raise ValueError("Enter y or n.")
             return typed.lower() in YES
         case "file":
             if not _path(typed).is_file():
-                raise ValueError(f"There is no file {typed}.")
+                raise ValueError(f"File not found: {typed}")
             return typed
         case _:
             return typed
 
 
-def can_ask() -> bool:
+def is_interactive() -> bool:
     return sys.stdin.isatty()
 
 
-def prompt(label: str) -> str:
-    """On standard error, so that what is piped on stays clean."""
+def read_line(label: str) -> str:
+    """Show the label on standard error, so that piped output stays clean, and read a line."""
     sys.stderr.write(label)
     sys.stderr.flush()
     line = sys.stdin.readline()
     if not line:
         raise CommandFailed(
-            ExitCode.INTERRUPTED, "The input ended before the form was filled in; nothing was submitted."
+            ExitCode.INTERRUPTED, "The input ended before the form was complete. Nothing was submitted."
         )
     return line.rstrip("\n")
 
 
-def ask_hidden(what: str, *, twice: bool = False) -> str:
-    """From the terminal without showing it; from a pipe, one line."""
+def read_secret(label: str, *, confirm: bool = False) -> str:
+    """Read a value without showing it, or one line from a pipe."""
     if not sys.stdin.isatty():
         line = sys.stdin.readline()
         if not line:
-            raise CommandFailed(ExitCode.USAGE, f"{what}: standard input is empty.")
+            raise CommandFailed(ExitCode.USAGE, f"{label}: standard input is empty.")
         return line.removesuffix("\n")
-    given = getpass.getpass(f"{what}: ")
-    if twice and getpass.getpass("The same again: ") != given:
-        raise CommandFailed(ExitCode.USAGE, "The two are not the same.")
-    return given
+    secret = getpass.getpass(f"{label}: ")
+    if confirm and getpass.getpass("Repeat to confirm: ") != secret:
+        raise CommandFailed(ExitCode.USAGE, "The two entries are different.")
+    return secret

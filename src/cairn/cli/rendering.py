@@ -1,61 +1,60 @@
-"""Runs and executions as people read them."""
+"""Prints runs, executions, artifacts and forms as text."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from cairn.cli.client import Answer
-from cairn.cli.output import Output, moment, size, tell
+from cairn.cli.client import JsonObject
+from cairn.cli.output import Output, file_size, local_time, print_status
 from cairn.cli.references import file_name, short, state, title
-from cairn.cli.run_state import advice, waiting
+from cairn.cli.run_state import print_waiting
 
-UNKNOWN = "not known"  # the price of a call
+UNKNOWN_COST = "unknown"
 
 
-def show_run(screen: Output, run: Answer) -> None:
-    status = f"{run['status']} (a pause is asked for)" if run["pause_requested"] else run["status"]
-    screen.facts(
+def show_run(output: Output, run: JsonObject) -> None:
+    output.fields(
         [
             ("run", title(run)),
             ("id", run["run_id"]),
-            ("status", status),
+            ("status", f"{run['status']} (pause requested)" if run["pause_requested"] else run["status"]),
             ("definition", f"version {run['pipeline_definition_version']}"),
             ("pass", run["pass_number"] if run["pass_number"] > 1 else None),
-            ("started", f"{moment(run['started_at'])} by {run['created_by']}" if run["started_at"] else None),
-            ("ended", moment(run["completed_at"])),
+            ("started", f"{local_time(run['started_at'])} by {run['created_by']}" if run["started_at"] else None),
+            ("ended", local_time(run["completed_at"])),
             ("prompt", run["original_prompt"]),
-            ("used", used(run["usage"]) if run["usage"]["calls"] else None),
+            ("usage", usage_line(run["usage"]) if run["usage"]["calls"] else None),
             ("over budget", run["over_budget"]),
             ("archived", f"by rollback {run['archived_by']}" if run["archived_by"] else None),
-            ("possible", ", ".join(run["available_commands"])),
+            ("commands", ", ".join(run["available_commands"])),
         ]
     )
-    screen.line()
+    output.line()
     rows = [
         (
-            item["position"] + 1,
-            item["key"],
-            item["mode"],
-            state(item),
-            item["artifact_count"] or "",
-            f"{item['active_seconds']:.1f} s" if item["active_seconds"] else "",
-            short(item["execution_id"]),
+            checkpoint["position"] + 1,
+            checkpoint["key"],
+            checkpoint["mode"],
+            state(checkpoint),
+            checkpoint["artifact_count"] or "",
+            f"{checkpoint['active_seconds']:.1f} s" if checkpoint["active_seconds"] else "",
+            short(checkpoint["execution_id"]),
         )
-        for item in run["checkpoints"]
+        for checkpoint in run["checkpoints"]
     ]
-    screen.table(("", "checkpoint", "done by", "status", "artifacts", "worked", "id"), rows)
-    for item in run["checkpoints"]:
-        if item["error"]:
-            screen.line(f"{item['key']}: {item['error']}", "red")
-    for item in waiting(run) if run["status"] in ("in_progress", "paused") else ():
-        screen.line(f"{item['name']} waits: {advice(run, item)}", "yellow")
-    warn(run)
+    output.table(("#", "checkpoint", "mode", "status", "artifacts", "active", "id"), rows)
+    for checkpoint in run["checkpoints"]:
+        if checkpoint["error"]:
+            output.line(f"{checkpoint['key']}: {checkpoint['error']}", "red")
+    if run["status"] in ("in_progress", "paused"):
+        print_waiting(output, run)
+    print_warnings(run)
 
 
-def show_execution(screen: Output, execution: Answer) -> None:
-    fault = execution["error_details"]["last_error"]
-    progress: Answer = execution["progress"] or {}
-    screen.facts(
+def show_execution(output: Output, execution: JsonObject) -> None:
+    error = execution["error_details"]["last_error"]
+    progress: JsonObject = execution["progress"] or {}
+    output.fields(
         [
             ("checkpoint", f"{execution['checkpoint_name']} ({execution['checkpoint_key']})"),
             ("id", execution["execution_id"]),
@@ -63,85 +62,93 @@ def show_execution(screen: Output, execution: Answer) -> None:
             ("status", state(execution)),
             ("attempt", f"{execution['attempt_number']} of {execution['max_attempts']}"),
             ("revision", execution["revision_iteration"] or None),
-            ("started", moment(execution["started_at"])),
-            ("completed", moment(execution["completed_at"])),
-            ("failed", moment(execution["failed_at"])),
+            ("started", local_time(execution["started_at"])),
+            ("completed", local_time(execution["completed_at"])),
+            ("failed", local_time(execution["failed_at"])),
             ("progress", " ".join(str(part) for part in (progress.get("fraction"), progress.get("text")) if part)),
-            ("error", f"{fault['error_type']}: {fault['error_message']}" if fault else None),
-            ("used", used(execution["usage"]) if execution["usage"]["calls"] else None),
-            ("asks", execution["approval"]["kind"] if execution["approval"] else None),
-            ("possible", ", ".join(execution["available_commands"])),
+            ("error", f"{error['error_type']}: {error['error_message']}" if error else None),
+            ("usage", usage_line(execution["usage"]) if execution["usage"]["calls"] else None),
+            ("approval", execution["approval"]["kind"] if execution["approval"] else None),
+            ("commands", ", ".join(execution["available_commands"])),
         ]
     )
-    if fault and fault["stack_trace"]:
-        screen.raw(f"\n{fault['stack_trace'].rstrip()}\n")
+    if error and error["stack_trace"]:
+        output.raw(f"\n{error['stack_trace'].rstrip()}\n")
     if execution["artifacts_generated"]:
-        screen.line()
-        show_artifacts(screen, execution["artifacts_generated"])
+        output.line()
+        show_artifacts(output, execution["artifacts_generated"])
     if execution["form"] and execution["approval"]:
-        screen.line()
-        show_form(screen, execution["form"])
-    warn(execution)
+        output.line()
+        show_form(output, execution["form"])
+    print_warnings(execution)
 
 
-def show_artifacts(screen: Output, artifacts: list[Answer]) -> None:
+def show_artifacts(output: Output, artifacts: list[JsonObject]) -> None:
     rows = [
         (
             short(artifact["artifact_record_id"]),
             file_name(artifact),
             artifact["checkpoint_name"],
-            size(artifact["size_bytes"]),
-            "stale" if artifact["is_stale"] else "",
+            file_size(artifact["size_bytes"]),
+            "yes" if artifact["is_stale"] else "",
             artifact["file_path"],
         )
         for artifact in artifacts
     ]
-    screen.table(("id", "artifact", "checkpoint", "size", "", "file"), rows, empty="There are no artifacts.")
+    headings = ("id", "artifact", "checkpoint", "size", "stale", "file")
+    output.table(headings, rows, empty="No artifacts.")
 
 
-def show_form(screen: Output, form: Answer) -> None:
-    screen.line(form["instructions"])
+def show_form(output: Output, form: JsonObject) -> None:
+    output.line(form["instructions"])
     if form["feedback"]:
-        screen.line(f"To be revised: {form['feedback']}", "yellow")
-    values: Answer = form["values"] or {}
+        output.line(f"Feedback: {form['feedback']}", "yellow")
+    values: JsonObject = form["values"] or {}
     rows = [
         (
             field["name"],
             field["type"],
-            "required" if field["required"] else "",
+            "yes" if field["required"] else "",
             field["label"],
             values.get(field["name"], field["default"]),
         )
         for field in form["fields"]
     ]
-    screen.table(("field", "type", "", "label", "value"), rows)
+    output.table(("field", "type", "required", "label", "value"), rows)
 
 
-def warn(answer: Answer) -> None:
-    for warning in answer.get("warnings") or ():
-        tell(f"warning: {warning if isinstance(warning, str) else warning['message']}")
+def print_warnings(item: JsonObject) -> None:
+    for warning in item.get("warnings") or ():
+        print_status(f"warning: {warning if isinstance(warning, str) else warning['message']}")
 
 
-def show_diff(screen: Output, text: str) -> None:
-    if not text:
-        tell("Nothing differs.")
-    for line in text.splitlines():
+def show_diff(output: Output, diff: str) -> None:
+    if not diff:
+        print_status("No differences.")
+    for line in diff.splitlines():
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-        screen.line(line, None if line.startswith(("+++", "---")) else style)
+        output.line(line, None if line.startswith(("+++", "---")) else style)
 
 
-def cost(usage: Answer) -> str:
-    """Not known is told apart from nothing."""
-    return UNKNOWN if usage["cost_usd"] is None else f"${usage['cost_usd']:,.4f}"
+def cost(usage: JsonObject) -> str:
+    return UNKNOWN_COST if usage["cost_usd"] is None else f"${usage['cost_usd']:,.4f}"
 
 
-def used(usage: Answer) -> str:
-    tokens = f"{usage['input_tokens']:,} tokens in, {usage['output_tokens']:,} out, {cost(usage)}"
-    return f"{tokens} (simulated)" if usage["simulated_calls"] == usage["calls"] else tokens
+def usage_line(usage: JsonObject) -> str:
+    line = f"{usage['input_tokens']:,} tokens in, {usage['output_tokens']:,} out, cost {cost(usage)}"
+    return f"{line} (simulated)" if usage["simulated_calls"] == usage["calls"] else line
+
+
+def field_pairs(item: JsonObject) -> list[tuple[str, object]]:
+    """All fields of an item as names and values for `Output.fields`. Lists are joined."""
+    return [
+        (name.replace("_", " "), ", ".join(map(str, value)) if isinstance(value, list) else value)  # pyright: ignore[reportUnknownArgumentType]
+        for name, value in item.items()
+    ]
 
 
 def as_text(value: Any) -> str:
-    """A text as it is, any other value as JSON."""
+    """A string unchanged, any other value as JSON."""
     if isinstance(value, str):
         return value
     from cairn.documents import encode_json
@@ -149,6 +156,6 @@ def as_text(value: Any) -> str:
     return encode_json(value).decode()
 
 
-def shortened(value: Any, most: int) -> str:
+def shorten(value: Any, limit: int) -> str:
     text = as_text(value)
-    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"

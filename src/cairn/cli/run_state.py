@@ -1,69 +1,74 @@
-"""How a run stands: whether anything happens in it by itself, what waits for people, and what they can do."""
+"""The state of a run for someone who follows it: is it idle, what waits for people, and which command continues it?"""
 
 from __future__ import annotations
 
 import shlex
 
-from cairn.cli.client import Answer
+from cairn.cli.client import JsonObject
 from cairn.cli.exit_codes import ExitCode
 from cairn.cli.output import Output
 from cairn.cli.references import title
 
-ENDED = {"completed": ExitCode.OK, "failed": ExitCode.REFUSED, "cancelled": ExitCode.REFUSED}
-GOES_ON = frozenset({"in_progress"})  # an execution of this status needs nobody, unless it waits for people
-BY_ITSELF = frozenset({None, "retry_delay", "rework", "external_blocker"})  # what is waited for without people
+EXIT_CODES = {"completed": ExitCode.OK, "failed": ExitCode.FAILED, "cancelled": ExitCode.FAILED}  # by final status
+AUTOMATIC_WAITS = frozenset({None, "retry_delay", "rework", "external_blocker"})  # wait reasons that need no person
+_STYLES = {"completed": "green", "failed": "red", "cancelled": "red"}
 
 
-def is_at_rest(run: Answer) -> bool:
-    """Nothing happens in it until somebody does something."""
+def is_idle(run: JsonObject) -> bool:
+    """Whether the run has ended or makes no progress until a person acts."""
     if run["status"] != "in_progress":
         return True
-    working = [item for item in run["checkpoints"] if item["status"] in GOES_ON]
-    if any(item["waiting_on"] is None or item["waiting_on"] == "retry_delay" for item in working):
+    working = [checkpoint for checkpoint in run["checkpoints"] if checkpoint["status"] == "in_progress"]
+    if any(checkpoint["waiting_on"] in (None, "retry_delay") for checkpoint in working):
         return False
-    return bool(waiting(run)) or not working
+    return bool(waiting_for_people(run)) or not working
 
 
-def waiting(run: Answer) -> list[Answer]:
-    """What waits for people."""
-    return [item for item in run["checkpoints"] if _waits_for_people(item)]
+def waiting_for_people(run: JsonObject) -> list[JsonObject]:
+    return [checkpoint for checkpoint in run["checkpoints"] if _waits_for_people(checkpoint)]
 
 
-def _waits_for_people(item: Answer) -> bool:
-    if item["status"] == "in_progress":
-        return item["waiting_on"] not in BY_ITSELF
-    return item["status"] in ("pending", "waiting_approval_to_start", "waiting_approval_to_complete", "failed")
+def _waits_for_people(checkpoint: JsonObject) -> bool:
+    if checkpoint["status"] == "in_progress":
+        return checkpoint["waiting_on"] not in AUTOMATIC_WAITS
+    return checkpoint["status"] in ("pending", "waiting_approval_to_start", "waiting_approval_to_complete", "failed")
 
 
-def outcome(screen: Output, run: Answer) -> ExitCode:
-    """Say how it stands, and what can be done; the answer is the exit code."""
-    code = ENDED.get(run["status"], ExitCode.WAITS)
-    if screen.as_json:
+def print_outcome(output: Output, run: JsonObject) -> ExitCode:
+    """Print the state of an idle run and the commands that continue it. Returns the exit code."""
+    code = EXIT_CODES.get(run["status"], ExitCode.WAITING)
+    if output.as_json:
         return code
-    for item in run["checkpoints"]:
-        if item["error"]:
-            screen.line(f"{item['name']}: {item['error']}", "red")
-    if code is not ExitCode.WAITS:
+    for checkpoint in run["checkpoints"]:
+        if checkpoint["error"]:
+            output.line(f"{checkpoint['name']}: {checkpoint['error']}", "red")
+    if code is not ExitCode.WAITING:
         done, total = run["progress"]["completed"], run["progress"]["total"]
-        screen.line(f"{title(run)} {run['status']}: {done} of {total} checkpoints", _STYLE.get(run["status"]))
+        output.line(f"{title(run)} {run['status']}: {done} of {total} checkpoints", status_style(run["status"]))
         return code
     if run["status"] == "paused" or run["pause_requested"]:
         name = shlex.quote(title(run))
         if run["over_budget"]:
-            screen.line(f"{run['over_budget']} Raise it: cairn budget {name} --resume --max-…", "yellow")
+            output.line(f"{run['over_budget']} Raise the limit: cairn budget {name} --resume --max-…", "yellow")
         else:
-            screen.line(f"{title(run)} is paused: cairn resume {name}", "yellow")
-    for item in waiting(run):
-        screen.line(f"{item['name']} waits: {advice(run, item)}", "yellow")
+            output.line(f"{title(run)} is paused: cairn resume {name}", "yellow")
+    print_waiting(output, run)
     return code
 
 
-_STYLE = {"completed": "green", "failed": "red", "cancelled": "red"}
+def print_waiting(output: Output, run: JsonObject) -> None:
+    """Print each checkpoint that waits for a person, with the command that continues it."""
+    for checkpoint in waiting_for_people(run):
+        output.line(f"{checkpoint['name']} is waiting: {next_command(run, checkpoint)}", "yellow")
 
 
-def advice(run: Answer, item: Answer) -> str:
-    name = shlex.quote(f"{title(run)}/{item['key']}")
-    match item["status"], item["waiting_on"]:
+def status_style(status: str) -> str | None:
+    return _STYLES.get(status)
+
+
+def next_command(run: JsonObject, checkpoint: JsonObject) -> str:
+    name = shlex.quote(f"{title(run)}/{checkpoint['key']}")
+    match checkpoint["status"], checkpoint["waiting_on"]:
         case "in_progress", "human_form" | "script_input" | "question":
             return f"cairn submit {name}"
         case (("waiting_approval_to_start" | "waiting_approval_to_complete"), _) | ("in_progress", "action_approval"):

@@ -1,4 +1,4 @@
-"""Where the data is, and which server holds it."""
+"""Finds the data folder, and the server that runs on it."""
 
 from __future__ import annotations
 
@@ -6,55 +6,63 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-FOLDER = "cairn-data"
+DEFAULT_FOLDER = "cairn-data"
 FILE = "server.json"
+
+# How a command uses the data folder when no server runs on it:
+# "optional": the command needs no data, and uses a temporary folder if there is none
+# "read": data must exist; no worker runs, because its work would be cut off when the command ends
+# "write": creates the folder if it does not exist
+# "work": like "write", and runs a worker until its work is done
+FolderAccess = Literal["optional", "read", "write", "work"]
 
 
 @dataclass(frozen=True, slots=True)
 class ServerLocation:
-    """A server to talk to, or without an address a folder to open."""
+    """The address of a server, or without an address the data folder to open."""
 
     folder: Path
     address: str | None = None
     token: str | None = None
 
     @property
-    def shown(self) -> str:
+    def name(self) -> str:
         return self.address or str(self.folder)
 
 
-def folder_of(data_dir: Path | None) -> Path:
-    return data_dir or Path(os.environ.get("CAIRN_DATA_DIR") or FOLDER)
+def data_folder(data_dir: Path | None) -> Path:
+    return data_dir or Path(os.environ.get("CAIRN_DATA_DIR") or DEFAULT_FOLDER)
 
 
 def find(data_dir: Path | None, server: str | None, token: str | None) -> ServerLocation:
-    """What the command line and the environment name; else the server that holds the folder; else the folder."""
-    folder = folder_of(data_dir)
+    """The server named by an option or the environment, otherwise the server running on the folder, or the folder."""
+    folder = data_folder(data_dir)
     server = server or (os.environ.get("CAIRN_SERVER") if data_dir is None else None)
-    for_elsewhere = os.environ.get("CAIRN_TOKEN")  # here the folder's own token is the right one
+    environment_token = os.environ.get("CAIRN_TOKEN")
     if server:
-        known = token or for_elsewhere or _token_for(folder, _address(server))
-        return ServerLocation(folder, _address(server), known)
-    written = read(folder)
-    if not is_alive(written):
+        address = _with_scheme(server)
+        return ServerLocation(folder, address, token or environment_token or _local_token(folder, address))
+    content = read(folder)
+    if not is_running(content):
         return ServerLocation(folder, None, token)
-    return ServerLocation(folder, written["address"], token or written.get("token") or for_elsewhere)
+    # the folder's own token goes first: CAIRN_TOKEN may belong to another server
+    return ServerLocation(folder, content["address"], token or content.get("token") or environment_token)
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """What the folder's server wrote down; empty if nothing can be read."""
+    """The content of the folder's server file. Empty if it does not exist or is invalid."""
     try:
-        written: Any = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        content: Any = json.loads((folder / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return cast("dict[str, Any]", written) if isinstance(written, dict) else {}
+    return cast("dict[str, Any]", content) if isinstance(content, dict) else {}
 
 
-def is_alive(written: dict[str, Any]) -> bool:
-    """Is the process that wrote it still there? A killed one leaves its address behind."""
-    pid, address = written.get("pid"), written.get("address")
+def is_running(content: dict[str, Any]) -> bool:
+    """Whether the process that wrote the server file still runs. A killed server leaves its file behind."""
+    pid, address = content.get("pid"), content.get("address")
     if not isinstance(pid, int) or not isinstance(address, str):
         return False
     try:
@@ -67,22 +75,22 @@ def is_alive(written: dict[str, Any]) -> bool:
 
 
 def write(folder: Path, content: dict[str, object]) -> None:
-    """Readable by its owner alone."""
+    """Write the server file, readable by its owner only."""
     fd = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.fchmod(fd, 0o600)
     with os.fdopen(fd, "w") as out:
         json.dump(content, out)
 
 
-def _address(server: str) -> str:
+def _with_scheme(server: str) -> str:
     return (server if "://" in server else f"http://{server}").rstrip("/")
 
 
-def _token_for(folder: Path, address: str) -> str | None:
-    """The local token is for the folder's own server alone."""
-    written = read(folder)
-    token = written.get("token")
-    return token if written.get("address") == address and isinstance(token, str) else None
+def _local_token(folder: Path, address: str) -> str | None:
+    """The folder's local token, but only for the server that runs on this folder."""
+    content = read(folder)
+    token = content.get("token")
+    return token if content.get("address") == address and isinstance(token, str) else None
 
 
 def has_data(folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Settings from the command line, the environment and the file."""
+"""Reads settings from the command line, the environment and the settings file."""
 
 from __future__ import annotations
 
@@ -11,45 +11,47 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from cairn.cli.exit_codes import CommandFailed, ExitCode
-from cairn.cli.output import tell
+from cairn.cli.output import print_status
 from cairn.config import Settings
 
-OF_CLIENTS = frozenset({"CAIRN_SERVER", "CAIRN_TOKEN"})  # read where a server is looked for
+CLIENT_VARIABLES = frozenset({"CAIRN_SERVER", "CAIRN_TOKEN"})  # read by server_location
 
 
-def read_settings(**given: Any) -> Settings:
-    """One readable line for each that is wrong."""
-    for name in unknown():
-        tell(f"cairn: {name} is no setting of Cairn, and has no effect.")
+def read_settings(**options: Any) -> Settings:
+    """Read the settings. Prints a line for each invalid or unknown one."""
+    for name in unknown_variables():
+        print_status(f"cairn: {name} is not a known setting and is ignored.")
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
-    except ValidationError as error:
-        for fault in error.errors():
-            name = "_".join(str(part) for part in fault["loc"])
-            tell(f"cairn: setting {name}: {fault['msg']} (got {fault['input']!r})")
+        return Settings(**{name: value for name, value in options.items() if value is not None})
+    except ValidationError as errors:
+        for error in errors.errors():
+            name = "_".join(str(part) for part in error["loc"])
+            print_status(f"cairn: Invalid setting {name}: {error['msg']} (got {error['input']!r})")
         raise CommandFailed(ExitCode.USAGE) from None
     except SettingsError as error:
-        raise CommandFailed(ExitCode.USAGE, f'{error}: lists are written as JSON, such as ["my_functions"].') from None
+        raise CommandFailed(ExitCode.USAGE, f'{error}. Write lists as JSON, such as ["my_functions"].') from None
 
 
-def unknown() -> list[str]:
-    """Names in the environment that look like settings and are none."""
-    known = {f"CAIRN_{name.upper()}" for name in Settings.model_fields} | OF_CLIENTS
+def unknown_variables() -> list[str]:
+    """Environment variables that look like settings but are not."""
+    known = {f"CAIRN_{name.upper()}" for name in Settings.model_fields} | CLIENT_VARIABLES
     return sorted(name for name in os.environ if name.startswith("CAIRN_") and name not in known)
 
 
-def sources(folder: Path, is_named: bool) -> dict[str, str]:
-    """Where each setting that is given comes from."""
+def setting_sources(folder: Path, *, has_data_dir_option: bool) -> dict[str, str]:
+    """The source of each setting that does not have its default."""
     import tomllib
 
     file = folder / "settings.toml"
-    written = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    found = dict.fromkeys(written, str(file))
-    found |= {name: f"CAIRN_{name.upper()}" for name in Settings.model_fields if f"CAIRN_{name.upper()}" in os.environ}
-    return found | ({"data_dir": "--data-dir"} if is_named else {})
+    in_file = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    sources = dict.fromkeys(in_file, str(file))
+    sources |= {
+        name: f"CAIRN_{name.upper()}" for name in Settings.model_fields if f"CAIRN_{name.upper()}" in os.environ
+    }
+    return sources | ({"data_dir": "--data-dir"} if has_data_dir_option else {})
 
 
-def quieten() -> None:
-    """Faults of the program are told in one line; the rest is for a server's log."""
+def silence_logs() -> None:
+    """Log errors only, one line each. Commands report the rest themselves."""
     logging.basicConfig(level=logging.ERROR, format="cairn: %(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)

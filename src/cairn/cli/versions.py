@@ -10,15 +10,15 @@ import typer
 from cairn import __version__
 
 
-def read() -> dict[str, str]:
+def read_versions() -> dict[str, str]:
     return {"version": __version__, "python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
 
 
-def line(found: dict[str, str]) -> str:
-    return f"cairn {found['version']} (Python {found['python']}, SQLite {found['sqlite']})"
+def version_line(versions: dict[str, str]) -> str:
+    return f"cairn {versions['version']} (Python {versions['python']}, SQLite {versions['sqlite']})"
 
 
-def print_and_exit(is_asked: bool) -> None:
-    if is_asked:
-        typer.echo(line(read()))
+def print_and_exit(is_requested: bool) -> None:
+    if is_requested:
+        typer.echo(version_line(read_versions()))
         raise typer.Exit

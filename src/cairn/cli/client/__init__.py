@@ -1,17 +1,17 @@
-"""The HTTP API as calls: one for each operation, named as the operation is."""
+"""A client of the HTTP API. Its methods have the names of the operations."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cairn.cli.client.responses import Answer, ProblemResponse, ServerUnreachable, StreamMessage
+from cairn.cli.client.responses import JsonObject, ProblemResponse, ServerUnreachable, StreamMessage
 
 if TYPE_CHECKING:
     from cairn.cli.client.client import Client
 else:
 
     def __getattr__(name: str) -> object:
-        """The client is imported when it is first asked for: its library takes a tenth of a second."""
+        """Import the client on first use, because httpx takes a tenth of a second to import."""
         if name != "Client":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from cairn.cli.client.client import Client
@@ -19,4 +19,4 @@ else:
         return Client
 
 
-__all__ = ["Answer", "Client", "ProblemResponse", "ServerUnreachable", "StreamMessage"]
+__all__ = ["Client", "JsonObject", "ProblemResponse", "ServerUnreachable", "StreamMessage"]

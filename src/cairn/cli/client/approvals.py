@@ -1,11 +1,11 @@
-"""Approvals: the queue, the decisions, what people correct."""
+"""Operations on approvals and corrections."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from cairn.cli.client.transport import Answer, HttpCalls
+from cairn.cli.client.transport import HttpCalls, JsonObject
 
 
 class ApprovalsApi(HttpCalls):
@@ -18,8 +18,8 @@ class ApprovalsApi(HttpCalls):
         run_id: str | None = None,
         mine: bool = False,
         sort: str = "age",
-        most: int | None = None,
-    ) -> Answer:
+        limit: int | None = None,
+    ) -> JsonObject:
         query: dict[str, Any] = {
             "status": list(status),
             "kind": list(kind),
@@ -28,9 +28,9 @@ class ApprovalsApi(HttpCalls):
             "mine": "true" if mine else None,
             "sort": sort,
         }
-        return await self._pages("/api/approvals", query, most)
+        return await self._pages("/api/approvals", query, limit)
 
-    async def get_approval(self, approval_id: str) -> Answer:
+    async def get_approval(self, approval_id: str) -> JsonObject:
         return await self._get(f"/api/approvals/{approval_id}")
 
     async def decide_approval(
@@ -39,35 +39,33 @@ class ApprovalsApi(HttpCalls):
         decision: str,
         *,
         digest: str | None = None,
-        words: str = "",
+        feedback: str = "",
         fields: Any = None,
         modified_params: dict[str, Any] | None = None,
-    ) -> Answer:
-        """The digest names what was looked at; decided is only that."""
-        body: dict[str, Any] = {"feedback": words}
-        if decision == "reject":
-            body = {"reason": words}
-        given = {"digest": digest, "fields": fields, "modified_params": modified_params}
-        body |= {name: value for name, value in given.items() if value is not None}
+    ) -> JsonObject:
+        """Decide an approval. With a digest, the server refuses if the content has changed since it was read."""
+        body: dict[str, Any] = {"reason" if decision == "reject" else "feedback": feedback}
+        optional = {"digest": digest, "fields": fields, "modified_params": modified_params}
+        body |= {name: value for name, value in optional.items() if value is not None}
         return await self._send("PUT", f"/api/approvals/{approval_id}/{decision}", body)
 
-    async def decide_batch(self, items: list[dict[str, Any]], decision: str, *, words: str = "") -> Answer:
-        body = {"items": items, "decision": decision, "feedback": words}
+    async def decide_batch(self, items: list[dict[str, Any]], decision: str, *, feedback: str = "") -> JsonObject:
+        body = {"items": items, "decision": decision, "feedback": feedback}
         return await self._send("POST", "/api/approvals/batch", body)
 
-    async def preview_modification(self, approval_id: str, modified_params: dict[str, Any]) -> Answer:
+    async def preview_modification(self, approval_id: str, modified_params: dict[str, Any]) -> JsonObject:
         return await self._send("PUT", f"/api/approvals/{approval_id}/modify", {"modified_params": modified_params})
 
-    async def assign_approval(self, approval_id: str, to: Sequence[str], *, reason: str = "") -> Answer:
+    async def assign_approval(self, approval_id: str, assigned_to: Sequence[str], *, reason: str = "") -> JsonObject:
         return await self._send(
-            "PUT", f"/api/approvals/{approval_id}/assign", {"assigned_to": list(to), "reason": reason}
+            "PUT", f"/api/approvals/{approval_id}/assign", {"assigned_to": list(assigned_to), "reason": reason}
         )
 
-    async def add_comment(self, approval_id: str, text: str) -> Answer:
+    async def add_comment(self, approval_id: str, text: str) -> JsonObject:
         return await self._send("POST", f"/api/approvals/{approval_id}/comments", {"text": text})
 
-    async def list_learning_cases(self, *, operation_type: str | None = None, most: int | None = None) -> Answer:
-        return await self._pages("/api/learning/cases", {"operation_type": operation_type}, most)
+    async def list_learning_cases(self, *, operation_type: str | None = None, limit: int | None = None) -> JsonObject:
+        return await self._pages("/api/learning/cases", {"operation_type": operation_type}, limit)
 
-    async def get_modification_rates(self) -> Answer:
+    async def get_modification_rates(self) -> JsonObject:
         return await self._get("/api/learning/rates")

@@ -1,4 +1,4 @@
-"""The application as a transport: requests go to it in this process, and answers come back while they are made."""
+"""An httpx transport that calls the application in this process and streams the response."""
 
 from __future__ import annotations
 
@@ -13,70 +13,70 @@ from cairn.cli.client.http import httpx
 
 
 class AppTransport(httpx.AsyncBaseTransport):
-    """httpx's own waits for the whole answer; a live stream has no end."""
+    """Streams the response. `httpx.ASGITransport` buffers it, and an event stream never ends."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        asked = _Exchange(self._app, request)
-        status, headers = await asked.begin()
-        return httpx.Response(status, headers=headers, stream=asked)
+        exchange = _Exchange(self._app, request)
+        status, headers = await exchange.start()
+        return httpx.Response(status, headers=headers, stream=exchange)
 
 
 class _Exchange(httpx.AsyncByteStream):
-    """One request and its answer; closing it tells the application that nobody listens any more."""
+    """One request and its response. Closing it disconnects from the application."""
 
     def __init__(self, app: ASGIApp, request: httpx.Request) -> None:
         self._request = request
-        self._incoming = cast("httpx.AsyncByteStream", request.stream).__aiter__()
-        self._is_read = False
-        self._left = asyncio.Event()
-        self._pieces: asyncio.Queue[bytes | None] = asyncio.Queue(16)
-        self._begun: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._request_body = cast("httpx.AsyncByteStream", request.stream).__aiter__()
+        self._is_request_read = False
+        self._disconnected = asyncio.Event()
+        self._chunks: asyncio.Queue[bytes | None] = asyncio.Queue(16)
+        self._response_start: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._task = asyncio.get_running_loop().create_task(self._run(app))
 
-    async def begin(self) -> tuple[int, Any]:
-        await asyncio.wait([self._begun, self._task], return_when=asyncio.FIRST_COMPLETED)
-        if not self._begun.done():
-            self._begun.cancel()
+    async def start(self) -> tuple[int, Any]:
+        await asyncio.wait([self._response_start, self._task], return_when=asyncio.FIRST_COMPLETED)
+        if not self._response_start.done():
+            self._response_start.cancel()
             await self._task
-            raise httpx.RemoteProtocolError("the application gave no answer")
-        message = self._begun.result()
+            raise httpx.RemoteProtocolError("the application sent no response")
+        message = self._response_start.result()
         return message["status"], message["headers"]
 
     async def _run(self, app: ASGIApp) -> None:
         try:
             await app(_scope(self._request), self._receive, self._send)
         finally:
-            if not self._left.is_set():
-                await self._pieces.put(None)
+            if not self._disconnected.is_set():
+                await self._chunks.put(None)
 
     async def _receive(self) -> Message:
-        if not self._is_read:
+        if not self._is_request_read:
             try:
-                return {"type": "http.request", "body": await anext(self._incoming), "more_body": True}
+                return {"type": "http.request", "body": await anext(self._request_body), "more_body": True}
             except StopAsyncIteration:
-                self._is_read = True
+                self._is_request_read = True
                 return {"type": "http.request", "body": b"", "more_body": False}
-        await self._left.wait()
+        await self._disconnected.wait()
         return {"type": "http.disconnect"}
 
     async def _send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._begun.set_result(message)
-        elif (body := message.get("body", b"")) and not self._left.is_set():
-            await self._pieces.put(body)
+            self._response_start.set_result(message)
+        elif (body := message.get("body", b"")) and not self._disconnected.is_set():
+            await self._chunks.put(body)
 
     async def __aiter__(self) -> AsyncGenerator[bytes]:
-        while (piece := await self._pieces.get()) is not None:
-            yield piece
+        while (chunk := await self._chunks.get()) is not None:
+            yield chunk
         await self._task
 
     async def aclose(self) -> None:
-        self._left.set()
-        while not self._pieces.empty():  # who waits for room goes on
-            self._pieces.get_nowait()
+        self._disconnected.set()
+        while not self._chunks.empty():  # unblocks a sender that waits for a free slot
+            self._chunks.get_nowait()
         if not self._task.done():
             self._task.cancel()
         with suppress(asyncio.CancelledError, Exception):

@@ -1,65 +1,67 @@
-"""Every operation that a program may call."""
+"""The API client, with the operations on the server, rework, rollbacks, artifacts and events."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
-from cairn.cli.client.agents import Agents
+from cairn.cli.client.agents import AgentsApi
 from cairn.cli.client.approvals import ApprovalsApi
 from cairn.cli.client.costs import CostsApi
-from cairn.cli.client.definitions import Definitions
+from cairn.cli.client.definitions import DefinitionsApi
 from cairn.cli.client.identity import IdentityApi
 from cairn.cli.client.models import ModelsApi
 from cairn.cli.client.notifications import NotificationsApi
 from cairn.cli.client.rules import RulesApi
 from cairn.cli.client.runs import RunsApi
-from cairn.cli.client.transport import Answer
+from cairn.cli.client.transport import JsonObject
 
 
-class Client(Definitions, Agents, ApprovalsApi, RulesApi, RunsApi, ModelsApi, CostsApi, NotificationsApi, IdentityApi):
+class Client(
+    DefinitionsApi, AgentsApi, ApprovalsApi, RulesApi, RunsApi, ModelsApi, CostsApi, NotificationsApi, IdentityApi
+):
     # ---- the server ----------------------------------------------------------------------------------
-    async def get_health(self) -> Answer:
+    async def get_health(self) -> JsonObject:
         return await self._get("/api/health")
 
-    async def get_session(self) -> Answer:
+    async def get_session(self) -> JsonObject:
         return await self._get("/api/session")
 
-    async def get_diagnosis(self) -> Answer:
+    async def get_diagnosis(self) -> JsonObject:
         return await self._get("/api/doctor")
 
-    async def repair(self) -> Answer:
+    async def repair(self) -> JsonObject:
         return await self._send("POST", "/api/doctor/repair")
 
     # ---- rework --------------------------------------------------------------------------------------
-    async def preview_rework(self, execution_id: str, wanted: dict[str, Any]) -> Answer:
-        return await self._send("POST", f"/api/executions/{execution_id}/rework/preview", wanted)
+    async def preview_rework(self, execution_id: str, body: dict[str, Any]) -> JsonObject:
+        return await self._send("POST", f"/api/executions/{execution_id}/rework/preview", body)
 
-    async def ask_rework(self, execution_id: str, wanted: dict[str, Any]) -> Answer:
-        return await self._send("POST", f"/api/executions/{execution_id}/rework", wanted)
+    async def ask_rework(self, execution_id: str, body: dict[str, Any]) -> JsonObject:
+        return await self._send("POST", f"/api/executions/{execution_id}/rework", body)
 
-    async def rerun_execution(self, execution_id: str, *, reason: str = "") -> Answer:
+    async def rerun_execution(self, execution_id: str, *, reason: str = "") -> JsonObject:
         return await self._send("POST", f"/api/executions/{execution_id}/rerun", {"reason": reason})
 
-    async def get_lineage(self, run_id: str) -> Answer:
+    async def get_lineage(self, run_id: str) -> JsonObject:
         return await self._get(f"/api/runs/{run_id}/lineage")
 
-    # ---- going back ----------------------------------------------------------------------------------
-    async def preview_rollback(self, wanted: dict[str, Any]) -> Answer:
-        return await self._send("POST", "/api/rollback/preview", wanted)
+    # ---- rollbacks -----------------------------------------------------------------------------------
+    async def preview_rollback(self, body: dict[str, Any]) -> JsonObject:
+        return await self._send("POST", "/api/rollback/preview", body)
 
-    async def make_rollback(self, wanted: dict[str, Any]) -> Answer:
-        return await self._send("POST", "/api/rollback", wanted)
+    async def make_rollback(self, body: dict[str, Any]) -> JsonObject:
+        return await self._send("POST", "/api/rollback", body)
 
     async def list_rollbacks(
-        self, *, pipeline_id: str | None = None, run_id: str | None = None, most: int | None = None
-    ) -> Answer:
-        return await self._pages("/api/rollback", {"pipeline_id": pipeline_id, "run_id": run_id}, most)
+        self, *, pipeline_id: str | None = None, run_id: str | None = None, limit: int | None = None
+    ) -> JsonObject:
+        return await self._pages("/api/rollback", {"pipeline_id": pipeline_id, "run_id": run_id}, limit)
 
-    async def get_rollback(self, rollback_id: str) -> Answer:
+    async def get_rollback(self, rollback_id: str) -> JsonObject:
         return await self._get(f"/api/rollback/{rollback_id}")
 
-    async def undo_rollback(self, rollback_id: str) -> Answer:
+    async def undo_rollback(self, rollback_id: str) -> JsonObject:
         return await self._send("POST", f"/api/rollback/{rollback_id}/undo")
 
     # ---- artifacts -----------------------------------------------------------------------------------
@@ -69,12 +71,12 @@ class Client(Definitions, Agents, ApprovalsApi, RulesApi, RunsApi, ModelsApi, Co
         pipeline_id: str | None = None,
         run_id: str | None = None,
         execution_id: str | None = None,
-        most: int | None = None,
-    ) -> Answer:
+        limit: int | None = None,
+    ) -> JsonObject:
         query = {"pipeline_id": pipeline_id, "run_id": run_id, "execution_id": execution_id}
-        return await self._pages("/api/artifacts/list", query, most)
+        return await self._pages("/api/artifacts/list", query, limit)
 
-    async def get_artifact(self, record_id: str) -> Answer:
+    async def get_artifact(self, record_id: str) -> JsonObject:
         return await self._get(f"/api/artifacts/{record_id}")
 
     def download_artifact(self, record_id: str) -> AsyncGenerator[bytes]:
@@ -83,7 +85,7 @@ class Client(Definitions, Agents, ApprovalsApi, RulesApi, RunsApi, ModelsApi, Co
     def get_artifact_content(self, record_id: str) -> AsyncGenerator[bytes]:
         return self._content(f"/api/artifacts/{record_id}/content")
 
-    # ---- the trail -----------------------------------------------------------------------------------
+    # ---- events --------------------------------------------------------------------------------------
     async def list_events(
         self,
         *,
@@ -94,11 +96,11 @@ class Client(Definitions, Agents, ApprovalsApi, RulesApi, RunsApi, ModelsApi, Co
         event_type: Sequence[str] = (),
         since: str | None = None,
         until: str | None = None,
-        most: int | None = None,
-    ) -> Answer:
-        named = {"pipeline_id": pipeline_id, "run_id": run_id, "execution_id": execution_id, "scope": scope}
-        query = {**named, "event_type": list(event_type), "since": since, "until": until}
-        return await self._pages("/api/events", query, most)
+        limit: int | None = None,
+    ) -> JsonObject:
+        filters = {"pipeline_id": pipeline_id, "run_id": run_id, "execution_id": execution_id, "scope": scope}
+        query = {**filters, "event_type": list(event_type), "since": since, "until": until}
+        return await self._pages("/api/events", query, limit)
 
-    async def verify_events(self, *, pipeline_id: str | None = None, run_id: str | None = None) -> Answer:
+    async def verify_events(self, *, pipeline_id: str | None = None, run_id: str | None = None) -> JsonObject:
         return await self._get("/api/events/verify", {"pipeline_id": pipeline_id, "run_id": run_id})

@@ -1,4 +1,4 @@
-"""httpx without its own command line, which would bring two more libraries and double the time to start."""
+"""Imports httpx without its command line, which would import two more libraries and double the start time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ else:
     modules = cast("dict[str, Any]", sys.modules)
     is_first = "httpx" not in modules
     if is_first:
-        modules["httpx._main"] = None  # what is None here counts as not installed
+        modules["httpx._main"] = None  # None in sys.modules makes an import fail, as if it were not installed
     import httpx
 
     if is_first:

@@ -1,4 +1,4 @@
-"""What comes back: answers, messages of streams, problems. Nothing here needs a library."""
+"""Responses of the API: JSON objects, stream messages and problems. Imports no library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 
-Answer: TypeAlias = dict[str, Any]
+JsonObject: TypeAlias = dict[str, Any]
 _CODES = {
     401: ExitCode.FORBIDDEN,
     403: ExitCode.FORBIDDEN,
@@ -18,33 +18,32 @@ _CODES = {
 
 
 class ServerUnreachable(CommandFailed):
-    """Nobody answers."""
+    """The server cannot be reached, or is not a Cairn server."""
 
     def __init__(self, message: str) -> None:
         super().__init__(ExitCode.UNREACHABLE, message)
 
 
 class ProblemResponse(CommandFailed):
-    """The server says no, as problem details (RFC 9457)."""
+    """An error response with problem details (RFC 9457)."""
 
-    def __init__(self, status: int, told: Answer) -> None:
+    def __init__(self, status: int, problem: JsonObject) -> None:
         self.status = status
-        self.told = told
-        self.errors: list[Answer] = told.get("errors") or []
-        message = str(told.get("detail") or told.get("title") or f"The server answers {status}.")
-        suggestions: list[str] = told.get("suggestions") or []
-        more = [f"{error['path'] or 'the whole'}: {error['message']}" for error in self.errors]
-        super().__init__(_CODES.get(status, ExitCode.REFUSED), message, [*more, *_suggested(suggestions)])
+        self.errors: list[JsonObject] = problem.get("errors") or []
+        message = str(problem.get("detail") or problem.get("title") or f"The server responded with HTTP {status}.")
+        suggestions: list[str] = problem.get("suggestions") or []
+        details = [
+            f"{error['path']}: {error['message']}" if error["path"] else error["message"] for error in self.errors
+        ]
+        if suggestions:
+            details.append(f"Try: {', '.join(suggestions)}")
+        super().__init__(_CODES.get(status, ExitCode.FAILED), message, details)
 
 
 @dataclass(frozen=True, slots=True)
 class StreamMessage:
-    """One message of a live stream."""
+    """One message of an event stream."""
 
     kind: str
     data: Any
     id: str = ""
-
-
-def _suggested(suggestions: list[str]) -> list[str]:
-    return [f"Try: {', '.join(suggestions)}"] if suggestions else []

@@ -1,4 +1,4 @@
-"""Requests and answers, problems and streams: what every operation is made of."""
+"""Sends requests, reads pages and streams, and turns error responses into exceptions."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
 from cairn.cli.client.http import httpx
-from cairn.cli.client.responses import Answer, ProblemResponse, ServerUnreachable, StreamMessage
+from cairn.cli.client.responses import JsonObject, ProblemResponse, ServerUnreachable, StreamMessage
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 
 Query: TypeAlias = Mapping[str, Any]
 
 JSON = {"Content-Type": "application/json"}
-WHOLE = 500  # the longest page that may be asked for
-QUIET_SECONDS = 45.0  # a stream that is alive says so more often
+MAX_PAGE_SIZE = 500
+STREAM_TIMEOUT_SECONDS = 45.0  # the server sends a ping more often than this
 
 
 class HttpCalls:
-    def __init__(self, http: httpx.AsyncClient, shown: str) -> None:
-        """`shown`: how the server is called in messages."""
+    def __init__(self, http: httpx.AsyncClient, server_name: str) -> None:
+        """`server_name` appears in error messages."""
         self._http = http
-        self._shown = shown
+        self._server_name = server_name
 
     # ---- requests ------------------------------------------------------------------------------------
     async def _get(self, path: str, query: Query | None = None) -> Any:
@@ -32,7 +32,7 @@ class HttpCalls:
     async def _send(
         self, method: str, path: str, body: Any = None, *, query: Query | None = None, if_match: int | None = None
     ) -> Any:
-        """Ask for a change. The key makes it safe to ask again when the connection breaks."""
+        """Send a change. The idempotency key makes it safe to repeat when the connection breaks."""
         headers = {"Idempotency-Key": str(uuid4()), **({"If-Match": f'"{if_match}"'} if if_match is not None else {})}
         content = None
         if body is not None:
@@ -55,58 +55,63 @@ class HttpCalls:
         headers: Mapping[str, str] | None = None,
         files: Any = None,
     ) -> httpx.Response:
-        asked: dict[str, Any] = {"params": _plain(query), "content": content, "headers": headers, "files": files}
+        arguments: dict[str, Any] = {
+            "params": _query_parameters(query),
+            "content": content,
+            "headers": headers,
+            "files": files,
+        }
         try:
-            response = await self._http.request(method, path, **asked)
+            response = await self._http.request(method, path, **arguments)
         except (httpx.ReadError, httpx.RemoteProtocolError):
             if files is not None:
-                raise self._unreachable("the connection broke") from None
-            response = await self._again(method, path, asked)
+                raise self._unreachable("the connection was lost") from None
+            response = await self._repeat(method, path, arguments)
         except httpx.TransportError as error:
             raise self._unreachable(_reason(error)) from None
         except httpx.InvalidURL:
-            raise CommandFailed(ExitCode.USAGE, f"{self._shown} is not an address of a server.") from None
+            raise CommandFailed(ExitCode.USAGE, f"{self._server_name} is not a valid server address.") from None
         if response.status_code >= 400:
             raise self._problem(response)
         return response
 
-    async def _again(self, method: str, path: str, asked: dict[str, Any]) -> httpx.Response:
+    async def _repeat(self, method: str, path: str, arguments: dict[str, Any]) -> httpx.Response:
         try:
-            return await self._http.request(method, path, **asked)
+            return await self._http.request(method, path, **arguments)
         except httpx.TransportError as error:
             raise self._unreachable(_reason(error)) from None
 
-    async def _pages(self, path: str, query: Query | None = None, most: int | None = None) -> Answer:
-        """A list to its end, or as many as are wanted."""
+    async def _pages(self, path: str, query: Query | None = None, limit: int | None = None) -> JsonObject:
+        """All items of a list, or the first `limit` of them."""
         items: list[Any] = []
         cursor: str | None = None
         while True:
-            limit = WHOLE if most is None else min(WHOLE, most - len(items))
-            page = await self._get(path, {**(query or {}), "limit": limit, "cursor": cursor})
+            size = MAX_PAGE_SIZE if limit is None else min(MAX_PAGE_SIZE, limit - len(items))
+            page = await self._get(path, {**(query or {}), "limit": size, "cursor": cursor})
             items += page["items"]
             cursor = page["next_cursor"]
-            if cursor is None or (most is not None and len(items) >= most):
+            if cursor is None or (limit is not None and len(items) >= limit):
                 return {**page, "items": items}
 
     # ---- streams -------------------------------------------------------------------------------------
     async def _content(self, path: str) -> AsyncGenerator[bytes]:
-        """A content in pieces."""
+        """The body of a response in chunks."""
         async with self._streamed(path, {}, None) as response:
-            async for piece in response.aiter_bytes():
-                yield piece
+            async for chunk in response.aiter_bytes():
+                yield chunk
 
     async def _stream(self, path: str, last_id: str = "") -> AsyncGenerator[StreamMessage]:
-        """Server-sent events until the server ends them."""
+        """Server-sent events until the server ends the stream."""
         headers = {"Last-Event-ID": last_id} if last_id else {}
-        async with self._streamed(path, headers, QUIET_SECONDS) as response:
+        async with self._streamed(path, headers, STREAM_TIMEOUT_SECONDS) as response:
             async for message in _messages(response.aiter_lines()):
                 yield message
 
     @asynccontextmanager
     async def _streamed(
-        self, path: str, headers: Mapping[str, str], quiet: float | None
+        self, path: str, headers: Mapping[str, str], read_timeout: float | None
     ) -> AsyncGenerator[httpx.Response]:
-        timeout = httpx.Timeout(self._http.timeout.connect, read=quiet or self._http.timeout.read)
+        timeout = httpx.Timeout(self._http.timeout.connect, read=read_timeout or self._http.timeout.read)
         try:
             async with self._http.stream("GET", path, headers=dict(headers), timeout=timeout) as response:
                 if response.status_code >= 400:
@@ -116,18 +121,18 @@ class HttpCalls:
         except httpx.TransportError as error:
             raise self._unreachable(_reason(error)) from None
 
-    # ---- what goes wrong -----------------------------------------------------------------------------
+    # ---- errors --------------------------------------------------------------------------------------
     def _problem(self, response: httpx.Response) -> CommandFailed:
         try:
-            told: Any = json.loads(response.content)
+            problem: Any = json.loads(response.content)
         except ValueError:
-            told = None
-        if not isinstance(told, dict) or "detail" not in told:
-            return ServerUnreachable(f"{self._shown} does not answer as Cairn does (HTTP {response.status_code}).")
-        return ProblemResponse(response.status_code, cast("Answer", told))
+            problem = None
+        if not isinstance(problem, dict) or "detail" not in problem:
+            return ServerUnreachable(f"{self._server_name} is not a Cairn server (HTTP {response.status_code}).")
+        return ProblemResponse(response.status_code, cast("JsonObject", problem))
 
     def _unreachable(self, reason: str) -> ServerUnreachable:
-        return ServerUnreachable(f"The server at {self._shown} cannot be reached: {reason}.")
+        return ServerUnreachable(f"Can't reach the server at {self._server_name}: {reason}.")
 
 
 def _decoded(response: httpx.Response) -> Any:
@@ -136,29 +141,28 @@ def _decoded(response: httpx.Response) -> Any:
     try:
         return json.loads(response.content)
     except ValueError:
-        raise ServerUnreachable(f"{response.url.host} does not answer as Cairn does.") from None
+        raise ServerUnreachable(f"{response.url.host} is not a Cairn server.") from None
 
 
 def _encoded(body: Any) -> bytes:
-    from cairn.documents import encode_json  # keeps every digit of what a user gives
+    from cairn.documents import encode_json  # keeps every digit of numbers
 
     return encode_json(body)
 
 
-def _plain(query: Query | None) -> dict[str, Any]:
-    """Without what is not asked for; truth as the API writes it."""
-    words = {True: "true", False: "false"}
-    given = {name: value for name, value in (query or {}).items() if value not in (None, "", [], ())}
-    return {name: words[value] if isinstance(value, bool) else value for name, value in given.items()}
+def _query_parameters(query: Query | None) -> dict[str, Any]:
+    """Leave out empty parameters and write booleans as the API expects them."""
+    filled = {name: value for name, value in (query or {}).items() if value not in (None, "", [], ())}
+    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in filled.items()}
 
 
 def _reason(error: Exception) -> str:
-    told = str(error).strip().rstrip(".")
+    reason = str(error).strip().rstrip(".")
     if isinstance(error, httpx.TimeoutException):
-        return "it does not answer in time"
+        return "the request timed out"
     if isinstance(error, httpx.ConnectError):
-        return "nobody answers there" if "attempts failed" in told else told
-    return told.lower() if told else type(error).__name__
+        return "connection failed" if "attempts failed" in reason else reason
+    return reason.lower() if reason else type(error).__name__
 
 
 async def _messages(lines: AsyncIterator[str]) -> AsyncGenerator[StreamMessage]:
@@ -168,8 +172,8 @@ async def _messages(lines: AsyncIterator[str]) -> AsyncGenerator[StreamMessage]:
             name, _, value = line.partition(":")
             fields[name] = value.removeprefix(" ")
         else:
-            is_news = "data" in fields and fields.get("event") != "ping"
-            if is_news or "id" in fields:  # an id alone says where the stream begins
-                data = json.loads(fields["data"]) if is_news else None
-                yield StreamMessage(fields.get("event", "") if is_news else "begin", data, fields.get("id", ""))
+            has_data = "data" in fields and fields.get("event") != "ping"
+            if has_data or "id" in fields:  # an id alone is the position at which the stream starts
+                data = json.loads(fields["data"]) if has_data else None
+                yield StreamMessage(fields.get("event", "") if has_data else "start", data, fields.get("id", ""))
             fields = {}

@@ -1,4 +1,4 @@
-"""Approvals: the queue, one with all that it is about, and what is done with it besides deciding."""
+"""Commands for approvals: list, show, assign, comment and decide several at once."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from cairn.cli.arguments import Limit, as_object, read_json
-from cairn.cli.client import Answer
+from cairn.cli.client import JsonObject
 from cairn.cli.command_groups import group
 from cairn.cli.commands.decisions import ApprovalName
-from cairn.cli.commands.run_control import execution_told
+from cairn.cli.commands.run_control import show_execution_result
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
-from cairn.cli.output import moment
+from cairn.cli.output import local_time
 from cairn.cli.references import short, version
 from cairn.cli.rendering import as_text, show_artifacts, show_form
 
@@ -38,13 +38,13 @@ async def list_approvals(
 
     Example: cairn approvals list --mine --sort deadline
     """
-    wanted = ApprovalListOptions(status or (), kind or (), mine, sort)
-    await list_waiting(ctx, wanted, pipeline, run, limit)
+    options = ApprovalListOptions(status or (), kind or (), mine, sort)
+    await print_approvals(ctx, options, pipeline, run, limit)
 
 
 @dataclass(frozen=True)
 class ApprovalListOptions:
-    """Which approvals, in which order."""
+    """Filters and sort order of the list of approvals."""
 
     status: Sequence[str] = ()
     kind: Sequence[str] = ()
@@ -52,143 +52,144 @@ class ApprovalListOptions:
     sort: str = "age"
 
 
-async def list_waiting(
-    ctx: CliContext, wanted: ApprovalListOptions, pipeline: str | None, run: str | None, limit: int
+async def print_approvals(
+    ctx: CliContext, options: ApprovalListOptions, pipeline: str | None, run: str | None, limit: int
 ) -> None:
-    found = await ctx.client.list_approvals(
-        status=wanted.status,
-        kind=wanted.kind,
-        mine=wanted.mine,
-        sort=wanted.sort,
-        pipeline_id=(await ctx.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
-        run_id=await ctx.naming.run(run) if run else None,
-        most=limit,
+    page = await ctx.client.list_approvals(
+        status=options.status,
+        kind=options.kind,
+        mine=options.mine,
+        sort=options.sort,
+        pipeline_id=(await ctx.resolver.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+        run_id=await ctx.resolver.run(run) if run else None,
+        limit=limit,
     )
     rows = [
         (
-            short(one["approval_id"]),
-            one["kind"],
-            one["title"],
-            one["risk_level"] or "",
-            one["status"],
-            f"{one['pipeline_name']} {version(one)}",
-            moment(one["requested_at"]),
-            moment(one["expires_at"]),
+            short(approval["approval_id"]),
+            approval["kind"],
+            approval["title"],
+            approval["risk_level"] or "",
+            approval["status"],
+            f"{approval['pipeline_name']} {version(approval)}",
+            local_time(approval["requested_at"]),
+            local_time(approval["expires_at"]),
         )
-        for one in found["items"]
+        for approval in page["items"]
     ]
-    heads = ("id", "kind", "asks", "risk", "status", "run", "asked", "until")
-    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="Nothing waits."))
+    headings = ("id", "kind", "title", "risk", "status", "run", "requested", "expires")
+    ctx.show(page, lambda _: ctx.output.table(headings, rows, empty="No approvals found."))
 
 
 @approvals_app.command("show")
 @online()
 async def show_approval(ctx: CliContext, name: ApprovalName) -> None:
-    """Show an approval with everything needed to decide it.
+    """Show an approval with everything you need to decide it.
 
     Example: cairn approvals show "Release notes@v1/notes"
     """
-    ctx.show(await ctx.naming.approval(name), lambda found: _show(ctx, found))
+    ctx.show(await ctx.resolver.approval(name), lambda found: _show(ctx, found))
 
 
-def _show(ctx: CliContext, approval: Answer) -> None:
-    ctx.screen.facts(
+def _show(ctx: CliContext, approval: JsonObject) -> None:
+    ctx.output.fields(
         [
             ("approval", approval["approval_id"]),
-            ("asks", approval["title"]),
+            ("title", approval["title"]),
             ("kind", f"{approval['kind']} of {approval['checkpoint_name']}"),
             ("run", f"{approval['pipeline_name']} {version(approval)}"),
             ("status", approval["status"]),
-            ("asked", moment(approval["requested_at"])),
-            ("expires", moment(approval["expires_at"])),
-            ("then", _then(approval)),
+            ("requested", local_time(approval["requested_at"])),
+            ("expires", local_time(approval["expires_at"])),
+            ("on timeout", _timeout_effect(approval)),
             ("reason", approval["reason"]),
-            ("given", f"{approval['received_approvals']} of {approval['required_approvals']}"),
-            ("put to", ", ".join(approval["assigned_to"])),
+            ("approvals", f"{approval['received_approvals']} of {approval['required_approvals']}"),
+            ("assigned to", ", ".join(approval["assigned_to"])),
             ("warning", approval["warning"]),
             ("rule", approval["rule"]),
             ("digest", approval["digest"]),
-            ("possible", ", ".join(approval["available_decisions"])),
+            ("decisions", ", ".join(approval["available_decisions"])),
         ]
     )
     for vote in approval["decisions"]:
-        ctx.screen.line(f"{moment(vote['at'])}  {vote['by']}: {vote['decision']} {vote['feedback']}".rstrip())
+        ctx.output.line(f"{local_time(vote['at'])}  {vote['by']}: {vote['decision']} {vote['feedback']}".rstrip())
     for comment in approval["comments"]:
-        ctx.screen.line(f"{moment(comment['at'])}  {comment['by']} says: {comment['text']}")
+        ctx.output.line(f"{local_time(comment['at'])}  {comment['by']} commented: {comment['text']}")
     if approval["action"]:
-        ctx.screen.line()
+        ctx.output.line()
         _show_action(ctx, approval["action"])
     if approval["artifacts"]:
-        ctx.screen.line()
-        show_artifacts(ctx.screen, approval["artifacts"])
+        ctx.output.line()
+        show_artifacts(ctx.output, approval["artifacts"])
     if approval["form"] and approval["kind"] == "input":
-        ctx.screen.line()
-        show_form(ctx.screen, approval["form"])
+        ctx.output.line()
+        show_form(ctx.output, approval["form"])
 
 
-def _then(approval: Answer) -> str:
-    """What happens when nobody decides in time."""
+def _timeout_effect(approval: JsonObject) -> str:
     return {
-        "fail": "it fails",
+        "fail": "the execution fails",
         "cancel": "the run is cancelled",
-        "escalate": f"{', '.join(approval['escalate_to']) or 'others'} may decide as well",
+        "escalate": f"{', '.join(approval['escalate_to']) or 'other users'} can decide too",
     }.get(approval["on_timeout"] or "", "")
 
 
-def _show_action(ctx: CliContext, action: Answer) -> None:
-    sure = action["confidence"]
-    ctx.screen.facts(
+def _show_action(ctx: CliContext, action: JsonObject) -> None:
+    confidence = action["confidence"]
+    ctx.output.fields(
         [
             ("action", action["operation_type"]),
             ("risk", action["risk_level"]),
-            ("because", " ".join(action["risk_reasons"])),
-            ("confidence", f"{sure:.0%}" if sure is not None else ""),
+            ("risk reasons", " ".join(action["risk_reasons"])),
+            ("confidence", f"{confidence:.0%}" if confidence is not None else ""),
             ("reasoning", action["reasoning"]),
             ("outcome", action["outcome"]),
         ]
     )
     for name, value in action["current_parameters"].items():
-        ctx.screen.line(f"  {name}: {as_text(value)}")
+        ctx.output.line(f"  {name}: {as_text(value)}")
 
 
 @approvals_app.command("assign")
-@online("works")
+@online("work")
 async def assign(
     ctx: CliContext,
     name: ApprovalName,
-    to: Annotated[list[str], typer.Argument(help="Users, email addresses, roles or groups.")],
+    assigned_to: Annotated[list[str], typer.Argument(metavar="USER…", help="Users, email addresses, roles or groups.")],
     reason: Annotated[str, typer.Option("--reason", "-m", help="Reason.")] = "",
 ) -> None:
     """Assign an approval to other people.
 
     Example: cairn approvals assign "Refund@v1/refund" finance --reason "They know the account"
     """
-    approval = await ctx.naming.approval(name)
-    handed = await ctx.client.assign_approval(approval["approval_id"], to, reason=reason)
-    ctx.show(handed, lambda found: ctx.screen.line(f"It is put to {', '.join(found['assigned_to'])} now."))
+    approval = await ctx.resolver.approval(name)
+    assigned = await ctx.client.assign_approval(approval["approval_id"], assigned_to, reason=reason)
+    ctx.show(assigned, lambda approval: ctx.output.line(f"Assigned to {', '.join(approval['assigned_to'])}."))
 
 
 @approvals_app.command("comment")
-@online("works")
+@online("work")
 async def comment(
-    ctx: CliContext, name: ApprovalName, text: Annotated[str, typer.Argument(help="Text of the comment.")]
+    ctx: CliContext,
+    name: ApprovalName,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text of the comment.")],
 ) -> None:
     """Add a comment to an approval without deciding it.
 
     Example: cairn approvals comment "Refund@v1/refund" "Verified with the policy"
     """
-    approval = await ctx.naming.approval(name)
-    said = await ctx.client.add_comment(approval["approval_id"], text)
-    ctx.show(said, lambda found: ctx.screen.line(f"{len(found['comments'])} comments."))
+    approval = await ctx.resolver.approval(name)
+    commented = await ctx.client.add_comment(approval["approval_id"], text)
+    ctx.show(commented, lambda approval: ctx.output.line(f"Comment added ({len(approval['comments'])} in total)."))
 
 
 @approvals_app.command("batch")
-@online("works")
+@online("work")
 async def batch(
     ctx: CliContext,
-    decision: Annotated[str, typer.Argument(help="approve, revise or reject.")],
+    decision: Annotated[str, typer.Argument(metavar="DECISION", help="approve, revise or reject.")],
     names: Annotated[list[str], typer.Argument(metavar="APPROVAL…", help="Approvals by id or unique prefix.")],
-    words: Annotated[
+    feedback: Annotated[
         str, typer.Option("--feedback", "--reason", "-m", help="Feedback to send with the decision.")
     ] = "",
 ) -> None:
@@ -196,19 +197,19 @@ async def batch(
 
     Example: cairn approvals batch approve 3f2a 9c41
     """
-    asked = [await ctx.naming.approval(name) for name in names]
-    items = [{"approval_id": one["approval_id"], "digest": one["digest"]} for one in asked]
-    done = await ctx.client.decide_batch(items, decision, words=words)
+    approvals = [await ctx.resolver.approval(name) for name in names]
+    items = [{"approval_id": approval["approval_id"], "digest": approval["digest"]} for approval in approvals]
+    result = await ctx.client.decide_batch(items, decision, feedback=feedback)
 
-    def tell(found: Answer) -> None:
-        ctx.screen.line(f"{found['decided']} decided, {found['failed']} failed.")
-        for one in found["items"]:
-            if one["error"]:
-                ctx.screen.line(f"{short(one['approval_id'])}: {one['error']}")
+    def print_text(result: JsonObject) -> None:
+        ctx.output.line(f"{result['decided']} decided, {result['failed']} failed.")
+        for approval in result["items"]:
+            if approval["error"]:
+                ctx.output.line(f"{short(approval['approval_id'])}: {approval['error']}")
 
-    ctx.show(done, tell)
-    if done["failed"]:
-        raise CommandFailed(ExitCode.REFUSED, "Not all of them could be decided.")
+    ctx.show(result, print_text)
+    if result["failed"]:
+        raise CommandFailed(ExitCode.FAILED, "Some approvals were not decided.")
 
 
 @approvals_app.command("corrections")
@@ -223,42 +224,46 @@ async def corrections(
     Example: cairn approvals corrections --operation send_email
     """
     rates = await ctx.client.get_modification_rates()
-    found = await ctx.client.list_learning_cases(operation_type=operation, most=limit)
+    page = await ctx.client.list_learning_cases(operation_type=operation, limit=limit)
 
-    def tell(_: Answer) -> None:
+    def print_text(_: JsonObject) -> None:
         for rate in rates["items"]:
-            ctx.screen.line(f"{rate['operation_type']}: {rate['modified']} of {rate['approved']} were corrected")
+            ctx.output.line(f"{rate['operation_type']}: {rate['modified']} of {rate['approved']} corrected")
         rows = [
-            (moment(one["at"]), one["operation_type"], one["by"], ", ".join(c["field"] for c in one["changes"]))
-            for one in found["items"]
+            (
+                local_time(correction["at"]),
+                correction["operation_type"],
+                correction["by"],
+                ", ".join(change["field"] for change in correction["changes"]),
+            )
+            for correction in page["items"]
         ]
-        ctx.screen.table(("when", "operation", "by", "fields"), rows, empty="Nothing was corrected.")
+        ctx.output.table(("time", "operation", "user", "fields"), rows, empty="No corrections found.")
 
-    ctx.show({**found, "rates": rates["items"]}, tell)
+    ctx.show({**page, "rates": rates["items"]}, print_text)
 
 
 @approvals_app.command("decide")
-@online("works")
+@online("work")
 async def decide(
     ctx: CliContext,
     name: ApprovalName,
-    decision: Annotated[str, typer.Argument(help="One of the decisions listed by `approvals show`.")],
-    words: Annotated[
+    decision: Annotated[str, typer.Argument(metavar="DECISION", help="A decision listed by `approvals show`.")],
+    feedback: Annotated[
         str, typer.Option("--feedback", "--reason", "-m", help="Feedback to send with the decision.")
     ] = "",
-    data: Annotated[str | None, typer.Option("--answers", help="Answers as a JSON object, or @file.")] = None,
+    answers: Annotated[str | None, typer.Option("--answers", help="Answers as a JSON object, or @file.")] = None,
 ) -> None:
     """Make any available decision: accept, feedback, decline, restart, fail…
 
     Example: cairn approvals decide "Release notes@v1/notes" approve
     """
-    approval = await ctx.naming.approval(name)
+    approval = await ctx.resolver.approval(name)
     if approval["available_decisions"] and decision not in approval["available_decisions"]:
-        raise CommandFailed(
-            ExitCode.REFUSED, f"{decision!r} is not possible here: {', '.join(approval['available_decisions'])} are."
-        )
-    fields = None if data is None else as_object(read_json(data, "--answers"), "--answers")
+        available = ", ".join(approval["available_decisions"])
+        raise CommandFailed(ExitCode.FAILED, f"Decision {decision!r} is not available. Use one of: {available}.")
+    fields = None if answers is None else as_object(read_json(answers, "--answers"), "--answers")
     await ctx.client.decide_approval(
-        approval["approval_id"], decision, digest=approval["digest"], words=words, fields=fields
+        approval["approval_id"], decision, digest=approval["digest"], feedback=feedback, fields=fields
     )
-    await execution_told(ctx, approval["execution_id"])
+    await show_execution_result(ctx, approval["execution_id"])

@@ -1,4 +1,4 @@
-"""Costs and budgets."""
+"""Commands for costs and budgets."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Annotated
 import typer
 
 from cairn.cli.arguments import Limit, RunName
-from cairn.cli.client import Answer
-from cairn.cli.commands.run_control import run_told
+from cairn.cli.client import JsonObject
+from cairn.cli.commands.run_control import show_run_result
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
-from cairn.cli.output import Output, moment
+from cairn.cli.output import Output, local_time
 from cairn.cli.rendering import cost
 
 
 @online()
 async def costs(
     ctx: CliContext,
-    name: Annotated[str | None, typer.Argument(metavar="RUN", help="Filter by run.")] = None,
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Filter by run.")] = None,
     pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
-    by: Annotated[
+    group_by: Annotated[
         str | None,
         typer.Option(
             "--by",
@@ -34,23 +34,25 @@ async def costs(
     until: Annotated[str | None, typer.Option("--until", help="Last day. Not available for a run.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """Show tokens and cost of model calls by day, pipeline or another grouping, and the remaining budget.
+    """Show the tokens and cost of model calls, and the remaining budget.
 
     Example: cairn costs --pipeline "Text report" --by run
     """
     client = ctx.client
-    if name is not None:
-        run_id = await ctx.naming.run(name)
-        found = await client.get_run_costs(run_id, group_by=by or "execution", most=limit)
+    if run is not None:
+        run_id = await ctx.resolver.run(run)
+        page = await client.get_run_costs(run_id, group_by=group_by or "execution", limit=limit)
     elif pipeline is not None:
-        own = (await ctx.naming.pipeline(pipeline))["pipeline_id"]
-        found = await client.get_pipeline_costs(own, group_by=by or "day", since=since, until=until, most=limit)
+        pipeline_id = (await ctx.resolver.pipeline(pipeline))["pipeline_id"]
+        page = await client.get_pipeline_costs(
+            pipeline_id, group_by=group_by or "day", since=since, until=until, limit=limit
+        )
     else:
-        found = await client.get_costs(group_by=by or "day", since=since, until=until, most=limit)
-    ctx.show(found, lambda page: _show(ctx.screen, page))
+        page = await client.get_costs(group_by=group_by or "day", since=since, until=until, limit=limit)
+    ctx.show(page, lambda page: _show(ctx.output, page))
 
 
-@online("works")
+@online("work")
 async def budget(
     ctx: CliContext,
     run: RunName,
@@ -66,41 +68,41 @@ async def budget(
 
     Example: cairn budget "Text report@v1" --max-cost-usd 5 --resume
     """
-    run_id = await ctx.naming.run(run)
-    given = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens, "max_calls": max_calls}
-    named = {limit: value for limit, value in given.items() if value is not None}
-    if named and reset:
-        raise CommandFailed(ExitCode.USAGE, "Give limits, or --reset.")
-    if named or reset:
-        before: Answer = {} if reset else (await ctx.client.get_run(run_id))["budget"]["run_limits"]
-        await ctx.client.set_budget(run_id, {name: value for name, value in before.items() if value} | named)
+    run_id = await ctx.resolver.run(run)
+    options = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens, "max_calls": max_calls}
+    limits = {limit: value for limit, value in options.items() if value is not None}
+    if limits and reset:
+        raise CommandFailed(ExitCode.USAGE, "Use either limits or --reset.")
+    if limits or reset:
+        previous: JsonObject = {} if reset else (await ctx.client.get_run(run_id))["budget"]["run_limits"]
+        await ctx.client.set_budget(run_id, {name: value for name, value in previous.items() if value} | limits)
     if resume:
         await ctx.client.resume_run(run_id)
-        await run_told(ctx, run_id)
+        await show_run_result(ctx, run_id)
         return
-    found = await ctx.client.get_run(run_id)
-    ctx.show(found["budget"], lambda limits: _show_budget(ctx.screen, limits))
+    current = await ctx.client.get_run(run_id)
+    ctx.show(current["budget"], lambda limits: _show_budget(ctx.output, limits))
 
 
-def _show(screen: Output, page: Answer) -> None:
-    heads = (page["group_by"], "calls", "in", "out", "cached", "cost", "", "last")
-    rows = [(line["name"], *_cells(line["usage"]), moment(line["last_at"])) for line in page["items"]]
+def _show(output: Output, page: JsonObject) -> None:
+    headings = (page["group_by"], "calls", "tokens in", "tokens out", "cached", "cost", "notes", "last call")
+    rows = [(row["name"], *_cells(row["usage"]), local_time(row["last_at"])) for row in page["items"]]
     if rows:
-        rows.append(("all", *_cells(page["total"]), ""))
-    screen.table(heads, rows, empty="No model calls.")
+        rows.append(("total", *_cells(page["total"]), ""))
+    output.table(headings, rows, empty="No model calls.")
     for limit in page["budget_status"]:
-        screen.line(limit["message"], "red" if limit["is_exhausted"] else None)
+        output.line(limit["message"], "red" if limit["is_exhausted"] else None)
 
 
-def _cells(usage: Answer) -> tuple[object, ...]:
-    about = [f"{usage['simulated_calls']:,} simulated"] if usage["simulated_calls"] else []
-    about += [f"{usage['unpriced_calls']:,} of unknown price"] if usage["unpriced_calls"] else []
+def _cells(usage: JsonObject) -> tuple[object, ...]:
+    notes = [f"{usage['simulated_calls']:,} simulated"] if usage["simulated_calls"] else []
+    notes += [f"{usage['unpriced_calls']:,} without a price"] if usage["unpriced_calls"] else []
     numbers = (usage[name] for name in ("calls", "input_tokens", "output_tokens", "cache_read_tokens"))
-    return (*(f"{number:,}" for number in numbers), cost(usage), ", ".join(about))
+    return (*(f"{number:,}" for number in numbers), cost(usage), ", ".join(notes))
 
 
-def _show_budget(screen: Output, budget: Answer) -> None:
+def _show_budget(output: Output, budget: JsonObject) -> None:
     if not budget["status"]:
-        screen.line("No budget limits.")
+        output.line("No budget limits.")
     for limit in budget["status"]:
-        screen.line(limit["message"], "red" if limit["is_exhausted"] else None)
+        output.line(limit["message"], "red" if limit["is_exhausted"] else None)

@@ -1,4 +1,4 @@
-"""Definitions: checked, applied, compared."""
+"""Commands for definition files: validate, apply and diff."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from cairn.cli.client import Answer
+from cairn.cli.arguments import Force
+from cairn.cli.client import JsonObject
 from cairn.cli.client.responses import ProblemResponse
 from cairn.cli.context import CliContext, online
 from cairn.cli.definition_files import DefinitionSource, collect, read
 from cairn.cli.exit_codes import CommandFailed, ExitCode
-from cairn.cli.output import tell
+from cairn.cli.output import print_status
 from cairn.cli.references import UnknownReference
 from cairn.cli.rendering import show_diff
 
@@ -21,34 +22,34 @@ Files = Annotated[
 ]
 
 
-@online("checks")
+@online("optional")
 async def validate(ctx: CliContext, files: Files) -> None:
     """Check definitions without saving them. Errors name the file, line and column.
 
     Example: cairn validate pipeline.yaml
     """
-    answers: list[Answer] = []
+    reports: list[JsonObject] = []
     for source in collect(files):
-        found = await ctx.client.validate_definition(source.text, source.media_type)
-        answers.append({"file": source.file, **found})
-        if not ctx.screen.as_json:
-            _tell_findings(ctx, source, found)
-    if ctx.screen.as_json:
-        ctx.screen.answer(answers)
-    if not all(answer["valid"] for answer in answers):
-        raise CommandFailed(ExitCode.REFUSED)
+        report = await ctx.client.validate_definition(source.text, source.media_type)
+        reports.append({"file": source.file, **report})
+        if not ctx.output.as_json:
+            _print_findings(ctx, source, report)
+    if ctx.output.as_json:
+        ctx.output.json(reports)
+    if not all(report["valid"] for report in reports):
+        raise CommandFailed(ExitCode.FAILED)
 
 
-def _tell_findings(ctx: CliContext, source: DefinitionSource, found: Answer) -> None:
-    for fault in found["errors"]:
-        ctx.screen.line(source.placed(fault), "red")
-    for warning in found["warnings"]:
-        ctx.screen.line(source.placed({**warning, "message": f"warning: {warning['message']}"}), "yellow")
-    if found["valid"]:
-        ctx.screen.line(f"{source.file}: valid", "green")
+def _print_findings(ctx: CliContext, source: DefinitionSource, report: JsonObject) -> None:
+    for error in report["errors"]:
+        ctx.output.line(source.located(error), "red")
+    for warning in report["warnings"]:
+        ctx.output.line(source.located({**warning, "message": f"warning: {warning['message']}"}), "yellow")
+    if report["valid"]:
+        ctx.output.line(f"{source.file}: valid", "green")
 
 
-@online("saves")
+@online("write")
 async def apply(
     ctx: CliContext,
     files: Annotated[
@@ -58,7 +59,7 @@ async def apply(
     template: Annotated[
         str | None, typer.Option("--template", help="Create a pipeline from a template instead. See `cairn templates`.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Cancel runs that block the change.")] = False,
+    force: Force = False,
 ) -> None:
     """Create or update pipelines from files. Applying the same file again changes nothing.
 
@@ -67,87 +68,95 @@ async def apply(
     Example: cairn apply pipeline.yaml
     """
     if (template is None) == (not files):
-        raise CommandFailed(ExitCode.USAGE, "Name files to apply, or a --template.")
+        raise CommandFailed(ExitCode.USAGE, "Use either files or --template.")
     if template is not None:
         from cairn.documents import encode_json
 
-        made = await ctx.client.create_pipeline(encode_json({"template": template}), "application/json")
-        answers = [_applied(ctx, made, "created")]
+        created = await ctx.client.create_pipeline(encode_json({"template": template}), "application/json")
+        pipelines = [_print_applied(ctx, created, "created")]
     else:
-        answers = [await save(ctx, source, force=force) for source in collect(files or [])]
-    if ctx.screen.as_json:
-        ctx.screen.answer(answers)
+        pipelines = [await save(ctx, source, force=force) for source in collect(files or [])]
+    if ctx.output.as_json:
+        ctx.output.json(pipelines)
 
 
-async def save(ctx: CliContext, source: DefinitionSource, *, force: bool = False) -> Answer:
-    """Create or change the pipeline of that name."""
-    known = await _known(ctx, source)
+async def save(ctx: CliContext, source: DefinitionSource, *, force: bool = False) -> JsonObject:
+    """Create the pipeline, or update the one with the same name."""
+    current = await _find_pipeline(ctx, source)
     try:
-        if known is None:
-            return _applied(ctx, await ctx.client.create_pipeline(source.text, source.media_type), "created")
-        saved = await ctx.client.replace_definition(known["pipeline_id"], source.text, source.media_type, force=force)
+        if current is None:
+            return _print_applied(ctx, await ctx.client.create_pipeline(source.text, source.media_type), "created")
+        saved = await ctx.client.replace_definition(current["pipeline_id"], source.text, source.media_type, force=force)
     except ProblemResponse as problem:
-        raise _placed(source, problem) from None
-    return _applied(ctx, saved, "changed" if saved["revision"] != known["revision"] else "unchanged")
+        raise _with_locations(source, problem) from None
+    return _print_applied(ctx, saved, "updated" if saved["revision"] != current["revision"] else "unchanged")
 
 
-async def _known(ctx: CliContext, source: DefinitionSource) -> Answer | None:
+async def _find_pipeline(ctx: CliContext, source: DefinitionSource) -> JsonObject | None:
     if source.pipeline_name is None:
         return None
-    listed = (await ctx.client.list_pipelines(search=source.pipeline_name))["items"]
-    same = [found for found in listed if found["pipeline_name"] == source.pipeline_name]
-    if len(same) > 1:
-        told = (f"{found['pipeline_id']}  revision {found['revision']}" for found in same)
+    pipelines = (await ctx.client.list_pipelines(search=source.pipeline_name))["items"]
+    matches = [match for match in pipelines if match["pipeline_name"] == source.pipeline_name]
+    if len(matches) > 1:
+        candidates = (f"{match['pipeline_id']}  revision {match['revision']}" for match in matches)
         raise CommandFailed(
-            ExitCode.NOT_FOUND, f"Several pipelines are called {source.pipeline_name!r}: delete or rename one.", told
+            ExitCode.NOT_FOUND,
+            f"Several pipelines have the name {source.pipeline_name!r}. Delete or rename one.",
+            candidates,
         )
-    return same[0] if same else None
+    return matches[0] if matches else None
 
 
-def _applied(ctx: CliContext, pipeline: Answer, done: str) -> Answer:
-    if not ctx.screen.as_json:
+def _print_applied(ctx: CliContext, pipeline: JsonObject, change: str) -> JsonObject:
+    if not ctx.output.as_json:
         version = f"revision {pipeline['revision']}, definition version {pipeline['pipeline_definition_version']}"
-        ctx.screen.line(f"{pipeline['pipeline_name']}: {done} ({version})", "green" if done != "unchanged" else None)
+        ctx.output.line(
+            f"{pipeline['pipeline_name']}: {change} ({version})", "green" if change != "unchanged" else None
+        )
         for warning in pipeline["warnings"]:
-            tell(f"warning: {warning['message']}")
-    return {"applied": done, **pipeline}
+            print_status(f"warning: {warning['message']}")
+    return {"applied": change, **pipeline}
 
 
-def _placed(source: DefinitionSource, problem: ProblemResponse) -> CommandFailed:
+def _with_locations(source: DefinitionSource, problem: ProblemResponse) -> CommandFailed:
     if not problem.errors:
-        return CommandFailed(problem.code, f"{source.file}: {problem.message}", problem.more)
-    return CommandFailed(problem.code, problem.message, map(source.placed, problem.errors))
+        return CommandFailed(problem.code, f"{source.file}: {problem.message}", problem.details)
+    return CommandFailed(problem.code, problem.message, map(source.located, problem.errors))
 
 
 @online()
 async def diff(
     ctx: CliContext,
-    what: Annotated[str, typer.Argument(metavar="FILE|PIPELINE", help="A definition file or a pipeline.")],
-    before: Annotated[int | None, typer.Option("--from", min=1, help="Revision of the pipeline.")] = None,
-    after: Annotated[int | None, typer.Option("--to", min=1, help="Revision. Default: the newest.")] = None,
+    name: Annotated[str, typer.Argument(metavar="FILE|PIPELINE", help="A definition file or a pipeline.")],
+    from_revision: Annotated[
+        int | None, typer.Option("--from", min=1, help="First revision. Default: the one before.")
+    ] = None,
+    to_revision: Annotated[
+        int | None, typer.Option("--to", min=1, help="Second revision. Default: the newest.")
+    ] = None,
 ) -> None:
     """Show what applying a file would change, or the difference between two revisions.
 
     Example: cairn diff pipeline.yaml
     """
-    if before is None and after is None:
-        found = await _compare(ctx, read(what))
+    if from_revision is None and to_revision is None:
+        diff = await _compare(ctx, read(name))
     else:
-        pipeline = await ctx.naming.pipeline(what)
+        pipeline = await ctx.resolver.pipeline(name)
         newest = pipeline["revision"]
-        last = after or newest
-        found = await ctx.client.diff_revisions(pipeline["pipeline_id"], before or max(1, last - 1), last)
-    ctx.show(found, lambda told: show_diff(ctx.screen, told["text"]))
+        last = to_revision or newest
+        diff = await ctx.client.diff_revisions(pipeline["pipeline_id"], from_revision or max(1, last - 1), last)
+    ctx.show(diff, lambda diff: show_diff(ctx.output, diff["text"]))
 
 
-async def _compare(ctx: CliContext, source: DefinitionSource) -> Answer:
-    known = await _known(ctx, source)
-    if known is None:
-        checked = await ctx.client.validate_definition(source.text, source.media_type)
-        if not checked["valid"]:
-            raise CommandFailed(ExitCode.REFUSED, f"{source.file} cannot work.", map(source.placed, checked["errors"]))
-        raise UnknownReference("pipeline", source.pipeline_name or "", "Applying the file would make it.")
+async def _compare(ctx: CliContext, source: DefinitionSource) -> JsonObject:
+    current = await _find_pipeline(ctx, source)
+    if current is None:
+        report = await ctx.client.validate_definition(source.text, source.media_type)
+        if not report["valid"]:
+            raise CommandFailed(ExitCode.FAILED, f"{source.file} is invalid.", map(source.located, report["errors"]))
+        raise UnknownReference("pipeline", source.pipeline_name or "", "Applying the file creates it.")
     try:
-        return await ctx.client.compare_definition(known["pipeline_id"], source.text, source.media_type)
+        return await ctx.client.compare_definition(current["pipeline_id"], source.text, source.media_type)
     except ProblemResponse as problem:
-        raise _placed(source, problem) from None
+        raise _with_locations(source, problem) from None

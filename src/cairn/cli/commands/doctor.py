@@ -1,4 +1,4 @@
-"""Whether all is well."""
+"""The doctor command: checks the installation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from cairn.cli import server_location
-from cairn.cli.client import Answer
-from cairn.cli.context import AsJson, CliContext, DataDir, Server, Token, carry_out, with_context
+from cairn.cli.client import JsonObject
+from cairn.cli.context import AsJson, CliContext, DataDir, Server, Token, run_command, with_context
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import STYLES, Output
 
@@ -24,35 +24,35 @@ def doctor(
 ) -> None:
     """Check the installation and report problems.
 
-    Checks the database, events, folders, jobs, disk, sandbox, clock, settings and permissions. Each check is ok,
-    warning or fault, with a remedy where there is one. Safe to run beside a server. Exits with 1 on a fault.
+    Checks the database, events, folders, jobs, disk, sandbox, clock, settings and permissions. You can run it while a
+    server is running. Exits with 1 if a check finds an error.
 
     Example: cairn doctor
     """
-    screen = Output(as_json=as_json)
-    carry_out(_examine(screen, server_location.find(data_dir, server, token), repair=repair))
+    output = Output(as_json=as_json)
+    run_command(_check_health(output, server_location.find(data_dir, server, token), repair=repair))
 
 
-async def _examine(screen: Output, place: server_location.ServerLocation, *, repair: bool) -> None:
-    async def ask(ctx: CliContext) -> None:
-        _tell(screen, await (ctx.client.repair() if repair else ctx.client.get_diagnosis()))
+async def _check_health(output: Output, location: server_location.ServerLocation, *, repair: bool) -> None:
+    async def check(ctx: CliContext) -> None:
+        _print_report(output, await (ctx.client.repair() if repair else ctx.client.get_diagnosis()))
 
-    if place.address is None:
-        from cairn.cli.preflight import beforehand  # the store's parts take half a second to import
+    if location.address is None:
+        from cairn.cli.preflight import check_before_opening  # takes half a second to import
 
-        if unwell := beforehand(place.folder, repair=repair):
-            _tell(screen, unwell)
+        if report := check_before_opening(location.folder, repair=repair):
+            _print_report(output, report)
             return
-    await with_context(screen, place, "reads", ask)
+    await with_context(output, location, "read", check)
 
 
-def _tell(screen: Output, diagnosis: Answer) -> None:
-    if screen.as_json:
-        screen.answer(diagnosis)
+def _print_report(output: Output, report: JsonObject) -> None:
+    if output.as_json:
+        output.json(report)
     else:
-        for found in diagnosis["findings"]:
-            remedy = f" — {found['remedy']}" if found["remedy"] else ""
-            line = f"{found['verdict']:<9}{found['what']}: {found['detail']}{remedy}"
-            screen.line(line, STYLES.get(found["verdict"]) if found["verdict"] != "ok" else None)
-    if not diagnosis["well"]:
-        raise CommandFailed(ExitCode.REFUSED)
+        for check in report["findings"]:
+            remedy = f" — {check['remedy']}" if check["remedy"] else ""
+            line = f"{check['verdict']:<9}{check['what']}: {check['detail']}{remedy}"
+            output.line(line, STYLES.get(check["verdict"]) if check["verdict"] != "ok" else None)
+    if not report["well"]:
+        raise CommandFailed(ExitCode.FAILED)

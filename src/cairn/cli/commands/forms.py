@@ -1,4 +1,4 @@
-"""Forms that wait to be filled in."""
+"""Commands for pending forms."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from cairn.cli.arguments import ExecutionName, Limit
+from cairn.cli.client import JsonObject
 from cairn.cli.command_groups import group
-from cairn.cli.commands.approvals import ApprovalListOptions, list_waiting
+from cairn.cli.commands.approvals import ApprovalListOptions, print_approvals
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.rendering import show_form
@@ -27,17 +28,21 @@ async def list_forms(
 
     Example: cairn forms list
     """
-    await list_waiting(ctx, ApprovalListOptions(kind=("input",)), pipeline, None, limit)
+    await print_approvals(ctx, ApprovalListOptions(kind=("input",)), pipeline, None, limit)
 
 
 @forms_app.command("show")
 @online()
-async def show_form_of(ctx: CliContext, name: ExecutionName) -> None:
+async def show_pending_form(ctx: CliContext, name: ExecutionName) -> None:
     """Show the fields of a form and earlier answers.
 
     Example: cairn forms show "Release notes@v1/notes"
     """
-    execution = await ctx.naming.execution(name, lambda e: e["form"] is not None, "has a form")
+    execution = await ctx.resolver.execution(name, _has_form, "has a form")
     if execution["form"] is None:
-        raise CommandFailed(ExitCode.REFUSED, f"{execution['checkpoint_name']} has no form.")
-    ctx.show(execution["form"], lambda form: show_form(ctx.screen, form))
+        raise CommandFailed(ExitCode.FAILED, f"{execution['checkpoint_name']} has no form.")
+    ctx.show(execution["form"], lambda form: show_form(ctx.output, form))
+
+
+def _has_form(execution: JsonObject) -> bool:
+    return execution["form"] is not None

@@ -1,4 +1,4 @@
-"""Models that agents think with: which there are, and whether one answers."""
+"""Commands for models: list and test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cairn.cli.client.responses import Answer
+from cairn.cli.client.responses import JsonObject
 from cairn.cli.command_groups import group
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import ExitCode
@@ -15,10 +15,10 @@ models_app = group("List and test models.")
 
 
 @models_app.command("list")
-@online("checks")
+@online("optional")
 async def list_models(
     ctx: CliContext,
-    every: Annotated[
+    include_unavailable: Annotated[
         bool, typer.Option("--all", help="Include providers that are not installed or have no key.")
     ] = False,
 ) -> None:
@@ -26,36 +26,39 @@ async def list_models(
 
     Example: cairn models list --all
     """
-    ctx.show(await ctx.client.list_models(), lambda found: _list(ctx, found, every=every))
+    ctx.show(
+        await ctx.client.list_models(),
+        lambda models: _print_models(ctx, models, include_unavailable=include_unavailable),
+    )
 
 
-def _list(ctx: CliContext, found: Answer, *, every: bool) -> None:
-    screen = ctx.screen
-    simulated = " (simulated: no provider is asked)" if found["is_simulated"] else ""
-    screen.line(f"default: {found['default']}{simulated}")
-    if found["fallbacks"]:
-        screen.line(f"fallbacks: {', '.join(found['fallbacks'])}")
-    screen.line(f"prices: {found['prices']}")
+def _print_models(ctx: CliContext, models: JsonObject, *, include_unavailable: bool) -> None:
+    output = ctx.output
+    simulated = " (simulated, no requests to a provider)" if models["is_simulated"] else ""
+    output.line(f"default: {models['default']}{simulated}")
+    if models["fallbacks"]:
+        output.line(f"fallbacks: {', '.join(models['fallbacks'])}")
+    output.line(f"prices: {models['prices']}")
     rows = [
         (
-            one["name"],
-            "yes" if one["is_ready"] else "no",
-            _key(one),
-            one["base_url"] or "-",
-            one["remedy"],
+            provider["name"],
+            "yes" if provider["is_ready"] else "no",
+            _key_source(provider),
+            provider["base_url"] or "-",
+            provider["remedy"],
         )
-        for one in found["providers"]
-        if every or one["is_ready"]
+        for provider in models["providers"]
+        if include_unavailable or provider["is_ready"]
     ]
-    screen.table(("provider", "ready", "key from", "address", "what to do"), rows)
+    output.table(("provider", "ready", "key", "address", "hint"), rows)
 
 
-def _key(one: Answer) -> str:
-    return one["key_source"] or ("-" if one["wants_key"] else "none needed")
+def _key_source(provider: JsonObject) -> str:
+    return provider["key_source"] or ("-" if provider["wants_key"] else "not required")
 
 
 @models_app.command("test")
-@online("checks")
+@online("optional")
 async def try_model(
     ctx: CliContext,
     name: Annotated[
@@ -66,17 +69,19 @@ async def try_model(
 
     Example: cairn models test anthropic:claude-sonnet-5-5
     """
-    tried = await ctx.client.test_model(name)
-    ctx.show(tried, lambda one: _tried(ctx, one))
-    if not tried["works"]:
-        raise typer.Exit(ExitCode.REFUSED)
+    result = await ctx.client.test_model(name)
+    ctx.show(result, lambda result: _print_test(ctx, result))
+    if not result["works"]:
+        raise typer.Exit(ExitCode.FAILED)
 
 
-def _tried(ctx: CliContext, tried: Answer) -> None:
-    if not tried["works"]:
-        ctx.screen.line(f"{tried['message']} ({tried['fault']}, after {tried['seconds']:.1f} s)")
+def _print_test(ctx: CliContext, result: JsonObject) -> None:
+    if not result["works"]:
+        ctx.output.line(f"{result['message']} ({result['fault']}, after {result['seconds']:.1f} s)")
         return
-    cost = f"${tried['cost_usd']:.6f}" if tried["cost_usd"] is not None else "price not known"
-    used = f"{tried['input_tokens']} tokens in, {tried['output_tokens']} out, {cost}"
-    simulated = ", simulated" if tried["is_simulated"] else ""
-    ctx.screen.line(f"{tried['model']} answers in {tried['seconds']:.1f} s: {tried['answer']!r} ({used}{simulated})")
+    cost = f"${result['cost_usd']:.6f}" if result["cost_usd"] is not None else "unknown price"
+    usage = f"{result['input_tokens']} tokens in, {result['output_tokens']} out, {cost}"
+    simulated = ", simulated" if result["is_simulated"] else ""
+    ctx.output.line(
+        f"{result['model']} responded in {result['seconds']:.1f} s: {result['answer']!r} ({usage}{simulated})"
+    )

@@ -1,4 +1,4 @@
-"""Pipelines and their checkpoints."""
+"""Commands for pipelines and their checkpoints."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from cairn.cli.arguments import CheckpointName, Force, Limit, PipelineName, as_object, read_json
-from cairn.cli.client import Answer
+from cairn.cli.client import JsonObject
 from cairn.cli.command_groups import group
 from cairn.cli.context import CliContext, online
-from cairn.cli.output import moment
+from cairn.cli.output import local_time
 from cairn.cli.references import short, version
-from cairn.cli.rendering import warn
+from cairn.cli.rendering import print_warnings
 
 pipelines_app = group("Manage pipelines and their revisions.")
 checkpoints_app = group("Manage the checkpoints of a pipeline.")
-Definition = Annotated[str, typer.Argument(metavar="JSON|@FILE", help="A checkpoint as JSON, or @file (JSON or YAML).")]
+CheckpointJson = Annotated[str, typer.Argument(metavar="JSON|@FILE", help="JSON object, or @file (JSON or YAML).")]
 
 
 @pipelines_app.command("list")
@@ -31,22 +31,22 @@ async def list_pipelines(
 
     Example: cairn pipelines
     """
-    found = await ctx.client.list_pipelines(deleted=deleted, search=search, most=limit)
+    page = await ctx.client.list_pipelines(deleted=deleted, search=search, limit=limit)
     rows = [
         (
-            short(one["pipeline_id"]),
-            one["pipeline_name"],
-            one["checkpoint_count"],
-            one["pipeline_definition_version"],
-            version(one["latest_run"]) if one["latest_run"] else "",
-            one["latest_run"]["status"] if one["latest_run"] else "",
-            one["pending_approval_count"] or "",
+            short(pipeline["pipeline_id"]),
+            pipeline["pipeline_name"],
+            pipeline["checkpoint_count"],
+            pipeline["pipeline_definition_version"],
+            version(pipeline["latest_run"]) if pipeline["latest_run"] else "",
+            pipeline["latest_run"]["status"] if pipeline["latest_run"] else "",
+            pipeline["pending_approval_count"] or "",
         )
-        for one in found["items"]
+        for pipeline in page["items"]
     ]
-    heads = ("id", "pipeline", "checkpoints", "definition", "latest run", "status", "waits")
-    empty = "There are no pipelines: make one with `cairn apply`."
-    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty=empty))
+    headings = ("id", "pipeline", "checkpoints", "definition", "latest run", "status", "pending approvals")
+    empty = "No pipelines found. Create one with `cairn apply`."
+    ctx.show(page, lambda _: ctx.output.table(headings, rows, empty=empty))
 
 
 @pipelines_app.command("show")
@@ -56,40 +56,47 @@ async def show_pipeline(ctx: CliContext, name: PipelineName) -> None:
 
     Example: cairn pipelines show "Text report"
     """
-    found = await ctx.naming.pipeline(name)
-    ctx.show(await ctx.client.get_pipeline(found["pipeline_id"]), lambda one: _show(ctx, one))
+    match = await ctx.resolver.pipeline(name)
+    ctx.show(await ctx.client.get_pipeline(match["pipeline_id"]), lambda pipeline: _show(ctx, pipeline))
 
 
-def _show(ctx: CliContext, pipeline: Answer) -> None:
+def _show(ctx: CliContext, pipeline: JsonObject) -> None:
     latest = pipeline["latest_run"]
-    ctx.screen.facts(
+    ctx.output.fields(
         [
             ("pipeline", pipeline["pipeline_name"]),
             ("id", pipeline["pipeline_id"]),
             ("description", pipeline["pipeline_description"]),
             ("prompt", pipeline["original_prompt"]),
             ("definition", f"version {pipeline['pipeline_definition_version']}, revision {pipeline['revision']}"),
-            ("changed", moment(pipeline["updated_at"])),
+            ("updated", local_time(pipeline["updated_at"])),
             ("latest run", f"{version(latest)} {latest['status']}" if latest else None),
         ]
     )
-    ctx.screen.line()
-    _table(ctx, pipeline)
-    warn(pipeline)
+    ctx.output.line()
+    _print_checkpoints(ctx, pipeline)
+    print_warnings(pipeline)
 
 
-def _table(ctx: CliContext, pipeline: Answer) -> None:
+def _print_checkpoints(ctx: CliContext, pipeline: JsonObject) -> None:
     rows = [
-        (one["position"] + 1, one["key"], one["checkpoint_name"], one["execution"]["mode"], one["stage"], _asks(one))
-        for one in pipeline["checkpoints"]
+        (
+            checkpoint["position"] + 1,
+            checkpoint["key"],
+            checkpoint["checkpoint_name"],
+            checkpoint["execution"]["mode"],
+            checkpoint["stage"],
+            _approvals(checkpoint),
+        )
+        for checkpoint in pipeline["checkpoints"]
     ]
-    ctx.screen.table(("", "key", "checkpoint", "done by", "stage", "asks"), rows, empty="It has no checkpoints.")
+    ctx.output.table(("#", "key", "checkpoint", "mode", "stage", "approvals"), rows, empty="No checkpoints.")
 
 
-def _asks(checkpoint: Answer) -> str:
-    people = checkpoint["human_interaction"]
-    moments = {"requires_approval_to_start": "start", "requires_approval_to_complete": "completion"}
-    return ", ".join(word for name, word in moments.items() if people.get(name))
+def _approvals(checkpoint: JsonObject) -> str:
+    settings = checkpoint["human_interaction"]
+    kinds = {"requires_approval_to_start": "start", "requires_approval_to_complete": "completion"}
+    return ", ".join(kind for name, kind in kinds.items() if settings.get(name))
 
 
 @pipelines_app.command("definition")
@@ -105,11 +112,11 @@ async def definition(
 
     Example: cairn pipelines definition "Text report" > pipeline.yaml
     """
-    pipeline_id = (await ctx.naming.pipeline(name))["pipeline_id"]
+    pipeline_id = (await ctx.resolver.pipeline(name))["pipeline_id"]
     if revision is not None:
-        ctx.screen.answer((await ctx.client.get_revision(pipeline_id, revision))["document"])
+        ctx.output.json((await ctx.client.get_revision(pipeline_id, revision))["document"])
         return
-    ctx.screen.raw(await ctx.client.get_definition(pipeline_id, "json" if ctx.screen.as_json else "yaml"))
+    ctx.output.raw(await ctx.client.get_definition(pipeline_id, "json" if ctx.output.as_json else "yaml"))
 
 
 @pipelines_app.command("history")
@@ -119,58 +126,64 @@ async def history(ctx: CliContext, name: PipelineName, limit: Limit = 50) -> Non
 
     Example: cairn pipelines history "Text report"
     """
-    found = await ctx.client.list_revisions((await ctx.naming.pipeline(name))["pipeline_id"], most=limit)
+    page = await ctx.client.list_revisions((await ctx.resolver.pipeline(name))["pipeline_id"], limit=limit)
     rows = [
-        (one["revision"], one["pipeline_definition_version"], moment(one["created_at"]), one["author"], one["comment"])
-        for one in found["items"]
+        (
+            revision["revision"],
+            revision["pipeline_definition_version"],
+            local_time(revision["created_at"]),
+            revision["author"],
+            revision["comment"],
+        )
+        for revision in page["items"]
     ]
-    ctx.show(found, lambda _: ctx.screen.table(("revision", "definition", "when", "who", "why"), rows))
+    ctx.show(page, lambda _: ctx.output.table(("revision", "definition", "created", "author", "comment"), rows))
 
 
 @pipelines_app.command("revert")
-@online("saves")
+@online("write")
 async def revert(
     ctx: CliContext,
     name: PipelineName,
-    revision: Annotated[int, typer.Argument(min=1, help="Revision to restore.")],
+    revision: Annotated[int, typer.Argument(metavar="REVISION", min=1, help="Revision to restore.")],
     force: Force = False,
 ) -> None:
     """Restore an earlier revision of a definition as the newest one.
 
     Example: cairn pipelines revert "Text report" 1
     """
-    pipeline_id = (await ctx.naming.pipeline(name))["pipeline_id"]
-    _saved(ctx, await ctx.client.revert_pipeline(pipeline_id, revision, force=force))
+    pipeline_id = (await ctx.resolver.pipeline(name))["pipeline_id"]
+    _print_saved(ctx, await ctx.client.revert_pipeline(pipeline_id, revision, force=force))
 
 
 @pipelines_app.command("delete")
-@online("saves")
+@online("write")
 async def delete(ctx: CliContext, name: PipelineName, force: Force = False) -> None:
-    """Delete a pipeline. Its folder is archived, and `restore` restores it.
+    """Delete a pipeline and archive its folder. `cairn pipelines restore` restores it.
 
     Example: cairn pipelines delete "Text report"
     """
-    found = await ctx.naming.pipeline(name)
-    deleted = await ctx.client.delete_pipeline(found["pipeline_id"], force=force)
-    ctx.show(deleted, lambda _: ctx.screen.line(f"{found['pipeline_name']}: deleted"))
+    pipeline = await ctx.resolver.pipeline(name)
+    deleted = await ctx.client.delete_pipeline(pipeline["pipeline_id"], force=force)
+    ctx.show(deleted, lambda _: ctx.output.line(f"{pipeline['pipeline_name']}: deleted"))
 
 
 @pipelines_app.command("restore")
-@online("saves")
+@online("write")
 async def restore(ctx: CliContext, name: PipelineName) -> None:
     """Restore a deleted pipeline.
 
     Example: cairn pipelines restore "Text report"
     """
-    found = await ctx.naming.pipeline(name, deleted=True)
-    restored = await ctx.client.restore_pipeline(found["pipeline_id"])
-    ctx.show(restored, lambda _: ctx.screen.line(f"{found['pipeline_name']}: restored"))
+    pipeline = await ctx.resolver.pipeline(name, deleted=True)
+    restored = await ctx.client.restore_pipeline(pipeline["pipeline_id"])
+    ctx.show(restored, lambda _: ctx.output.line(f"{pipeline['pipeline_name']}: restored"))
 
 
-def _saved(ctx: CliContext, pipeline: Answer) -> None:
+def _print_saved(ctx: CliContext, pipeline: JsonObject) -> None:
     version = f"revision {pipeline['revision']}, definition version {pipeline['pipeline_definition_version']}"
-    ctx.show(pipeline, lambda _: ctx.screen.line(f"{pipeline['pipeline_name']}: {version}"))
-    warn(pipeline)
+    ctx.show(pipeline, lambda _: ctx.output.line(f"{pipeline['pipeline_name']}: {version}"))
+    print_warnings(pipeline)
 
 
 # ---- checkpoints ----------------------------------------------------------------------------------------
@@ -181,8 +194,8 @@ async def list_checkpoints(ctx: CliContext, name: PipelineName) -> None:
 
     Example: cairn checkpoints list "Text report"
     """
-    pipeline = await ctx.client.get_pipeline((await ctx.naming.pipeline(name))["pipeline_id"])
-    ctx.show(pipeline["checkpoints"], lambda _: _table(ctx, pipeline))
+    pipeline = await ctx.client.get_pipeline((await ctx.resolver.pipeline(name))["pipeline_id"])
+    ctx.show(pipeline["checkpoints"], lambda _: _print_checkpoints(ctx, pipeline))
 
 
 @checkpoints_app.command("show")
@@ -192,56 +205,59 @@ async def show_checkpoint(ctx: CliContext, name: CheckpointName) -> None:
 
     Example: cairn checkpoints show "Text report/write_report"
     """
-    _, found = await ctx.naming.checkpoint(name)
-    ctx.screen.answer(await ctx.client.get_checkpoint(found["checkpoint_id"]))
+    _, match = await ctx.resolver.checkpoint(name)
+    ctx.output.json(await ctx.client.get_checkpoint(match["checkpoint_id"]))
 
 
 @checkpoints_app.command("add")
-@online("saves")
+@online("write")
 async def add(
     ctx: CliContext,
     name: PipelineName,
-    checkpoint: Definition,
+    checkpoint: CheckpointJson,
     position: Annotated[int | None, typer.Option("--position", min=1, help="Position. Default: at the end.")] = None,
     force: Force = False,
 ) -> None:
-    """Add a checkpoint. The definition version goes up, and runs start at v1 again.
+    """Add a checkpoint. Creates a new definition version, and its first run is v1.
 
     Example: cairn checkpoints add "Text report" '{"key": "sign", "form": [{"name": "name"}]}'
     """
-    pipeline_id = (await ctx.naming.pipeline(name))["pipeline_id"]
-    written = as_object(read_json(checkpoint, "The checkpoint"), "The checkpoint")
-    at = None if position is None else position - 1
-    made = await ctx.client.add_checkpoint(pipeline_id, written, position=at, force=force)
-    ctx.show(made, lambda one: ctx.screen.line(f"{one['key']}: added at {one['position'] + 1}"))
+    pipeline_id = (await ctx.resolver.pipeline(name))["pipeline_id"]
+    definition = as_object(read_json(checkpoint, "The checkpoint"), "The checkpoint")
+    index = None if position is None else position - 1
+    created = await ctx.client.add_checkpoint(pipeline_id, definition, position=index, force=force)
+    ctx.show(
+        created,
+        lambda checkpoint: ctx.output.line(f"{checkpoint['key']}: added at position {checkpoint['position'] + 1}"),
+    )
 
 
 @checkpoints_app.command("edit")
-@online("saves")
-async def edit(ctx: CliContext, name: CheckpointName, changes: Definition) -> None:
-    """Update the given fields of a checkpoint. Runs continue.
+@online("write")
+async def edit(ctx: CliContext, name: CheckpointName, changes: CheckpointJson) -> None:
+    """Update fields of a checkpoint. Current runs continue.
 
     Example: cairn checkpoints edit "Text report/write_report" '{"checkpoint_name": "Report"}'
     """
-    pipeline, found = await ctx.naming.checkpoint(name)
-    written: Any = as_object(read_json(changes, "The change"), "The change")
-    changed = await ctx.client.update_checkpoint(found["checkpoint_id"], written, if_match=pipeline["revision"])
-    ctx.show(changed, lambda one: ctx.screen.line(f"{one['key']}: changed"))
+    pipeline, match = await ctx.resolver.checkpoint(name)
+    changed_fields: Any = as_object(read_json(changes, "The fields"), "The fields")
+    updated = await ctx.client.update_checkpoint(match["checkpoint_id"], changed_fields, if_match=pipeline["revision"])
+    ctx.show(updated, lambda checkpoint: ctx.output.line(f"{checkpoint['key']}: updated"))
 
 
 @checkpoints_app.command("remove")
-@online("saves")
+@online("write")
 async def remove(ctx: CliContext, name: CheckpointName, force: Force = False) -> None:
-    """Remove a checkpoint. The definition version goes up, and runs start at v1 again.
+    """Remove a checkpoint. Creates a new definition version, and its first run is v1.
 
     Example: cairn checkpoints remove "Text report/reading_time"
     """
-    _, found = await ctx.naming.checkpoint(name)
-    _saved(ctx, await ctx.client.delete_checkpoint(found["checkpoint_id"], force=force))
+    _, match = await ctx.resolver.checkpoint(name)
+    _print_saved(ctx, await ctx.client.delete_checkpoint(match["checkpoint_id"], force=force))
 
 
 @checkpoints_app.command("order")
-@online("saves")
+@online("write")
 async def order(
     ctx: CliContext,
     name: PipelineName,
@@ -252,12 +268,12 @@ async def order(
 
     Example: cairn checkpoints order "Product discovery" goals design requirements
     """
-    pipeline = await ctx.client.get_pipeline((await ctx.naming.pipeline(name))["pipeline_id"])
-    ids = {one["key"]: one["checkpoint_id"] for one in pipeline["checkpoints"]}
-    wanted = [ids.get(key, key) for key in keys]
-    _saved(
+    pipeline = await ctx.client.get_pipeline((await ctx.resolver.pipeline(name))["pipeline_id"])
+    ids = {checkpoint["key"]: checkpoint["checkpoint_id"] for checkpoint in pipeline["checkpoints"]}
+    order = [ids.get(key, key) for key in keys]
+    _print_saved(
         ctx,
         await ctx.client.reorder_checkpoints(
-            pipeline["pipeline_id"], wanted, if_match=pipeline["revision"], force=force
+            pipeline["pipeline_id"], order, if_match=pipeline["revision"], force=force
         ),
     )

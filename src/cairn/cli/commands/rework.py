@@ -1,4 +1,4 @@
-"""Work that is sent back, or done again; and what was made from what."""
+"""Commands for rework and lineage."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Annotated
 import typer
 
 from cairn.cli.arguments import ExecutionName, RunName
-from cairn.cli.client import Answer
-from cairn.cli.commands.run_control import execution_told
+from cairn.cli.client import JsonObject
+from cairn.cli.commands.run_control import show_execution_result
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
-from cairn.cli.output import moment
+from cairn.cli.output import local_time
 from cairn.cli.references import short
 
 Reason = Annotated[str, typer.Option("--reason", "-m", help="Reason.")]
 
 
-def _may_ask(execution: Answer) -> bool:
+def _awaits_completion(execution: JsonObject) -> bool:
     return execution["status"] == "waiting_approval_to_complete"
 
 
-@online("works")
+@online("work")
 async def rework(
     ctx: CliContext,
     name: ExecutionName,
@@ -32,84 +32,87 @@ async def rework(
         bool, typer.Option("--dry-run", help="Only preview what would be replaced and become stale.")
     ] = False,
 ) -> None:
-    """Send the work of an earlier checkpoint back, with a prompt and a reason.
+    """Send back the work of an earlier checkpoint, with a prompt and a reason.
 
-    EXECUTION is the one you reviewed. If it awaits approval, it waits for the rework and continues with the new
-    result.
+    EXECUTION is the execution that you reviewed. If it awaits approval, it waits for the rework and continues with the
+    new result.
 
     Example: cairn rework "Build and check@v1/test" --to plan --prompt "Leave the cache out." --reason "Too slow"
     """
-    asker = await ctx.naming.execution(name, _may_ask, "awaits approval: name the execution as run/key")
-    wanted = {"checkpoint": to, "prompt": prompt, "reason": reason}
+    requester = await ctx.resolver.execution(name, _awaits_completion, "awaits approval")
+    spec = {"checkpoint": to, "prompt": prompt, "reason": reason}
     if dry_run:
-        ctx.show(await ctx.client.preview_rework(asker["execution_id"], wanted), lambda found: _show_plan(ctx, found))
+        preview = await ctx.client.preview_rework(requester["execution_id"], spec)
+        ctx.show(preview, lambda preview: _show_preview(ctx, preview))
         return
     if not prompt and not reason:
-        raise CommandFailed(ExitCode.USAGE, "Say what is to be done now, or why: --prompt, --reason.")
-    made = await ctx.client.ask_rework(asker["execution_id"], wanted)
-    await execution_told(ctx, made["execution_id"])
+        raise CommandFailed(ExitCode.USAGE, "Instructions or a reason are required. Add --prompt or --reason.")
+    created = await ctx.client.ask_rework(requester["execution_id"], spec)
+    await show_execution_result(ctx, created["execution_id"])
 
 
-def _show_plan(ctx: CliContext, plan: Answer) -> None:
-    say = ctx.screen.line
-    say(f"{plan['checkpoint_name']} would be done again: it begins {plan['begins']}")
-    for artifact in plan["replaced"]:
-        say(f"would replace {artifact['file_path'] or artifact['artifact_name']}")
-    for stale in plan["becomes_stale"]:
+def _show_preview(ctx: CliContext, preview: JsonObject) -> None:
+    print_line = ctx.output.line
+    print_line(f"would run {preview['checkpoint_name']} again ({preview['begins']})")
+    for artifact in preview["replaced"]:
+        print_line(f"would replace {artifact['file_path'] or artifact['artifact_name']}")
+    for stale in preview["becomes_stale"]:
         read = ", ".join(stale["artifacts"])
-        say(f"would leave stale: {stale['checkpoint_name']} of v{stale['run_version']} ({read})")
-    for withdrawn in plan["withdrawn_approvals"]:
-        say(f"would withdraw the approval of {withdrawn['checkpoint_name']} ({withdrawn['kind']})")
-    if plan["asker_waits"]:
-        say(f"{plan['asker_checkpoint_name']} would wait for it, then go on")
-    if plan["reopens"]:
-        say("the run would be in progress again until it is done")
+        print_line(f"would make stale: {stale['checkpoint_name']} of v{stale['run_version']} (read {read})")
+    for withdrawn in preview["withdrawn_approvals"]:
+        print_line(f"would withdraw the approval of {withdrawn['checkpoint_name']} ({withdrawn['kind']})")
+    if preview["asker_waits"]:
+        print_line(f"{preview['asker_checkpoint_name']} would wait for the new result")
+    if preview["reopens"]:
+        print_line("would reopen the run until the rework has ended")
 
 
-@online("works")
+@online("work")
 async def rerun(ctx: CliContext, name: ExecutionName, reason: Reason = "") -> None:
     """Run a stale execution again. A new execution replaces it.
 
     Example: cairn rerun "Build and check@v1/test"
     """
-    execution = await ctx.naming.execution(name, lambda e: bool(e["stale_inputs"]), "is stale")
-    made = await ctx.client.rerun_execution(execution["execution_id"], reason=reason)
-    await execution_told(ctx, made["execution_id"])
+    execution = await ctx.resolver.execution(name, lambda execution: bool(execution["stale_inputs"]), "is stale")
+    created = await ctx.client.rerun_execution(execution["execution_id"], reason=reason)
+    await show_execution_result(ctx, created["execution_id"])
 
 
 @online()
 async def lineage(ctx: CliContext, run: RunName) -> None:
-    """Show which execution read which artifact, what is stale, and what was sent back.
+    """Show which executions read which artifacts, which are stale, and all rework.
 
     Example: cairn lineage "Build and check@v1"
     """
-    found = await ctx.client.get_lineage(await ctx.naming.run(run))
-    ctx.show(found, lambda one: _show(ctx, one))
+    lineage = await ctx.client.get_lineage(await ctx.resolver.run(run))
+    ctx.show(lineage, lambda lineage: _show(ctx, lineage))
 
 
-def _show(ctx: CliContext, found: Answer) -> None:
+def _show(ctx: CliContext, lineage: JsonObject) -> None:
     flow = [
         (
-            one["artifact_name"],
-            one["producer_checkpoint"],
-            one["consumer_checkpoint"],
-            "stale" if one["is_stale"] else "",
+            item["artifact_name"],
+            item["producer_checkpoint"],
+            item["consumer_checkpoint"],
+            "yes" if item["is_stale"] else "",
         )
-        for one in found["flow"]
+        for item in lineage["flow"]
     ]
-    ctx.screen.table(("artifact", "made by", "read by", ""), flow, empty="Nothing has been read yet.")
-    if found["reworks"]:
+    ctx.output.table(
+        ("artifact", "producer", "consumer", "stale"), flow, empty="No execution has read an artifact yet."
+    )
+    if lineage["reworks"]:
         rows = [
             (
-                short(one["execution_id"]),
-                one["checkpoint_key"],
-                one["status"],
-                one["depth"],
-                one["requested_by"],
-                one["reason"],
-                moment(one["created_at"]),
+                short(item["execution_id"]),
+                item["checkpoint_key"],
+                item["status"],
+                item["depth"],
+                item["requested_by"],
+                item["reason"],
+                local_time(item["created_at"]),
             )
-            for one in found["reworks"]
+            for item in lineage["reworks"]
         ]
-        ctx.screen.line()
-        ctx.screen.table(("rework", "checkpoint", "status", "depth", "asked by", "reason", "when"), rows)
+        ctx.output.line()
+        ctx.output.table(("rework", "checkpoint", "status", "depth", "requested by", "reason", "created"), rows)

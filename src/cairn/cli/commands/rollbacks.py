@@ -1,4 +1,4 @@
-"""Rollbacks: planned, made, undone."""
+"""Commands for rollbacks."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from uuid import uuid4
 import typer
 
 from cairn.cli.arguments import Limit, RunName
-from cairn.cli.client import Answer
+from cairn.cli.client import JsonObject
 from cairn.cli.command_groups import group
-from cairn.cli.commands.run_control import tell_run
+from cairn.cli.commands.run_control import print_run
 from cairn.cli.completion import rollbacks as complete
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
-from cairn.cli.output import moment, size
-from cairn.cli.references import short, title
-from cairn.cli.rendering import warn
+from cairn.cli.output import file_size, local_time
+from cairn.cli.references import find_checkpoint, short
+from cairn.cli.rendering import print_warnings
 
 rollbacks_app = group("List and show rollbacks.")
 RollbackName = Annotated[str, typer.Argument(metavar="ROLLBACK", help="Id of a rollback.", autocompletion=complete)]
 
 
-@online("works")
+@online("work")
 async def rollback(
     ctx: CliContext,
     run: RunName,
@@ -40,88 +40,91 @@ async def rollback(
 
     Example: cairn rollback "Text report@v2" --to-run "Text report@v1" --dry-run
     """
-    wanted = await _wanted(ctx, run, to, to_run, reason)
+    spec = await _rollback_spec(ctx, run, to, to_run, reason)
     if dry_run:
-        ctx.show(await ctx.client.preview_rollback(wanted), lambda found: _show_plan(ctx, found))
+        ctx.show(await ctx.client.preview_rollback(spec), lambda preview: _show_preview(ctx, preview))
         return
-    made = await ctx.client.make_rollback({**wanted, "rollback_id": str(uuid4())})
-    kept_run = made["target_run_id"] or made["source_run_id"]
-    after = await ctx.settled(kept_run)
-    if ctx.screen.as_json:
-        ctx.screen.answer(made)
+    created = await ctx.client.make_rollback({**spec, "rollback_id": str(uuid4())})
+    run_id = created["target_run_id"] or created["source_run_id"]
+    current = await ctx.wait_until_idle(run_id)
+    if ctx.output.as_json:
+        ctx.output.json(created)
         return
-    ctx.screen.line(f"rollback {made['rollback_id']}: {_counted(made)} archived")
-    tell_run(ctx, after)
-    warn(made)
+    ctx.output.line(f"rollback {created['rollback_id']}: {_item_counts(created)} archived")
+    print_run(ctx, current)
+    print_warnings(created)
 
 
-async def _wanted(ctx: CliContext, run: str, to: str | None, to_run: str | None, reason: str | None) -> dict[str, Any]:
-    source = await ctx.naming.run(run)
-    target = await ctx.naming.run(to_run) if to_run else None
+async def _rollback_spec(
+    ctx: CliContext, run: str, to: str | None, to_run: str | None, reason: str | None
+) -> dict[str, Any]:
+    source = await ctx.resolver.run(run)
+    target = await ctx.resolver.run(to_run) if to_run else None
     if to is None and target is None:
-        raise CommandFailed(ExitCode.USAGE, "Say how far: --to KEY, --to start, or --to-run RUN.")
-    found = await ctx.client.get_run(target or source)
-    wanted: dict[str, Any] = {
+        raise CommandFailed(ExitCode.USAGE, "A target is required. Add --to KEY, --to start or --to-run RUN.")
+    kept_run = await ctx.client.get_run(target or source)
+    spec: dict[str, Any] = {
         "rollback_type": "run_level" if target else "checkpoint_level",
         "source_run_id": source,
-        "target_checkpoint_position": _position(found, to),
+        "target_checkpoint_position": _position(kept_run, to),
         "user_reason": reason,
     }
-    return {**wanted, **({"target_run_id": target} if target else {})}
+    return {**spec, **({"target_run_id": target} if target else {})}
 
 
-def _position(run: Answer, key: str | None) -> int:
-    """The last checkpoint that is kept: of an earlier run, the last that it completed."""
+def _position(run: JsonObject, key: str | None) -> int:
+    """The position of the last checkpoint to keep. Default: the last completed one."""
     if key == "start":
         return -1
-    trail = run["checkpoints"]
     if key is None:
-        return max((item["position"] for item in trail if item["status"] == "completed"), default=-1)
-    fit = [item["position"] for item in trail if key in (item["key"], item["name"], str(item["position"] + 1))]
-    if not fit:
-        known = ", ".join(item["key"] for item in trail)
-        raise CommandFailed(ExitCode.NOT_FOUND, f"{title(run)} has no checkpoint {key!r}: it has {known}.")
-    return fit[0]
+        completed = [item["position"] for item in run["checkpoints"] if item["status"] == "completed"]
+        return max(completed, default=-1)
+    return find_checkpoint(run, key)["position"]
 
 
-def _counted(made: Answer) -> str:
-    items = made["rolled_back_items"]
+def _item_counts(rollback: JsonObject) -> str:
+    items = rollback["rolled_back_items"]
     parts = [
         (len(items["deleted_runs"]), "run"),
         (len(items["deleted_checkpoint_executions"]), "execution"),
         (len(items["archived_artifacts"]), "artifact"),
     ]
-    return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in parts)
+    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in parts)
 
 
-def _show_plan(ctx: CliContext, plan: Answer) -> None:
-    items, then = plan["rolled_back_items"], plan["then"]
-    ctx.screen.line(f"would archive {_counted(plan)} ({size(plan['size_bytes'])})")
+def _show_preview(ctx: CliContext, preview: JsonObject) -> None:
+    items, resumes_with = preview["rolled_back_items"], preview["then"]
+    ctx.output.line(f"would archive {_item_counts(preview)} ({file_size(preview['size_bytes'])})")
     for run in items["deleted_runs"]:
-        ctx.screen.line(f"  run v{run['run_version']}")
+        ctx.output.line(f"  run v{run['run_version']}")
     for execution in items["deleted_checkpoint_executions"]:
-        ctx.screen.line(f"  {execution['checkpoint_name']} ({execution['status']})")
-    for stopped in plan["stopped"]:
-        ctx.screen.line(f"would stop {stopped['checkpoint_name']}")
-    for withdrawn in plan["withdrawn_approvals"]:
-        ctx.screen.line(f"would withdraw the approval of {withdrawn['checkpoint_name']} ({withdrawn['kind']})")
-    kept = plan["kept"]
-    ctx.screen.line(f"would keep {kept['checkpoints']} checkpoints, {kept['artifacts']} artifacts")
-    ctx.screen.line(f"then {then['checkpoint_name'] or 'the run'}: {then['begins']}")
-    warn(plan)
+        ctx.output.line(f"  {execution['checkpoint_name']} ({execution['status']})")
+    for stopped in preview["stopped"]:
+        ctx.output.line(f"would stop {stopped['checkpoint_name']}")
+    for withdrawn in preview["withdrawn_approvals"]:
+        ctx.output.line(f"would withdraw the approval of {withdrawn['checkpoint_name']} ({withdrawn['kind']})")
+    unaffected = preview["kept"]
+    ctx.output.line(f"would keep {unaffected['checkpoints']} checkpoints and {unaffected['artifacts']} artifacts")
+    ctx.output.line(f"would continue with {resumes_with['checkpoint_name'] or 'the run'} ({resumes_with['begins']})")
+    print_warnings(preview)
 
 
-@online("works")
+@online("work")
 async def undo(ctx: CliContext, name: RollbackName) -> None:
-    """Undo a rollback, unless newer work has taken its place.
+    """Undo a rollback, unless newer work has replaced what it removed.
 
     Example: cairn undo 1f0c93d2
     """
-    found = await ctx.naming.rollback(name)
-    undone = await ctx.client.undo_rollback(found["rollback_id"])
-    await ctx.settled(undone["source_run_id"])
-    ctx.show(undone, lambda one: ctx.screen.line(f"rollback {one['rollback_id']}: undone, {_counted(one)} back"))
-    warn(undone)
+    match = await ctx.resolver.rollback(name)
+    rollback = await ctx.client.undo_rollback(match["rollback_id"])
+    await ctx.wait_until_idle(rollback["source_run_id"])
+    ctx.show(
+        rollback,
+        lambda rollback: ctx.output.line(
+            f"rollback {rollback['rollback_id']}undone: {_item_counts(rollback)} restored"
+        ),
+    )
+    print_warnings(rollback)
 
 
 @rollbacks_app.command("list")
@@ -136,25 +139,25 @@ async def list_rollbacks(
 
     Example: cairn rollbacks
     """
-    found = await ctx.client.list_rollbacks(
-        pipeline_id=(await ctx.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
-        run_id=await ctx.naming.run(run) if run else None,
-        most=limit,
+    page = await ctx.client.list_rollbacks(
+        pipeline_id=(await ctx.resolver.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+        run_id=await ctx.resolver.run(run) if run else None,
+        limit=limit,
     )
     rows = [
         (
-            short(one["rollback_id"]),
-            one["rollback_type"],
-            f"v{one['source_run_version']}",
-            _counted(one),
-            "undone" if one["undone_at"] else "can be undone" if one["can_undo"] else "",
-            moment(one["created_at"]),
-            one["created_by"],
+            short(rollback["rollback_id"]),
+            rollback["rollback_type"],
+            f"v{rollback['source_run_version']}",
+            _item_counts(rollback),
+            "undone" if rollback["undone_at"] else "can be undone" if rollback["can_undo"] else "",
+            local_time(rollback["created_at"]),
+            rollback["created_by"],
         )
-        for one in found["items"]
+        for rollback in page["items"]
     ]
-    heads = ("id", "kind", "from", "archived", "", "when", "who")
-    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="There are no rollbacks."))
+    headings = ("id", "type", "run", "archived", "undo", "created", "user")
+    ctx.show(page, lambda _: ctx.output.table(headings, rows, empty="No rollbacks found."))
 
 
 @rollbacks_app.command("show")
@@ -164,21 +167,24 @@ async def show_rollback(ctx: CliContext, name: RollbackName) -> None:
 
     Example: cairn rollbacks show 1f0c93d2
     """
-    found = await ctx.client.get_rollback((await ctx.naming.rollback(name))["rollback_id"])
-    ctx.show(found, lambda one: _show(ctx, one))
+    rollback = await ctx.client.get_rollback((await ctx.resolver.rollback(name))["rollback_id"])
+    ctx.show(rollback, lambda rollback: _show(ctx, rollback))
 
 
-def _show(ctx: CliContext, made: Answer) -> None:
-    ctx.screen.facts(
+def _show(ctx: CliContext, rollback: JsonObject) -> None:
+    ctx.output.fields(
         [
-            ("rollback", made["rollback_id"]),
-            ("kind", made["rollback_type"]),
-            ("archived", _counted(made)),
-            ("archive", made["archive_location"]),
-            ("reason", made["user_reason"]),
-            ("when", f"{moment(made['created_at'])} by {made['created_by']} ({made['triggered_by']})"),
-            ("undone", moment(made["undone_at"])),
-            ("can be undone", "yes" if made["can_undo"] else "no"),
+            ("rollback", rollback["rollback_id"]),
+            ("type", rollback["rollback_type"]),
+            ("archived", _item_counts(rollback)),
+            ("archive", rollback["archive_location"]),
+            ("reason", rollback["user_reason"]),
+            (
+                "created",
+                f"{local_time(rollback['created_at'])} by {rollback['created_by']} ({rollback['triggered_by']})",
+            ),
+            ("undone", local_time(rollback["undone_at"])),
+            ("can be undone", "yes" if rollback["can_undo"] else "no"),
         ]
     )
-    warn(made)
+    print_warnings(rollback)

@@ -1,4 +1,4 @@
-"""How far rules may go by themselves: why they decided, what they would have done, samples, the emergency stop."""
+"""Commands that explain, backtest, stop and review automatic approvals."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from typing import Annotated
 import typer
 
 from cairn.cli.arguments import Limit
-from cairn.cli.client import Answer
+from cairn.cli.client import JsonObject
 from cairn.cli.client.responses import ProblemResponse
 from cairn.cli.commands.decisions import ApprovalName
-from cairn.cli.commands.rules import OfPipeline, RulesFile, read_rules, rules_app, share
+from cairn.cli.commands.rules import PipelineOption, RulesFile, pipeline_id_of, proportion_text, read_rules, rules_app
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
-from cairn.cli.output import moment
+from cairn.cli.output import local_time
 from cairn.cli.references import short
 
-OUTCOMES = {"asks": "yellow", "approves": "green"}
+OUTCOME_STYLES = {"asks": "yellow", "approves": "green"}
 
 
 @rules_app.command("explain")
 @online()
 async def explain(ctx: CliContext, name: ApprovalName) -> None:
-    """Explain which rule required or gave an approval, and why the others did not apply.
+    """Explain why an approval was required or given automatically, rule by rule.
 
     Example: cairn rules explain "Refunds@v1/pay"
     """
-    approval_id = (await ctx.naming.approval(name))["approval_id"]
-    told = await ctx.client.explain_approval(approval_id)
-    ctx.show(told, lambda one: _show_explanation(ctx, one))
+    approval_id = (await ctx.resolver.approval(name))["approval_id"]
+    explanation = await ctx.client.explain_approval(approval_id)
+    ctx.show(explanation, lambda explanation: _show_explanation(ctx, explanation))
 
 
-def _show_explanation(ctx: CliContext, told: Answer) -> None:
-    ctx.screen.line(told["reason"])
-    for one in told["considered"]:
-        whose = "" if one["scope"] == "global" else " (of the pipeline)"
-        ctx.screen.line()
-        ctx.screen.line(f"{one['rule']}{whose}: {one['outcome']}", OUTCOMES.get(one["outcome"]))
-        for condition in one["conditions"]:
-            mark = "holds" if condition["holds"] else "does not hold"
-            ctx.screen.line(f"  {condition['field']} {condition['wanted']}: {condition['actual']}, {mark}")
+def _show_explanation(ctx: CliContext, explanation: JsonObject) -> None:
+    ctx.output.line(explanation["reason"])
+    for rule in explanation["considered"]:
+        scope = "" if rule["scope"] == "global" else " (pipeline rule)"
+        ctx.output.line()
+        ctx.output.line(f"{rule['rule']}{scope}: {rule['outcome']}", OUTCOME_STYLES.get(rule["outcome"]))
+        for condition in rule["conditions"]:
+            result = "matches" if condition["holds"] else "does not match"
+            ctx.output.line(f"  {condition['field']} {condition['wanted']}: {condition['actual']}, {result}")
 
 
 @rules_app.command("backtest")
@@ -47,7 +47,7 @@ def _show_explanation(ctx: CliContext, told: Answer) -> None:
 async def backtest(
     ctx: CliContext,
     file: RulesFile,
-    pipeline: OfPipeline = None,
+    pipeline: PipelineOption = None,
     since: Annotated[
         str | None,
         typer.Option("--since", help="Only approvals requested since this time, such as 2026-01-31T00:00:00Z."),
@@ -59,58 +59,71 @@ async def backtest(
     Example: cairn rules backtest rules.yaml
     """
     source = read_rules(file)
-    scope = None if pipeline is None else (await ctx.naming.pipeline(pipeline))["pipeline_id"]
+    pipeline_id = await pipeline_id_of(ctx, pipeline)
     try:
-        found = await ctx.client.backtest_rules(source.text, pipeline_id=scope, since=since, limit=limit)
+        backtest = await ctx.client.backtest_rules(source.text, pipeline_id=pipeline_id, since=since, limit=limit)
     except ProblemResponse as problem:
         if not problem.errors:
             raise
-        raise CommandFailed(problem.code, problem.message, map(source.placed, problem.errors)) from None
-    ctx.show(found, lambda one: _show_backtest(ctx, one))
+        raise CommandFailed(problem.code, problem.message, map(source.located, problem.errors)) from None
+    ctx.show(backtest, lambda backtest: _show_backtest(ctx, backtest))
 
 
-def _show_backtest(ctx: CliContext, found: Answer) -> None:
-    ctx.screen.facts(
+def _show_backtest(ctx: CliContext, backtest: JsonObject) -> None:
+    ctx.output.fields(
         [
-            ("decisions of people", found["decisions"]),
-            ("between", f"{moment(found['since'])} and {moment(found['until'])}" if found["since"] else None),
-            ("would have approved", found["would_approve"]),
-            ("would have asked", found["would_ask"]),
-            ("no rule", found["no_rule"]),
-            ("people disagreed", share(found["false_approve"])),
+            ("decisions", backtest["decisions"]),
+            (
+                "period",
+                f"{local_time(backtest['since'])} to {local_time(backtest['until'])}" if backtest["since"] else None,
+            ),
+            ("would approve", backtest["would_approve"]),
+            ("would require approval", backtest["would_ask"]),
+            ("no rule applies", backtest["no_rule"]),
+            ("would approve wrongly", proportion_text(backtest["false_approve"])),
         ]
     )
-    if found["rules"]:
-        ctx.screen.line()
-        rows = [(one["rule"], one["approved"], share(one["false_approve"]), one["asked"]) for one in found["rules"]]
-        ctx.screen.table(("rule", "approves", "people disagreed", "asks"), rows)
-    if found["disagreements"]:
-        ctx.screen.line()
+    if backtest["rules"]:
+        ctx.output.line()
         rows = [
-            (short(one["approval_id"]), one["pipeline_name"], one["rule"], one["decision"], one["by"], one["feedback"])
-            for one in found["disagreements"]
+            (item["rule"], item["approved"], proportion_text(item["false_approve"]), item["asked"])
+            for item in backtest["rules"]
         ]
-        ctx.screen.table(("approval", "pipeline", "rule", "people", "by", "words"), rows)
+        ctx.output.table(("rule", "would approve", "wrongly", "would require approval"), rows)
+    if backtest["disagreements"]:
+        ctx.output.line()
+        rows = [
+            (
+                short(item["approval_id"]),
+                item["pipeline_name"],
+                item["rule"],
+                item["decision"],
+                item["by"],
+                item["feedback"],
+            )
+            for item in backtest["disagreements"]
+        ]
+        ctx.output.table(("approval", "pipeline", "rule", "decision", "user", "feedback"), rows)
 
 
-# ---- all at once ------------------------------------------------------------------------------------------
+# ---- emergency stop ---------------------------------------------------------------------------------------
 @rules_app.command("stop")
-@online("saves")
+@online("write")
 async def stop(
     ctx: CliContext,
     reason: Annotated[str, typer.Option("--reason", "-m", help="Reason, recorded in the audit log.")] = "",
 ) -> None:
-    """Stop all automatic approvals, so that people are asked instead. A new reason replaces the first.
+    """Stop all automatic approvals, so that people decide instead. Running it again updates the reason.
 
     Example: cairn rules stop -m "Refunds look odd"
     """
     if not reason.strip():
-        raise CommandFailed(ExitCode.USAGE, "Say why: --reason.")
-    ctx.show(await ctx.client.set_emergency_stop(True, reason), lambda one: _show_stop(ctx, one))
+        raise CommandFailed(ExitCode.USAGE, "A reason is required. Add --reason.")
+    ctx.show(await ctx.client.set_emergency_stop(True, reason), lambda stop: _show_stop(ctx, stop))
 
 
 @rules_app.command("lift-stop")
-@online("saves")
+@online("write")
 async def lift_stop(
     ctx: CliContext,
     reason: Annotated[str, typer.Option("--reason", "-m", help="Reason, recorded in the audit log.")] = "",
@@ -119,80 +132,84 @@ async def lift_stop(
 
     Example: cairn rules lift-stop
     """
-    ctx.show(await ctx.client.set_emergency_stop(False, reason), lambda one: _show_stop(ctx, one))
+    ctx.show(await ctx.client.set_emergency_stop(False, reason), lambda stop: _show_stop(ctx, stop))
 
 
-def _show_stop(ctx: CliContext, stop: Answer) -> None:
+def _show_stop(ctx: CliContext, stop: JsonObject) -> None:
     if stop["stopped"]:
-        ctx.screen.line(f"Every automatic approval is stopped, by {stop['by']}: {stop['reason']}", "red")
+        ctx.output.line(f"Emergency stop by {stop['by']}: {stop['reason']}", "red")
     else:
-        ctx.screen.line("Automatic approvals go on.", "green")
+        ctx.output.line("Emergency stop lifted. Rules approve automatically again.", "green")
 
 
 @rules_app.command("stop-history")
 @online()
 async def stop_history(ctx: CliContext, limit: Limit = 50) -> None:
-    """List every emergency stop and its end.
+    """List emergency stops, newest first.
 
     Example: cairn rules stop-history
     """
-    found = await ctx.client.list_emergency_stops(most=limit)
+    page = await ctx.client.list_emergency_stops(limit=limit)
     rows = [
-        (moment(one["at"]), "stopped" if one["stopped"] else "goes on", one["by"], one["reason"])
-        for one in found["items"]
+        (local_time(change["at"]), "stopped" if change["stopped"] else "lifted", change["by"], change["reason"])
+        for change in page["items"]
     ]
-    ctx.show(found, lambda _: ctx.screen.table(("when", "", "by", "why"), rows, empty="Nothing was ever stopped."))
+    ctx.show(
+        page, lambda _: ctx.output.table(("time", "change", "user", "reason"), rows, empty="No emergency stops found.")
+    )
 
 
-# ---- samples ----------------------------------------------------------------------------------------------
+# ---- audits -----------------------------------------------------------------------------------------------
 @rules_app.command("audits")
 @online()
 async def audits(
     ctx: CliContext,
-    pipeline: OfPipeline = None,
-    every: Annotated[bool, typer.Option("--all", help="Include reviewed approvals.")] = False,
+    pipeline: PipelineOption = None,
+    include_reviewed: Annotated[bool, typer.Option("--all", help="Include reviewed approvals.")] = False,
     limit: Limit = 50,
 ) -> None:
     """List automatic approvals that await review.
 
     Example: cairn rules audits
     """
-    scope = None if pipeline is None else (await ctx.naming.pipeline(pipeline))["pipeline_id"]
-    found = await ctx.client.list_audits(reviewed=None if every else False, pipeline_id=scope, most=limit)
+    pipeline_id = await pipeline_id_of(ctx, pipeline)
+    page = await ctx.client.list_audits(
+        reviewed=None if include_reviewed else False, pipeline_id=pipeline_id, limit=limit
+    )
     rows = [
         (
-            one["approval_id"],
-            one["pipeline_name"],
-            one["checkpoint_name"],
-            one["operation_type"] or one["kind"],
-            one["rule"],
-            _said(one["review"]),
+            audit["approval_id"],
+            audit["pipeline_name"],
+            audit["checkpoint_name"],
+            audit["operation_type"] or audit["kind"],
+            audit["rule"],
+            _review_text(audit["review"]),
         )
-        for one in found["items"]
+        for audit in page["items"]
     ]
-    heads = ("id", "pipeline", "checkpoint", "approved", "rule", "people")
-    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="There is none to look at."))
+    headings = ("id", "pipeline", "checkpoint", "approved", "rule", "review")
+    ctx.show(page, lambda _: ctx.output.table(headings, rows, empty="No approvals to review."))
 
 
 @rules_app.command("review")
-@online("saves")
+@online("write")
 async def review(
     ctx: CliContext,
     approval: Annotated[str, typer.Argument(metavar="APPROVAL", help="Id of the approval, from `rules audits`.")],
     agrees: Annotated[
         bool, typer.Option("--agree/--disagree", help="Whether the approval was right.", show_default=False)
     ],
-    comment: Annotated[str, typer.Option("--comment", "-m", help="Feedback to send with the decision.")] = "",
+    comment: Annotated[str, typer.Option("--comment", "-m", help="Comment, stored with the review.")] = "",
 ) -> None:
-    """Record whether an automatic approval was right. The run continues, and the rule's score changes.
+    """Record whether an automatic approval was right. Affects the rule's score, not the run.
 
     Example: cairn rules review 0b9f1c2a-5d3e-4f6a-8b7c-1d2e3f4a5b6c --agree
     """
-    said = await ctx.client.review_audit(approval, agrees=agrees, comment=comment)
-    ctx.show(said, lambda one: ctx.screen.line(f"{one['rule']}: {_said(one['review'])}"))
+    reviewed = await ctx.client.review_audit(approval, agrees=agrees, comment=comment)
+    ctx.show(reviewed, lambda audit: ctx.output.line(f"{audit['rule']}: {_review_text(audit['review'])}"))
 
 
-def _said(review: Answer | None) -> str:
+def _review_text(review: JsonObject | None) -> str:
     if review is None:
         return ""
     return f"{review['by']} {'agrees' if review['agrees'] else 'disagrees'}"

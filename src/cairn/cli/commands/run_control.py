@@ -1,4 +1,4 @@
-"""Runs and executions: started, paused, resumed, cancelled, tried again."""
+"""Commands that start, pause, resume, cancel, retry and restart runs and executions."""
 
 from __future__ import annotations
 
@@ -7,134 +7,128 @@ from typing import Annotated
 import typer
 
 from cairn.cli.arguments import RunName
-from cairn.cli.client import Answer
+from cairn.cli.client import JsonObject
 from cairn.cli.completion import executions as complete
 from cairn.cli.context import CliContext, online
 from cairn.cli.references import state, title
-from cairn.cli.rendering import warn
-from cairn.cli.run_state import advice, waiting
+from cairn.cli.rendering import print_warnings
+from cairn.cli.run_state import print_waiting, status_style
 
-Either = Annotated[
+RunOrExecution = Annotated[
     str, typer.Argument(metavar="RUN|RUN/KEY", help="A run or one of its executions.", autocompletion=complete)
 ]
 
 
-@online("works")
-async def start(ctx: CliContext, name: Either) -> None:
-    """Start a run that was created without starting, or an execution that waits for a start.
+@online("work")
+async def start(ctx: CliContext, name: RunOrExecution) -> None:
+    """Start a run or an execution that has not been started.
 
     Example: cairn start "Product discovery@v1/requirements"
     """
-    target = await ctx.naming.target(name, lambda e: "start" in e["available_commands"])
+    target = await ctx.resolver.target(name, lambda execution: "start" in execution["available_commands"])
     if "execution_id" in target:
         await ctx.client.start_execution(execution_id=target["execution_id"])
-        await execution_told(ctx, target["execution_id"])
+        await show_execution_result(ctx, target["execution_id"])
     else:
         await ctx.client.start_run(target["run_id"])
-        await run_told(ctx, target["run_id"])
+        await show_run_result(ctx, target["run_id"])
 
 
-@online("works")
+@online("work")
 async def pause(ctx: CliContext, run: RunName) -> None:
-    """Pause a run, at once or when executions at work have finished.
+    """Pause a run. Executions in progress finish first.
 
     Example: cairn pause "Text report@v1"
     """
-    run_id = await ctx.naming.run(run)
+    run_id = await ctx.resolver.run(run)
     await ctx.client.pause_run(run_id)
-    await run_told(ctx, run_id)
+    await show_run_result(ctx, run_id)
 
 
-@online("works")
+@online("work")
 async def resume(ctx: CliContext, run: RunName) -> None:
-    """Resume a paused run, or cancel a pause that has not taken effect.
+    """Resume a paused run, or cancel a pause that is still pending.
 
     Example: cairn resume "Text report@v1"
     """
-    run_id = await ctx.naming.run(run)
+    run_id = await ctx.resolver.run(run)
     await ctx.client.resume_run(run_id)
-    await run_told(ctx, run_id)
+    await show_run_result(ctx, run_id)
 
 
-@online("works")
-async def cancel(ctx: CliContext, name: Either) -> None:
-    """Cancel a run and its open executions, or one execution, which then waits for a start.
+@online("work")
+async def cancel(ctx: CliContext, name: RunOrExecution) -> None:
+    """Cancel a run, or one execution. You can start a cancelled execution again.
 
     Example: cairn cancel "Text report@v1"
     """
-    found = await ctx.naming.target(name)
-    if "execution_id" in found:
-        await ctx.client.cancel_execution(found["execution_id"])
-        await execution_told(ctx, found["execution_id"])
+    target = await ctx.resolver.target(name)
+    if "execution_id" in target:
+        await ctx.client.cancel_execution(target["execution_id"])
+        await show_execution_result(ctx, target["execution_id"])
     else:
-        await ctx.client.cancel_run(found["run_id"])
-        await run_told(ctx, found["run_id"])
+        await ctx.client.cancel_run(target["run_id"])
+        await show_run_result(ctx, target["run_id"])
 
 
-@online("works")
+@online("work")
 async def retry(
     ctx: CliContext,
-    name: Either,
-    whole_run: Annotated[
-        bool, typer.Option("--whole-run", help="Start the whole run again as the next version.")
-    ] = False,
+    name: RunOrExecution,
+    whole_run: Annotated[bool, typer.Option("--whole-run", help="Retry the whole run as the next version.")] = False,
 ) -> None:
-    """Retry a failed execution, or create the next version of a run with the same input.
+    """Retry a failed execution, or a whole run as the next version with the same input.
 
-    A run stands for its failed execution. If there is none, or with --whole-run, the whole run is started again.
+    For a run, retries its failed execution. If there is none, or with --whole-run, retries the whole run.
 
     Example: cairn retry "Text report@v1/write_report"
     """
     if not whole_run:
-        failed = await ctx.naming.target(name, lambda e: "retry" in e["available_commands"])
-        if "execution_id" in failed:
-            await ctx.client.retry_execution(failed["execution_id"], attempt=failed["attempt_number"])
-            await execution_told(ctx, failed["execution_id"])
+        execution = await ctx.resolver.target(name, lambda execution: "retry" in execution["available_commands"])
+        if "execution_id" in execution:
+            await ctx.client.retry_execution(execution["execution_id"], attempt=execution["attempt_number"])
+            await show_execution_result(ctx, execution["execution_id"])
             return
-    again = await ctx.client.retry_run(await ctx.naming.run(name))
-    await run_told(ctx, again["run_id"])
+    next_run = await ctx.client.retry_run(await ctx.resolver.run(name))
+    await show_run_result(ctx, next_run["run_id"])
 
 
-@online("works")
+@online("work")
 async def restart(ctx: CliContext, run: RunName) -> None:
     """Start the next pass of a run from its first checkpoint.
 
     Example: cairn restart "Product discovery@v1"
     """
-    run_id = await ctx.naming.run(run)
+    run_id = await ctx.resolver.run(run)
     current = await ctx.client.get_run(run_id)
     await ctx.client.restart_run(run_id, pass_number=current["pass_number"])
-    await run_told(ctx, run_id)
+    await show_run_result(ctx, run_id)
 
 
-# ---- what came of it ----------------------------------------------------------------------------------
-async def run_told(ctx: CliContext, run_id: str) -> None:
-    ctx.show(await ctx.settled(run_id), lambda run: tell_run(ctx, run))
+# ---- results --------------------------------------------------------------------------------------------
+async def show_run_result(ctx: CliContext, run_id: str) -> None:
+    ctx.show(await ctx.wait_until_idle(run_id), lambda run: print_run(ctx, run))
 
 
-async def execution_told(ctx: CliContext, execution_id: str) -> None:
-    """The execution after a change; and where no server does, its run when it has come to rest."""
+async def show_execution_result(ctx: CliContext, execution_id: str) -> None:
+    """Print the execution after a change. Without a server, wait for the work and print the run too."""
     execution = await ctx.client.get_execution(execution_id)
     if ctx.embedded is not None:
-        await ctx.settled(execution["run_id"])
+        await ctx.wait_until_idle(execution["run_id"])
         execution = await ctx.client.get_execution(execution_id)
-    if ctx.screen.as_json:
-        ctx.screen.answer(execution)
+    if ctx.output.as_json:
+        ctx.output.json(execution)
         return
-    ctx.screen.line(f"{execution['checkpoint_name']}: {state(execution)}", _style(execution["status"]))
-    warn(execution)
+    ctx.output.line(f"{execution['checkpoint_name']}: {state(execution)}", status_style(execution["status"]))
+    print_warnings(execution)
     if ctx.embedded is not None:
-        tell_run(ctx, await ctx.client.get_run(execution["run_id"]))
+        print_run(ctx, await ctx.client.get_run(execution["run_id"]))
 
 
-def tell_run(ctx: CliContext, run: Answer) -> None:
-    status = f"{run['status']}, a pause is asked for" if run["pause_requested"] else run["status"]
+def print_run(ctx: CliContext, run: JsonObject) -> None:
+    status = f"{run['status']}, pause requested" if run["pause_requested"] else run["status"]
     done = f"{run['progress']['completed']} of {run['progress']['total']} checkpoints"
-    ctx.screen.line(f"{title(run)}: {status}, {done}", _style(run["status"]))
-    for item in waiting(run) if run["status"] == "in_progress" else ():
-        ctx.screen.line(f"{item['name']} waits: {advice(run, item)}", "yellow")
-    warn(run)
-
-
-def _style(status: str) -> str | None:
-    return {"completed": "green", "failed": "red", "cancelled": "red"}.get(status)
+    ctx.output.line(f"{title(run)}: {status}, {done}", status_style(run["status"]))
+    if run["status"] == "in_progress":
+        print_waiting(ctx.output, run)
+    print_warnings(run)

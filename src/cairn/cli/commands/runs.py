@@ -1,4 +1,4 @@
-"""Runs: started and followed, listed, shown, steered."""
+"""Commands that start, follow, list and show runs."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import Annotated, Any
 import typer
 
 from cairn.cli.arguments import Limit, RunName, read_json
-from cairn.cli.client import Answer
+from cairn.cli.client import JsonObject
 from cairn.cli.completion import pipelines as complete_pipelines
 from cairn.cli.context import CliContext, online
 from cairn.cli.definition_files import is_file, read
 from cairn.cli.exit_codes import CommandFailed
-from cairn.cli.output import moment, tell
+from cairn.cli.output import local_time, print_status
 from cairn.cli.references import short, title, version
 from cairn.cli.rendering import show_execution, show_run
-from cairn.cli.run_follower import follow, note_embedded, tell_messages
-from cairn.cli.run_state import outcome
+from cairn.cli.run_follower import follow, print_embedded_notice, print_json_messages
+from cairn.cli.run_state import print_outcome
 
 Input = Annotated[str | None, typer.Option("--input", "-i", help="Run input as JSON, or @file.")]
 
 
-@online("works")
+@online("work")
 async def run(
     ctx: CliContext,
-    what: Annotated[
+    name: Annotated[
         str,
         typer.Argument(
             metavar="PIPELINE|FILE",
@@ -32,7 +32,7 @@ async def run(
             autocompletion=complete_pipelines,
         ),
     ],
-    given: Input = None,
+    input_json: Input = None,
     prompt: Annotated[
         str | None, typer.Option("--prompt", help="Prompt for this run, instead of the pipeline's.")
     ] = None,
@@ -42,37 +42,36 @@ async def run(
 ) -> None:
     """Start a run and follow it until it ends or waits for a person.
 
-    Without a server this command does the work itself. Exits with 0 when the run has completed, 1 when it has
-    failed or was cancelled, and 6 when it waits.
+    If no server is running, this command does the work itself. Exits with 0 if the run has completed, 1 if it has
+    failed or was cancelled, and 6 if it is waiting.
 
     Example: cairn run "Text report" --input '{"text": "A cairn marks the way."}'
     """
-    value = None if given is None else read_json(given, "--input")
-    pipeline = await _pipeline(ctx, what)
-    begun = await ctx.client.create_run(
-        pipeline["pipeline_id"], input=value, original_prompt=prompt, start=not no_start, test=test
+    run_input = None if input_json is None else read_json(input_json, "--input")
+    pipeline = await _pipeline(ctx, name)
+    created = await ctx.client.create_run(
+        pipeline["pipeline_id"], input=run_input, original_prompt=prompt, start=not no_start, test=test
     )
-    for warning in begun["warnings"]:
-        tell(f"warning: {warning}")
-    if not ctx.screen.as_json:
-        ctx.screen.line(f"{title(begun)}  {begun['run_id']}")
-        ctx.screen.out.flush()
+    for warning in created["warnings"]:
+        print_status(f"warning: {warning}")
+    if not ctx.output.as_json:
+        ctx.output.line(f"{title(created)}  {created['run_id']}")
+        ctx.output.out.flush()
     if detach or no_start:
-        settled = await ctx.settled(begun["run_id"])
-        ctx.show(settled, lambda _: None)
+        ctx.show(await ctx.wait_until_idle(created["run_id"]), lambda _: None)
         return
-    note_embedded(ctx.embedded is not None)
-    ended = await follow(ctx.client, ctx.screen, begun["run_id"])
-    ctx.show(ended, lambda _: None)
-    raise CommandFailed(outcome(ctx.screen, ended))
+    print_embedded_notice(ctx.embedded is not None)
+    run = await follow(ctx.client, ctx.output, created["run_id"])
+    ctx.show(run, lambda _: None)
+    raise CommandFailed(print_outcome(ctx.output, run))
 
 
-async def _pipeline(ctx: CliContext, what: str) -> Answer:
-    if is_file(what):
+async def _pipeline(ctx: CliContext, name: str) -> JsonObject:
+    if is_file(name):
         from cairn.cli.commands.definitions import save
 
-        return await save(ctx, read(what))
-    return await ctx.naming.pipeline(what)
+        return await save(ctx, read(name))
+    return await ctx.resolver.pipeline(name)
 
 
 @online()
@@ -93,41 +92,41 @@ async def runs(
 
     Example: cairn runs "Text report" --status in_progress
     """
-    shown: dict[str, Any] = {"include_archived": archived, "include_tests": tests, "most": limit}
-    pipeline_id = (await ctx.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None
+    options: dict[str, Any] = {"include_archived": archived, "include_tests": tests, "limit": limit}
+    pipeline_id = (await ctx.resolver.pipeline(pipeline))["pipeline_id"] if pipeline else None
     if pipeline_id is not None and not status:
-        found = await ctx.client.list_pipeline_runs(pipeline_id, definition_version=definition_version, **shown)
+        page = await ctx.client.list_pipeline_runs(pipeline_id, definition_version=definition_version, **options)
     else:
-        found = await ctx.client.list_runs(pipeline_id=pipeline_id, status=status or (), **shown)
-    heads = ("id", "pipeline", "version", "status", "progress", "waits", "started")
-    ctx.show(found, lambda page: ctx.screen.table(heads, map(_row, page["items"]), empty="There are no runs."))
+        page = await ctx.client.list_runs(pipeline_id=pipeline_id, status=status or (), **options)
+    headings = ("id", "pipeline", "version", "status", "progress", "pending approvals", "started")
+    ctx.show(page, lambda page: ctx.output.table(headings, map(_row, page["items"]), empty="No runs found."))
 
 
-def _row(run: Answer) -> tuple[object, ...]:
+def _row(run: JsonObject) -> tuple[object, ...]:
     done = f"{run['metadata']['completed_checkpoints']}/{run['metadata']['total_checkpoints']}"
     status = f"{run['status']} (archived)" if run["archived_by"] else run["status"]
     waits = run["pending_approval_count"] or ""
-    return short(run["run_id"]), run["pipeline_name"], version(run), status, done, waits, moment(run["started_at"])
+    return short(run["run_id"]), run["pipeline_name"], version(run), status, done, waits, local_time(run["started_at"])
 
 
 @online()
 async def show(
     ctx: CliContext,
     name: Annotated[str, typer.Argument(metavar="RUN|RUN/KEY", help="A run or one of its executions.")],
-    input: Annotated[bool, typer.Option("--input", help="Print the run's input as given.")] = False,
+    print_input: Annotated[bool, typer.Option("--input", help="Print the run's input as JSON.")] = False,
 ) -> None:
     """Show a run with its checkpoints, or an execution with its artifacts, errors and available commands.
 
     Example: cairn show "Text report@v1"
     """
-    if input:
-        ctx.screen.raw(f"{(await ctx.client.get_run_input(await ctx.naming.run(name))).decode()}\n")
+    if print_input:
+        ctx.output.raw(f"{(await ctx.client.get_run_input(await ctx.resolver.run(name))).decode()}\n")
         return
-    found = await ctx.naming.target(name)
-    if "execution_id" in found:
-        ctx.show(found, lambda one: show_execution(ctx.screen, one))
+    target = await ctx.resolver.target(name)
+    if "execution_id" in target:
+        ctx.show(target, lambda item: show_execution(ctx.output, item))
     else:
-        ctx.show(await ctx.client.get_run(found["run_id"]), lambda one: show_run(ctx.screen, one))
+        ctx.show(await ctx.client.get_run(target["run_id"]), lambda item: show_run(ctx.output, item))
 
 
 @online()
@@ -140,49 +139,49 @@ async def executions(
 
     Example: cairn executions "Text report@v1"
     """
-    found = await ctx.client.list_run_executions(await ctx.naming.run(run), include_archived=archived)
+    page = await ctx.client.list_run_executions(await ctx.resolver.run(run), include_archived=archived)
     rows = [
         (
-            short(e["execution_id"]),
-            e["checkpoint_key"],
-            f"{e['status']} ({e['waiting_on']})" if e["waiting_on"] else e["status"],
-            e["attempt_number"],
-            e["revision_iteration"],
-            e["pass_number"],
-            moment(e["started_at"]),
+            short(execution["execution_id"]),
+            execution["checkpoint_key"],
+            f"{execution['status']} ({execution['waiting_on']})" if execution["waiting_on"] else execution["status"],
+            execution["attempt_number"],
+            execution["revision_iteration"],
+            execution["pass_number"],
+            local_time(execution["started_at"]),
         )
-        for e in found["items"]
+        for execution in page["items"]
     ]
-    heads = ("id", "key", "status", "attempt", "revision", "pass", "started")
-    ctx.show(found, lambda _: ctx.screen.table(heads, rows, empty="There are no executions yet."))
+    headings = ("id", "key", "status", "attempt", "revision", "pass", "started")
+    ctx.show(page, lambda _: ctx.output.table(headings, rows, empty="No executions yet."))
 
 
-@online("works")
+@online("work")
 async def watch(
     ctx: CliContext,
-    run: Annotated[str | None, typer.Argument(metavar="RUN", help="A run. Default: changes of everything.")] = None,
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="A run. Default: all changes on the server.")] = None,
     until_done: Annotated[
-        bool, typer.Option("--until-done", help="Keep waiting while the run waits for people.")
+        bool, typer.Option("--until-done", help="Keep following while the run waits for people.")
     ] = False,
 ) -> None:
     """Follow a run until it ends or waits for a person.
 
-    With --json each event and log line is one line of JSON. Exit codes are those of `run`.
+    With --json, prints each event and log line as one line of JSON. Has the exit codes of `cairn run`.
 
     Example: cairn watch "Text report@v1"
     """
     if run is None:
         async for change in ctx.client.stream_changes():
-            told = " ".join(
+            line = " ".join(
                 str(change.data[name]) for name in ("event_type", "pipeline_id", "run_id") if change.data[name]
             )
-            ctx.screen.item(change.data) if ctx.screen.as_json else ctx.screen.line(told)
-            ctx.screen.out.flush()
+            ctx.output.json_line(change.data) if ctx.output.as_json else ctx.output.line(line)
+            ctx.output.out.flush()
         return
-    run_id = await ctx.naming.run(run)
-    if ctx.screen.as_json:
+    run_id = await ctx.resolver.run(run)
+    if ctx.output.as_json:
         raise CommandFailed(
-            outcome(ctx.screen, await tell_messages(ctx.client, ctx.screen, run_id, until_done=until_done))
+            print_outcome(ctx.output, await print_json_messages(ctx.client, ctx.output, run_id, until_done=until_done))
         )
-    note_embedded(ctx.embedded is not None)
-    raise CommandFailed(outcome(ctx.screen, await follow(ctx.client, ctx.screen, run_id, until_done=until_done)))
+    print_embedded_notice(ctx.embedded is not None)
+    raise CommandFailed(print_outcome(ctx.output, await follow(ctx.client, ctx.output, run_id, until_done=until_done)))

@@ -1,4 +1,4 @@
-"""Script files of a pipeline, one by one; `apply` brings all that lie beside a definition."""
+"""Commands for single script files. `cairn apply` saves all scripts next to a definition."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import typer
 from cairn.cli.arguments import PipelineName, read_bytes
 from cairn.cli.command_groups import group
 from cairn.cli.context import CliContext, online
-from cairn.cli.output import size
-from cairn.cli.rendering import warn
+from cairn.cli.output import file_size
+from cairn.cli.rendering import print_warnings
 
 scripts_app = group("Manage the script files of a pipeline.")
 ScriptPath = Annotated[str, typer.Argument(metavar="PATH", help="Path in the scripts folder, with forward slashes.")]
@@ -24,10 +24,10 @@ async def list_scripts(ctx: CliContext, name: PipelineName) -> None:
 
     Example: cairn scripts list "Sales report"
     """
-    found = await ctx.client.list_scripts((await ctx.naming.pipeline(name))["pipeline_id"])
-    rows = [(one["path"], size(one["size_bytes"]), ", ".join(one["used_by"])) for one in found["items"]]
-    empty = "It has no scripts."
-    ctx.show(found, lambda _: ctx.screen.table(("path", "size", "used by"), rows, empty=empty))
+    page = await ctx.client.list_scripts((await ctx.resolver.pipeline(name))["pipeline_id"])
+    rows = [(script["path"], file_size(script["size_bytes"]), ", ".join(script["used_by"])) for script in page["items"]]
+    empty = "No scripts found."
+    ctx.show(page, lambda _: ctx.output.table(("path", "size", "used by"), rows, empty=empty))
 
 
 @scripts_app.command("show")
@@ -37,13 +37,13 @@ async def show_script(ctx: CliContext, name: PipelineName, path: ScriptPath) -> 
 
     Example: cairn scripts show "Sales report" check.py
     """
-    pipeline_id = (await ctx.naming.pipeline(name))["pipeline_id"]
+    pipeline_id = (await ctx.resolver.pipeline(name))["pipeline_id"]
     text = await ctx.client.get_script(pipeline_id, path)
-    ctx.show({"path": path, "text": text}, lambda one: ctx.screen.raw(one["text"]))
+    ctx.show({"path": path, "text": text}, lambda script: ctx.output.raw(script["text"]))
 
 
 @scripts_app.command("put")
-@online("saves")
+@online("write")
 async def put_script(
     ctx: CliContext,
     name: PipelineName,
@@ -56,19 +56,19 @@ async def put_script(
 
     Example: cairn scripts put "Sales report" scripts/check.py
     """
-    pipeline_id = (await ctx.naming.pipeline(name))["pipeline_id"]
+    pipeline_id = (await ctx.resolver.pipeline(name))["pipeline_id"]
     saved = await ctx.client.put_script(pipeline_id, path or Path(file).name, read_bytes(file))
-    ctx.show(saved, lambda one: ctx.screen.line(f"{one['path']}: revision {one['revision']}"))
-    warn(saved)
+    ctx.show(saved, lambda script: ctx.output.line(f"{script['path']}: revision {script['revision']}"))
+    print_warnings(saved)
 
 
 @scripts_app.command("delete")
-@online("saves")
+@online("write")
 async def delete_script(ctx: CliContext, name: PipelineName, path: ScriptPath) -> None:
     """Remove a script that no checkpoint uses. Earlier revisions keep it.
 
     Example: cairn scripts delete "Sales report" check.py
     """
-    pipeline_id = (await ctx.naming.pipeline(name))["pipeline_id"]
+    pipeline_id = (await ctx.resolver.pipeline(name))["pipeline_id"]
     removed = await ctx.client.delete_script(pipeline_id, path)
-    ctx.show(removed, lambda one: ctx.screen.line(f"{one['path']}: removed, revision {one['revision']}"))
+    ctx.show(removed, lambda script: ctx.output.line(f"{script['path']}: removed, revision {script['revision']}"))

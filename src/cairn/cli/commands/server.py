@@ -1,4 +1,4 @@
-"""The server, its settings, and what stands on disk."""
+"""Commands for the server, its settings, schemas and versions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cairn.cli import server_location, versions
+from cairn.cli import server_location
 from cairn.cli.context import AsJson, CliContext, DataDir, offline, online
 from cairn.cli.output import Output
+from cairn.cli.versions import read_versions, version_line
 
 config_app = typer.Typer(help="Show the settings.", no_args_is_help=True)
 
@@ -17,14 +18,14 @@ config_app = typer.Typer(help="Show the settings.", no_args_is_help=True)
 @offline
 def serve(
     data_dir: DataDir = None,
-    host: Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on.", show_default="8700")] = None,
+    host: Annotated[str | None, typer.Option("--host", help="Address to listen on.", show_default="127.0.0.1")] = None,
+    port: Annotated[int | None, typer.Option("--port", help="Port to listen on.", show_default="8700")] = None,
 ) -> None:
     """Start the server, its worker and the web app in one process.
 
     Example: cairn serve --port 8700 --data-dir ./cairn-data
     """
-    from cairn.cli.server import run_server  # the server's parts take a second to import
+    from cairn.cli.server import run_server  # takes a second to import
     from cairn.cli.settings import read_settings
 
     settings = read_settings(data_dir=data_dir, host=host, port=port)
@@ -50,8 +51,8 @@ def version(as_json: AsJson = False) -> None:
 
     Example: cairn version
     """
-    found = versions.read()
-    typer.echo(json.dumps(found) if as_json else versions.line(found))
+    versions = read_versions()
+    typer.echo(json.dumps(versions) if as_json else version_line(versions))
 
 
 @online()
@@ -63,16 +64,16 @@ async def status(ctx: CliContext) -> None:
     health = await ctx.client.get_health()
     session = await ctx.client.get_session()
     drift = health["drift"]
-    told = {**session, "address": None if ctx.embedded else ctx.shown, **health}
-    facts = [
-        ("server", ctx.shown if ctx.embedded is None else "none: the folder was opened for this command"),
+    address = None if ctx.embedded else ctx.server_name
+    fields = [
+        ("server", address or "not running (this command opened the data folder)"),
         ("version", health["version"]),
         ("database", health["database"]),
         ("data", session["data_dir"]),
-        ("you are", f"{session['actor']} ({', '.join(session['roles'])})"),
+        ("user", f"{session['actor']} ({', '.join(session['roles'])})"),
         ("drift", f"{drift['repaired']} repaired, {drift['moved_aside']} moved aside" if drift else None),
     ]
-    ctx.show(told, lambda _: ctx.screen.facts(facts))
+    ctx.show({**session, "address": address, **health}, lambda _: ctx.output.fields(fields))
 
 
 @config_app.command("show")
@@ -82,17 +83,18 @@ def show_config(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
     Example: cairn config show
     """
-    from cairn.cli.settings import read_settings, sources
+    from cairn.cli.settings import read_settings, setting_sources
 
     settings = read_settings(data_dir=data_dir)
-    given = sources(server_location.folder_of(data_dir), data_dir is not None)
+    folder = server_location.data_folder(data_dir)
+    sources = setting_sources(folder, has_data_dir_option=data_dir is not None)
     values: dict[str, Any] = json.loads(settings.model_dump_json())
-    screen = Output(as_json=as_json)
+    output = Output(as_json=as_json)
     if as_json:
-        screen.answer({name: {"value": value, "from": given.get(name, "default")} for name, value in values.items()})
+        output.json({name: {"value": value, "source": sources.get(name, "default")} for name, value in values.items()})
         return
-    rows = [(name, _plain(value), given.get(name, "default")) for name, value in values.items()]
-    screen.table(("setting", "value", "from"), rows)
+    rows = [(name, _plain(value), sources.get(name, "default")) for name, value in values.items()]
+    output.table(("setting", "value", "source"), rows)
 
 
 def _plain(value: Any) -> str:

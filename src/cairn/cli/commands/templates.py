@@ -1,4 +1,4 @@
-"""Pipelines that come with Cairn."""
+"""Commands for the built-in pipeline templates."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from cairn.cli.client import Answer
+from cairn.cli.client import JsonObject
 from cairn.cli.command_groups import group
 from cairn.cli.context import CliContext, online
-from cairn.cli.output import tell
+from cairn.cli.output import print_status
 from cairn.cli.references import UnknownReference
 
 templates_app = group("List and use pipeline templates.")
@@ -17,7 +17,7 @@ TemplateName = Annotated[str, typer.Argument(metavar="NAME", help="Name as liste
 
 
 @templates_app.command("list")
-@online("checks")
+@online("optional")
 async def list_templates(
     ctx: CliContext, name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this template.")] = None
 ) -> None:
@@ -26,25 +26,28 @@ async def list_templates(
     Example: cairn templates text-report > pipeline.yaml
     """
     if name is not None:
-        ctx.show(await _find(ctx, name), lambda one: ctx.screen.raw(one["text"]))
+        ctx.show(await _find(ctx, name), lambda template: ctx.output.raw(template["text"]))
         return
-    found = await ctx.client.list_templates()
-    rows = [(each["name"], each["title"], ", ".join(each["uses"]), each["description"]) for each in found["items"]]
-    ctx.show(found, lambda _: ctx.screen.table(("name", "title", "uses", "description"), rows))
+    page = await ctx.client.list_templates()
+    rows = [
+        (template["name"], template["title"], ", ".join(template["uses"]), template["description"])
+        for template in page["items"]
+    ]
+    ctx.show(page, lambda _: ctx.output.table(("name", "title", "uses", "description"), rows))
 
 
 @templates_app.command("show")
-@online("checks")
+@online("optional")
 async def show_template(ctx: CliContext, name: TemplateName) -> None:
     """Print a template as a definition to edit and apply.
 
     Example: cairn templates show ticket-triage > pipeline.yaml
     """
-    ctx.show(await _find(ctx, name), lambda one: ctx.screen.raw(one["text"]))
+    ctx.show(await _find(ctx, name), lambda template: ctx.output.raw(template["text"]))
 
 
 @templates_app.command("use")
-@online("saves")
+@online("write")
 async def use_template(ctx: CliContext, name: TemplateName) -> None:
     """Create a pipeline from a template.
 
@@ -53,14 +56,18 @@ async def use_template(ctx: CliContext, name: TemplateName) -> None:
     from cairn.documents import encode_json
 
     await _find(ctx, name)
-    made = await ctx.client.create_pipeline(encode_json({"template": name}), "application/json")
-    ctx.show(made, lambda one: ctx.screen.line(f"{one['pipeline_name']}: created  {one['pipeline_id']}"))
-    tell(f'Start it with: cairn run "{made["pipeline_name"]}"')
+    created = await ctx.client.create_pipeline(encode_json({"template": name}), "application/json")
+    ctx.show(
+        created, lambda pipeline: ctx.output.line(f"{pipeline['pipeline_name']}: created ({pipeline['pipeline_id']})")
+    )
+    print_status(f'Start it with: cairn run "{created["pipeline_name"]}"')
 
 
-async def _find(ctx: CliContext, name: str) -> Answer:
-    found = await ctx.client.list_templates()
-    named = [each for each in found["items"] if each["name"] == name]
-    if not named:
-        raise UnknownReference("template", name, f"There are: {', '.join(each['name'] for each in found['items'])}.")
-    return named[0]
+async def _find(ctx: CliContext, name: str) -> JsonObject:
+    page = await ctx.client.list_templates()
+    matches = [template for template in page["items"] if template["name"] == name]
+    if not matches:
+        raise UnknownReference(
+            "template", name, f"Available: {', '.join(template['name'] for template in page['items'])}."
+        )
+    return matches[0]
