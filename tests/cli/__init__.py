@@ -1,1 +1,1 @@
-"""The command line, against a real server and against a folder that it opens itself."""
+"""Tests of the command line, with a real server and without one."""

@@ -1,4 +1,4 @@
-"""Functions of the pipelines that the commands are tried on."""
+"""Functions of the pipelines in these tests."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import cairn
 
 
 @cairn.function("cli.echo")
-def echo(ctx: cairn.Ctx, **given: Any) -> Any:
-    ctx.log("heard", text=str(given.get("text")))
-    return given
+def echo(ctx: cairn.Ctx, **values: Any) -> Any:
+    ctx.log("received", text=str(values.get("text")))
+    return values
 
 
 @cairn.function("cli.fail_once")
 def fail_once(ctx: cairn.Ctx, mark: str) -> Any:
-    """Fails unless the mark is there."""
+    """Fails unless the file `mark` exists."""
     if not Path(mark).exists():
         raise ValueError("the mark is missing")
     return {"found": True}
@@ -25,7 +25,7 @@ def fail_once(ctx: cairn.Ctx, mark: str) -> Any:
 
 @cairn.function("cli.wait")
 def wait(ctx: cairn.Ctx, gate: str) -> Any:
-    """Until somebody opens the gate."""
+    """Waits until the file `gate` exists."""
     ctx.log("waiting for the gate")
     while not Path(gate).exists():
         time.sleep(0.02)
@@ -34,6 +34,6 @@ def wait(ctx: cairn.Ctx, gate: str) -> Any:
 
 @cairn.function("cli.refund")
 def refund(ctx: cairn.Ctx) -> Any:
-    """Gets its money moved by whoever allows it."""
+    """Proposes a refund, which needs approval."""
     proposed = {"amount": 99.99, "currency": "USD", "account": "4711"}
     return dict(ctx.propose_action("financial_transaction", proposed, "The customer asked.", 0.87, "high"))

@@ -1,4 +1,4 @@
-"""A server for the tests of a module, and folders without one."""
+"""Shells with a server, which is shared by the tests of a module, and without one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.server import Server
-from tests.cli.shell import ENVIRONMENT, HERE, Shell
+from tests.cli.shell import ENVIRONMENT, FOLDER, Shell
 from tests.databases import prepare
 
 PIPELINE = """\
@@ -37,15 +37,15 @@ checkpoints:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def functions_are_found() -> Iterator[None]:
-    sys.path.insert(0, str(HERE))
+def importable_functions() -> Iterator[None]:
+    sys.path.insert(0, str(FOLDER))
     yield
-    sys.path.remove(str(HERE))
+    sys.path.remove(str(FOLDER))
 
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a fresh shell; times are those of Greenwich."""
+    """A fresh environment in UTC."""
     for name in tuple(os.environ):
         if name == "NO_COLOR" or (name.startswith("CAIRN_") and name != "CAIRN_SIMULATION_CHARS_PER_SECOND"):
             monkeypatch.delenv(name)
@@ -62,27 +62,27 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture
-def served(server: Server) -> Shell:
-    """Commands beside the server."""
+def server_shell(server: Server) -> Shell:
+    """Runs commands on the server's data folder."""
     return Shell(server.data)
 
 
 @pytest.fixture
-def alone(tmp_path: Path) -> Shell:
-    """Commands on a folder of their own."""
+def local_shell(tmp_path: Path) -> Shell:
+    """Runs commands on a data folder without a server."""
     prepare(tmp_path / "cairn-data")
     return Shell(tmp_path / "cairn-data")
 
 
-@pytest.fixture(params=["served", "alone"])
+@pytest.fixture(params=["server_shell", "local_shell"])
 def shell(request: pytest.FixtureRequest) -> Shell:
-    """Commands with a server, and the same without."""
+    """Runs the test with a server and without one."""
     return request.getfixturevalue(request.param)
 
 
 @pytest.fixture
 def notes(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """A definition whose name only this test has."""
+    """A definition file. The name of the pipeline is unique to the test."""
     file = tmp_path / "notes.yaml"
     file.write_text(PIPELINE.replace("Notes", name_of(request), 1))
     return file

@@ -1,4 +1,4 @@
-"""Commands as a person or a script gives them."""
+"""Runs commands in this process or in one of their own."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import Any
 from cairn.cli.app import app
 
 CAIRN = str(Path(sys.executable).parent / "cairn")
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 ENVIRONMENT = {
     "CAIRN_FUNCTIONS": '["cli_functions"]',
-    "PYTHONPATH": os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH")))),
+    "PYTHONPATH": os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH")))),
     "TZ": "UTC",
 }
 
 
 @dataclass(frozen=True)
-class Said:
-    """How a command ended and what it said."""
+class CommandResult:
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -37,50 +37,52 @@ class Said:
 
 @dataclass(frozen=True)
 class Shell:
-    """Commands in this process, on one data folder, with its server or without."""
+    """Runs commands in this process on one data folder, with a server or without."""
 
     data: Path
 
-    def __call__(self, *words: str, code: int = 0, given: str = "") -> Said:
-        said = invoke(*words, "--data-dir", str(self.data), given=given)
-        assert said.code == code, f"cairn {' '.join(words)} ends with {said.code}, not {code}:\n{said.out}{said.err}"
-        return said
+    def __call__(self, *arguments: str, code: int = 0, stdin: str = "") -> CommandResult:
+        result = invoke(*arguments, "--data-dir", str(self.data), stdin=stdin)
+        assert result.code == code, (
+            f"cairn {' '.join(arguments)} exits with {result.code}, not {code}:\n{result.out}{result.err}"
+        )
+        return result
 
-    def json(self, *words: str, code: int = 0, given: str = "") -> Any:
-        return self(*words, "--json", code=code, given=given).json
+    def json(self, *arguments: str, code: int = 0, stdin: str = "") -> Any:
+        return self(*arguments, "--json", code=code, stdin=stdin).json
 
 
-def invoke(*words: str, given: str = "") -> Said:
-    """In this process. The streams stay open: the job engine's log keeps them."""
+def invoke(*arguments: str, stdin: str = "") -> CommandResult:
+    """Run a command in this process. The streams stay open, because the job engine's log handlers use them."""
     streams = {name: TextIOWrapper(BytesIO(), encoding="utf-8") for name in ("stdout", "stderr")}
-    streams["stdin"] = TextIOWrapper(BytesIO(given.encode()), encoding="utf-8")
-    before = {name: getattr(sys, name) for name in streams}
+    streams["stdin"] = TextIOWrapper(BytesIO(stdin.encode()), encoding="utf-8")
+    original = {name: getattr(sys, name) for name in streams}
     code = 0
     for name, stream in streams.items():
         setattr(sys, name, stream)
     try:
-        app(list(words), prog_name="cairn")
-    except SystemExit as ended:
-        code = int(ended.code or 0)
+        app(list(arguments), prog_name="cairn")
+    except SystemExit as system_exit:
+        code = int(system_exit.code or 0)
     finally:
-        for name, stream in before.items():
+        for name, stream in original.items():
             setattr(sys, name, stream)
-    out, err = (_written(streams[name]) for name in ("stdout", "stderr"))
-    return Said(code, out, err)
+    out, err = (_text_of(streams[name]) for name in ("stdout", "stderr"))
+    return CommandResult(code, out, err)
 
 
-def _written(stream: TextIOWrapper) -> str:
+def _text_of(stream: TextIOWrapper) -> str:
     stream.flush()
     content = stream.buffer
     assert isinstance(content, BytesIO)
     return content.getvalue().decode()
 
 
-def spawn(*words: str, data: Path, **options: Any) -> subprocess.Popen[str]:
-    """The command as a process of its own."""
+def spawn(*arguments: str, data: Path, **options: Any) -> subprocess.Popen[str]:
+    """Start a command in its own process."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CAIRN_")}
     return subprocess.Popen(
-        [CAIRN, *words, "--data-dir", str(data)],
+        [CAIRN, *arguments, "--data-dir", str(data)],
         env={**environment, **ENVIRONMENT},
         stdout=options.pop("stdout", subprocess.PIPE),
         stderr=options.pop("stderr", subprocess.PIPE),

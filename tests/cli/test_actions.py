@@ -1,4 +1,4 @@
-"""Actions in a terminal: shown, modified, reassigned, decided in a batch."""
+"""Commands for the approval of actions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ checkpoints:
 
 @pytest.fixture
 def refund(shell: Shell, tmp_path: Path) -> str:
-    """A pipeline whose run waits for an action to be allowed."""
+    """A pipeline whose run waits for the approval of an action."""
     name = f"Refund {tmp_path.name}"
     file = tmp_path / "refund.yaml"
     file.write_text(REFUND.format(name=name))
@@ -30,7 +30,7 @@ def refund(shell: Shell, tmp_path: Path) -> str:
     return name
 
 
-def test_an_action_is_corrected_and_approved(shell: Shell, refund: str) -> None:
+def test_an_action_is_approved_with_modified_parameters(shell: Shell, refund: str) -> None:
     shown = shell("approvals", "show", refund).out
     assert "financial_transaction" in shown
     assert "87%" in shown
@@ -44,21 +44,23 @@ def test_an_action_is_corrected_and_approved(shell: Shell, refund: str) -> None:
     assert shell("approve", refund, "--set", "amount", code=2).err == mentions("--set", "NAME=VALUE", "'amount'")
     shell("approve", refund, "--set", "amount=89.99", "--set", "account=4712", "-m", "By policy")
     shell("watch", refund)
-    made = json.loads(shell("artifacts", "show", f"{refund}@v1/refund").out)
-    assert made["parameters"] == {"amount": 89.99, "currency": "USD", "account": "4712"}
+    artifact = json.loads(shell("artifacts", "show", f"{refund}@v1/refund").out)
+    assert artifact["parameters"] == {"amount": 89.99, "currency": "USD", "account": "4712"}
     listed = shell("approvals", "corrections", "--operation", "financial_transaction").out
     assert listed.splitlines()[-1].split()[-2:] == ["amount,", "account"]
 
 
-def test_it_is_talked_about_handed_over_and_decided_with_others(shell: Shell, refund: str) -> None:
-    (asked,) = (one for one in shell.json("approvals", "list")["items"] if one["pipeline_name"] == refund)
+def test_an_approval_is_commented_assigned_and_decided_in_a_batch(shell: Shell, refund: str) -> None:
+    (approval,) = (
+        approval for approval in shell.json("approvals", "list")["items"] if approval["pipeline_name"] == refund
+    )
     assert shell("approvals", "comment", refund, "Verified with the policy").out == mentions("1")
     assert shell("approvals", "show", refund).out == mentions("admin", "Verified with the policy")
     assert shell("approvals", "assign", refund, "approver", "-m", "They know").out == mentions("approver")
     mine = shell.json("approvals", "list", "--mine", "--sort", "risk")["items"]
-    assert asked["approval_id"] in {one["approval_id"] for one in mine}
-    done = shell("approvals", "batch", "reject", asked["approval_id"], "-m", "Not today.")
-    assert re.findall(r"\d+", done.out) == ["1", "0"]
-    again = shell("approvals", "batch", "reject", asked["approval_id"], "-m", "Not today.", code=1)
-    assert re.findall(r"\d+", again.out.splitlines()[0]) == ["0", "1"]
+    assert approval["approval_id"] in {approval["approval_id"] for approval in mine}
+    result = shell("approvals", "batch", "reject", approval["approval_id"], "-m", "Not today.")
+    assert re.findall(r"\d+", result.out) == ["1", "0"]
+    repeated = shell("approvals", "batch", "reject", approval["approval_id"], "-m", "Not today.", code=1)
+    assert re.findall(r"\d+", repeated.out.splitlines()[0]) == ["0", "1"]
     shell("watch", refund, code=1)

@@ -1,4 +1,4 @@
-"""The agent library in the terminal."""
+"""Commands for the agent library."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def test_agents_are_listed_shown_saved_and_removed(shell: Shell, tmp_path: Path,
     assert listed[0].isupper()
     assert any(line.split()[:3] == ["tester", "Tester", "Cairn"] for line in listed)
     tester = shell.json("agents", "show", "tester")["description"]
-    assert [one["name"] for one in shell.json("agents", "list", tester)["items"]] == ["tester"]
+    assert [agent["name"] for agent in shell.json("agents", "list", tester)["items"]] == ["tester"]
     assert shell.json("agents", "list", "no-such-words")["items"] == []
     file = tmp_path / "checker.yaml"
     file.write_text(CHECKER)
     assert shell("agents", "apply", str(file)).out == mentions("fact-checker", "1")
-    assert shell("agents", "apply", "-", given=CHECKER).out == mentions("fact-checker", "1")
+    assert shell("agents", "apply", "-", stdin=CHECKER).out == mentions("fact-checker", "1")
     assert shell("agents", "show", "fact-checker").out == CHECKER
     assert shell.json("agents", "show", "fact-checker")["updated_by"]
     pipeline = f"pipeline_name: {name}\ncheckpoints:\n  - {{ key: check, agent: fact-checker, outputs: [facts.md] }}\n"
-    shell("apply", "-", given=pipeline)
+    shell("apply", "-", stdin=pipeline)
     assert shell("agents", "remove", "fact-checker", code=1).err == mentions("fact-checker", name)
-    shell("apply", "-", given=pipeline.replace("agent: fact-checker", "prompt: Check."))
+    shell("apply", "-", stdin=pipeline.replace("agent: fact-checker", "prompt: Check."))
     assert shell("agents", "remove", "fact-checker").err == mentions("fact-checker")
     history = [line.split()[-2] for line in shell("agents", "history", "fact-checker").out.splitlines()]
     assert history[1:] == ["admin", "admin"]
@@ -39,11 +39,11 @@ def test_agents_are_listed_shown_saved_and_removed(shell: Shell, tmp_path: Path,
     assert shell("agents", "show", "fact-checker", code=3).err == mentions("fact-checker")
 
 
-def test_what_is_wrong_is_told_with_file_line_and_column(alone: Shell, tmp_path: Path) -> None:
+def test_errors_in_an_agent_name_file_line_and_column(local_shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "agent.yaml"
     file.write_text("name: odd\nrole: You saw.\ntools: [saw]\n")
-    assert f"{file}:3:9: /tools/0: " in alone("agents", "apply", str(file), code=1).err
+    assert f"{file}:3:9: /tools/0: " in local_shell("agents", "apply", str(file), code=1).err
     file.write_text("role: You saw.\n")
-    assert alone("agents", "apply", str(file), code=1).err == mentions(file, "`name`")
+    assert local_shell("agents", "apply", str(file), code=1).err == mentions(file, "`name`")
     file.write_text("name: [\n")
-    assert f"{file}:" in alone("agents", "apply", str(file), code=1).err
+    assert f"{file}:" in local_shell("agents", "apply", str(file), code=1).err

@@ -1,4 +1,4 @@
-"""Errors are reported in one readable line, and by the exit code."""
+"""Error messages and exit codes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.cli.shell import Shell, invoke
 from tests.mentions import mentions
 
 
-def test_exit_codes_are_told() -> None:
+def test_every_exit_code_has_a_meaning() -> None:
     assert set(MEANINGS) == set(ExitCode)
 
 
@@ -38,44 +38,44 @@ def test_exit_codes_are_told() -> None:
         ("templates", "nothing"),
     ],
 )
-def test_what_is_not_there(served: Shell, words: tuple[str, ...]) -> None:
-    said = served(*words, code=ExitCode.NOT_FOUND)
-    assert said.out == ""
-    assert said.err.startswith("cairn: ")
-    assert said.err == mentions(words[-1].partition("@")[0].partition("/")[0])
-    assert said.err.count("\n") == 1
+def test_an_unknown_name_is_not_found(server_shell: Shell, words: tuple[str, ...]) -> None:
+    result = server_shell(*words, code=ExitCode.NOT_FOUND)
+    assert result.out == ""
+    assert result.err.startswith("cairn: ")
+    assert result.err == mentions(words[-1].partition("@")[0].partition("/")[0])
+    assert result.err.count("\n") == 1
 
 
-def test_a_name_that_fits_several_lists_them(served: Shell, notes: Path, name: str) -> None:
+def test_an_ambiguous_name_lists_the_candidates(server_shell: Shell, notes: Path, name: str) -> None:
     for number in ("one", "two"):
         text = notes.read_text().replace(name, f"{name} {number}")
         notes.write_text(text)
-        served("apply", str(notes))
+        server_shell("apply", str(notes))
         notes.write_text(text.replace(f"{name} {number}", name))
-    said = served("run", name, code=ExitCode.NOT_FOUND)
-    first, *candidates = said.err.splitlines()
+    result = server_shell("run", name, code=ExitCode.NOT_FOUND)
+    first, *candidates = result.err.splitlines()
     assert first == mentions("cairn: ", f"{name!r}")
     assert sorted(line.split("  ")[-1] for line in candidates) == [f"{name} one", f"{name} two"]
 
 
-def test_a_checkpoint_that_is_not_there_names_those_that_are(served: Shell, notes: Path, name: str) -> None:
-    served("apply", str(notes))
-    served("run", name, "--detach")
-    said = served("show", f"{name}/wrong", code=ExitCode.NOT_FOUND)
-    assert said.err == mentions(f"{name}@v1", "'wrong'", "write, echo")
-    assert served("show", f"{name}/echo", code=3).err == mentions("Say it again", f"{name}@v1")
+def test_an_unknown_checkpoint_lists_the_available_ones(server_shell: Shell, notes: Path, name: str) -> None:
+    server_shell("apply", str(notes))
+    server_shell("run", name, "--detach")
+    result = server_shell("show", f"{name}/wrong", code=ExitCode.NOT_FOUND)
+    assert result.err == mentions(f"{name}@v1", "'wrong'", "write, echo")
+    assert server_shell("show", f"{name}/echo", code=3).err == mentions("Say it again", f"{name}@v1")
 
 
-def test_nobody_answers() -> None:
+def test_no_server_at_the_address() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{probe.getsockname()[1]}"
-    said = invoke("runs", "--server", address)
-    assert (said.code, said.err) == (4, mentions("cairn: ", address))
+    result = invoke("runs", "--server", address)
+    assert (result.code, result.err) == (4, mentions("cairn: ", address))
 
 
-def test_somebody_else_answers(tmp_path: Path) -> None:
-    """A web server that is not Cairn."""
+def test_another_web_server_at_the_address(tmp_path: Path) -> None:
+    """The server at the address is not Cairn."""
     script = "import http.server; s = http.server.HTTPServer(('127.0.0.1', 0), http.server.SimpleHTTPRequestHandler)"
     script += "; print(s.server_port, flush=True); s.serve_forever()"
     with subprocess.Popen(
@@ -83,19 +83,19 @@ def test_somebody_else_answers(tmp_path: Path) -> None:
     ) as other:
         assert other.stdout is not None
         address = f"http://127.0.0.1:{other.stdout.readline().strip()}"
-        said = invoke("runs", "--server", address)
+        result = invoke("runs", "--server", address)
         other.kill()
-    assert (said.code, said.err) == (4, mentions(address, "404"))
+    assert (result.code, result.err) == (4, mentions(address, "404"))
 
 
-def test_a_wrong_token(server: Server) -> None:
-    said = invoke("runs", "--server", server.address, "--token", "wrong")
-    assert said.code == ExitCode.FORBIDDEN
-    assert said.err == mentions("cairn: ")
+def test_an_invalid_token_is_forbidden(server: Server) -> None:
+    result = invoke("runs", "--server", server.address, "--token", "wrong")
+    assert result.code == ExitCode.FORBIDDEN
+    assert result.err == mentions("cairn: ")
     assert invoke("runs", "--server", server.address).code == ExitCode.FORBIDDEN
 
 
-def test_a_token_from_the_environment(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_token_is_read_from_the_environment(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAIRN_TOKEN", TOKEN)
     monkeypatch.setenv("CAIRN_SERVER", server.address)
     assert invoke("status", "--json").json["address"] == server.address
@@ -103,91 +103,91 @@ def test_a_token_from_the_environment(server: Server, monkeypatch: pytest.Monkey
     assert invoke("status", "--data-dir", str(server.data)).code == 0
 
 
-def test_the_local_token_goes_to_its_own_server_alone(server: Server, tmp_path: Path) -> None:
+def test_the_local_token_is_sent_to_its_own_server_only(server: Server, tmp_path: Path) -> None:
     """Naming another server together with --data-dir does not send it the token of that folder."""
     written = json.loads((server.data / "server.json").read_text())
     (tmp_path / "server.json").write_text(json.dumps({**written, "address": "http://127.0.0.1:1"}))
-    said = invoke("runs", "--server", server.address, "--data-dir", str(tmp_path))
-    assert said.code == ExitCode.FORBIDDEN
+    result = invoke("runs", "--server", server.address, "--data-dir", str(tmp_path))
+    assert result.code == ExitCode.FORBIDDEN
 
 
-def test_a_refusal_says_what_is_possible(served: Shell, notes: Path, name: str) -> None:
-    served("apply", str(notes))
-    served("run", name, "--detach")
-    said = served("resume", name, code=1)
-    assert said.err.startswith("cairn: ")
-    assert "Traceback" not in said.err
+def test_a_conflict_is_reported_without_a_traceback(server_shell: Shell, notes: Path, name: str) -> None:
+    server_shell("apply", str(notes))
+    server_shell("run", name, "--detach")
+    result = server_shell("resume", name, code=1)
+    assert result.err.startswith("cairn: ")
+    assert "Traceback" not in result.err
 
 
-def test_wrong_answers_are_told_per_field(served: Shell, notes: Path, name: str) -> None:
-    served("apply", str(notes))
-    served("run", name, "--detach")
-    said = served("submit", name, "--answers", '{"count": "many", "txt": 1}', code=1)
-    told = {line.strip().partition(":")[0] for line in said.err.splitlines()[1:]}
-    assert told == {"/fields/text", "/fields/count", "/fields/txt"}
-    missing = served("submit", name, "--answers", '{"text": "x", "paper": "not-there.txt"}', code=2)
+def test_invalid_answers_are_reported_per_field(server_shell: Shell, notes: Path, name: str) -> None:
+    server_shell("apply", str(notes))
+    server_shell("run", name, "--detach")
+    result = server_shell("submit", name, "--answers", '{"count": "many", "txt": 1}', code=1)
+    output = {line.strip().partition(":")[0] for line in result.err.splitlines()[1:]}
+    assert output == {"/fields/text", "/fields/count", "/fields/txt"}
+    missing = server_shell("submit", name, "--answers", '{"text": "x", "paper": "not-there.txt"}', code=2)
     assert missing.err == mentions("not-there.txt", os.strerror(ENOENT).lower())
-    assert served("submit", name, "--answers", "{", code=2).err == mentions("--answers", "JSON")
-    assert served("submit", name, "--answers", "[1]", code=2).err == mentions("--answers", "JSON")
-    assert served("submit", name, code=2).err == mentions("--answers", "--field")
+    assert server_shell("submit", name, "--answers", "{", code=2).err == mentions("--answers", "JSON")
+    assert server_shell("submit", name, "--answers", "[1]", code=2).err == mentions("--answers", "JSON")
+    assert server_shell("submit", name, code=2).err == mentions("--answers", "--field")
 
 
-def test_faults_of_a_definition_have_their_place(served: Shell, tmp_path: Path) -> None:
-    """File, line and column, in the form that editors take; also for YAML that cannot be read."""
+def test_definition_errors_name_file_line_and_column(server_shell: Shell, tmp_path: Path) -> None:
+    """Also for YAML that cannot be parsed. The format is one that editors can open."""
     file = tmp_path / "wrong.yaml"
     file.write_text("pipeline_name: Wrong\ncheckpoints:\n  - key: a\n    function: not.there\n    outputs: [a.json]\n")
-    said = served("validate", str(file), code=1)
-    assert said.out.startswith(f"{file}:4:")
-    applied = served("apply", str(file), code=1)
+    result = server_shell("validate", str(file), code=1)
+    assert result.out.startswith(f"{file}:4:")
+    applied = server_shell("apply", str(file), code=1)
     assert applied.err.splitlines()[1].strip().startswith(f"{file}:4:")
     file.write_text("pipeline_name: [\n")
-    assert served("validate", str(file), code=1).out.startswith(f"{file}:2:")
-    assert served("apply", str(file), code=1).err.splitlines()[1].strip().startswith(f"{file}:2:")
-    assert served("diff", str(file), code=1).err.splitlines()[1].strip().startswith(f"{file}:2:")
-    assert served("apply", str(tmp_path / "none.yaml"), code=2).err == mentions(os.strerror(ENOENT).lower())
+    assert server_shell("validate", str(file), code=1).out.startswith(f"{file}:2:")
+    assert server_shell("apply", str(file), code=1).err.splitlines()[1].strip().startswith(f"{file}:2:")
+    assert server_shell("diff", str(file), code=1).err.splitlines()[1].strip().startswith(f"{file}:2:")
+    assert server_shell("apply", str(tmp_path / "none.yaml"), code=2).err == mentions(os.strerror(ENOENT).lower())
 
 
-def test_wrong_words_are_a_usage_error(served: Shell) -> None:
-    assert served("frobnicate", code=2).code == 2
-    assert served("run", code=2).code == 2
-    assert served("rollback", "x", code=3).code == 3
+def test_unknown_commands_and_missing_arguments_are_usage_errors(server_shell: Shell) -> None:
+    assert server_shell("frobnicate", code=2).code == 2
+    assert server_shell("run", code=2).code == 2
+    assert server_shell("rollback", "x", code=3).code == 3
 
 
-def test_a_folder_without_data_is_not_made_by_looking(tmp_path: Path) -> None:
+def test_reading_does_not_create_a_data_folder(tmp_path: Path) -> None:
     shell = Shell(tmp_path / "nowhere")
     assert shell("runs", code=4).err == mentions(shell.data, "--data-dir", "--server")
     assert shell("doctor", code=4).code == 4
     assert not shell.data.exists()
 
 
-def test_a_stale_server_file_is_recognised(alone: Shell, notes: Path) -> None:
-    """The process that wrote it is dead."""
-    alone("apply", str(notes))
+def test_a_stale_server_file_is_ignored(local_shell: Shell, notes: Path) -> None:
+    """The process that wrote the file has ended."""
+    local_shell("apply", str(notes))
     dead = subprocess.Popen(["true"])
     dead.wait()
-    file = alone.data / "server.json"
+    file = local_shell.data / "server.json"
     token = json.loads(file.read_text())["token"]
     file.write_text(json.dumps({"address": "http://127.0.0.1:9", "token": token, "pid": dead.pid, "version": "0"}))
-    assert len(alone.json("pipelines")["items"]) == 1
+    assert len(local_shell.json("pipelines")["items"]) == 1
     assert json.loads(file.read_text()) == {"token": token}
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_held_folder_names_its_holder(alone: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded_server, "LOCK_SECONDS", 0.1)
-    alone.data.mkdir(exist_ok=True)
-    lock = FolderLock(alone.data)
+def test_a_locked_folder_names_the_process_that_holds_it(local_shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded_server, "LOCK_TIMEOUT_SECONDS", 0.1)
+    local_shell.data.mkdir(exist_ok=True)
+    lock = FolderLock(local_shell.data)
     lock.acquire()
     try:
-        said = alone("apply", "--template", "text-report", code=4)
+        result = local_shell("apply", "--template", "text-report", code=4)
     finally:
         lock.release()
-    assert said.err == mentions(os.getpid())
+    assert result.err == mentions(os.getpid())
 
 
-def test_a_damaged_or_newer_database(alone: Shell) -> None:
-    alone.data.mkdir(exist_ok=True)
-    (alone.data / "cairn.db").write_bytes(b"not a database, but long enough to look at" * 100)
-    assert alone("runs", code=4).err == mentions("file is not a database")
-    (found,) = alone.json("doctor", code=1)["findings"]
+def test_a_damaged_database_is_reported(local_shell: Shell) -> None:
+    local_shell.data.mkdir(exist_ok=True)
+    (local_shell.data / "cairn.db").write_bytes(b"not a database, but long enough to look at" * 100)
+    assert local_shell("runs", code=4).err == mentions("file is not a database")
+    (found,) = local_shell.json("doctor", code=1)["findings"]
     assert (found["what"], found["verdict"]) == ("database", "fault")

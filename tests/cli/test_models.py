@@ -1,4 +1,4 @@
-"""Models in a terminal."""
+"""Commands for models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.cli.shell import Shell
 from tests.mentions import mentions
 
 
-def test_models(shell: Shell) -> None:
+def test_models_are_listed(shell: Shell) -> None:
     listed = shell("models").out.splitlines()
     assert listed[0] == mentions("simulated:default")
     assert listed[1] == mentions("genai-prices")
@@ -18,7 +18,7 @@ def test_models(shell: Shell) -> None:
     assert shell.json("models")["is_simulated"] is True
 
 
-def test_a_model_is_tried_out(shell: Shell) -> None:
+def test_a_model_is_tested(shell: Shell) -> None:
     told = shell("models", "test").out
     assert told == mentions("simulated:default", "'ready'", "$0.000000")
     failed = shell("models", "test", "simulated:rate-limit", code=1).out

@@ -1,4 +1,4 @@
-"""Rules in a terminal, with a server and without."""
+"""Commands for rules, audits and the emergency stop."""
 
 from __future__ import annotations
 
@@ -19,100 +19,102 @@ checkpoints:
 ASK = APPROVE.replace("auto_approve: true, audit_sample_percentage: 100", "timeout_seconds: 60, on_timeout: escalate")
 
 
-def written(folder: Path, text: str) -> str:
+def write_rules(folder: Path, text: str) -> str:
     file = folder / "rules.yaml"
     file.write_text(text)
     return str(file)
 
 
-def filled(shell: Shell, name: str) -> None:
+def submit_form(shell: Shell, name: str) -> None:
     shell("run", name, "--detach")
     shell("submit", name, "--field", "text=One.")
 
 
 def test_rules_are_checked(shell: Shell, tmp_path: Path) -> None:
-    file = written(tmp_path, ASK)
+    file = write_rules(tmp_path, ASK)
     assert shell("rules", "check", file).out.splitlines() == [
         mentions(f"{file}:4:48: /checkpoints/0/action/on_timeout: "),
         mentions(f"{file}: ", "1"),
     ]
-    wrong = shell("rules", "check", written(tmp_path, "checkpoints:\n  - name: 5\n"), code=1)
+    wrong = shell("rules", "check", write_rules(tmp_path, "checkpoints:\n  - name: 5\n"), code=1)
     assert wrong.out.splitlines()[-1].startswith(f"{file}:2:11: /checkpoints/0/name: ")
-    assert shell.json("rules", "check", "-", given=APPROVE)["valid"] is True
+    assert shell.json("rules", "check", "-", stdin=APPROVE)["valid"] is True
     assert '"urn:cairn:schema:rules:1.0"' in invoke("rules", "schema").out
 
 
-def test_from_a_file_into_force_and_away(shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:
+def test_rules_are_applied_explained_and_removed(shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:
     shell("apply", str(notes))
-    file = written(tmp_path, APPROVE)
+    file = write_rules(tmp_path, APPROVE)
     assert shell("rules", "apply", file, "--pipeline", name, "-m", "first").out == mentions(name, "1")
     assert shell("rules", "apply", file, "--pipeline", name).out == mentions(name, "1")
     assert shell("rules", "show", "--pipeline", name).out == APPROVE
-    filled(shell, name)
+    submit_form(shell, name)
     assert shell("watch", name).out.splitlines()[-1] == mentions(f"{name}@v1 completed", "2")
     listed = shell("rules").out
     assert next(line for line in listed.splitlines() if name in line).split()[-2:] == ["full", "1"]
-    shell("rules", "apply", written(tmp_path, ASK), "--pipeline", name)
+    shell("rules", "apply", write_rules(tmp_path, ASK), "--pipeline", name)
     assert shell("rules", "show", "--pipeline", name, "--version", "1").out == APPROVE
     versions = shell("rules", "versions", "--pipeline", name).out.splitlines()
     assert [line.split()[0] for line in versions[1:]] == ["2", "1"]
     assert versions[-1].endswith("first")
-    told = shell("rules", "diff", "--from", "1", "--to", "2", "--pipeline", name).out
-    assert "+    action: { timeout_seconds: 60, on_timeout: escalate }" in told
-    filled(shell, name)
+    output = shell("rules", "diff", "--from", "1", "--to", "2", "--pipeline", name).out
+    assert "+    action: { timeout_seconds: 60, on_timeout: escalate }" in output
+    submit_form(shell, name)
     shell("watch", name, code=6)
-    why = shell("rules", "explain", f"{name}@v2/write").out
-    assert why.splitlines() == [
+    explanation = shell("rules", "explain", f"{name}@v2/write").out
+    assert explanation.splitlines() == [
         mentions("'Results are fine'", "2"),
         "",
         mentions("Results are fine"),
         mentions("kind", "completion"),
     ]
     assert shell("rules", "remove", "--pipeline", name).out == mentions(name, "3")
-    refused = shell("rules", "apply", written(tmp_path, "checkpoints: 5\n"), "--pipeline", name, code=1)
+    refused = shell("rules", "apply", write_rules(tmp_path, "checkpoints: 5\n"), "--pipeline", name, code=1)
     assert refused.err.splitlines()[1].startswith(f"  {tmp_path / 'rules.yaml'}:1:14: /checkpoints: ")
 
 
-def test_samples_and_backtests(shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:
+def test_audits_and_backtests(shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:
     shell("apply", str(notes))
-    file = written(tmp_path, APPROVE)
-    filled(shell, name)
+    file = write_rules(tmp_path, APPROVE)
+    submit_form(shell, name)
     shell("watch", name, code=6)
     shell("approve", name)
     compare_text("cli/backtest.txt", plain(shell("rules", "backtest", file, "--pipeline", name).out))
-    wrong = shell("rules", "backtest", written(tmp_path, "a: 1\n"), code=1)
+    wrong = shell("rules", "backtest", write_rules(tmp_path, "a: 1\n"), code=1)
     assert wrong.err.splitlines()[1] == mentions(f"{file}:1:1", "`a`")
-    shell("rules", "apply", written(tmp_path, APPROVE), "--pipeline", name)
-    filled(shell, name)
+    shell("rules", "apply", write_rules(tmp_path, APPROVE), "--pipeline", name)
+    submit_form(shell, name)
     shell("watch", name)
-    [sampled] = shell.json("rules", "audits", "--pipeline", name)["items"]
-    said = shell("rules", "review", sampled["approval_id"], "--disagree", "-m", "too quick").out
-    assert said == mentions("Results are fine", "admin")
+    [audit] = shell.json("rules", "audits", "--pipeline", name)["items"]
+    result = shell("rules", "review", audit["approval_id"], "--disagree", "-m", "too quick").out
+    assert result == mentions("Results are fine", "admin")
     assert shell.json("rules", "audits", "--pipeline", name)["items"] == []
     [reviewed] = shell.json("rules", "audits", "--pipeline", name, "--all")["items"]
     assert (reviewed["review"]["by"], reviewed["review"]["agrees"]) == ("admin", False)
 
 
-def test_one_command_stops_everything(alone: Shell, notes: Path, name: str, tmp_path: Path) -> None:
-    alone("apply", str(notes))
-    alone("rules", "apply", written(tmp_path, APPROVE))
-    assert (alone.data / "rules.yaml").read_text() == APPROVE
-    assert alone("rules", "stop", code=2).err == mentions("--reason")
+def test_the_emergency_stop_stops_automatic_approvals(
+    local_shell: Shell, notes: Path, name: str, tmp_path: Path
+) -> None:
+    local_shell("apply", str(notes))
+    local_shell("rules", "apply", write_rules(tmp_path, APPROVE))
+    assert (local_shell.data / "rules.yaml").read_text() == APPROVE
+    assert local_shell("rules", "stop", code=2).err == mentions("--reason")
     for reason in ("Refunds look odd", "A bad model"):
-        assert alone("rules", "stop", "-m", reason).out == mentions("admin", reason)
-        assert alone("rules", "list").out.splitlines()[0] == mentions("admin", reason)
-    filled(alone, name)
-    alone("watch", name, code=6)
-    (considered,) = alone.json("rules", "explain", f"{name}/write")["considered"]
-    assert considered["rule"] == "Results are fine"
-    alone("rules", "lift-stop")
-    assert alone.json("rules", "list")["emergency_stop"]["stopped"] is False
-    assert "admin" in alone("rules", "stop-history").out.splitlines()[-1]
+        assert local_shell("rules", "stop", "-m", reason).out == mentions("admin", reason)
+        assert local_shell("rules", "list").out.splitlines()[0] == mentions("admin", reason)
+    submit_form(local_shell, name)
+    local_shell("watch", name, code=6)
+    (rule,) = local_shell.json("rules", "explain", f"{name}/write")["considered"]
+    assert rule["rule"] == "Results are fine"
+    local_shell("rules", "lift-stop")
+    assert local_shell.json("rules", "list")["emergency_stop"]["stopped"] is False
+    assert "admin" in local_shell("rules", "stop-history").out.splitlines()[-1]
 
 
-def test_what_is_wrong_in_the_file_is_told(alone: Shell) -> None:
-    alone.data.mkdir(exist_ok=True)
-    (alone.data / "rules.yaml").write_text("checkpoints: 5\n")
-    said = alone("rules", "apply", "-", given="")
-    assert re.findall(r"\d+", said.out) == ["0", "0"]
-    assert alone("rules", "show").out == ""
+def test_errors_in_the_rules_file_do_not_block_saving(local_shell: Shell) -> None:
+    local_shell.data.mkdir(exist_ok=True)
+    (local_shell.data / "rules.yaml").write_text("checkpoints: 5\n")
+    result = local_shell("rules", "apply", "-", stdin="")
+    assert re.findall(r"\d+", result.out) == ["0", "0"]
+    assert local_shell("rules", "show").out == ""

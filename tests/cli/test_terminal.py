@@ -1,4 +1,4 @@
-"""On a terminal there are colours and questions, in a pipe there are none."""
+"""Commands on a terminal: colors, progress and forms."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import pytest
 from tests.cli.shell import CAIRN, ENVIRONMENT, Shell
 
 pytestmark = pytest.mark.e2e
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Terminal:
-    """A command that believes that a person sits before it."""
+    """A command that runs on a pseudo-terminal."""
 
     def __init__(self, *words: str, data: Path) -> None:
         self._leader, follower = pty.openpty()
@@ -35,17 +35,17 @@ class Terminal:
         os.close(follower)
         self.text = ""
 
-    def until(self, wanted: str) -> None:
-        """Read on until it is there."""
+    def until(self, text: str) -> None:
+        """Read until the text appears."""
         deadline = time.monotonic() + 30
-        while wanted not in self.plain:
+        while text not in self.plain:
             assert time.monotonic() < deadline, self.text
             assert self._read(), self.text
 
-    def until_again(self, wanted: str) -> None:
-        """Read on until it is there once more: what is typed is shown as well."""
-        self.until(wanted)
-        while self.plain.count(wanted) < 2:
+    def until_again(self, text: str) -> None:
+        """Read until the text appears a second time. The terminal echoes the input, which is the first time."""
+        self.until(text)
+        while self.plain.count(text) < 2:
             assert self._read(), self.text
 
     def type(self, line: str) -> None:
@@ -61,69 +61,69 @@ class Terminal:
         if not select.select([self._leader], [], [], 30)[0]:
             return False
         try:
-            piece = os.read(self._leader, 65536)
+            chunk = os.read(self._leader, 65536)
         except OSError:  # the other end is closed
             return False
-        self.text += piece.decode(errors="replace")
-        return bool(piece)
+        self.text += chunk.decode(errors="replace")
+        return bool(chunk)
 
     @property
     def plain(self) -> str:
-        return COLOUR.sub("", self.text)
+        return COLOR.sub("", self.text)
 
 
-def test_tables_have_colours(served: Shell, notes: Path, name: str) -> None:
-    served("apply", str(notes))
-    served("run", name, "--detach")
-    shown = Terminal("runs", name, data=served.data)
-    assert shown.end() == 0
-    assert COLOUR.search(shown.text)
-    assert "in_progress" in shown.plain
-    assert not COLOUR.search(served("runs", name).out)
+def test_tables_have_colors_on_a_terminal(server_shell: Shell, notes: Path, name: str) -> None:
+    server_shell("apply", str(notes))
+    server_shell("run", name, "--detach")
+    terminal = Terminal("runs", name, data=server_shell.data)
+    assert terminal.end() == 0
+    assert COLOR.search(terminal.text)
+    assert "in_progress" in terminal.plain
+    assert not COLOR.search(server_shell("runs", name).out)
 
 
-def test_a_followed_run_shows_how_far_it_is(served: Shell) -> None:
-    served("apply", "--template", "text-report")
-    followed = Terminal("run", "Text report", data=served.data)
-    assert followed.end() == 6
-    assert "cairn approve 'Text report@v" in followed.plain
-    assert "3/4" in followed.plain
+def test_a_followed_run_shows_its_progress(server_shell: Shell) -> None:
+    server_shell("apply", "--template", "text-report")
+    terminal = Terminal("run", "Text report", data=server_shell.data)
+    assert terminal.end() == 6
+    assert "cairn approve 'Text report@v" in terminal.plain
+    assert "3/4" in terminal.plain
 
 
-def test_a_form_is_asked_field_by_field(served: Shell, notes: Path, name: str, tmp_path: Path) -> None:
-    """An invalid answer is asked for again, and nothing that was entered is lost."""
+def test_a_form_is_filled_in_field_by_field(server_shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:
+    """An invalid answer is asked for again, and the other answers are kept."""
     paper = tmp_path / "paper.txt"
     paper.write_text("On paper.")
-    served("apply", str(notes))
-    served("run", name, "--detach")
-    asked = Terminal("submit", f"{name}/write", data=served.data)
-    asked.until("What is new?")
-    asked.type("First line")
-    asked.type("Second line")
-    asked.type(".")
-    asked.until("How many?")
-    asked.type("many")
-    asked.until("2.5")  # an example of a number
-    asked.type("7")
-    asked.until("Is it urgent?")
-    asked.type("y")
-    asked.until("A paper")
-    asked.type("not-there.txt")
-    asked.until_again("not-there.txt")
-    asked.type(str(paper))
-    assert asked.end() == 0
-    served("watch", name, code=6)
-    answers = served.json("forms", "show", f"{name}/write")["values"]
+    server_shell("apply", str(notes))
+    server_shell("run", name, "--detach")
+    terminal = Terminal("submit", f"{name}/write", data=server_shell.data)
+    terminal.until("What is new?")
+    terminal.type("First line")
+    terminal.type("Second line")
+    terminal.type(".")
+    terminal.until("How many?")
+    terminal.type("many")
+    terminal.until("2.5")  # an example of a number
+    terminal.type("7")
+    terminal.until("Is it urgent?")
+    terminal.type("y")
+    terminal.until("A paper")
+    terminal.type("not-there.txt")
+    terminal.until_again("not-there.txt")
+    terminal.type(str(paper))
+    assert terminal.end() == 0
+    server_shell("watch", name, code=6)
+    answers = server_shell.json("forms", "show", f"{name}/write")["values"]
     assert (answers["text"], answers["count"], answers["urgent"]) == ("First line\nSecond line", 7, True)
     assert answers["paper"]
 
 
-def test_what_would_steer_a_terminal_is_made_plain(served: Shell, tmp_path: Path) -> None:
-    """Names and contents come from anywhere."""
+def test_control_characters_are_escaped_on_a_terminal(server_shell: Shell, tmp_path: Path) -> None:
+    """Names and contents are untrusted."""
     file = tmp_path / "hostile.yaml"
     file.write_text('pipeline_name: "Red \\e[31m alert"\ncheckpoints:\n  - key: a\n    form: [{ name: text }]\n')
-    served("apply", str(file))
-    shown = Terminal("pipelines", data=served.data)
-    assert shown.end() == 0
-    assert "\x1b[31m alert" not in shown.text
-    assert "\\x1b[31m alert" in shown.plain
+    server_shell("apply", str(file))
+    terminal = Terminal("pipelines", data=server_shell.data)
+    assert terminal.end() == 0
+    assert "\x1b[31m alert" not in terminal.text
+    assert "\\x1b[31m alert" in terminal.plain

@@ -13,13 +13,13 @@ from tests.cli.shell import invoke
 
 
 @pytest.mark.parametrize("words", [("--version",), ("version",), ("--version", "runs")])
-def test_the_versions_in_one_line(words: tuple[str, ...]) -> None:
-    said = invoke(*words)
+def test_versions_in_one_line(words: tuple[str, ...]) -> None:
+    result = invoke(*words)
     expected = f"cairn {__version__} (Python {platform.python_version()}, SQLite {sqlite3.sqlite_version})\n"
-    assert (said.code, said.out, said.err) == (0, expected, "")
+    assert (result.code, result.out, result.err) == (0, expected, "")
 
 
-def test_the_versions_as_json() -> None:
-    said = invoke("version", "--json")
+def test_versions_as_json() -> None:
+    result = invoke("version", "--json")
     found = {"version": __version__, "python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
-    assert (said.code, json.loads(said.out)) == (0, found)
+    assert (result.code, json.loads(result.out)) == (0, found)

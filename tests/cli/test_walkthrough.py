@@ -1,4 +1,4 @@
-"""A pipeline from its definition to its end and back: the same output with a server and without."""
+"""Whole workflows. The output is the same with a server and without one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.databases import PostgresServer
 from tests.mentions import mentions
 
 
-def test_from_a_file_to_the_end(shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:
+def test_a_run_from_its_definition_to_completion(shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:
     (checked,) = shell.json("validate", str(notes))
     assert checked["valid"] is True
     assert shell("apply", str(notes)).out == mentions(name, "1")
@@ -27,19 +27,19 @@ def test_from_a_file_to_the_end(shell: Shell, notes: Path, name: str, tmp_path: 
     assert waiting.out.splitlines()[-1] == mentions("Write the notes", f"cairn approve '{name}@v1/write'")
     assert '"count":12345678901234567890' in shell("artifacts", "show", f"{name}@v1/notes").out.replace(" ", "")
     assert shell("approve", name).out.startswith("Write the notes: completed\n")
-    done = shell("watch", name)
-    assert done.out.splitlines()[-1] == mentions(f"{name}@v1 completed", "2")
+    followed = shell("watch", name)
+    assert followed.out.splitlines()[-1] == mentions(f"{name}@v1 completed", "2")
     run = shell.json("show", name)
     assert [(item["key"], item["status"]) for item in run["checkpoints"]] == [
         ("write", "completed"),
         ("echo", "completed"),
     ]
-    assert "heard" in shell("logs", f"{name}/echo").out
-    assert {e["event_type"] for e in shell.json("events", name)["items"]} >= {"run_started", "run_completed"}
+    assert "received" in shell("logs", f"{name}/echo").out
+    assert {event["event_type"] for event in shell.json("events", name)["items"]} >= {"run_started", "run_completed"}
     assert shell.json("audit", "verify", "--run", name)["valid"] is True
 
 
-def test_revised_rejected_and_tried_again(shell: Shell, notes: Path, name: str) -> None:
+def test_work_is_revised_rejected_and_retried(shell: Shell, notes: Path, name: str) -> None:
     shell("apply", str(notes))
     shell("run", name, "--detach")
     shell("submit", name, "--field", "text=One.", "--field", "urgent=true")
@@ -57,7 +57,7 @@ def test_revised_rejected_and_tried_again(shell: Shell, notes: Path, name: str) 
     assert "PREVIOUS VERSION" not in shell("context", f"{name}@v2/write").out  # v1 completed nothing
 
 
-def test_back_and_forth(shell: Shell, notes: Path, name: str) -> None:
+def test_a_rollback_is_previewed_created_and_undone(shell: Shell, notes: Path, name: str) -> None:
     """A rollback is previewed, created, listed and undone."""
     shell("apply", str(notes))
     for version in ("v1", "v2"):
@@ -69,24 +69,24 @@ def test_back_and_forth(shell: Shell, notes: Path, name: str) -> None:
     plan = shell("rollback", f"{name}@v2", "--to-run", f"{name}@v1", "--dry-run").out
     assert plan.splitlines()[0] == mentions("1 run", "0 executions", "2 artifacts")
     assert [run["run_version"] for run in shell.json("runs", name)["items"]] == [2, 1]
-    made = shell.json("rollback", f"{name}@v2", "--to-run", f"{name}@v1", "--reason", "v1 was better")
+    created = shell.json("rollback", f"{name}@v2", "--to-run", f"{name}@v1", "--reason", "v1 was better")
     assert [run["run_version"] for run in shell.json("runs", name)["items"]] == [1]
     listed = shell("rollbacks", "--pipeline", name).out
-    assert made["rollback_id"][:8] in listed
-    assert shell.json("rollbacks", "show", made["rollback_id"][:8])["can_undo"] is True
-    assert "v1 was better" in shell("rollbacks", "show", made["rollback_id"][:8]).out
-    shell("undo", made["rollback_id"][:8])
+    assert created["rollback_id"][:8] in listed
+    assert shell.json("rollbacks", "show", created["rollback_id"][:8])["can_undo"] is True
+    assert "v1 was better" in shell("rollbacks", "show", created["rollback_id"][:8]).out
+    shell("undo", created["rollback_id"][:8])
     assert [run["run_version"] for run in shell.json("runs", name)["items"]] == [2, 1]
     shell("rollback", f"{name}@v2", "--to", "start")
     assert shell.json("show", name)["checkpoints"][0]["waiting_on"] == "human_form"
 
 
-def test_steered(shell: Shell, notes: Path, name: str) -> None:
+def test_a_run_is_started_paused_resumed_and_cancelled(shell: Shell, notes: Path, name: str) -> None:
     shell("apply", str(notes))
-    made = shell.json("run", name, "--no-start")
-    assert made["status"] == "not_started"
+    created = shell.json("run", name, "--no-start")
+    assert created["status"] == "not_started"
     assert shell("start", name).out.startswith(f"{name}@v1: in_progress")
-    assert shell("pause", made["run_id"][:8]).out.startswith(f"{name}@v1: paused")
+    assert shell("pause", created["run_id"][:8]).out.startswith(f"{name}@v1: paused")
     assert shell("watch", name, code=6).out.splitlines()[-2] == mentions(f"cairn resume '{name}@v1'")
     assert shell("resume", name).out.startswith(f"{name}@v1: in_progress")
     assert shell("cancel", f"{name}/write").out.startswith("Write the notes: cancelled")
@@ -99,7 +99,7 @@ def test_steered(shell: Shell, notes: Path, name: str) -> None:
     assert [run["test"] for run in shell.json("runs", name, "--tests")["items"]] == [True, False]
 
 
-def test_decided_by_name_and_begun_again(shell: Shell, notes: Path, name: str) -> None:
+def test_decisions_by_name_and_the_next_pass(shell: Shell, notes: Path, name: str) -> None:
     """Decisions by name, the next pass, and an empty conversation."""
     shell("apply", str(notes))
     shell("run", name, "--detach")
@@ -118,7 +118,7 @@ def test_decided_by_name_and_begun_again(shell: Shell, notes: Path, name: str) -
     assert "PREVIOUS PASS" in shell("context", f"{name}/write").out
 
 
-def test_definitions_over_time(shell: Shell, notes: Path, name: str) -> None:
+def test_a_definition_changes_over_time(shell: Shell, notes: Path, name: str) -> None:
     shell("apply", str(notes))
     assert shell("diff", str(notes)).out == ""
     notes.write_text(notes.read_text().replace("A form, then a function.", "Changed."))
@@ -127,7 +127,7 @@ def test_definitions_over_time(shell: Shell, notes: Path, name: str) -> None:
     assert "+pipeline_description: Changed." in shell("diff", name, "--from", "1", "--to", "2").out
     assert shell("pipelines", "revert", name, "1").out == mentions(name, "3", "1")
     history = shell.json("pipelines", "history", name)["items"]
-    assert [one["revision"] for one in history] == [3, 2, 1]
+    assert [item["revision"] for item in history] == [3, 2, 1]
     assert "A form, then a function." in shell("pipelines", "definition", name).out
     assert shell.json("pipelines", "definition", name, "--revision", "2")["pipeline_description"] == "Changed."
     added = shell.json("checkpoints", "add", name, '{"key": "sign", "form": [{"name": "name"}]}')
@@ -135,17 +135,17 @@ def test_definitions_over_time(shell: Shell, notes: Path, name: str) -> None:
     shell("checkpoints", "edit", f"{name}/sign", '{"checkpoint_name": "Sign it"}')
     assert shell.json("checkpoints", "show", f"{name}/sign")["checkpoint_name"] == "Sign it"
     shell("checkpoints", "order", name, "sign", "write", "echo")
-    assert [one["key"] for one in shell.json("checkpoints", name)] == ["sign", "write", "echo"]
+    assert [item["key"] for item in shell.json("checkpoints", name)] == ["sign", "write", "echo"]
     shell("checkpoints", "remove", f"{name}/sign")
     assert "Write the notes" in shell("pipelines", "show", name).out
     shell("pipelines", "delete", name)
     assert shell("show", name, code=3).err == mentions(name)
-    assert name in [one["pipeline_name"] for one in shell.json("pipelines", "--deleted")["items"]]
+    assert name in [item["pipeline_name"] for item in shell.json("pipelines", "--deleted")["items"]]
     shell("pipelines", "restore", name)
     assert name in shell("pipelines").out
 
 
-def test_sent_back(shell: Shell, notes: Path, name: str) -> None:
+def test_a_rework_is_previewed_requested_and_completed(shell: Shell, notes: Path, name: str) -> None:
     """A rework is previewed, requested and done; its lineage is shown."""
     shell("apply", str(notes))
     shell("run", name, "--detach")
@@ -172,12 +172,12 @@ def test_sent_back(shell: Shell, notes: Path, name: str) -> None:
 
 @pytest.mark.postgres
 def test_without_a_server_on_postgresql(
-    postgres: PostgresServer, alone: Shell, notes: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    postgres: PostgresServer, local_shell: Shell, notes: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder lock and the database lock are both taken, and released."""
     with postgres.new_database(migrated=False) as url:
         monkeypatch.setenv("CAIRN_DATABASE_URL", url)
-        shell = alone
+        shell = local_shell
         shell("apply", str(notes))
         waits = shell("run", name, code=6).out.splitlines()[-1]
         assert waits == mentions("Write the notes", f"cairn submit '{name}@v1/write'")
