@@ -24,11 +24,11 @@ def test_a_channel_is_created_updated_tested_and_removed(shell: Shell, notes: Pa
     updated = shell.json(
         "channels", "update", "Ops", "--no-include-details", "--disable", "--notification-kind", "run_failed"
     )
-    assert (updated["include_details"], updated["is_enabled"], updated["notification_kinds"]) == (
+    assert [updated[name] for name in ("include_details", "is_enabled", "notification_kinds")] == [
         False,
         False,
         ["run_failed"],
-    )
+    ]
     assert "very-secret" not in shell("channels", "show", "Ops").out
     tested = shell("channels", "test", "Ops", code=1).out
     assert tested == mentions("Ops", "failed", "127.0.0.1", "CAIRN_OUTBOUND_ALLOWED")

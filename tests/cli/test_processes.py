@@ -133,7 +133,7 @@ def test_the_entry_point_imports_no_large_libraries() -> None:
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "[]\n"
 
 
-@pytest.mark.parametrize(("words", "seconds"), [(("--help",), 1.5), (("runs",), 2.5)])
+@pytest.mark.parametrize(("arguments", "seconds"), [(("--help",), 1.5), (("runs",), 2.5)])
 def test_commands_start_quickly(server_shell: Shell, arguments: tuple[str, ...], seconds: float) -> None:
     """The best of three, in CPU seconds. An idle machine needs a third of the limit."""
     options = () if arguments == ("--help",) else ("--data-dir", str(server_shell.data))

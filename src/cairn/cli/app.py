@@ -10,7 +10,7 @@ import typer
 
 from cairn.cli import versions
 from cairn.cli.commands import (
-    account,  # noqa: F401 - adds commands to the users group
+    account,  # noqa: F401  # pyright: ignore[reportUnusedImport] - adds commands to the users group
     agents,
     approvals,
     artifacts,
@@ -25,7 +25,7 @@ from cairn.cli.commands import (
     events,
     forms,
     groups,
-    invitations,  # noqa: F401 - adds commands to the users group
+    invitations,  # noqa: F401  # pyright: ignore[reportUnusedImport] - adds commands to the users group
     logs,
     models,
     pipelines,

@@ -49,19 +49,11 @@ async def set_preferences(
 
 
 def _print_preferences(ctx: CliContext, preferences: JsonObject) -> None:
-    quiet_hours = preferences["quiet_hours"]
-    quiet_hours_text = (
-        f"{quiet_hours['start']}-{quiet_hours['end']} {quiet_hours['time_zone']}" if quiet_hours else "none"
-    )
+    channels, kinds, quiet_hours = (preferences[name] for name in ("channels", "notification_kinds", "quiet_hours"))
     ctx.output.fields(
         [
-            ("channels", ", ".join(preferences["channels"]) if preferences["channels"] is not None else "all"),
-            (
-                "kinds",
-                ", ".join(preferences["notification_kinds"])
-                if preferences["notification_kinds"] is not None
-                else "all",
-            ),
-            ("quiet hours", quiet_hours_text),
+            ("channels", ", ".join(channels) if channels is not None else "all"),
+            ("kinds", ", ".join(kinds) if kinds is not None else "all"),
+            ("quiet hours", "{start}-{end} {time_zone}".format(**quiet_hours) if quiet_hours else "none"),
         ]
     )

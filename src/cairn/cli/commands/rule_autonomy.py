@@ -80,7 +80,7 @@ def _show_backtest(ctx: CliContext, backtest: JsonObject) -> None:
             ("would approve", backtest["would_approve"]),
             ("would require approval", backtest["would_ask"]),
             ("no rule applies", backtest["no_rule"]),
-            ("would approve wrongly", proportion_text(backtest["false_approve"])),
+            ("false approvals", proportion_text(backtest["false_approve"])),
         ]
     )
     if backtest["rules"]:
@@ -89,7 +89,7 @@ def _show_backtest(ctx: CliContext, backtest: JsonObject) -> None:
             (item["rule"], item["approved"], proportion_text(item["false_approve"]), item["asked"])
             for item in backtest["rules"]
         ]
-        ctx.output.table(("rule", "would approve", "wrongly", "would require approval"), rows)
+        ctx.output.table(("rule", "would approve", "false approvals", "would require approval"), rows)
     if backtest["disagreements"]:
         ctx.output.line()
         rows = [
