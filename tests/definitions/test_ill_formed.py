@@ -43,7 +43,7 @@ from tests.mentions import mentions
         (
             {"prompt": "x", "approve": "never"},
             "/checkpoints/0/approve",
-            mentions("`approve`", "'never'"),
+            mentions('"start"', '"complete"', '"both"', '"never"'),
         ),
     ],
 )

@@ -92,6 +92,6 @@ def test_every_missing_source_is_reported_with_what_was_expected() -> None:
         "f": mentions("list.x", "'x'", "0"),
         "g": mentions("input[0]", "0", "'text', 'tags', 'empty'"),
     }
-    assert str(caught.value).startswith("a: input.txet ")
+    assert str(caught.value).startswith("a: input.txet: ")
     with pytest.raises(MappingError, match="'a'"):
         resolve({"x": "a"}, {})

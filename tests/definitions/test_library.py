@@ -179,4 +179,4 @@ def test_a_finding_is_a_finding() -> None:
     with pytest.raises(AgentError) as refused:
         read_agent({"name": "counter"})
     assert [type(one) for one in refused.value.findings] == [Finding]
-    assert refused.value.what == "agent"
+    assert refused.value.noun == "agent"

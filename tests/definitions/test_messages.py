@@ -49,7 +49,7 @@ def test_a_run_timeout_can_only_fail_the_run() -> None:
 
 
 def test_a_required_second_pass_needs_a_restart() -> None:
-    message = mentions("require_second_pass", "max_restarts", "1", "0")
+    message = mentions("require_second_pass", "1", "0")
     policy = {"require_second_pass": True, "max_restarts": 0}
     assert told(restart_policy=policy) == [("/restart_policy/max_restarts", message)]
 
@@ -75,7 +75,7 @@ checkpoints:
         (6, 48, mentions("`script_path`")),
         (7, 21, mentions('"json", "md", "mmd", "txt", "py", "html", "csv"', '"exe"')),
         (7, 28, mentions("`format`")),
-        (8, 14, mentions("`approve`", "start, complete, both", "'maybe'")),
+        (8, 14, mentions('"start", "complete", "both"', '"maybe"')),
         (9, 13, mentions("'nobody'")),
     ]
 

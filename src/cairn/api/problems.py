@@ -157,7 +157,7 @@ def _from_definition(error: DefinitionError) -> Response:
     found = [finding for finding in error.findings if finding.severity is Severity.ERROR]
     locations = [ErrorLocation(path=f.path, message=f.message, line=f.line, column=f.column) for f in found]
     count = "1 error" if len(found) == 1 else f"{len(found)} errors"
-    return to_response(problem_of("invalid-definition", f"Invalid {error.what}: {count}.", locations))
+    return to_response(problem_of("invalid-definition", f"Invalid {error.noun}: {count}.", locations))
 
 
 def _from_store(error: StoreError) -> Response:

@@ -1,4 +1,4 @@
-"""Pipeline definitions: read, checked with the place of each fault, given ids, compared, compiled for the run."""
+"""Pipeline definitions: load and check them, assign ids, compare them, and compile them for a run."""
 
 from cairn.definitions.agent_resolution import resolve, uses_library
 from cairn.definitions.agents import builtin_agents

@@ -1,4 +1,4 @@
-"""A definition with the agents of the library put in where it refers to them."""
+"""Resolve the library agents that a definition refers to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cairn.definitions.model import CheckpointDefinition, PipelineDefinition
 
 
 def uses_library(definition: PipelineDefinition) -> bool:
-    """Whether it names any agent of the library."""
+    """Whether the definition refers to any library agent."""
     return definition.names_library_agents
 
 
@@ -20,13 +20,13 @@ def agents_of(checkpoint: CheckpointDefinition) -> tuple[Agent, ...]:
 
 
 def resolve(definition: PipelineDefinition, library: Library) -> PipelineDefinition:
-    """What nobody knows stays as it is: whoever carries it out says so."""
+    """Merge library agents into the definition. Unknown agents stay unresolved. The runner reports them."""
     if not uses_library(definition):
         return definition
-    parts = {name: getattr(definition, name) for name in type(definition).model_fields}
+    fields = {name: getattr(definition, name) for name in type(definition).model_fields}
     checkpoints = tuple(resolve_checkpoint(checkpoint, library) for checkpoint in definition.checkpoints)
     return PipelineDefinition.model_construct(
-        _fields_set=definition.model_fields_set, **{**parts, "checkpoints": checkpoints}
+        _fields_set=definition.model_fields_set, **{**fields, "checkpoints": checkpoints}
     )
 
 
@@ -34,7 +34,7 @@ def resolve_checkpoint(checkpoint: CheckpointDefinition, library: Library) -> Ch
     config = checkpoint.execution.agent_config
     if config is None or not any(agent.library_agent for agent in agents_of(checkpoint)):
         return checkpoint
-    alone = _single_library_agent(config, library)
+    only_agent = _single_library_agent(config, library)
     resolved = config.model_copy(
         update={
             "agent": _merge(config.agent, library) if config.agent is not None else None,
@@ -43,28 +43,27 @@ def resolve_checkpoint(checkpoint: CheckpointDefinition, library: Library) -> Ch
     )
     execution = checkpoint.execution.model_copy(update={"agent_config": resolved})
     schemas = dict[str, JsonSchema | None]()
-    if alone is not None and checkpoint.input_schema is None:
-        schemas["input_schema"] = alone.input_schema
-    if alone is not None and checkpoint.output_schema is None and _has_one_untyped_json_artifact(checkpoint):
-        schemas["output_schema"] = alone.output_schema
+    if only_agent is not None and checkpoint.input_schema is None:
+        schemas["input_schema"] = only_agent.input_schema
+    if only_agent is not None and checkpoint.output_schema is None and _has_one_untyped_json_artifact(checkpoint):
+        schemas["output_schema"] = only_agent.output_schema
     return checkpoint.model_copy(update={"execution": execution, **schemas})
 
 
 def _single_library_agent(config: AgentConfig, library: Library) -> LibraryAgent | None:
-    """The library's agent that does all of it: its schemas are the checkpoint's."""
+    """The library agent that executes the checkpoint alone. Its schemas become those of the checkpoint."""
     if config.creation_mode is not CreationMode.SINGLE or config.agent is None:
         return None
     return library.get(config.agent.library_agent or "")
 
 
 def _has_one_untyped_json_artifact(checkpoint: CheckpointDefinition) -> bool:
-    """One that says nothing of its form itself."""
-    made = [one for one in checkpoint.output.artifacts if one.format == "json"]
-    return len(made) == 1 and made[0].content_schema is None
+    artifacts = [artifact for artifact in checkpoint.output.artifacts if artifact.format == "json"]
+    return len(artifacts) == 1 and artifacts[0].content_schema is None
 
 
 def _merge(agent: Agent, library: Library) -> Agent:
-    """Keys beside the name replace the library's own."""
+    """The checkpoint's settings override those of the library agent."""
     base = library.get(agent.library_agent or "")
     if base is None:
         return agent

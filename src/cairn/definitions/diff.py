@@ -1,4 +1,4 @@
-"""What differs between two definitions: change by change, and as text."""
+"""The differences between two definitions, as a list of changes and as a text diff."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from cairn.definitions.raw_document import text
 from cairn.documents import Value, canonical
 from cairn.documents.pointers import child, join
 
-# What the system sets, and what follows from the rest.
-_NOT_WRITTEN = frozenset({"pipeline_definition_version", "created_at", "updated_at", "checkpoint_order", "checkpoints"})
+# Fields that Cairn sets, and fields that are compared separately.
+_NOT_AUTHORED = frozenset(
+    {"pipeline_definition_version", "created_at", "updated_at", "checkpoint_order", "checkpoints"}
+)
 _IDS = ("artifact_id", "field_id", "agent_id")
 
 
@@ -23,12 +25,12 @@ class ChangeKind(StrEnum):
     ADDED = "added"
     REMOVED = "removed"
     CHANGED = "changed"
-    MOVED = "moved"  # a checkpoint has another place in the order
+    MOVED = "moved"  # to another position in the list
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference. `path` points into the new definition; for what is removed, into the old one."""
+    """One difference. `path` points into the new definition, or for a removed part into the old one."""
 
     path: str
     kind: ChangeKind
@@ -37,7 +39,7 @@ class Change:
 
 
 def diff(old: PipelineDefinition, new: PipelineDefinition) -> list[Change]:
-    """Every difference that an author made; checkpoints are the same by id, or else by key."""
+    """Every difference in what authors write. Checkpoints are matched by id, or else by key."""
     return [*_compare(_authored(old), _authored(new), ""), *_compare_checkpoints(old, new)]
 
 
@@ -47,26 +49,28 @@ def text_diff(
     names: tuple[str, str] = ("before", "after"),
     scripts: tuple[Mapping[str, str], Mapping[str, str]] = (NO_SCRIPTS, NO_SCRIPTS),
 ) -> str:
-    """The unified diff of the two as YAML, with the texts of their scripts; empty if an author would see none."""
-    lines = (to_yaml(one, texts).splitlines(keepends=True) for one, texts in zip((old, new), scripts, strict=True))
+    """The unified diff of both as YAML, including their scripts. Empty if nothing that authors write differs."""
+    lines = (
+        to_yaml(version, texts).splitlines(keepends=True) for version, texts in zip((old, new), scripts, strict=True)
+    )
     return "".join(difflib.unified_diff(*lines, fromfile=names[0], tofile=names[1]))
 
 
 def _compare_checkpoints(old: PipelineDefinition, new: PipelineDefinition) -> Iterator[Change]:
     before = {_name(checkpoint): at for at, checkpoint in enumerate(old.checkpoints)}
     after = {_name(checkpoint): at for at, checkpoint in enumerate(new.checkpoints)}
-    stayed = _unmoved([name for name in before if name in after], [name for name in after if name in before])
+    unmoved = _unmoved([name for name in before if name in after], [name for name in after if name in before])
     for name, at in before.items():
         if name not in after:
             yield Change(join(("checkpoints", at)), ChangeKind.REMOVED, before=_authored(old.checkpoints[at]))
     for name, at in after.items():
-        path, written = join(("checkpoints", at)), _authored(new.checkpoints[at])
+        path, authored = join(("checkpoints", at)), _authored(new.checkpoints[at])
         if name not in before:
-            yield Change(path, ChangeKind.ADDED, after=written)
+            yield Change(path, ChangeKind.ADDED, after=authored)
             continue
-        if name not in stayed:
+        if name not in unmoved:
             yield Change(path, ChangeKind.MOVED, before[name], at)
-        yield from _compare(_authored(old.checkpoints[before[name]]), written, path)
+        yield from _compare(_authored(old.checkpoints[before[name]]), authored, path)
 
 
 def _compare(before: Value, after: Value, path: str) -> Iterator[Change]:
@@ -74,22 +78,22 @@ def _compare(before: Value, after: Value, path: str) -> Iterator[Change]:
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in [*before, *(key for key in after if key not in before)]:
-            place = child(path, key)
+            pointer = child(path, key)
             if key not in after:
-                yield Change(place, ChangeKind.REMOVED, before=before[key])
+                yield Change(pointer, ChangeKind.REMOVED, before=before[key])
             elif key not in before:
-                yield Change(place, ChangeKind.ADDED, after=after[key])
+                yield Change(pointer, ChangeKind.ADDED, after=after[key])
             else:
-                yield from _compare(before[key], after[key], place)
-    elif isinstance(before, list) and isinstance(after, list) and (ids := _ids(before)) and (others := _ids(after)):
-        yield from _compare_parts(dict(zip(ids, before, strict=True)), dict(zip(others, after, strict=True)), path)
+                yield from _compare(before[key], after[key], pointer)
+    elif isinstance(before, list) and isinstance(after, list) and (ids := _ids(before)) and (new_ids := _ids(after)):
+        yield from _compare_parts(dict(zip(ids, before, strict=True)), dict(zip(new_ids, after, strict=True)), path)
     else:
         yield Change(path, ChangeKind.CHANGED, before, after)
 
 
 def _compare_parts(before: dict[str, Value], after: dict[str, Value], path: str) -> Iterator[Change]:
-    """Artifacts, fields and agents: the same by id."""
-    stayed = _unmoved([name for name in before if name in after], [name for name in after if name in before])
+    """Compare artifacts, fields or agents. They are matched by id."""
+    unmoved = _unmoved([name for name in before if name in after], [name for name in after if name in before])
     for at, (name, part) in enumerate(before.items()):
         if name not in after:
             yield Change(child(path, at), ChangeKind.REMOVED, before=part)
@@ -97,19 +101,19 @@ def _compare_parts(before: dict[str, Value], after: dict[str, Value], path: str)
         if name not in before:
             yield Change(child(path, at), ChangeKind.ADDED, after=part)
             continue
-        if name not in stayed:
+        if name not in unmoved:
             yield Change(child(path, at), ChangeKind.MOVED, list(before).index(name), at)
         yield from _compare(before[name], part, child(path, at))
 
 
 def _unmoved(before: list[str], after: list[str]) -> set[str]:
-    """Those that kept their order; the others moved."""
+    """The names that are still in the same order. The others have moved."""
     blocks = difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     return {name for block in blocks for name in before[block.a : block.a + block.size]}
 
 
 def _ids(parts: list[Value]) -> list[str] | None:
-    """The ids of a list of parts, if all have one and each its own."""
+    """The ids of the parts, or None unless each part has its own id."""
     found = [name for part in parts if (name := next(filter(None, (text(part, key) for key in _IDS)), None))]
     return found if len(found) == len(parts) == len(set(found)) else None
 
@@ -119,4 +123,4 @@ def _name(checkpoint: CheckpointDefinition) -> str:
 
 
 def _authored(part: PipelineDefinition | CheckpointDefinition) -> Document:
-    return {key: value for key, value in part.document.items() if key not in _NOT_WRITTEN}
+    return {key: value for key, value in part.document.items() if key not in _NOT_AUTHORED}

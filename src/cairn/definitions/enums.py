@@ -1,4 +1,4 @@
-"""The closed choices of a definition that the run itself does not know; the others are in `cairn.core.model`."""
+"""Enumerations of definitions that the core does not use. The others are in `cairn.core.states`."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from enum import StrEnum
 class CreationMode(StrEnum):
     SINGLE = "single"  # one agent
     PREDEFINED = "predefined"  # several, named in the definition
-    META_AGENT = "meta_agent"  # as many as a meta-agent makes
+    META_AGENT = "meta_agent"  # a team that a meta-agent designs
 
 
 class DiscussionMode(StrEnum):
-    SEQUENTIAL = "sequential"  # each speaks in turn and sees all before
-    COUNCIL = "council"  # all answer, each reviews the others, a chair decides
-    PARALLEL = "parallel"  # all answer alone at once, and one merges
-    DEBATE = "debate"  # sides argue over rounds, a judge rules
+    SEQUENTIAL = "sequential"  # one after the other; each sees all earlier messages
+    COUNCIL = "council"  # all answer and review each other's answers; a chair decides
+    PARALLEL = "parallel"  # all answer independently at the same time; one merges the answers
+    DEBATE = "debate"  # two sides argue in rounds; a judge decides
 
 
 class FieldType(StrEnum):
     TEXT = "text"  # one line
     NUMBER = "number"
     BOOLEAN = "boolean"  # yes or no
-    FILE = "file"  # an upload, by its id
+    FILE = "file"  # the id of an upload
     MULTILINE_TEXT = "multiline_text"
 
 
 class FormFormat(StrEnum):
-    JSON = "json"  # an object of the answers
+    JSON = "json"  # the answers as an object
     MD = "md"  # the answers under headings
 
 
 class ValidationMode(StrEnum):
-    LLM_SCHEMA = "llm_schema"  # by the declared JSON Schema
-    LLM_CUSTOM = "llm_custom"  # by a model and the author's prompt
+    LLM_SCHEMA = "llm_schema"  # against the declared JSON Schema
+    LLM_CUSTOM = "llm_custom"  # by a model with the author's prompt
     BOTH = "both"
 
 
 class Strictness(StrEnum):
-    STRICT = "strict"  # the schema must hold
-    LENIENT = "lenient"  # a model judges near misses
+    STRICT = "strict"  # the result must match the schema
+    LENIENT = "lenient"  # a model may accept small deviations
 
 
 class PreviousVersionPoint(StrEnum):
-    """Where in the prompt the outputs of the run before go."""
+    """Where to insert the outputs of the previous run in the prompt."""
 
     BEFORE_TASK_PROMPT = "before_task_prompt"
     AFTER_TASK_PROMPT = "after_task_prompt"
@@ -51,14 +51,14 @@ class PreviousVersionPoint(StrEnum):
 
 
 class ReferencePoint(StrEnum):
-    """Where in the prompt the outputs of other checkpoints go."""
+    """Where to insert the outputs of other checkpoints in the prompt."""
 
     BEFORE_TASK_PROMPT = "before_task_prompt"
     AFTER_TASK_PROMPT = "after_task_prompt"
 
 
 class ContentFormat(StrEnum):
-    """Markup around what is put into the prompt."""
+    """Markup around inserted content."""
 
     MARKDOWN = "markdown"
     XML = "xml"
@@ -66,14 +66,14 @@ class ContentFormat(StrEnum):
 
 
 class LoopKind(StrEnum):
-    DECLARED_DONE = "declared_done"  # whoever does the step says so
+    DECLARED_DONE = "declared_done"  # the agent, script or function says so
     CHECK_SCRIPT = "check_script"  # a script passes
     JSON_CONDITION = "json_condition"  # a field of the output has a value
 
 
 class OnLimit(StrEnum):
     FAIL = "fail"  # the checkpoint fails
-    ASK = "ask"  # people are asked
+    ASK = "ask"  # escalate to people
 
 
 class OnAgentFailure(StrEnum):

@@ -1,4 +1,4 @@
-"""Who carries a checkpoint out, and how: the `execution` part of a definition."""
+"""The `execution` section of a checkpoint: who or what executes it, and how."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AgentConfig(DefinitionModel):
 
 
 class ScriptLimits(DefinitionModel):
-    """What of the settings' limits the script may use; None is all of it."""
+    """Limits of a script. None means the limit of the settings."""
 
     memory_mb: Count | None = None
     processes: Count | None = None

@@ -1,4 +1,4 @@
-"""What is wrong with a definition, and where."""
+"""Findings of checks: errors and warnings with their location."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    ERROR = "error"  # it cannot work: it is not saved
-    WARNING = "warning"  # it may not work: it is saved, and told
+    ERROR = "error"  # the definition is not saved
+    WARNING = "warning"  # the definition is saved, but may not work as intended
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to put right. `path` is a JSON pointer into what the author wrote; line and column count from 1."""
+    """One problem. `path` is a JSON pointer into the author's document. Lines and columns count from 1."""
 
     path: str
     message: str
@@ -23,8 +23,8 @@ class Finding:
     column: int | None = None
 
     def __str__(self) -> str:
-        place = f"line {self.line}, column {self.column}" if self.line is not None else self.path or "the document"
-        return f"{place}: {self.message}"
+        location = f"line {self.line}, column {self.column}" if self.line is not None else self.path or "document"
+        return f"{location}: {self.message}"
 
 
 def warning(path: str, message: str) -> Finding:
@@ -36,9 +36,9 @@ def errors(findings: Iterable[Finding]) -> list[Finding]:
 
 
 class DefinitionError(ValueError):
-    """A definition that cannot work, with everything that is wrong with it."""
+    """An invalid definition, with all findings."""
 
-    what = "definition"
+    noun = "definition"
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = tuple(findings)
@@ -46,20 +46,20 @@ class DefinitionError(ValueError):
 
 
 class RulesError(DefinitionError):
-    """Rules that cannot work."""
+    """Invalid rules, with all findings."""
 
-    what = "rules"
+    noun = "rules"
 
 
 class AgentError(DefinitionError):
-    """An agent of the library that cannot work."""
+    """An invalid library agent, with all findings."""
 
-    what = "agent"
+    noun = "agent"
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionLimits:
-    """What stops mistakes; the settings may say otherwise."""
+    """Limits against mistakes. The settings can change them."""
 
     max_checkpoints: int = 200
     max_timeout_minutes: float = 480

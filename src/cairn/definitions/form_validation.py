@@ -1,4 +1,4 @@
-"""What a person enters into a form, checked field by field."""
+"""Check the answers in a form, field by field."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from cairn.definitions.findings import Finding
 from cairn.definitions.json_schema.messages import preview
 from cairn.definitions.json_schema.patterns import MAX_TEXT, matches
 from cairn.definitions.json_schema.validator import check_value
+from cairn.definitions.outline import unknown_name
 from cairn.documents import Value, encode_json
 from cairn.documents.pointers import join
 
 _TEXTS = (FieldType.TEXT, FieldType.MULTILINE_TEXT)
 _EXPECTED = {
-    FieldType.TEXT: "a text",
-    FieldType.MULTILINE_TEXT: "a text",
+    FieldType.TEXT: "text",
+    FieldType.MULTILINE_TEXT: "text",
     FieldType.NUMBER: "a number",
     FieldType.BOOLEAN: "true or false",
     FieldType.FILE: "the id of an uploaded file",
@@ -26,14 +27,11 @@ _EXPECTED = {
 
 
 def check(fields: Iterable[InputField], values: Mapping[str, Value]) -> tuple[dict[str, Value], list[Finding]]:
-    """The answers with defaults filled in, unanswered ones left out, and every fault at its field."""
+    """The answers with defaults and without unanswered fields, and the findings, each at its field."""
     clean: dict[str, Value] = {}
-    findings: list[Finding] = []
     known = {field.name: field for field in fields}
-    for name in values:
-        if name not in known:
-            message = f"the form has no field {name!r}; it has {', '.join(map(repr, known)) or 'none'}"
-            findings.append(Finding(join((name,)), message))
+    unknown = [name for name in values if name not in known]
+    findings = [Finding(join((name,)), unknown_name("field", name, list(known))) for name in unknown]
     for name, field in known.items():
         value = values.get(name)
         if value is None:
@@ -50,14 +48,14 @@ def check(fields: Iterable[InputField], values: Mapping[str, Value]) -> tuple[di
 
 
 def _field_errors(field: InputField, value: Value) -> list[Finding]:
-    place = join((field.name,))
+    pointer = join((field.name,))
     if not _is_of_type(field.type, value):
-        return [Finding(place, f"expected {_EXPECTED[field.type]}, but got {preview(value)}")]
+        return [Finding(pointer, f"expected {_EXPECTED[field.type]}, but got {preview(value)}")]
     match field.validation:
         case str() as pattern:
-            return [] if (message := _mismatch(field, pattern, value)) is None else [Finding(place, message)]
+            return [] if (message := _mismatch(field, pattern, value)) is None else [Finding(pointer, message)]
         case dict() as schema:
-            return [Finding(place + path, message) for path, message in check_value(schema, value)]
+            return [Finding(pointer + path, message) for path, message in check_value(schema, value)]
         case None:
             return []
 
@@ -75,6 +73,6 @@ def _is_of_type(type: FieldType, value: Value) -> bool:
 def _mismatch(field: InputField, pattern: str, value: Value) -> str | None:
     text = value if isinstance(value, str) else encode_json(value).decode()
     if len(text) > MAX_TEXT:
-        return f"at most {MAX_TEXT:,} characters can be checked, but these are {len(text):,}"
+        return f"expected at most {MAX_TEXT:,} characters, but got {len(text):,}"
     is_match = matches(pattern, text, across_lines=field.type is FieldType.MULTILINE_TEXT)
-    return None if is_match else f"expected a text that matches {pattern}, but got {preview(value)}"
+    return None if is_match else f"expected text that matches {pattern}, but got {preview(value)}"

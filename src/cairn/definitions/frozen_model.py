@@ -1,4 +1,4 @@
-"""What every part of a definition has in common."""
+"""The base class of all parts of a definition: parsed once, then immutable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _integer(value: object) -> object:
     return int(value) if isinstance(value, float) else value
 
 
-Count: TypeAlias = Annotated[int, BeforeValidator(_integer)]  # to JSON Schema 3.0 and 1e20 are integers, too
+Count: TypeAlias = Annotated[int, BeforeValidator(_integer)]  # JSON Schema counts 3.0 and 1e20 as integers
 
 
 class DefinitionModel(BaseModel):
@@ -28,5 +28,5 @@ class DefinitionModel(BaseModel):
 
     @property
     def document(self) -> Document:
-        """What was parsed: fields that were left out stay out."""
+        """The document it was parsed from, without fields that were left out."""
         return cast("Document", self.model_dump(mode="json", exclude_unset=True))

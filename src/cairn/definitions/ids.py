@@ -1,4 +1,4 @@
-"""Ids, times and versions that the system gives: what stays the same thing keeps its id."""
+"""Assign ids, times and versions. A part that stays the same keeps its id."""
 
 from __future__ import annotations
 
@@ -19,24 +19,26 @@ CHECKPOINT_SYSTEM = ("checkpoint_id", "created_at", "updated_at")
 def assign_ids(
     new: PipelineDefinition, old: PipelineDefinition | None, new_id: NewId, *, keep: bool = False
 ) -> PipelineDefinition:
-    """Give every part its id: that of the same part in `old`, or (with `keep`) the one it brings, or a new one."""
-    # Only an import keeps what it brings: otherwise an id would wander from one pipeline into another.
+    """Give every part the id of the same part in `old`, with `keep` its own id, or else a new one.
+
+    Only imports keep the ids of the document. Otherwise an id could be copied from one pipeline to another.
+    """
     document, before = new.document, old.document if old else {}
     _set_id(document, before, "pipeline_id", keep, new_id)
     for checkpoint, same in _pairs(document, before, ("checkpoints",), "checkpoint_id", ("key",)):
         _set_id(checkpoint, same, "checkpoint_id", keep, new_id)
-        for part, twin, id_name in _parts(checkpoint, same):
-            _set_id(part, twin, id_name, keep, new_id)
+        for part, old_part, id_name in _parts(checkpoint, same):
+            _set_id(part, old_part, id_name, keep, new_id)
     document["checkpoint_order"] = [checkpoint["checkpoint_id"] for _, checkpoint in objects(document, "checkpoints")]
     return PipelineDefinition.parse(document)
 
 
 def stamp(new: PipelineDefinition, old: PipelineDefinition | None, at: str) -> PipelineDefinition:
-    """Set times and version, after the ids: what is the same as in `old` keeps them, so that no change stays none."""
+    """Set times and version, once the ids are assigned. Unchanged parts keep their times."""
     document, before = new.document, old.document if old else {}
-    twins = {text(checkpoint, "checkpoint_id"): checkpoint for _, checkpoint in objects(before, "checkpoints")}
+    old_by_id = {text(checkpoint, "checkpoint_id"): checkpoint for _, checkpoint in objects(before, "checkpoints")}
     for _, checkpoint in objects(document, "checkpoints"):
-        _stamp(checkpoint, twins.get(text(checkpoint, "checkpoint_id"), {}), at)
+        _stamp(checkpoint, old_by_id.get(text(checkpoint, "checkpoint_id"), {}), at)
     version = old.pipeline_definition_version or 1 if old else 1
     document["pipeline_definition_version"] = version + int(old is not None and is_structural(old, new))
     _stamp(document, before, at)
@@ -44,7 +46,7 @@ def stamp(new: PipelineDefinition, old: PipelineDefinition | None, at: str) -> P
 
 
 def without_ids(definition: PipelineDefinition) -> PipelineDefinition:
-    """The definition alone, as for a copy: no ids, times or versions."""
+    """The definition without ids, times and versions, as for a copy."""
     document = definition.document
     for name in (*PIPELINE_SYSTEM, "checkpoint_order"):
         document.pop(name, None)
@@ -57,12 +59,12 @@ def without_ids(definition: PipelineDefinition) -> PipelineDefinition:
 
 
 def structure(definition: PipelineDefinition) -> tuple[str, ...]:
-    """What a run counts on to stay as it is: which checkpoints there are, in which order."""
+    """The checkpoints in order. A run started with one structure cannot continue with another."""
     return tuple(checkpoint.checkpoint_id or checkpoint.key for checkpoint in definition.checkpoints)
 
 
 def is_structural(old: PipelineDefinition, new: PipelineDefinition) -> bool:
-    """Were checkpoints added, removed or put in another order?"""
+    """Whether checkpoints were added, removed or reordered."""
     return structure(old) != structure(new)
 
 
@@ -73,41 +75,41 @@ def _stamp(part: Document, same: Document, at: str) -> None:
         part["updated_at"] = at
 
 
-def _parts(checkpoint: Document, same: Document) -> Iterator[tuple[Document, Document, str]]:
-    """What has an id inside a checkpoint, each with the same part of the other one."""
+def _parts(checkpoint: Document, old: Document) -> Iterator[tuple[Document, Document, str]]:
+    """The parts of a checkpoint that have an id, each with the same part of the old checkpoint."""
     fields, agents = ("execution", "human_only_config", "input_fields"), ("execution", "agent_config", "agents")
-    for part, twin in _pairs(checkpoint, same, ("output", "artifacts"), "artifact_id", ("name",)):
-        yield part, twin, "artifact_id"
-    for part, twin in _pairs(checkpoint, same, fields, "field_id", ("name",)):
-        yield part, twin, "field_id"
-    for part, twin in _pairs(checkpoint, same, agents, "agent_id", ("name", "library_agent")):
-        yield part, twin, "agent_id"
+    for part, old_part in _pairs(checkpoint, old, ("output", "artifacts"), "artifact_id", ("name",)):
+        yield part, old_part, "artifact_id"
+    for part, old_part in _pairs(checkpoint, old, fields, "field_id", ("name",)):
+        yield part, old_part, "field_id"
+    for part, old_part in _pairs(checkpoint, old, agents, "agent_id", ("name", "library_agent")):
+        yield part, old_part, "agent_id"
     single = ("execution", "agent_config", "agent")
     if (only := section(checkpoint, *single)) or "agent" in section(checkpoint, *single[:-1]):
-        yield only, section(same, *single), "agent_id"
+        yield only, section(old, *single), "agent_id"
 
 
 def _pairs(
-    new: Document, old: Document, way: tuple[str, ...], id_name: str, names: tuple[str, ...]
+    new: Document, old: Document, path: tuple[str, ...], id_name: str, names: tuple[str, ...]
 ) -> Iterator[tuple[Document, Document]]:
-    """Each part of a list with the same one of the old list: by id, then by name, each old one once."""
-    left = [part for _, part in objects(old, *way)]
-    parts = [part for _, part in objects(new, *way)]
+    """Each part of a list with the same part of the old list: by id, then by name. Each old part is used once."""
+    unmatched = [part for _, part in objects(old, *path)]
+    parts = [part for _, part in objects(new, *path)]
     found: dict[int, Document] = {}
-    for names_of in ((id_name,), names):
+    for fields in ((id_name,), names):
         for at, part in enumerate(parts):
-            if at not in found and (called := _name(part, names_of)):
-                twin = next((other for other in left if _name(other, names_of) == called), None)
-                if twin is not None:
-                    found[at] = twin
-                    left.remove(twin)
+            if at not in found and (name := _first_text(part, fields)):
+                old_part = next((other for other in unmatched if _first_text(other, fields) == name), None)
+                if old_part is not None:
+                    found[at] = old_part
+                    unmatched.remove(old_part)
     return ((part, found.get(at, {})) for at, part in enumerate(parts))
 
 
-def _set_id(part: Document, same: Document, id_name: str, keep: bool, new_id: NewId) -> None:
-    brought = text(part, id_name) if keep else None
-    part[id_name] = text(same, id_name) or (brought or new_id()).lower()
+def _set_id(part: Document, old: Document, id_name: str, keep: bool, new_id: NewId) -> None:
+    own_id = text(part, id_name) if keep else None
+    part[id_name] = text(old, id_name) or (own_id or new_id()).lower()
 
 
-def _name(part: Document, names: tuple[str, ...]) -> str | None:
-    return next((found for name in names if (found := text(part, name))), None)
+def _first_text(part: Document, fields: tuple[str, ...]) -> str | None:
+    return next((found for field in fields if (found := text(part, field))), None)

@@ -1,7 +1,8 @@
-"""Paths into a run's input and context, and the inputs that they map to a checkpoint."""
+"""Paths into a run's input and context, and input mappings.
 
-# `ticket.tags[0].name` begins at what stands under the key `ticket`, `input.text` at the run's input. A name that holds
-# dots or brackets is written in brackets and quotes: `report["v1.2"]`. A `?` at the end makes the path optional.
+`ticket.tags[0].name` starts at the output of the checkpoint `ticket`, `input.text` at the run's input. A name with dots
+or brackets is written in brackets and quotes: `report["v1.2"]`. A `?` at the end makes the path optional.
+"""
 
 from __future__ import annotations
 
@@ -20,28 +21,28 @@ _ROOT = re.compile(r'[^.\[\]?"]+')
 
 
 class PathError(ValueError):
-    """A text that is not a path."""
+    """The text is not a valid path."""
 
 
 class MappingError(ValueError):
-    """Inputs that could not be found, by the name they were wanted under."""
+    """Inputs that were not found: a message for each input name."""
 
-    def __init__(self, faults: Mapping[str, str]) -> None:
-        self.errors = dict(faults)
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        self.errors = dict(errors)
         super().__init__("; ".join(f"{target}: {message}" for target, message in self.errors.items()))
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
     root: str  # the key of a checkpoint, or `input`
-    steps: tuple[str | int, ...] = ()  # a name of an object, a position in a list
+    steps: tuple[str | int, ...] = ()  # keys of objects and positions in lists
     is_optional: bool = False
 
     def __str__(self) -> str:
         return f"{self.prefix(len(self.steps))}{'?' if self.is_optional else ''}"
 
     def prefix(self, count: int) -> str:
-        """The path's first steps, as they are written."""
+        """The first steps of the path, as text."""
         return self.root + "".join(_format_step(step) for step in self.steps[:count])
 
 
@@ -52,42 +53,42 @@ def parse_path(text: str) -> Path:
     body = body.removesuffix("?")
     root = _ROOT.match(body)
     if not root:
-        raise PathError(f"{text!r} is not a path: it begins with the key of a checkpoint, or with `input`")
+        raise PathError(f"invalid path {text!r}: start with the key of a checkpoint or with `input`")
     steps: list[str | int] = []
     at = root.end()
     while at < len(body):
         step = _STEP.match(body, at)
         if not step:
-            wanted = 'a path goes on with .name, [0] or ["name"]'
-            raise PathError(f"{text!r} is not a path: {wanted}, but here it goes on with {body[at:]!r}")
+            message = f'expected .name, [0] or ["name"], but got {body[at:]!r}'
+            raise PathError(f"invalid path {text!r}: {message}")
         steps.append(int(step["index"]) if step["index"] else step["name"] or _decode_quoted(step["quoted"], text))
         at = step.end()
     return Path(root[0], tuple(steps), is_optional)
 
 
 def resolve(paths: Mapping[str, str], context: Mapping[str, Value]) -> dict[str, Value]:
-    """The mapped inputs; without any mapping, the whole context. An optional one that is not there is left out."""
+    """The mapped inputs, or without a mapping the whole context. Missing optional inputs are left out."""
     if not paths:
         return dict(context)
     found: dict[str, Value] = {}
-    faults: dict[str, str] = {}
+    errors: dict[str, str] = {}
     for target, text in paths.items():
         path = parse_path(text)
         try:
             found[target] = follow(path, context)
         except LookupError as error:
             if not path.is_optional:
-                faults[target] = str(error.args[0])
-    if faults:
-        raise MappingError(faults)
+                errors[target] = str(error.args[0])
+    if errors:
+        raise MappingError(errors)
     return found
 
 
 def follow(path: Path, context: Mapping[str, Value]) -> Value:
-    """What stands at the path; LookupError that says what was expected where."""
+    """The value at the path. LookupError if there is none."""
     if path.root not in context:
-        known = ", ".join(sorted(context)) or "nothing"
-        raise LookupError(f"{path} expected {path.root!r} in the run's context, which has {known}")
+        known = f"has {', '.join(sorted(context))}" if context else "is empty"
+        raise LookupError(f"{path}: expected {path.root!r} in the run's context, but it {known}")
     value = context[path.root]
     for count, step in enumerate(path.steps):
         match value, step:
@@ -101,16 +102,16 @@ def follow(path: Path, context: Mapping[str, Value]) -> Value:
 
 
 def _missing_message(path: Path, count: int, value: Value) -> str:
-    step, place = path.steps[count], path.prefix(count)
-    wanted = f"an item at position {step}" if isinstance(step, int) else f"the key {step!r}"
+    step = path.steps[count]
+    expected = f"an item at position {step}" if isinstance(step, int) else f"the key {step!r}"
     match value:
         case dict():
-            has = f"has the keys {', '.join(map(repr, list(value)[:20]))}" if value else "is an empty object"
+            actual = f"has the keys {', '.join(map(repr, list(value)[:20]))}" if value else "is an empty object"
         case list():
-            has = f"is a list of {len(value)}"
+            actual = f"is a list of {len(value)}"
         case _:
-            has = f"is {preview(value)}"
-    return f"{path} expected {wanted} in {place}, which {has}"
+            actual = f"is {preview(value)}"
+    return f"{path}: expected {expected} in {path.prefix(count)}, but it {actual}"
 
 
 def _format_step(step: str | int) -> str:
@@ -123,4 +124,4 @@ def _decode_quoted(quoted: str, text: str) -> str:
     try:
         return str(decode_json(quoted))
     except DocumentError as error:
-        raise PathError(f"{text!r} is not a path: {error.message}") from None
+        raise PathError(f"invalid path {text!r}: {error.message}") from None

@@ -1,8 +1,9 @@
-"""Agents of the library: read, checked, and put in where checkpoints refer to them."""
+"""Read and check library agents."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias, cast
@@ -14,7 +15,7 @@ from cairn.definitions.findings import AgentError, Finding
 from cairn.definitions.frozen_model import DefinitionModel, JsonSchema
 from cairn.definitions.json_schema.messages import explain
 from cairn.definitions.json_schema.validator import SchemaError, compile_schema, reject_fetch
-from cairn.definitions.outline import unknown_name
+from cairn.definitions.outline import unknown_server
 from cairn.definitions.published_schemas import full_schema
 from cairn.documents import SourceMap, Value, decode_json
 from cairn.documents.pointers import child, join
@@ -45,7 +46,7 @@ Library: TypeAlias = Mapping[str, LibraryAgent]
 
 @cache
 def agent_schema() -> dict[str, Any]:
-    """The published schema of an agent of the library."""
+    """The published schema of a library agent."""
     text = files("cairn.definitions").joinpath("agents", "schema.json").read_bytes()
     return {**cast("dict[str, Any]", decode_json(text)), "$defs": full_schema()["$defs"]}
 
@@ -60,19 +61,19 @@ def _validator() -> jsonschema_rs.Validator:
 def read_agent(
     document: Value, *, positions: SourceMap | None = None, servers: Collection[str] | None = None
 ) -> LibraryAgent:
-    """The agent that a document writes; AgentError with all its faults. Without `servers` any server is taken."""
+    """Read an agent. AgentError with all findings. Without `servers`, any server name is valid."""
     positions = positions or SourceMap()
     findings = list(dict.fromkeys(_check(document, positions, servers)))
     if findings or not isinstance(document, dict):
-        raise AgentError(sorted(findings, key=lambda found: (found.line or 0, found.column or 0)))
+        raise AgentError(sorted(findings, key=lambda finding: (finding.line or 0, finding.column or 0)))
     return LibraryAgent.parse({key: value for key, value in document.items() if key != "$schema"})
 
 
 def _check(document: Value, positions: SourceMap, servers: Collection[str] | None) -> Iterator[Finding]:
-    ill = set[str]()
+    invalid_keys = set[str]()
     for error in _validator().iter_errors(document):
         path = join(error.instance_path)
-        ill.add(path.split("/")[1] if path else "")
+        invalid_keys.add(path.split("/")[1] if path else "")
         for text, key in explain(error, agent_schema()):
             yield _located(path, text, positions, key)
     if not isinstance(document, dict):
@@ -80,7 +81,7 @@ def _check(document: Value, positions: SourceMap, servers: Collection[str] | Non
     for name in ("input_schema", "output_schema"):
         schema = document.get(name)
         try:
-            if isinstance(schema, dict | bool) and name not in ill:
+            if isinstance(schema, dict | bool) and name not in invalid_keys:
                 compile_schema(cast("JsonSchema", schema))
         except SchemaError as error:
             yield _located(f"/{name}{error.path}", error.message, positions)
@@ -88,11 +89,10 @@ def _check(document: Value, positions: SourceMap, servers: Collection[str] | Non
     for at, tool in enumerate(tools if isinstance(tools, list) else []):
         server = tool.removeprefix(_MCP).partition("/")[0] if isinstance(tool, str) and tool.startswith(_MCP) else None
         if servers is not None and server is not None and server not in servers:
-            message = unknown_name("MCP server", server, sorted(servers))
-            told = f"{message}: an admin names servers in the settings (mcp_servers)"
-            yield _located(join(("tools", at)), told, positions)
+            yield _located(join(("tools", at)), unknown_server(server, servers), positions)
 
 
 def _located(path: str, message: str, positions: SourceMap, key: str | None = None) -> Finding:
-    mark = positions.value(path) if key is None else positions.key(child(path, key))
-    return Finding(path, message, line=mark.line if mark else None, column=mark.column if mark else None)
+    position = positions.value(path) if key is None else positions.key(child(path, key))
+    finding = Finding(path, message)
+    return replace(finding, line=position.line, column=position.column) if position else finding

@@ -1,4 +1,4 @@
-"""Reading a definition: everything that is wrong with it, each fault with its place."""
+"""Load a definition, or report all findings with their location."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIMITS = DefinitionLimits()
 
 @dataclass(frozen=True, slots=True)
 class LoadedDefinition:
-    definition: PipelineDefinition  # its parts have the ids that the document brought, or none
+    definition: PipelineDefinition  # with the ids of the document, if it has any
     warnings: tuple[Finding, ...] = ()
 
 
@@ -40,7 +40,7 @@ def load(
     agents: Library | None = None,
     positions: SourceMap | None = None,
 ) -> LoadedDefinition:
-    """The definition that a document writes, in the full form or with short forms; DefinitionError with all faults."""
+    """Load a document in the full form or with short forms. DefinitionError with all findings."""
     expansion, findings = _read(document, limits, KnownReferences(functions, servers, agents), positions)
     if errors(findings) or not isinstance(expansion, dict):
         raise DefinitionError(findings)
@@ -56,16 +56,16 @@ def check(
     agents: Library | None = None,
     positions: SourceMap | None = None,
 ) -> list[Finding]:
-    """Everything that is wrong with a document, and what may be.
+    """All findings in a document.
 
-    Without `functions` any name of one is taken, without `servers` any server of tools, without `agents` any agent.
+    Without `functions`, `servers` or `agents`, any name of a function, tool server or library agent is valid.
     """
     return _read(document, limits, KnownReferences(functions, servers, agents), positions)[1]
 
 
 @dataclass(frozen=True, slots=True)
 class KnownReferences:
-    """What is there besides the document; None: whatever it names."""
+    """The names that a document may refer to. None: any name."""
 
     functions: Collection[str] | None = None
     servers: Collection[str] | None = None
@@ -75,20 +75,20 @@ class KnownReferences:
 def _read(
     document: Value, limits: DefinitionLimits, known: KnownReferences, positions: SourceMap | None
 ) -> tuple[Value, list[Finding]]:
-    """The full form, and everything that is found in it."""
+    """The full form, and its findings."""
     if too_large := list(check_size(document, limits)):
         return None, [_SourcePositions(document, SourcePointers(), positions).locate(finding) for finding in too_large]
     expansion = expand_tracked(document)
-    marks = _SourcePositions(document, expansion.origins, positions)
-    shape = list(check_shape(expansion.document))
-    ill = {fault.finding.path for fault in shape}
+    source = _SourcePositions(document, expansion.origins, positions)
+    shape_errors = list(check_shape(expansion.document))
+    invalid_paths = {error.finding.path for error in shape_errors}
     full = expansion.document if known.agents is None else with_schemas(expansion.document, known.agents)
-    meant = _check_meaning(DefinitionOutline(full, ill), limits, known)
-    found = [marks.with_position(finding, finding.path) for finding in expansion.findings]
-    found += [marks.locate(fault.finding, fault.key) for fault in shape]
-    found += [marks.locate(finding) for finding in meant if finding.path not in ill]  # told already, by its shape
-    in_order = sorted(dict.fromkeys(found), key=lambda finding: (finding.line or 0, finding.column or 0))
-    return expansion.document, in_order
+    meaning = _check_meaning(DefinitionOutline(full, invalid_paths), limits, known)
+    found = [source.with_position(finding, finding.path) for finding in expansion.findings]
+    found += [source.locate(error.finding, error.key) for error in shape_errors]
+    found += [source.locate(finding) for finding in meaning if finding.path not in invalid_paths]
+    ordered = sorted(dict.fromkeys(found), key=lambda finding: (finding.line or 0, finding.column or 0))
+    return expansion.document, ordered
 
 
 def _check_meaning(outline: DefinitionOutline, limits: DefinitionLimits, known: KnownReferences) -> Iterator[Finding]:
@@ -108,7 +108,7 @@ def _check_meaning(outline: DefinitionOutline, limits: DefinitionLimits, known: 
 
 
 class _SourcePositions:
-    """Puts findings at their place in what the author wrote."""
+    """Locates findings in the author's document."""
 
     def __init__(self, document: Value, origins: SourcePointers, positions: SourceMap | None) -> None:
         self._document = document
@@ -116,11 +116,11 @@ class _SourcePositions:
         self._positions = positions or SourceMap()
 
     def locate(self, finding: Finding, key: str | None = None) -> Finding:
-        """Move a finding from the full form to the author's document."""
+        """Translate the path of a finding from the full form to the author's document, and add its position."""
         source = self._origins.nearest_source(finding.path, self._document)
-        about = source if key is None else self._origins.nearest_source(key, self._document)
-        return self.with_position(replace(finding, path=source), about, of_key=key is not None)
+        pointer = source if key is None else self._origins.nearest_source(key, self._document)
+        return self.with_position(replace(finding, path=source), pointer, of_key=key is not None)
 
     def with_position(self, finding: Finding, pointer: str, *, of_key: bool = False) -> Finding:
-        mark = self._positions.key(pointer) if of_key else self._positions.value(pointer)
-        return replace(finding, line=mark.line, column=mark.column) if mark else finding
+        position = self._positions.key(pointer) if of_key else self._positions.value(pointer)
+        return replace(finding, line=position.line, column=position.column) if position else finding

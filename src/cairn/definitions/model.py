@@ -1,4 +1,4 @@
-"""A pipeline's definition in its full form, as typed values that do not change. What was checked always parses."""
+"""A pipeline definition in its full form, as immutable typed values. A document that passes the checks parses."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ class BudgetLimits(DefinitionModel):
 
 
 class BudgetDefinition(BudgetLimits):
-    """Of one run, and of all runs of the pipeline in a calendar month."""
+    """The budget of one run, and of all runs of the pipeline in a calendar month."""
 
     per_month: BudgetLimits | None = None
 
 
 class ActionDeclaration(DefinitionModel):
-    """An operation that may be proposed."""
+    """An operation that can be proposed."""
 
     parameters_schema: JsonSchema | None = Field(default=None, alias="schema")
     risk_level: RiskLevel = RiskLevel.HIGH
@@ -75,7 +75,7 @@ class Dependencies(DefinitionModel):
 
 class OutputReference(DefinitionModel):
     checkpoint_id: str  # a key
-    artifact_ids: tuple[str, ...] | None = None  # names; None is all
+    artifact_ids: tuple[str, ...] | None = None  # names; None: all
     use_summarization: bool = False
 
 
@@ -177,12 +177,12 @@ class CheckpointDefinition(DefinitionModel):
 
     @property
     def stage_name(self) -> str:
-        """Its stage; by default it is a stage of its own."""
+        """The stage. By default a checkpoint is its own stage."""
         return self.stage or self.key
 
     @property
     def script_file(self) -> str | None:
-        """The path of its script file, if it has one."""
+        """The path of the script file, if there is one."""
         config = self.execution.script_config
         if self.execution.mode is not ExecutionMode.SCRIPT or config is None or config.script_path is None:
             return None
@@ -217,7 +217,7 @@ class PipelineDefinition(DefinitionModel):
 
     @property
     def missing_scripts(self) -> list[tuple[int, str]]:
-        """Positions of checkpoints whose script file does not exist, with its path."""
+        """Positions of checkpoints whose script file does not exist, with the missing path."""
         files = ((position, c.script_file) for position, c in enumerate(self.checkpoints))
         return [(position, path) for position, path in files if path is not None and path not in self.scripts]
 

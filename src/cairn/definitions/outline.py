@@ -1,4 +1,4 @@
-"""A definition as the checks see it: what is well formed of it."""
+"""The valid parts of a definition, for the checks to read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import cast
 from cairn.core.plan import Checkpoint, Plan
 from cairn.definitions.authoring.references import NEEDS
 from cairn.definitions.frozen_model import Document, JsonSchema
+from cairn.definitions.json_schema.messages import one_of
 from cairn.definitions.raw_document import objects, text, texts
 from cairn.documents import Value
 from cairn.documents.pointers import join
@@ -18,7 +19,7 @@ from cairn.documents.pointers import join
 
 @dataclass(frozen=True)
 class CheckpointOutline:
-    """One checkpoint that has a key."""
+    """A checkpoint that has a key."""
 
     position: int
     key: str
@@ -45,49 +46,49 @@ class CheckpointOutline:
 
 
 class DefinitionOutline:
-    def __init__(self, document: Value, ill_formed: Collection[str] = ()) -> None:
+    def __init__(self, document: Value, invalid_paths: Collection[str] = ()) -> None:
         self.document = document
-        self._ill_formed = ill_formed
+        self._invalid_paths = invalid_paths
         checkpoints = objects(document, "checkpoints")
         self.checkpoints = [
             CheckpointOutline(at, key, checkpoint) for at, checkpoint in checkpoints if (key := text(checkpoint, "key"))
         ]
 
-    def is_well_formed(self, path: str) -> bool:
-        """Did the schema find nothing wrong there?"""
-        return not any(place == path or place.startswith(f"{path}/") for place in self._ill_formed)
+    def is_valid(self, path: str) -> bool:
+        """Whether the shape check found no error at the path or below."""
+        return not any(invalid == path or invalid.startswith(f"{path}/") for invalid in self._invalid_paths)
 
     def schema(self, path: str, value: Value) -> JsonSchema | None:
-        """The JSON Schema that stands there, if it is one."""
-        return cast("JsonSchema", value) if isinstance(value, dict | bool) and self.is_well_formed(path) else None
+        """The value at the path, if it is a valid JSON Schema."""
+        return cast("JsonSchema", value) if isinstance(value, dict | bool) and self.is_valid(path) else None
 
     @cached_property
     def by_key(self) -> dict[str, CheckpointOutline]:
-        """The first of each key."""
+        """The first checkpoint of each key."""
         return {step.key: step for step in reversed(self.checkpoints)}
 
     @cached_property
     def completed_before(self) -> dict[str, frozenset[str]]:
-        """For each key, what is certain to be complete when it starts: what it waits for, and what that waited for."""
+        """For each key, the checkpoints that are certain to be completed when it starts."""
         found: dict[str, frozenset[str]] = {}
         for step in sorted(self.by_key.values(), key=lambda step: step.position):
-            needed = self._needed[step.key]
-            found[step.key] = needed.union(*(found.get(need, frozenset()) for need in needed))
+            needs = self._prerequisites[step.key]
+            found[step.key] = needs.union(*(found.get(need, frozenset()) for need in needs))
         return found
 
-    def comes_before(self, key: str, step: CheckpointOutline) -> bool:
+    def is_before(self, key: str, step: CheckpointOutline) -> bool:
         return key in self.by_key and self.by_key[key].position < step.position
 
     @cached_property
-    def _needed(self) -> dict[str, frozenset[str]]:
-        """As the run itself reads it, without the needs that are faults of their own."""
+    def _prerequisites(self) -> dict[str, frozenset[str]]:
+        """The direct prerequisites as a run computes them, without invalid needs."""
         plan = Plan(
             tuple(
                 Checkpoint(
                     key=step.key,
                     position=step.position,
                     stage=step.stage,
-                    needs=tuple(need for _, need in step.needs if self.comes_before(need, step)),
+                    needs=tuple(need for _, need in step.needs if self.is_before(need, step)),
                 )
                 for step in sorted(self.by_key.values(), key=lambda step: step.position)
             )
@@ -95,8 +96,13 @@ class DefinitionOutline:
         return plan.prerequisites
 
 
-def unknown_name(what: str, name: str, known: Collection[str]) -> str:
-    """That something does not exist, and what may have been meant."""
+def unknown_name(noun: str, name: str, known: Collection[str]) -> str:
+    """A message that suggests a similar name or lists the known ones."""
     if close := get_close_matches(name, known, n=1):
-        return f"there is no {what} {name!r}: did you mean {close[0]!r}?"
-    return f"there is no {what} {name!r}" + (f"; there are {', '.join(map(repr, known))}" if known else "")
+        return f"unknown {noun} {name!r}: did you mean {close[0]!r}?"
+    return f"unknown {noun} {name!r}" + (f": use {one_of(map(repr, known))}" if known else "")
+
+
+def unknown_server(name: str, known: Collection[str]) -> str:
+    message = unknown_name("MCP server", name, sorted(known))
+    return f"{message} (admins add servers with the setting mcp_servers)"

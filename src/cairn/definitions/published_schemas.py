@@ -1,4 +1,4 @@
-"""The schemas that Cairn publishes: of the full form, and of what authors may write."""
+"""The published schemas: of the full form, and of what authors can write."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from cairn.documents import decode_json
 MODES = ("agent", "prompt", "script", "function", "form")
 _SHORT: dict[str, Any] = {
     "agent": {
-        "description": "One agent does it: its name in the library, or the agent itself.",
+        "description": "Execute with one agent: the name of a library agent, or an agent.",
         "anyOf": [{"$ref": "#/$defs/Name"}, {"$ref": "#/$defs/Agent"}],
     },
-    "prompt": {"$ref": "#/$defs/Text", "description": "What is to be done; with a form, what the person is told."},
-    "script": {"$ref": "#/$defs/ScriptPath", "description": "A script does it."},
-    "function": {"$ref": "#/$defs/RegisteredName", "description": "A function registered in Python does it."},
+    "prompt": {"$ref": "#/$defs/Text", "description": "The task, or with a form the instructions for the person."},
+    "script": {"$ref": "#/$defs/ScriptPath", "description": "Execute with a script."},
+    "function": {"$ref": "#/$defs/RegisteredName", "description": "Execute with a registered Python function."},
     "form": {
-        "description": "A person does it, by filling in these fields.",
+        "description": "Execute by a person who fills in these fields.",
         "type": "array",
         "items": {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 100}, {"$ref": "#/$defs/InputField"}]},
     },
     "outputs": {
-        "description": "The files that it makes: name.format each.",
+        "description": "The files it produces, each as name.format.",
         "type": "array",
         "items": {"anyOf": [{"type": "string", "pattern": r"^.+\.[a-z0-9]{1,16}$"}, {"$ref": "#/$defs/Artifact"}]},
     },
-    "approve": {"enum": ["start", "complete", "both"], "description": "What people are asked before."},
+    "approve": {
+        "enum": ["start", "complete", "both"],
+        "description": "Which approvals to require.",
+    },
 }
 
 
@@ -50,25 +53,25 @@ def full_validator() -> jsonschema_rs.Validator:
 
 @cache
 def authoring_schema() -> dict[str, Any]:
-    """The published schema for editors: the full form, and the short forms beside it."""
+    """The published schema for editors: the full form and the short forms."""
     schema = deepcopy(full_schema())
     parts = schema["$defs"]
     schema["$id"] = "urn:cairn:schema:authoring:1.0"
-    schema["title"] = "Pipeline as it is written"
-    schema["description"] = "A pipeline as its author writes it, in YAML or JSON, in the full form or with short forms."
+    schema["title"] = "Pipeline with short forms"
+    schema["description"] = "A pipeline as you write it, in YAML or JSON, in the full form or with short forms."
     schema["properties"]["checkpoints"]["items"] = {"$ref": "#/$defs/Checkpoint"}
-    text = {"type": "string", "description": "The text itself."}
+    text = {"type": "string", "description": "Text of the script."}
     schema["properties"]["scripts"]["propertyNames"] = {"$ref": "#/$defs/ScriptPath"}
     schema["properties"]["scripts"]["additionalProperties"] = {"anyOf": [text, {"$ref": "#/$defs/ScriptFile"}]}
     checkpoint = parts["Checkpoint"]
-    checkpoint["description"] = "One step. Without a key it gets one from its name."
+    checkpoint["description"] = "One checkpoint. Without a key, it gets one from its name."
     checkpoint["properties"] |= _SHORT
     del checkpoint["required"]
     checkpoint["anyOf"] = [{"required": [name]} for name in ("execution", *MODES)]
     formats, task = checkpoint["allOf"][1], checkpoint["allOf"][2]
     formats["if"] = {"anyOf": [formats["if"], {"required": ["script"]}, {"required": ["function"]}]}
     task["if"] = {"anyOf": [task["if"], {"required": ["prompt"]}, {"required": ["agent"]}]}
-    # A short form may say what the full form would have to.
+    # A short form can replace what the full form requires.
     del parts["Execution"]["required"], parts["FunctionConfig"]["required"], parts["HumanOnlyConfig"]["required"]
     del parts["HumanOnlyConfig"]["then"], parts["HumanOnlyConfig"]["if"]
     del parts["ScriptConfig"]["allOf"][1]["else"]

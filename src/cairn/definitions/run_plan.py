@@ -1,4 +1,4 @@
-"""What the run needs of a definition: the graph, and how each checkpoint is carried out."""
+"""Compile a definition into the plan of a run: the graph, and the policy of each checkpoint."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ def compile_policies(definition: PipelineDefinition) -> dict[str, CheckpointPoli
     return {checkpoint.key: _policy(checkpoint) for checkpoint in definition.checkpoints}
 
 
-def compile_plan(graph_of: PipelineDefinition, newest: PipelineDefinition, *, revision: int = 1) -> Plan:
-    """The graph that a run started with, and everything else as it is now. `revision` is that of `newest`."""
+def compile_plan(started: PipelineDefinition, newest: PipelineDefinition, *, revision: int = 1) -> Plan:
+    """The graph of the definition that the run started with, and all other settings of the newest definition.
+
+    `revision` is that of `newest`.
+    """
     timeout = newest.config.timeout_config
     return Plan(
-        checkpoints=compile_graph(graph_of),
-        policies={started.key: _policy(_now(started, newest)) for started in graph_of.checkpoints},
+        checkpoints=compile_graph(started),
+        policies={checkpoint.key: _policy(_current(checkpoint, newest)) for checkpoint in started.checkpoints},
         revision=revision,
         auto_advance=newest.config.auto_advance,
         run_timeout=_seconds(timeout.timeout_minutes) if timeout.enabled else None,
@@ -44,27 +47,27 @@ def compile_plan(graph_of: PipelineDefinition, newest: PipelineDefinition, *, re
     )
 
 
-def _now(started: CheckpointDefinition, newest: PipelineDefinition) -> CheckpointDefinition:
-    """The same checkpoint in the newest definition: its key may have changed, its id has not."""
-    if started.checkpoint_id is not None and started.checkpoint_id in newest.by_id:
-        return newest.by_id[started.checkpoint_id]
-    return newest.by_key.get(started.key, started)
+def _current(checkpoint: CheckpointDefinition, newest: PipelineDefinition) -> CheckpointDefinition:
+    """The same checkpoint in the newest definition. Its key may have changed, but not its id."""
+    if checkpoint.checkpoint_id is not None and checkpoint.checkpoint_id in newest.by_id:
+        return newest.by_id[checkpoint.checkpoint_id]
+    return newest.by_key.get(checkpoint.key, checkpoint)
 
 
 def _policy(checkpoint: CheckpointDefinition) -> CheckpointPolicy:
-    execution, people, validation = checkpoint.execution, checkpoint.human_interaction, checkpoint.output.validation
+    execution, approvals, validation = checkpoint.execution, checkpoint.human_interaction, checkpoint.output.validation
     timeout = execution.timeout_config
     content = {key: value for key, value in checkpoint.document.items() if key not in _TIMES}
     return CheckpointPolicy(
         mode=execution.mode,
-        requires_start_approval=people.requires_approval_to_start,
-        requires_completion_approval=people.requires_approval_to_complete,
+        requires_start_approval=approvals.requires_approval_to_start,
+        requires_completion_approval=approvals.requires_approval_to_complete,
         max_auto_retries=execution.retry_config.max_auto_retries,
         retry_delay=float(execution.retry_config.retry_delay_seconds),
         on_failure=execution.retry_config.on_failure,
         timeout=_seconds(timeout.timeout_minutes) if timeout.enabled else None,
         on_timeout=timeout.on_timeout,
-        max_revisions=people.max_revision_iterations,
+        max_revisions=approvals.max_revision_iterations,
         on_invalid=validation.on_validation_failure,
         max_validation_retries=validation.max_validation_retries,
         digest=digest(content),

@@ -1,4 +1,4 @@
-"""Script files of a definition: their paths, their contents, and who runs them."""
+"""The script files of a definition: their paths and contents."""
 
 from __future__ import annotations
 
@@ -11,48 +11,46 @@ from cairn.definitions.raw_document import section
 from cairn.documents import Value
 
 MAX_BYTES = 1024 * 1024  # of one script
-_LONGEST_NAME = 255  # bytes of one step of a path, on every file system
-_RESERVED = ".cairn-new-"  # names of files that are half written
-_STEP = re.compile(r"\.?[^/.\\\x00-\x1f][^/\\\x00-\x1f]*")
+_MAX_NAME_BYTES = 255  # of one part of a path, on every file system
+_RESERVED_PREFIX = ".cairn-new-"  # of files that are being written
+_PART = re.compile(r"\.?[^/.\\\x00-\x1f][^/\\\x00-\x1f]*")
 
 
 class ScriptFile(DefinitionModel):
-    """A file by what it holds; the text itself is kept once, by its checksum."""
+    """A script file. Its text is stored by checksum."""
 
     checksum: str
     size_bytes: int
 
 
 def normalize_path(path: str) -> str:
-    """One spelling of a path: `./report.py` is `report.py`."""
+    """`./report.py` is the same path as `report.py`."""
     return path.removeprefix("./")
 
 
 def path_error(path: str) -> str | None:
-    """Why a file cannot bear this path."""
-    steps = normalize_path(path).split("/")
-    if not all(_STEP.fullmatch(step) for step in steps) or len(path) > 500:
-        return (
-            "a script is named by a path inside the scripts folder, with forward slashes, that never climbs out of it"
-        )
-    if any(len(step.encode(errors="replace")) > _LONGEST_NAME or step.startswith(_RESERVED) for step in steps):
-        return "this cannot be the name of a file"
+    """Why a script can't have this path, or None."""
+    parts = normalize_path(path).split("/")
+    if not all(_PART.fullmatch(part) for part in parts) or len(path) > 500:
+        return "expected a relative path with forward slashes that stays inside the scripts folder"
+    if any(len(part.encode(errors="replace")) > _MAX_NAME_BYTES or part.startswith(_RESERVED_PREFIX) for part in parts):
+        return "this is not a valid file name: choose another one"
     return None
 
 
 def reference(text: str) -> Document:
-    """How a definition refers to a text."""
+    """The entry in a definition that refers to the text."""
     content = text.encode(errors="replace")
     return {"checksum": sha256(content).hexdigest(), "size_bytes": len(content)}
 
 
 def inline_scripts(document: Value) -> dict[str, str]:
-    """The scripts that a document brings along, by path."""
+    """The texts of the scripts in a document, by path."""
     return {normalize_path(path): text for path, text in section(document, "scripts").items() if isinstance(text, str)}
 
 
 def replace_texts(pipeline: Document) -> None:
-    """In place of each text stands what refers to it."""
+    """Replace each script text by a reference to it."""
     scripts = pipeline.get("scripts")
     if isinstance(scripts, dict):
         pipeline["scripts"] = {
@@ -62,7 +60,7 @@ def replace_texts(pipeline: Document) -> None:
 
 
 def with_texts(document: Mapping[str, Value], texts: Mapping[str, str]) -> Document:
-    """The document with the texts themselves, as far as they are given: it can be applied elsewhere."""
+    """The document with the known script texts instead of references, so that it can be applied elsewhere."""
     scripts = document.get("scripts")
     if not isinstance(scripts, dict) or not scripts:
         return dict(document)

@@ -1,4 +1,4 @@
-"""The plain form that asks for a script's parameters: made from their schema, or from the values that stand there."""
+"""The form for a script's parameters, made from their schema or their current values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cairn.definitions.json_schema.validator import SchemaError, check_value
 from cairn.documents import DocumentError, Value, decode_json, encode_json
 from cairn.documents.pointers import join
 
-LONG = 200  # characters from which on a text gets several lines
+MAX_SINGLE_LINE = 200  # characters; fields for longer texts have several lines
 _TYPES = {
     "string": FieldType.TEXT,
     "number": FieldType.NUMBER,
@@ -27,23 +27,23 @@ _KEYWORDS = (
 
 
 def form_question(config: ScriptConfig) -> dict[str, Any]:
-    """What people are asked, as a value that does not change while the definition does not."""
+    """The form as a value, which is the same for the same definition."""
     fields = [field.model_dump(mode="json") for field in form_fields(config)]
     return {"prompt": config.user_input_prompt or "", "fields": fields}
 
 
 def form_fields(config: ScriptConfig) -> tuple[InputField, ...]:
-    """One field for each parameter that the schema names, and for each that has a value already."""
+    """One field for each parameter that is in the schema or has a value."""
     schema = config.parameters_schema if isinstance(config.parameters_schema, dict) else {}
     described = _object(schema.get("properties"))
-    required = schema.get("required")
-    wanted = set(cast("list[str]", required)) if isinstance(required, list) else set[str]()
+    listed = schema.get("required")
+    required = set(cast("list[str]", listed)) if isinstance(listed, list) else set[str]()
     names = list(dict.fromkeys((*described, *config.parameters)))
-    return tuple(_field(name, _object(described.get(name)), config.parameters, name in wanted) for name in names)
+    return tuple(_field(name, _object(described.get(name)), config.parameters, name in required) for name in names)
 
 
 def check_answers(config: ScriptConfig, values: Mapping[str, Value]) -> tuple[dict[str, Value], list[Finding]]:
-    """The parameters that the answers make, and every fault at its field."""
+    """The parameters from the answers, and the findings, each at its field."""
     fields = form_fields(config)
     clean, findings = form_validation.check(fields, values)
     for field in fields:
@@ -51,49 +51,49 @@ def check_answers(config: ScriptConfig, values: Mapping[str, Value]) -> tuple[di
             try:
                 clean[field.name] = decode_json(text)
             except DocumentError as error:
-                findings.append(Finding(join((field.name,)), f"expected JSON, but {error}"))
+                findings.append(Finding(join((field.name,)), f"invalid JSON: {error}"))
     if not findings and config.parameters_schema is not None:
         try:
-            faults = check_value(config.parameters_schema, {**config.parameters, **clean})
+            violations = check_value(config.parameters_schema, {**config.parameters, **clean})
         except SchemaError as error:
-            faults = [("", error.message)]
-        findings = [Finding(path, message) for path, message in faults]
+            violations = [("", error.message)]
+        findings = [Finding(path, message) for path, message in violations]
     return clean, findings
 
 
 def _field(name: str, schema: Mapping[str, Any], values: Mapping[str, Any], is_required: bool) -> InputField:
     default = values.get(name, schema.get("default"))
     kind = _type(schema, default)
-    if kind is None:  # lists, objects and whatever has no field of its own are written as JSON
+    if kind is None:  # lists, objects and mixed types are entered as JSON
         text = None if default is None else encode_json(default).decode()
-        hint = f"{_label(name, schema)} (JSON)"
-        return InputField(name=name, type=FieldType.MULTILINE_TEXT, label=hint, required=is_required, default=text)
-    narrowed = {keyword: schema[keyword] for keyword in _KEYWORDS if keyword in schema}
-    is_plain = set(narrowed) <= {"type"} and narrowed.get("type") != "integer"
+        label = f"{_label(name, schema)} (JSON)"
+        return InputField(name=name, type=FieldType.MULTILINE_TEXT, label=label, required=is_required, default=text)
+    validation = {keyword: schema[keyword] for keyword in _KEYWORDS if keyword in schema}
+    is_plain = set(validation) <= {"type"} and validation.get("type") != "integer"
     return InputField(
         name=name,
         type=kind,
         label=_label(name, schema),
         required=is_required,
         default=default,
-        validation=None if is_plain else narrowed,
+        validation=None if is_plain else validation,
     )
 
 
 def _type(schema: Mapping[str, Any], default: Any) -> FieldType | None:
-    """The type of field for a value; None if it has to be written as JSON."""
+    """The type of the field, or None if the value is entered as JSON."""
     match schema.get("type"), default:
         case "string", _:
             return FieldType.MULTILINE_TEXT if _is_long(schema, default) else FieldType.TEXT
-        case str() as named, _:
-            return _TYPES.get(named)
+        case str() as name, _:
+            return _TYPES.get(name)
         case None, bool():
             return FieldType.BOOLEAN
         case None, int() | float():
             return FieldType.NUMBER
         case None, str():
             return FieldType.MULTILINE_TEXT if _is_long(schema, default) else FieldType.TEXT
-        case None, None if all(isinstance(one, str) for one in schema.get("enum", (1,))):
+        case None, None if all(isinstance(option, str) for option in schema.get("enum", (1,))):
             return FieldType.TEXT
         case _:
             return None
@@ -106,13 +106,14 @@ def _is_json_text(field: InputField, config: ScriptConfig) -> bool:
 
 
 def _is_long(schema: Mapping[str, Any], default: Any) -> bool:
-    long = schema.get("maxLength")
-    return (isinstance(long, int) and long > LONG) or (isinstance(default, str) and "\n" in default)
+    max_length = schema.get("maxLength")
+    has_lines = isinstance(default, str) and "\n" in default
+    return has_lines or (isinstance(max_length, int) and max_length > MAX_SINGLE_LINE)
 
 
 def _label(name: str, schema: Mapping[str, Any]) -> str:
-    told = schema.get("title") or schema.get("description")
-    return told if isinstance(told, str) else name
+    label = schema.get("title") or schema.get("description")
+    return label if isinstance(label, str) else name
 
 
 def _object(value: object) -> Mapping[str, Any]:

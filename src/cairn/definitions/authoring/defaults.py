@@ -1,4 +1,4 @@
-"""What holds where nothing is said, filled in so that a stored definition is complete."""
+"""Fill in defaults, so that a stored definition is complete."""
 
 from __future__ import annotations
 
@@ -76,18 +76,18 @@ def fill_checkpoint(checkpoint: Document) -> None:
 
 
 def declare_form_artifact(checkpoint: Document) -> int | None:
-    """A form that is saved makes an artifact, declared like any other; its position if it was not declared yet."""
+    """Declare the artifact that a form saves, unless the checkpoint declares its artifacts itself."""
     form = section(checkpoint, "execution", "human_only_config")
-    name, ending = text(form, "artifact_name"), form.get("artifact_format", "json")
+    name, saved_format = text(form, "artifact_name"), form.get("artifact_format", "json")
     output = _ensure_object(checkpoint, "output")
     if (
         form.get("save_as_artifact") is not True
         or name is None
-        or ending not in ("json", "md")
+        or saved_format not in ("json", "md")
         or output.get("artifacts")
     ):
         return False
-    output["artifacts"] = [{"name": name, "format": ending}]
+    output["artifacts"] = [{"name": name, "format": saved_format}]
     return True
 
 
@@ -128,14 +128,14 @@ def _fill(holder: Value, values: Document) -> None:
 
 
 def _fill_switch(holder: Value, key: str, values: Document) -> None:
-    """A section that is on when it is written, unless it says otherwise."""
-    is_written = isinstance(holder, dict) and key in holder
+    """Fill in a section that is on when it is present, unless it sets `enabled`."""
+    is_present = isinstance(holder, dict) and key in holder
     switch = _ensure_object(holder, key)
-    _fill(switch, {"enabled": is_written})
+    _fill(switch, {"enabled": is_present})
     _fill(switch, values)
 
 
 def _ensure_object(holder: Value, key: str) -> Document:
-    """The object there, made if nothing is; a stray one if something else is."""
+    """The object under the key, created if missing. If the value is not an object, a detached one."""
     found = holder.setdefault(key, {}) if isinstance(holder, dict) else None
     return found if isinstance(found, dict) else {}

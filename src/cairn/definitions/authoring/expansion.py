@@ -1,4 +1,4 @@
-"""From what an author writes to the full form: short forms, keys, order, references, defaults."""
+"""Expand what an author writes to the full form: short forms, keys, order, references and defaults."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from cairn.definitions.script_files import replace_texts
 from cairn.documents import Value
 from cairn.documents.pointers import join
 
-NOT_AN_OBJECT = "a pipeline is an object that has at least a pipeline_name"
+NOT_AN_OBJECT = "expected an object with at least pipeline_name"
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The full form of a document, where its parts come from, and what could not be written out."""
+    """The full form of a document, the origins of its parts, and findings."""
 
     document: Value
     origins: SourcePointers
@@ -30,7 +30,7 @@ class Expansion:
 
 
 def expand(document: Value) -> Document:
-    """The full form. What is not well formed stays as it is, for `check` to tell."""
+    """The full form. Invalid parts stay unchanged: `check` reports them."""
     expansion = expand_tracked(document)
     if expansion.findings:
         raise DefinitionError(expansion.findings)
@@ -40,7 +40,7 @@ def expand(document: Value) -> Document:
 
 
 def expand_tracked(document: Value) -> Expansion:
-    """The full form of whatever is given, with the way back to what the author wrote."""
+    """The full form of any value, with the origins of its parts in the author's document."""
     origins = SourcePointers()
     if not isinstance(document, dict):
         return Expansion(document, origins)
@@ -48,7 +48,7 @@ def expand_tracked(document: Value) -> Expansion:
     pipeline.pop("$schema", None)
     findings: list[Finding] = []
     if listed := items(pipeline, "checkpoints"):
-        _name([checkpoint for _, checkpoint in objects(pipeline, "checkpoints")])
+        _add_names([checkpoint for _, checkpoint in objects(pipeline, "checkpoints")])
         order = apply_order(pipeline, findings)
         checkpoints = [_checkpoint(listed[at], position, at, origins, findings) for position, at in enumerate(order)]
         pipeline["checkpoints"] = checkpoints
@@ -58,13 +58,13 @@ def expand_tracked(document: Value) -> Expansion:
     return Expansion(pipeline, origins, tuple(findings))
 
 
-def _name(checkpoints: list[Document]) -> None:
-    """Give each a key and a name. Ids are compared in lower case."""
+def _add_names(checkpoints: list[Document]) -> None:
+    """Give each checkpoint a key and a name, and convert ids to lower case."""
     keys = {key for checkpoint in checkpoints if (key := text(checkpoint, "key"))}
     names = {name for checkpoint in checkpoints if (name := text(checkpoint, "checkpoint_name"))}
     for checkpoint in checkpoints:
-        if given := text(checkpoint, "checkpoint_id"):
-            checkpoint["checkpoint_id"] = given.lower()
+        if checkpoint_id := text(checkpoint, "checkpoint_id"):
+            checkpoint["checkpoint_id"] = checkpoint_id.lower()
         if "key" not in checkpoint:
             checkpoint["key"] = key_for(text(checkpoint, "checkpoint_name") or "", keys)
             keys.add(checkpoint["key"])
@@ -73,17 +73,17 @@ def _name(checkpoints: list[Document]) -> None:
             names.add(checkpoint["checkpoint_name"])
 
 
-def _checkpoint(given: Value, position: int, at: int, origins: SourcePointers, findings: list[Finding]) -> Value:
+def _checkpoint(short: Value, position: int, at: int, origins: SourcePointers, findings: list[Finding]) -> Value:
     target, source = join(("checkpoints", position)), join(("checkpoints", at))
     if target != source:
         origins.move(target, source)
-    if not isinstance(given, dict):
-        return given
-    checkpoint, faults = expand_short_forms(given, origins, target, source)
-    findings.extend(faults)
+    if not isinstance(short, dict):
+        return short
+    checkpoint, found = expand_short_forms(short, origins, target, source)
+    findings.extend(found)
     merge_needs(checkpoint, origins, target, source)
     if (declared := declare_form_artifact(checkpoint)) is not None:
-        named = origins.source(f"{target}/execution/human_only_config/artifact_name")
-        origins.move(f"{target}/output/artifacts/{declared}", named)
+        name = origins.source(f"{target}/execution/human_only_config/artifact_name")
+        origins.move(f"{target}/output/artifacts/{declared}", name)
     fill_checkpoint(checkpoint)
     return checkpoint

@@ -1,4 +1,4 @@
-"""A change of some fields of a checkpoint, in the full form or in short forms: what is given replaces what was."""
+"""Change some fields of a checkpoint, in the full form or with short forms."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _MODES = {
     "function": (ExecutionMode.FUNCTION, ("function_config", "function")),
     "form": (ExecutionMode.HUMAN_ONLY, ("human_only_config", "input_fields")),
 }
-_SAVED = ("save_as_artifact", "artifact_name", "artifact_format")
+_SAVE_SETTINGS = ("save_as_artifact", "artifact_name", "artifact_format")
 
 
 def apply_patch(checkpoint: Document, changes: Document) -> Document:
-    """The checkpoint's full form with the changes, to be checked as a whole; fields that are left out stay."""
-    amended = deepcopy(checkpoint)
+    """Apply the changes to the full form of the checkpoint. The result is not checked yet."""
+    patched = deepcopy(checkpoint)
     for name in changes:
-        _remove_replaced(amended, name, is_form=_is_form(checkpoint, changes))
-    amended |= deepcopy(changes)
+        _remove_replaced(patched, name, is_form=_is_form(checkpoint, changes))
+    patched |= deepcopy(changes)
     if "execution" in changes and not {"output", "outputs"} & changes.keys():
-        _update_form_artifact(amended, section(checkpoint, "execution", "human_only_config"))
-    return amended
+        _update_form_artifact(patched, section(checkpoint, "execution", "human_only_config"))
+    return patched
 
 
-def _remove_replaced(amended: Document, name: str, *, is_form: bool) -> None:
-    """Take out what a short form says instead."""
-    execution = section(amended, "execution")
+def _remove_replaced(patched: Document, name: str, *, is_form: bool) -> None:
+    """Remove the fields that a short form replaces."""
+    execution = section(patched, "execution")
     form = section(execution, "human_only_config")
     match name:
         case "agent" | "script" | "function" | "form":
@@ -41,29 +41,29 @@ def _remove_replaced(amended: Document, name: str, *, is_form: bool) -> None:
                 _remove(execution, "mode", *_CONFIGS)
             _remove(section(execution, config), leaf)
         case "prompt":
-            _remove(form, "instructions") if is_form else _remove(section(amended, "instructions"), "task_prompt")
+            _remove(form, "instructions") if is_form else _remove(section(patched, "instructions"), "task_prompt")
         case "outputs":
-            _remove(section(amended, "output"), "artifacts")
-            _remove(form, *_SAVED)
+            _remove(section(patched, "output"), "artifacts")
+            _remove(form, *_SAVE_SETTINGS)
         case "approve":
-            people = section(amended, "human_interaction")
+            people = section(patched, "human_interaction")
             _remove(people, "requires_approval_to_start", "requires_approval_to_complete")
         case "needs":
-            _remove(amended, "dependencies")
+            _remove(patched, "dependencies")
         case _:
             pass
 
 
-def _update_form_artifact(amended: Document, before: Document) -> None:
-    """The artifact that a form saves is declared under its name: where that changes, the artifact is the same."""
-    after = section(amended, "execution", "human_only_config")
+def _update_form_artifact(patched: Document, before: Document) -> None:
+    """Rename the declared artifact when the form saves it under another name, so that it stays the same artifact."""
+    after = section(patched, "execution", "human_only_config")
     old = text(before, "artifact_name") if before.get("save_as_artifact") is True else None
     new = text(after, "artifact_name") if after.get("save_as_artifact") is True else None
-    artifacts = [artifact for _, artifact in objects(amended, "output", "artifacts")]
+    artifacts = [artifact for _, artifact in objects(patched, "output", "artifacts")]
     for artifact in artifacts:
         if old is not None and artifact.get("name") == old:
             artifact |= {"name": new, "format": after.get("artifact_format", "json")}
-    if isinstance(output := get(amended, "output"), dict):
+    if isinstance(output := get(patched, "output"), dict):
         output["artifacts"] = [artifact for artifact in artifacts if artifact.get("name") is not None]
 
 

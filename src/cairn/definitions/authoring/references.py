@@ -1,4 +1,4 @@
-"""How checkpoints are put in order and name one another: by key, whatever the author used."""
+"""Order checkpoints, and convert references between them from ids to keys."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ NEEDS = "required_checkpoint_ids"
 
 
 def apply_order(pipeline: Document, findings: list[Finding]) -> list[int]:
-    """The order that `checkpoint_order` asks for, as positions in the list. It is taken out: the list then has it."""
+    """The order of `checkpoint_order`, as positions in the list. Removes it, because the list will have that order."""
     as_listed = list(range(len(items(pipeline, "checkpoints"))))
-    wanted = texts(pipeline, "checkpoint_order")
-    if "checkpoint_order" not in pipeline or len(wanted) != len(items(pipeline, "checkpoint_order")):
+    references = texts(pipeline, "checkpoint_order")
+    if "checkpoint_order" not in pipeline or len(references) != len(items(pipeline, "checkpoint_order")):
         return as_listed
     checkpoints = objects(pipeline, "checkpoints")
-    known = {key: at for at, checkpoint in checkpoints if (key := text(checkpoint, "key"))}
-    by_id = {given: at for at, checkpoint in checkpoints if (given := text(checkpoint, "checkpoint_id"))}
-    order = [by_id.get(reference.lower(), known.get(reference)) for _, reference in wanted]
-    for place, reference in wanted:
-        if order[place] is None:
-            message = f"there is no checkpoint {reference!r} to put in order"
-            findings.append(Finding(join(("checkpoint_order", place)), message))
-    if missing := [key for key, at in known.items() if at not in order]:
-        message = f"checkpoint_order names every checkpoint, or is left out; it lacks {', '.join(missing)}"
+    by_key = {key: at for at, checkpoint in checkpoints if (key := text(checkpoint, "key"))}
+    by_id = {own_id: at for at, checkpoint in checkpoints if (own_id := text(checkpoint, "checkpoint_id"))}
+    order = [by_id.get(reference.lower(), by_key.get(reference)) for _, reference in references]
+    for position, reference in references:
+        if order[position] is None:
+            findings.append(Finding(join(("checkpoint_order", position)), f"unknown checkpoint {reference!r}"))
+    if missing := [key for key, at in by_key.items() if at not in order]:
+        message = f"expected all checkpoints: add {', '.join(missing)}, or leave out checkpoint_order"
         findings.append(Finding("/checkpoint_order", message))
     found = [at for at in order if at is not None]
     if sorted(found) != as_listed:
@@ -37,44 +36,47 @@ def apply_order(pipeline: Document, findings: list[Finding]) -> list[int]:
 
 
 def merge_needs(checkpoint: Document, origins: SourcePointers, target: str, source: str) -> None:
-    """`needs` and `dependencies.required_checkpoint_ids` are one list."""
+    """Merge the short form `needs` into `dependencies.required_checkpoint_ids`."""
     if "needs" not in checkpoint:
         return
     needs = checkpoint.pop("needs")
     dependencies = checkpoint.setdefault("dependencies", {})
     if not isinstance(dependencies, dict):
         return
-    place, written = join(("dependencies", NEEDS)), child(source, "needs")
+    path, origin = join(("dependencies", NEEDS)), child(source, "needs")
     before = dependencies.get(NEEDS, [])
     if not isinstance(before, list):
         return
     if not isinstance(needs, list) or not before:
         dependencies[NEEDS] = needs
-        origins.move(target + place, written)
+        origins.move(target + path, origin)
         return
     added = [(at, need) for at, need in enumerate(needs) if need not in before]
     dependencies[NEEDS] = [*before, *(need for _, need in added)]
     for offset, (at, _) in enumerate(added):
-        origins.move(child(target + place, len(before) + offset), child(written, at))
+        origins.move(child(target + path, len(before) + offset), child(origin, at))
 
 
 def use_keys(pipeline: Document) -> None:
-    """References may be by id, as in exports; they are kept by key, and those to artifacts by name."""
+    """Convert references by id, as in exports: those to checkpoints into keys, those to artifacts into names."""
     checkpoints = [checkpoint for _, checkpoint in objects(pipeline, "checkpoints")]
-    keys = {given: key for one in checkpoints if (given := text(one, "checkpoint_id")) and (key := text(one, "key"))}
-    artifacts = {key: _artifact_names(one) for one in checkpoints if (key := text(one, "key"))}
+    pairs = [(text(checkpoint, "checkpoint_id"), text(checkpoint, "key")) for checkpoint in checkpoints]
+    keys = {own_id: key for own_id, key in pairs if own_id and key}
+    artifacts = {key: _artifact_names(checkpoint) for checkpoint in checkpoints if (key := text(checkpoint, "key"))}
     for checkpoint in checkpoints:
         _rename(items(checkpoint, "dependencies", NEEDS), keys)
         for _, reference in objects(checkpoint, "inputs", "include_checkpoint_outputs"):
-            if named := text(reference, "checkpoint_id"):
-                key = keys.get(named.lower(), named)
+            if name := text(reference, "checkpoint_id"):
+                key = keys.get(name.lower(), name)
                 reference["checkpoint_id"] = key
                 _rename(items(reference, "artifact_ids"), artifacts.get(key, {}))
 
 
 def _artifact_names(checkpoint: Document) -> dict[str, str]:
+    """Names by id."""
     artifacts = [artifact for _, artifact in objects(section(checkpoint, "output"), "artifacts")]
-    return {given.lower(): name for a in artifacts if (given := text(a, "artifact_id")) and (name := text(a, "name"))}
+    pairs = [(text(artifact, "artifact_id"), text(artifact, "name")) for artifact in artifacts]
+    return {own_id.lower(): name for own_id, name in pairs if own_id and name}
 
 
 def _rename(references: list[Value], names: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""The short forms of a checkpoint, written out in full."""
+"""Expand the short forms of a checkpoint."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from cairn.core.states import ExecutionMode
 from cairn.definitions.authoring.source_map import SourcePointers
 from cairn.definitions.findings import Finding
 from cairn.definitions.frozen_model import Document
+from cairn.definitions.json_schema.messages import one_of, preview
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
 
-# One thing that a short form says: where it goes, what it is, and where inside the short form it stood.
+# The path in the full form, its value, and the path of the value inside the short form.
 Assignment: TypeAlias = tuple[tuple[str, ...], Value, tuple[str | int, ...]]
 
 MODE = ("execution", "mode")
@@ -31,24 +32,24 @@ FORM_INSTRUCTIONS = "Please fill in this form."
 def expand_short_forms(
     short: Document, origins: SourcePointers, target: str, source: str
 ) -> tuple[Document, list[Finding]]:
-    """A checkpoint with its short forms written out. Whatever is not well formed stays as it is, to be told later."""
+    """Expand all short forms. Invalid values stay unchanged: the shape check reports them."""
     draft = _Draft({key: value for key, value in short.items() if key not in _FORMS}, origins, target, source)
     is_form = "form" in short or draft.get(MODE) == ExecutionMode.HUMAN_ONLY.value
     for key, forms in _FORMS.items():
         if key in short:
-            for way, value, inner in forms(short[key], is_form):
-                draft.set(way, value, key, inner)
+            for path, value, inner in forms(short[key], is_form):
+                draft.set(path, value, key, inner)
     if "prompt" in short and draft.get(MODE) is None:
         draft.set(MODE, ExecutionMode.AGENTIC.value, "prompt")
     if "prompt" in short and draft.get(MODE) == ExecutionMode.AGENTIC.value and draft.get(AGENTS) is None:
         draft.set(AGENTS, {}, "prompt")
     if "approve" in short and short["approve"] not in APPROVALS:
-        message = f"`approve` is {', '.join(APPROVALS)}, but here it is {short['approve']!r}"
+        message = f"expected {one_of(map(preview, APPROVALS))}, but got {preview(short['approve'])}"
         draft.findings.append(Finding(child(source, "approve"), message))
     if "form" in short and draft.get((*FORM, "instructions")) is None:
         description = short.get("checkpoint_description")
-        told = description if isinstance(description, str) and description.strip() else FORM_INSTRUCTIONS
-        draft.set((*FORM, "instructions"), told, "form")
+        has_description = isinstance(description, str) and description.strip()
+        draft.set((*FORM, "instructions"), description if has_description else FORM_INSTRUCTIONS, "form")
     return draft.document, draft.findings
 
 
@@ -92,8 +93,8 @@ def _outputs(value: Value, is_form: bool) -> Iterator[Assignment]:
 def _artifact(item: Value) -> Value:
     if not isinstance(item, str):
         return item
-    name, dot, ending = item.rpartition(".")
-    return {"name": name, "format": ending} if dot else {"name": item}
+    name, dot, extension = item.rpartition(".")
+    return {"name": name, "format": extension} if dot else {"name": item}
 
 
 def _approve(value: Value, _: bool) -> Iterator[Assignment]:
@@ -103,7 +104,7 @@ def _approve(value: Value, _: bool) -> Iterator[Assignment]:
         yield ("human_interaction", "requires_approval_to_complete"), True, ()
 
 
-# By name, in the order in which they are read.
+# In the order in which they are expanded.
 _FORMS: dict[str, Callable[[Value, bool], Iterator[Assignment]]] = {
     "agent": _agent,
     "script": _script,
@@ -118,7 +119,7 @@ SHORT_FORMS = (*_FORMS, "needs")
 
 @dataclass(slots=True)
 class _Draft:
-    """A checkpoint in the making."""
+    """A checkpoint while its short forms are expanded."""
 
     document: Document
     origins: SourcePointers
@@ -126,29 +127,29 @@ class _Draft:
     source: str
     findings: list[Finding] = field(default_factory=list[Finding])
 
-    def get(self, way: tuple[str, ...]) -> Value:
+    def get(self, path: tuple[str, ...]) -> Value:
         found: Value = self.document
-        for part in way:
+        for part in path:
             found = found.get(part) if isinstance(found, dict) else None
         return found
 
-    def set(self, way: tuple[str, ...], value: Value, key: str, inner: tuple[str | int, ...] = ()) -> None:
-        holder = self._holder(way[:-1])
+    def set(self, path: tuple[str, ...], value: Value, key: str, inner: tuple[str | int, ...] = ()) -> None:
+        holder = self._holder(path[:-1])
         if holder is None:
-            return  # something else stands in the way, which the schema will tell
-        if way[-1] not in holder:
-            holder[way[-1]] = value
-            self.origins.move(f"{self.target}{join(way)}", f"{child(self.source, key)}{join(inner)}")
-        elif (told := holder[way[-1]]) != value:
-            message = f"`{key}` and `{'.'.join(way)}` say different things: keep one of the two"
-            if way == MODE:
-                message = f"`{key}` makes the mode {value}, but it is {told} already: keep one of the two"
+            return  # the shape check reports the value that is not an object
+        if path[-1] not in holder:
+            holder[path[-1]] = value
+            self.origins.move(f"{self.target}{join(path)}", f"{child(self.source, key)}{join(inner)}")
+        elif (current := holder[path[-1]]) != value:
+            message = f"`{key}` contradicts `{'.'.join(path)}`: remove one of them"
+            if path == MODE:
+                message = f"`{key}` sets the mode to {value}, but it is already {current}: remove one of them"
             self.findings.append(Finding(child(self.source, key), message))
 
-    def _holder(self, way: tuple[str, ...]) -> Document | None:
-        """The object at the end of the way, made where it is missing; what the author wrote is copied, not changed."""
+    def _holder(self, path: tuple[str, ...]) -> Document | None:
+        """The object at the path, created if missing. The author's objects are copied, not changed."""
         found = self.document
-        for part in way:
+        for part in path:
             inner = found.get(part, {})
             if not isinstance(inner, dict):
                 return None

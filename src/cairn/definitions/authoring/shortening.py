@@ -1,4 +1,4 @@
-"""From the full form back to what an author would write: short forms, and nothing that holds anyway."""
+"""Shorten the full form to what an author would write: short forms, without defaults."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CHECKPOINT_ORDER = (
 
 
 def shorten(pipeline: Document) -> Document:
-    """A document that expands to this one, which has no ids. It is changed on the way."""
+    """A document that expands to this one, which must have no ids. Modifies `pipeline`."""
     config = section(pipeline, "config")
     _drop_switch(config, "timeout_config", defaults.RUN_TIMEOUT)
     _drop(config, {"auto_advance": False})
@@ -77,11 +77,12 @@ def shorten(pipeline: Document) -> Document:
 def _checkpoint(full: Document) -> Document:
     _shorten_execution(full)
     _shorten_output(full)
-    people, instructions = section(full, "human_interaction"), section(full, "instructions")
-    _drop(people, {"max_revision_iterations": 3})
-    starts, ends = people.pop("requires_approval_to_start", False), people.pop("requires_approval_to_complete", False)
-    if starts or ends:
-        full["approve"] = "both" if starts and ends else "start" if starts else "complete"
+    approvals, instructions = section(full, "human_interaction"), section(full, "instructions")
+    _drop(approvals, {"max_revision_iterations": 3})
+    to_start = approvals.pop("requires_approval_to_start", False)
+    to_complete = approvals.pop("requires_approval_to_complete", False)
+    if to_start or to_complete:
+        full["approve"] = "both" if to_start and to_complete else "start" if to_start else "complete"
     if get(full, "dependencies", "required_checkpoint_ids"):
         full["needs"] = section(full, "dependencies")["required_checkpoint_ids"]
     _drop(instructions, {"examples": []})
@@ -138,7 +139,7 @@ def _shorten_agents(full: Document, execution: Document, has_task: bool) -> None
 
 
 def _shorten_mode(full: Document, execution: Document, config: str, name: str, short: str) -> None:
-    """`script: PATH` and `function: NAME` say the mode, too."""
+    """Use `script: PATH` or `function: NAME`, which imply the mode."""
     if name in section(execution, config):
         full[short] = section(execution, config).pop(name)
         del execution["mode"]
@@ -150,12 +151,13 @@ def _shorten_form(full: Document, execution: Document) -> None:
     fields = [_field(field) for _, field in objects(form, "input_fields")]
     form.pop("input_fields", None)
     full["form"] = fields
-    told, described = form.pop("instructions", None), full.get("checkpoint_description")
-    if told != (described if isinstance(described, str) and described.strip() else FORM_INSTRUCTIONS):
-        full["prompt"] = told
+    instructions, description = form.pop("instructions", None), full.get("checkpoint_description")
+    has_description = isinstance(description, str) and description.strip()
+    if instructions != (description if has_description else FORM_INSTRUCTIONS):
+        full["prompt"] = instructions
     if form.get("save_as_artifact") is True:
         for name in ("save_as_artifact", "artifact_name", "artifact_format"):
-            form.pop(name, None)  # `outputs` says it
+            form.pop(name, None)  # `outputs` implies it
     _drop(form, defaults.FORM)
     del execution["mode"]
     _drop(execution, {"human_only_config": {}})
@@ -181,7 +183,7 @@ def _artifact(artifact: Document) -> Value:
 
 
 def _drop(holder: Value, values: Document) -> None:
-    """Leave out what holds anyway."""
+    """Remove keys that have their default value."""
     if isinstance(holder, dict):
         for key, value in values.items():
             if key in holder and holder[key] == value and isinstance(holder[key], type(value)):
@@ -194,7 +196,7 @@ def _drop_section(holder: Document, key: str, values: Document) -> None:
 
 
 def _drop_switch(holder: Document, key: str, values: Document) -> None:
-    """A section that is on when it is written."""
+    """Shorten a section that is on when it is present."""
     switch = section(holder, key)
     _drop(switch, values)
     if switch == {"enabled": False}:

@@ -1,4 +1,4 @@
-"""Where each part of the full form comes from in what the author wrote."""
+"""Where each part of the full form comes from in the author's document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cairn.documents.pointers import nearest, parent
 
 @dataclass(slots=True)
 class SourcePointers:
-    """Places that were moved, by their JSON pointer in the full form. What was not moved stands where it stood."""
+    """The origins of moved parts, by JSON pointer. The pointers of all other parts are the same in both documents."""
 
     moved: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -18,12 +18,12 @@ class SourcePointers:
         self.moved[target] = source
 
     def source(self, pointer: str) -> str:
-        """Where it came from, if it was written at all."""
+        """The pointer in the author's document, where the part may not exist."""
         outer = pointer
         while outer and outer not in self.moved:
             outer = parent(outer)
         return self.moved.get(outer, outer) + pointer[len(outer) :]
 
     def nearest_source(self, pointer: str, document: Value) -> str:
-        """The place in the author's document: its own, or that of the nearest thing around it that was written."""
+        """The pointer of the part in the author's document, or of the nearest enclosing part that exists there."""
         return nearest(document, self.source(pointer))

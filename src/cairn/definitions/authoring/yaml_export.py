@@ -1,4 +1,4 @@
-"""A definition as YAML that can live in git: applied again, it changes nothing."""
+"""Export a definition as YAML that can be versioned in git. Applying it again changes nothing."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ NO_SCRIPTS: Mapping[str, str] = MappingProxyType({})
 
 
 def to_yaml(definition: PipelineDefinition, scripts: Mapping[str, str] = NO_SCRIPTS) -> str:
-    """Readable text without ids, times and versions, in short forms, without what holds by default.
+    """The definition in short forms, without ids, times, versions and defaults.
 
-    `scripts` are the texts of its scripts, by path: with them it can be applied elsewhere."""
+    With `scripts`, the texts of its scripts by path, it can be applied elsewhere.
+    """
     full = without_ids(definition).document
     short = shorten(without_ids(definition).document)
-    # A definition that no short form says exactly is written out in full.
+    # If the short forms don't expand to exactly this definition, export the full form.
     return encode_yaml(with_texts(short if canonical(expand(short)) == canonical(full) else full, scripts))

@@ -1,1 +1,1 @@
-"""What a definition has to hold, by topic. Each check reads a full form that may be ill formed elsewhere."""
+"""Checks of a definition, by topic. Each reads the full form, other parts of which may be invalid."""

@@ -1,4 +1,4 @@
-"""JSON Schemas and regular expressions inside a definition: each can be used; and the limits on size and depth."""
+"""Check the JSON Schemas, regular expressions, functions and limits in a definition."""
 
 from __future__ import annotations
 
@@ -18,23 +18,22 @@ _PARAMETERS = ("execution", "script_config", "parameters_schema")
 
 
 def check_schemas(outline: DefinitionOutline) -> Iterator[Finding]:
-    """Compile every schema and pattern. Those that are ill formed have been told."""
+    """Compile every schema and pattern, except those that the shape check has already reported."""
     for path, found in _schemas(outline):
         if (schema := outline.schema(path, found)) is not None:
             try:
                 compile_schema(schema)
             except SchemaError as error:
                 yield Finding(path + error.path, error.message)
-        elif isinstance(found, str) and outline.is_well_formed(path) and (message := check_pattern(found)):
+        elif isinstance(found, str) and outline.is_valid(path) and (message := check_pattern(found)):
             yield Finding(path, message)
     yield from _check_parameters(outline)
 
 
 def check_size(document: Value, limits: DefinitionLimits) -> Iterator[Finding]:
-    """Whether the document is small enough to be looked at closer."""
     count = len(items(document, "checkpoints"))
     if count > limits.max_checkpoints:
-        message = f"a pipeline has at most {limits.max_checkpoints} checkpoints, but these are {count}"
+        message = f"expected at most {limits.max_checkpoints} checkpoints, but got {count}"
         yield Finding("/checkpoints", message)
 
 
@@ -42,11 +41,11 @@ def check_limits(outline: DefinitionOutline, limits: DefinitionLimits) -> Iterat
     for step in outline.checkpoints:
         minutes = get(step.document, "execution", "timeout_config", "timeout_minutes")
         if isinstance(minutes, int | float) and minutes > limits.max_timeout_minutes:
-            message = f"a checkpoint takes at most {limits.max_timeout_minutes:g} minutes, but here it is {minutes}"
+            message = f"expected at most {limits.max_timeout_minutes:g} minutes, but got {minutes}"
             yield Finding(step.pointer("execution", "timeout_config", "timeout_minutes"), message)
         retries = get(step.document, "execution", "retry_config", "max_auto_retries")
         if isinstance(retries, int | float) and retries > limits.max_auto_retries:
-            message = f"a checkpoint is retried at most {limits.max_auto_retries} times, but here it is {retries}"
+            message = f"expected at most {limits.max_auto_retries} retries, but got {retries}"
             yield Finding(step.pointer("execution", "retry_config", "max_auto_retries"), message)
 
 
@@ -54,7 +53,7 @@ def check_functions(outline: DefinitionOutline, functions: Collection[str]) -> I
     for step in outline.checkpoints:
         name = text(step.document, "execution", "function_config", "function")
         if step.mode == ExecutionMode.FUNCTION and name is not None and name not in functions:
-            message = unknown_name("registered function", name, sorted(functions))
+            message = unknown_name("function", name, sorted(functions))
             yield Finding(step.pointer("execution", "function_config", "function"), message)
 
 
@@ -66,21 +65,21 @@ def _schemas(outline: DefinitionOutline) -> Iterator[tuple[str, Value]]:
         yield step.pointer("input_schema"), step.document.get("input_schema")
         yield step.pointer("output_schema"), step.document.get("output_schema")
         yield step.pointer(*_PARAMETERS), get(step.document, *_PARAMETERS)
-        for way, name in ((("output", "artifacts"), "schema"), (_FIELDS, "validation")):
-            for at, part in objects(step.document, *way):
-                yield child(step.pointer(*way, at), name), part.get(name)
+        for path, name in ((("output", "artifacts"), "schema"), (_FIELDS, "validation")):
+            for at, part in objects(step.document, *path):
+                yield child(step.pointer(*path, at), name), part.get(name)
 
 
 def _check_parameters(outline: DefinitionOutline) -> Iterator[Finding]:
-    """Parameters that nobody is asked for have to fit as they are."""
+    """Parameters must match their schema, unless a person is asked to complete them."""
     for step in outline.checkpoints:
         script = section(step.document, "execution", "script_config")
         schema = outline.schema(step.pointer(*_PARAMETERS), script.get("parameters_schema"))
         if schema is None or script.get("requires_user_input") is True:
             continue
         try:
-            faults = check_value(schema, script.get("parameters"))
+            violations = check_value(schema, script.get("parameters"))
         except SchemaError:
-            continue  # told already
-        for path, message in faults:
+            continue  # reported by `check_schemas`
+        for path, message in violations:
             yield Finding(step.pointer("execution", "script_config", "parameters") + path, message)

@@ -1,4 +1,4 @@
-"""Agents of the library that checkpoints name: each is there, and what it says fits."""
+"""Check the library agents that checkpoints use."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ PathParts = tuple[str | int, ...]
 
 def check_library(outline: DefinitionOutline, library: Library) -> Iterator[Finding]:
     for step in outline.checkpoints:
-        said = text(step.document, "instructions", "task_prompt")
-        first: dict[str, str] = {}
-        for way, agent in _agents(step):
-            name, called = text(agent, "library_agent"), text(agent, "name")
+        task = text(step.document, "instructions", "task_prompt")
+        first: dict[str, str] = {}  # the pointer of the first agent of each name
+        for path, agent in _agents(step):
+            name, display_name = text(agent, "library_agent"), text(agent, "name")
             found = library.get(name) if name is not None else None
             if name is not None and found is None:
                 yield Finding(
-                    step.pointer(*way, "library_agent"), unknown_name("agent in the library", name, sorted(library))
+                    step.pointer(*path, "library_agent"), unknown_name("library agent", name, sorted(library))
                 )
-            if found is not None and not (said or text(agent, "task_prompt") or found.task_prompt):
-                message = f"{name!r} has no task of its own: add `prompt` to the checkpoint, or `task_prompt` here"
-                yield Finding(step.pointer(*way), message)
-            if found is not None and called is None:
-                called = found.display_name
-                if called in first:
-                    message = f"two agents are called {called!r}: this one and {first[called]}; add `name` to one"
-                    yield Finding(step.pointer(*way, "library_agent"), message)
-            if called is not None:
-                first.setdefault(called, step.pointer(*way))
+            if found is not None and not (task or text(agent, "task_prompt") or found.task_prompt):
+                message = f"{name!r} has no task: add `prompt` to the checkpoint or `task_prompt` here"
+                yield Finding(step.pointer(*path), message)
+            if found is not None and display_name is None:
+                display_name = found.display_name
+                if display_name in first:
+                    message = f"duplicate agent name {display_name!r}, also used by {first[display_name]}: add `name`"
+                    yield Finding(step.pointer(*path, "library_agent"), message)
+            if display_name is not None:
+                first.setdefault(display_name, step.pointer(*path))
 
 
 def with_schemas(document: Value, library: Library) -> Value:
-    """With the schemas of agents that work alone, where the checkpoint has none of its own."""
+    """Give checkpoints without schemas those of their library agent, if it is their only agent."""
     if not isinstance(document, dict):
         return document
     checkpoints = document.get("checkpoints")
     if not isinstance(checkpoints, list):
         return document
-    return {**document, "checkpoints": [_filled(one, library) for one in checkpoints]}
+    return {**document, "checkpoints": [_with_schemas(checkpoint, library) for checkpoint in checkpoints]}
 
 
-def _filled(checkpoint: Value, library: Library) -> Value:
+def _with_schemas(checkpoint: Value, library: Library) -> Value:
     if not isinstance(checkpoint, dict):
         return checkpoint
     agent = _single_library_agent(checkpoint, library)
@@ -57,8 +57,9 @@ def _filled(checkpoint: Value, library: Library) -> Value:
     filled = dict(checkpoint)
     if agent.input_schema is not None:
         filled.setdefault("input_schema", agent.input_schema)
-    made = [one for _, one in objects(checkpoint, "output", "artifacts") if one.get("format") == "json"]
-    if agent.output_schema is not None and len(made) == 1 and made[0].get("schema") is None:
+    artifacts = [artifact for _, artifact in objects(checkpoint, "output", "artifacts")]
+    json_artifacts = [artifact for artifact in artifacts if artifact.get("format") == "json"]
+    if agent.output_schema is not None and len(json_artifacts) == 1 and json_artifacts[0].get("schema") is None:
         filled.setdefault("output_schema", agent.output_schema)
     return filled
 

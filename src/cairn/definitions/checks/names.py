@@ -1,4 +1,4 @@
-"""Keys, names and ids that stand for one thing only."""
+"""Check that keys, names and ids are unique."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ _LISTS = (
 
 
 def check_names(outline: DefinitionOutline) -> Iterator[Finding]:
-    for name, word in _CHECKPOINTS:
-        yield from _duplicates(objects(outline.document, "checkpoints"), "/checkpoints", name, "checkpoint", word)
+    for field, label in _CHECKPOINTS:
+        parts = objects(outline.document, "checkpoints")
+        yield from _duplicates(parts, "/checkpoints", field, f"checkpoint {label}")
     for step in outline.checkpoints:
         if step.key in RESERVED:
-            message = f"the key {step.key!r} stands for the run's input; give the checkpoint another one"
+            message = f"the key {step.key!r} is reserved for the run's input: choose another key"
             yield Finding(step.pointer("key"), message)
-        for way, what, names in _LISTS:
-            for name, word in names:
-                yield from _duplicates(objects(step.document, *way), step.pointer(*way), name, what, word)
+        for path, noun, fields in _LISTS:
+            for field, label in fields:
+                parts = objects(step.document, *path)
+                yield from _duplicates(parts, step.pointer(*path), field, f"{noun} {label}")
 
 
-def _duplicates(parts: list[tuple[int, Document]], holder: str, name: str, what: str, word: str) -> Iterator[Finding]:
+def _duplicates(parts: list[tuple[int, Document]], holder: str, field: str, noun: str) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for at, part in parts:
-        called = (text(part, name) or "").strip()
-        if called and called in first:
-            place = child(child(holder, at), name)
-            other = join((*holder.split("/")[1:], first[called]))
-            yield Finding(place, f"two {what}s have the {word} {called!r}: this one and {other}")
-        first.setdefault(called, at)
+        value = (text(part, field) or "").strip()
+        if value and value in first:
+            other = join((*holder.split("/")[1:], first[value]))
+            yield Finding(child(child(holder, at), field), f"duplicate {noun} {value!r}, also used by {other}")
+        first.setdefault(value, at)

@@ -1,4 +1,4 @@
-"""What is known beforehand of the JSON under a checkpoint's key, and of the artifacts that it makes."""
+"""The schema of a checkpoint's JSON output, and a check of the artifacts of forms."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _FIELDS: dict[str, JsonSchema] = {
     "number": {"type": "number"},
     "boolean": {"type": "boolean"},
 }
-_RULING: dict[str, JsonSchema] = {
+_DECISION: dict[str, JsonSchema] = {
     "decision": {"enum": ["COMPLETE", "RESTART", "ESCALATE"]},
     "reason": {"type": "string"},
 }
 
 
 def output_schema(outline: DefinitionOutline, step: CheckpointOutline) -> JsonSchema | None:
-    """The schema of what stands under its key: `True` if nothing is known of it, None if nothing will stand there."""
+    """The schema of the checkpoint's JSON output: `True` if unknown, None if there is no JSON output."""
     if "output_schema" in step.document:
         declared = outline.schema(step.pointer("output_schema"), step.document["output_schema"])
         return True if declared is None else declared
@@ -31,15 +31,15 @@ def output_schema(outline: DefinitionOutline, step: CheckpointOutline) -> JsonSc
     if not step.decides:
         return found
     if not isinstance(found, dict) or "properties" not in found:
-        return {"type": "object", "properties": _RULING, "required": list(_RULING), "additionalProperties": True}
+        return {"type": "object", "properties": _DECISION, "required": list(_DECISION), "additionalProperties": True}
     return found | {
-        "properties": _RULING | found["properties"],
-        "required": [*_RULING, *found.get("required", [])],
+        "properties": _DECISION | found["properties"],
+        "required": [*_DECISION, *found.get("required", [])],
     }
 
 
 def check_outputs(outline: DefinitionOutline) -> Iterator[Finding]:
-    """A form makes the one artifact that it saves, and those that people upload into its file fields."""
+    """A form produces the artifact that it saves and those that people upload into its file fields."""
     for step in outline.checkpoints:
         if step.mode != ExecutionMode.HUMAN_ONLY:
             continue
@@ -47,13 +47,13 @@ def check_outputs(outline: DefinitionOutline) -> Iterator[Finding]:
         saved = text(form, "artifact_name") if form.get("save_as_artifact") is True else None
         uploads = [text(field, "name") for _, field in objects(form, "input_fields") if field.get("type") == "file"]
         for at, artifact in objects(step.document, "output", "artifacts"):
-            name = text(artifact, "name")
-            if name == saved and artifact.get("format") != form.get("artifact_format"):
-                message = f"the form saves {name!r} as {form.get('artifact_format')}, not as {artifact.get('format')}"
+            name, declared, expected = text(artifact, "name"), artifact.get("format"), form.get("artifact_format")
+            if name == saved and declared != expected:
+                message = f"the form saves {name!r} as {expected}, but this format is {declared}: use the same"
                 yield Finding(step.pointer("output", "artifacts", at, "format"), message)
             elif name is not None and name != saved and name not in uploads:
-                has = f"saves {saved!r}" if saved else "saves none: set save_as_artifact and artifact_name"
-                message = f"nobody makes the artifact {name!r}: the form {has}"
+                hint = f"the form saves {saved!r}" if saved else "set save_as_artifact and artifact_name"
+                message = f"nothing produces the artifact {name!r}: {hint}"
                 yield Finding(step.pointer("output", "artifacts", at), message)
 
 
@@ -78,5 +78,5 @@ def _artifacts(outline: DefinitionOutline, step: CheckpointOutline) -> JsonSchem
         return {"type": "object", "properties": schemas, "required": list(schemas), "additionalProperties": False}
     if schemas:
         return next(iter(schemas.values()))
-    # A script or a function returns something; an agent's JSON has to be declared.
+    # A script or function returns a value. The JSON output of an agent must be declared.
     return True if step.mode in (ExecutionMode.SCRIPT, ExecutionMode.FUNCTION) else None

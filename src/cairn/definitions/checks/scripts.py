@@ -1,4 +1,4 @@
-"""Script files that a definition brings: each has a place of its own."""
+"""Check the paths of script files."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cairn.documents.pointers import join
 def check_scripts(outline: DefinitionOutline) -> Iterator[Finding]:
     paths = section(outline.document, "scripts")
     for path in paths:
-        place = join(("scripts", path))
+        pointer = join(("scripts", path))
         if message := path_error(path):
-            yield Finding(place, message)
-        above = path.rpartition("/")[0]
-        while above:
-            if above in paths:
-                yield Finding(place, f"{above!r} is a script, so it cannot be a folder as well")
-            above = above.rpartition("/")[0]
+            yield Finding(pointer, message)
+        folder = path.rpartition("/")[0]
+        while folder:
+            if folder in paths:
+                yield Finding(pointer, f"{folder!r} is a script and can't also be a folder: rename one of them")
+            folder = folder.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""The shape of a full form: what the published schema says of it, in words that know the short forms, too."""
+"""Check the full form against the published schema. The messages know the short forms as well."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from cairn.definitions.published_schemas import MODES, authoring_schema, full_va
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
 
-NO_MODE = f"nothing says who carries it out: add {', '.join(f'`{mode}`' for mode in MODES)} or `execution`"
+NO_MODE = f"nothing executes this checkpoint: add {', '.join(f'`{mode}`' for mode in MODES)} or `execution`"
 
 
 class ShapeError(NamedTuple):
     finding: Finding
-    key: str | None = None  # the pointer of the key that it is about, if it is not about the value
+    key: str | None = None  # pointer of the invalid key, if the error is not about the value
 
 
 def check_shape(document: Value) -> Iterator[ShapeError]:

@@ -1,11 +1,11 @@
-"""Tools that agents name: each is there. That the names are ones of tools is a matter of shape."""
+"""Check that the tool servers (MCP) that agents use exist. The schema checks the names of other tools."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
 from cairn.definitions.findings import Finding
-from cairn.definitions.outline import CheckpointOutline, DefinitionOutline, unknown_name
+from cairn.definitions.outline import CheckpointOutline, DefinitionOutline, unknown_server
 from cairn.definitions.raw_document import objects, texts
 
 _AGENTS = ("execution", "agent_config")
@@ -13,17 +13,15 @@ _MCP = "mcp:"
 
 
 def check_tools(outline: DefinitionOutline, servers: Collection[str]) -> Iterator[Finding]:
-    """`servers`: of tools (MCP), that the settings name."""
     for step in outline.checkpoints:
-        for way, name in _named(step):
+        for path, name in _tools(step):
             server = name.removeprefix(_MCP).partition("/")[0]
             if name.startswith(_MCP) and server not in servers:
-                message = unknown_name("MCP server", server, sorted(servers))
-                yield Finding(step.pointer(*way), f"{message}: an admin names servers in the settings (mcp_servers)")
+                yield Finding(step.pointer(*path), unknown_server(server, servers))
 
 
-def _named(step: CheckpointOutline) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Every tool that is named, with its place."""
+def _tools(step: CheckpointOutline) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every tool of an agent, with its path."""
     holders: list[tuple[str | int, ...]] = [_AGENTS, (*_AGENTS, "agent")]
     for holder in holders:
         for at, name in texts(step.document, *(str(part) for part in holder), "tools"):

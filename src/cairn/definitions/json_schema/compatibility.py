@@ -1,4 +1,4 @@
-"""What two JSON Schemas say of one another: can this be found in that, and does that fit this."""
+"""Compare two JSON Schemas: does one describe a value at a path, and does that value match the other?"""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from cairn.documents import Value
 from cairn.documents.pointers import look_up
 
 _DEPTH = 20  # a schema may refer to itself
-# Keywords by which a schema may allow more than its own `properties` say.
+# Keywords that may allow more than the `properties` beside them.
 _OPEN = frozenset(
     {"$dynamicRef", "allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf", "patternProperties", "then"}
 )
 
 
 class Presence(Enum):
-    CERTAIN = auto()  # it will be there
-    POSSIBLE = auto()  # it may be missing
-    UNKNOWN = auto()  # nothing says so
-    NEVER = auto()  # the schema rules it out
+    CERTAIN = auto()
+    POSSIBLE = auto()  # the value may be missing
+    UNKNOWN = auto()  # the schema does not mention it
+    NEVER = auto()  # the schema excludes it
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaView:
-    """A place in a schema, its references followed."""
+    """Part of a schema, with its references resolved."""
 
     schema: dict[str, Any]
     root: JsonSchema
-    fills_defaults: bool = False  # what is missing gets its default
+    fills_defaults: bool = False  # missing properties get their defaults
 
     @classmethod
     def of(cls, schema: JsonSchema, root: JsonSchema | None = None, *, fills: bool = False) -> SchemaView:
@@ -57,7 +57,7 @@ class SchemaView:
 
     @property
     def declared_types(self) -> frozenset[str] | None:
-        """The types that it takes; None if it does not say."""
+        """The types that the schema allows, or None if it does not restrict them."""
         if (named := self.schema.get("type")) is not None:
             return frozenset(_with_integers([named] if isinstance(named, str) else named))
         values = [self.schema["const"]] if "const" in self.schema else self.schema.get("enum")
@@ -69,7 +69,7 @@ class SchemaView:
 
     @property
     def types(self) -> frozenset[str] | None:
-        """The types that what it describes will have: where properties are declared, an object is meant."""
+        """The types that the described values will have. Declared properties imply an object."""
         if self.declared_types is not None or not self.properties or _OPEN & self.schema.keys():
             return self.declared_types
         return frozenset({"object"})
@@ -85,53 +85,53 @@ class SchemaView:
         return cast("list[str]", found) if isinstance(found, list) else []
 
     def member(self, name: str) -> tuple[Presence, SchemaView]:
-        """The property of that name. Those that are declared are all, unless the schema says that it takes others."""
+        """The property of that name. Undeclared properties exist only if the schema allows them explicitly."""
         if self.types is not None and "object" not in self.types:
             return Presence.NEVER, self
         if name in self.properties:
             inner = self.inner(self.properties[name])
-            is_given = name in self.required or (self.fills_defaults and "default" in inner.schema)
-            return Presence.CERTAIN if is_given and self.types == frozenset({"object"}) else Presence.POSSIBLE, inner
-        more = self.schema.get("additionalProperties")
-        if isinstance(more, dict) and more:
-            return Presence.POSSIBLE, self.inner(cast("JsonSchema", more))
-        if more is False or (more is None and self.properties and not _OPEN & self.schema.keys()):
+            is_present = name in self.required or (self.fills_defaults and "default" in inner.schema)
+            return Presence.CERTAIN if is_present and self.types == frozenset({"object"}) else Presence.POSSIBLE, inner
+        additional = self.schema.get("additionalProperties")
+        if isinstance(additional, dict) and additional:
+            return Presence.POSSIBLE, self.inner(cast("JsonSchema", additional))
+        if additional is False or (additional is None and self.properties and not _OPEN & self.schema.keys()):
             return Presence.NEVER, self
         return Presence.UNKNOWN, SchemaView({}, self.root)
 
     def item(self, position: int) -> tuple[Presence, SchemaView]:
-        most, least = self.schema.get("maxItems"), self.schema.get("minItems")
-        first = self.schema.get("prefixItems", [])
-        inner = first[position] if position < len(first) else self.schema.get("items", True)
-        is_short = isinstance(most, int) and position >= most
-        if is_short or inner is False or (self.types is not None and "array" not in self.types):
+        max_items, min_items = self.schema.get("maxItems"), self.schema.get("minItems")
+        prefix = self.schema.get("prefixItems", [])
+        inner = prefix[position] if position < len(prefix) else self.schema.get("items", True)
+        is_beyond_end = isinstance(max_items, int) and position >= max_items
+        if is_beyond_end or inner is False or (self.types is not None and "array" not in self.types):
             return Presence.NEVER, self
-        is_given = isinstance(least, int) and position < least and self.types == frozenset({"array"})
-        presence = Presence.CERTAIN if is_given else Presence.POSSIBLE if self.is_known else Presence.UNKNOWN
+        is_present = isinstance(min_items, int) and position < min_items and self.types == frozenset({"array"})
+        presence = Presence.CERTAIN if is_present else Presence.POSSIBLE if self.is_known else Presence.UNKNOWN
         return presence, self.inner(cast("JsonSchema", inner))
 
     def step(self, step: str | int) -> tuple[Presence, SchemaView]:
         return self.item(step) if isinstance(step, int) else self.member(step)
 
 
-def compare(source: SchemaView, wanted: SchemaView, name: str, depth: int = 0) -> Iterator[tuple[Severity, str]]:
-    """Why what `source` describes does not fit, or may not fit, what is `wanted`."""
-    if not wanted.is_known or depth > _DEPTH:
+def compare(source: SchemaView, target: SchemaView, name: str, depth: int = 0) -> Iterator[tuple[Severity, str]]:
+    """Why values that `source` describes do not match `target`, or may not. `name` names the value in messages."""
+    if not target.is_known or depth > _DEPTH:
         return
-    comes, fits = source.types, wanted.declared_types
-    if comes is None and fits is not None:
-        yield Severity.WARNING, f"{name} has to be {join_types(fits)}; whether it is cannot be told beforehand"
-    elif comes is not None and fits is not None and comes - fits:
-        severity = Severity.WARNING if comes & fits else Severity.ERROR
-        yield severity, f"{name} is {join_types(comes)}, but {join_types(fits)} is required"
-    if "object" not in (fits or {"object"}) or "object" not in (comes or {"object"}):
+    actual, allowed = source.types, target.declared_types
+    if actual is None and allowed is not None:
+        yield Severity.WARNING, f"{name} must be {join_types(allowed)}, but its type is not declared"
+    elif actual is not None and allowed is not None and actual - allowed:
+        severity = Severity.WARNING if actual & allowed else Severity.ERROR
+        yield severity, f"{name} must be {join_types(allowed)}, but is declared as {join_types(actual)}"
+    if "object" not in (allowed or {"object"}) or "object" not in (actual or {"object"}):
         return
-    for key in dict.fromkeys([*wanted.required, *wanted.properties]):
+    for key in dict.fromkeys([*target.required, *target.properties]):
         presence, inner = source.member(key)
-        if key in wanted.required and (found := _missing_property(presence, f"{name}.{key}")):
+        if key in target.required and (found := _missing_property(presence, f"{name}.{key}")):
             yield found
-        if key in wanted.properties and presence in (Presence.CERTAIN, Presence.POSSIBLE):
-            yield from compare(inner, wanted.inner(wanted.properties[key]), f"{name}.{key}", depth + 1)
+        if key in target.properties and presence in (Presence.CERTAIN, Presence.POSSIBLE):
+            yield from compare(inner, target.inner(target.properties[key]), f"{name}.{key}", depth + 1)
 
 
 def _missing_property(presence: Presence, name: str) -> tuple[Severity, str] | None:
@@ -139,9 +139,9 @@ def _missing_property(presence: Presence, name: str) -> tuple[Severity, str] | N
         case Presence.CERTAIN:
             return None
         case Presence.NEVER:
-            return Severity.ERROR, f"{name} is required, but what it comes from declares no such property"
+            return Severity.ERROR, f"{name} is required, but its schema does not declare it"
         case Presence.POSSIBLE | Presence.UNKNOWN:
-            return Severity.WARNING, f"{name} is required, but it cannot be told beforehand whether it will be there"
+            return Severity.WARNING, f"{name} is required, but may be missing"
 
 
 def _resolve_reference(root: JsonSchema, reference: str) -> dict[str, Any]:

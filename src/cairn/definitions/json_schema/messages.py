@@ -1,8 +1,8 @@
-"""What a JSON Schema finds, in words for people: what was expected, what came, what to do."""
+"""Turn JSON Schema errors into messages for people: what was expected, what was found, how to fix it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, NamedTuple, cast
 
@@ -13,18 +13,19 @@ from cairn.documents import DocumentError, Value, encode_json
 
 Kind = ValidationErrorKind
 
-_META = "json-schema.org"
+_META = "json-schema.org"  # the error is in a schema that is itself a value
+_BUT_GOT = ", but got "
 _TYPES = {
     "object": "an object",
     "array": "a list",
-    "string": "a text",
+    "string": "a string",
     "number": "a number",
     "integer": "a whole number",
     "boolean": "true or false",
     "null": "null",
 }
-# Kinds of errors that a schema's own `errorMessage` speaks of.
-_KINDS_WITH_OWN_MESSAGE = (
+# A schema's `errorMessage` replaces the messages of these kinds of errors.
+_REPLACEABLE_KINDS = (
     Kind.Pattern,
     Kind.Format,
     Kind.MinLength,
@@ -42,37 +43,35 @@ _KINDS_WITH_OWN_MESSAGE = (
 
 class SchemaMessage(NamedTuple):
     text: str
-    key: str | None = None  # the key in the object that it is about
+    key: str | None = None  # the invalid key, if the error is not about the value
 
 
 def explain(error: ValidationError, schema: JsonSchema) -> Iterator[SchemaMessage]:
-    """One message for each thing that the error is about."""
-    where = _parent_schema(error, schema)
+    """One message for each problem in the error."""
+    parent = _parent_schema(error, schema)
     match error.kind:
         case Kind.AdditionalProperties(unexpected) | Kind.UnevaluatedProperties(unexpected):
-            known = sorted(where.get("properties", {}))
+            known = sorted(parent.get("properties", {}))
             yield from (SchemaMessage(_unknown_key(key, known), key) for key in unexpected)
         case Kind.Required(property):
-            yield SchemaMessage(f"`{property}` is missing: add it")
+            yield SchemaMessage(f"`{property}` is required: add it")
         case Kind.FalseSchema():
             yield SchemaMessage(_not_allowed(error, schema))
-        case kind if isinstance(kind, _KINDS_WITH_OWN_MESSAGE) and "errorMessage" in where:
-            yield SchemaMessage(f"{where['errorMessage']}; here it is {preview(error.instance)}")
+        case kind if isinstance(kind, _REPLACEABLE_KINDS) and "errorMessage" in parent:
+            yield SchemaMessage(f"{parent['errorMessage']}{_BUT_GOT}{preview(error.instance)}")
         case _:
-            said = _expected(error)
+            message = _message(error)
             is_schema = _META in (error.absolute_keyword_location or "")
-            yield SchemaMessage(f"this is no JSON Schema: {said}" if is_schema else said)
+            yield SchemaMessage(f"invalid JSON Schema: {message}" if is_schema else message)
 
 
 def expectation(text: str) -> str:
-    """Of a message, what was expected, without what came."""
-    for end in ("; here ", ", but here "):
-        text = text.partition(end)[0]
-    return text.removeprefix("expected ")
+    """The part of a message that says what was expected."""
+    return text.partition(_BUT_GOT)[0].removeprefix("expected ")
 
 
 def preview(value: object) -> str:
-    """A value as JSON, cut to what fits into a sentence."""
+    """A value as JSON, shortened to fit into a sentence."""
     try:
         text = encode_json(cast("Value", value)).decode()
     except DocumentError:
@@ -96,96 +95,105 @@ def type_name(value: object) -> str:
             return "object"
 
 
-def _expected(error: ValidationError) -> str:
-    came = f"; here it is {preview(error.instance)}"
+def _message(error: ValidationError) -> str:
+    but_got = f"{_BUT_GOT}{preview(error.instance)}"
     match error.kind:
         case Kind.Type(types):
-            wanted = " or ".join(_TYPES.get(name, name) for name in types)
-            got = _TYPES[type_name(error.instance)]
-            return f"expected {wanted}, but here it is {got}: {preview(error.instance)}"
+            expected = _join_with_or([_TYPES.get(name, name) for name in types])
+            actual = "" if error.instance is None else f"{_TYPES[type_name(error.instance)]}: "
+            return f"expected {expected}{_BUT_GOT}{actual}{preview(error.instance)}"
         case Kind.Enum(options):
-            return f"expected one of {', '.join(map(preview, options))}{came}"
+            return f"expected {one_of(map(preview, options))}{but_got}"
         case Kind.Constant(expected):
-            return f"expected {preview(expected)}{came}"
+            return f"expected {preview(expected)}{but_got}"
         case Kind.Pattern(pattern):
-            return f"expected a text that matches {pattern}{came}"
+            return f"expected a string that matches {pattern}{but_got}"
         case Kind.Format(name):
-            return f"expected a valid {name}{came}"
+            return f"expected a valid {name}{but_got}"
         case Kind.AnyOf(context) | Kind.OneOfNotValid(context):
-            return f"{_choices(context)}{came}"
+            return f"{_alternatives(context)}{but_got}"
         case Kind.FalseSchema():
-            return f"nothing is possible here{came}"
+            return f"no value is allowed here{but_got}"
         case Kind.PropertyNames(inner):
-            return f"the key {preview(inner.instance)} is not possible here: {_expected(inner)}"
+            return f"the key {preview(inner.instance)} is not allowed here: {_message(inner)}"
         case _:
-            return _bounds(error) or error.message
+            return _limit_message(error) or error.message
 
 
-def _bounds(error: ValidationError) -> str | None:
-    """Limits of numbers, lengths and counts."""
+def _limit_message(error: ValidationError) -> str | None:
+    """For limits of numbers, lengths and counts."""
     number, size = preview(error.instance), len(cast("Any", error.instance)) if _has_size(error.instance) else 0
     match error.kind:
         case Kind.Minimum(limit):
-            return f"expected at least {limit}; here it is {number}"
+            return f"expected at least {limit}{_BUT_GOT}{number}"
         case Kind.ExclusiveMinimum(limit):
-            return f"expected more than {limit}; here it is {number}"
+            return f"expected more than {limit}{_BUT_GOT}{number}"
         case Kind.Maximum(limit):
-            return f"expected at most {limit}; here it is {number}"
+            return f"expected at most {limit}{_BUT_GOT}{number}"
         case Kind.ExclusiveMaximum(limit):
-            return f"expected less than {limit}; here it is {number}"
+            return f"expected less than {limit}{_BUT_GOT}{number}"
         case Kind.MinLength(limit):
-            return f"expected at least {_count(limit, 'character')}; here there are {size}"
+            return f"expected at least {_count(limit, 'character')}{_BUT_GOT}{size}"
         case Kind.MaxLength(limit):
-            return f"expected at most {_count(limit, 'character')}; here there are {size}"
+            return f"expected at most {_count(limit, 'character')}{_BUT_GOT}{size}"
         case Kind.MinItems(limit):
-            return f"expected at least {_count(limit, 'item')}; here there are {size}"
+            return f"expected at least {_count(limit, 'item')}{_BUT_GOT}{size}"
         case Kind.MaxItems(limit):
-            return f"expected at most {_count(limit, 'item')}; here there are {size}"
+            return f"expected at most {_count(limit, 'item')}{_BUT_GOT}{size}"
         case Kind.MinProperties(limit):
-            return f"expected at least {_count(limit, 'key')}; here there are {size}"
+            return f"expected at least {_count(limit, 'key')}{_BUT_GOT}{size}"
         case Kind.MaxProperties(limit):
-            return f"expected at most {_count(limit, 'key')}; here there are {size}"
+            return f"expected at most {_count(limit, 'key')}{_BUT_GOT}{size}"
         case Kind.UniqueItems():
-            return f"no item may stand twice; here they are {number}"
+            return f"expected no duplicates{_BUT_GOT}{number}"
         case _:
             return None
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _join_with_or(options: list[str]) -> str:
+    return " or ".join(filter(None, (", ".join(options[:-1]), options[-1])))
+
+
+def one_of(options: Iterable[str]) -> str:
+    listed = list(options)
+    return listed[0] if len(listed) == 1 else f"one of {', '.join(listed)}"
 
 
 def _has_size(value: object) -> bool:
     return isinstance(value, str | list | dict)
 
 
-def _choices(context: list[list[ValidationError]]) -> str:
-    ways = [_expected(errors[0]).partition("; here")[0].partition(", but here")[0] for errors in context if errors]
-    return ", or ".join(dict.fromkeys(ways)) or "nothing that is possible here fits"
+def _alternatives(context: list[list[ValidationError]]) -> str:
+    options = [expectation(_message(errors[0])) for errors in context if errors]
+    return f"expected {', or '.join(dict.fromkeys(options)) or 'another value'}"
 
 
 def _unknown_key(key: str, known: list[str]) -> str:
     if close := get_close_matches(key, known, n=1):
-        return f"there is no key `{key}` here: did you mean `{close[0]}`?"
-    return f"there is no key `{key}` here" + (f"; there are {', '.join(known)}" if known else "")
+        return f"unknown key `{key}`: did you mean `{close[0]}`?"
+    return f"unknown key `{key}`" + (f": use {one_of(known)}" if known else ": remove it")
 
 
 def _not_allowed(error: ValidationError, schema: JsonSchema) -> str:
-    """A false schema: the condition around it says why."""
+    """The message of a false schema. The condition around it gives the reason."""
     key = error.instance_path[-1] if error.instance_path else None
     found: Any = schema
-    why = ""
+    reason = ""
     for part in error.schema_path:
         found = _item(found, part)
         if isinstance(found, dict):
-            why = str(cast("dict[str, Any]", found).get("$comment", why))
+            reason = str(cast("dict[str, Any]", found).get("$comment", reason))
     if key is None:
-        return f"nothing is possible here; here it is {preview(error.instance)}"
-    return f"`{key}` does not belong here" + (f": {why}" if why else "")
+        return f"no value is allowed here{_BUT_GOT}{preview(error.instance)}"
+    return f"`{key}` is not allowed here" + (f": {reason}" if reason else "")
 
 
 def _parent_schema(error: ValidationError, schema: JsonSchema) -> dict[str, Any]:
-    """The part of the schema that the failed keyword stands in."""
+    """The part of the schema that contains the failed keyword."""
     if _META in (error.absolute_keyword_location or ""):
         return {}
     found: Any = schema

@@ -1,4 +1,4 @@
-"""Regular expressions of form fields: the whole text has to match, in bounded time."""
+"""Regular expressions of form fields: they match the whole text, in bounded time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import jsonschema_rs
 
 from cairn.definitions.json_schema.validator import SchemaError, compile_schema
 
-MAX_TEXT = 10_000  # characters that a pattern is tried on: the time grows with them times the pattern's size
+MAX_TEXT = 10_000  # characters: matching takes time proportional to the text times the pattern
 
 
 def check_pattern(pattern: str) -> str | None:
-    """Why a pattern cannot be used, if so."""
+    """The error in a pattern, or None."""
     try:
         compile_schema({"pattern": pattern})
         _full_match(pattern)
@@ -22,7 +22,7 @@ def check_pattern(pattern: str) -> str | None:
 
 
 def matches(pattern: str, text: str, *, across_lines: bool = False) -> bool:
-    """Does the whole text match? Across lines, a dot stands for a line break, too."""
+    """Whether the whole text matches. With `across_lines`, a dot also matches a line break."""
     return _full_match(pattern, "s" if across_lines else "").is_valid(text)
 
 

@@ -1,4 +1,4 @@
-"""JSON Schemas, compiled once, and what they say of a value in words for people."""
+"""Compile JSON Schemas, each once, and check values against them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from cairn.definitions.json_schema.messages import expectation, explain, preview
 from cairn.documents import Value, canonical, decode_json
 from cairn.documents.pointers import join
 
-# The linear engine: its time grows with the text, never exponentially. It knows no look-around and no back references.
-# The size bounds the factor: at 5 MB `^.{0,2000}$` is taken and `^(a{0,100}){0,300}$`, slow by repetition, is not.
+# This engine takes linear time, never exponential. It supports neither look-around nor back references.
+# The size limit bounds the constant factor: 5 MB allow `^.{0,2000}$`, but not `^(a{0,100}){0,300}$`, which is slow.
 PATTERNS = jsonschema_rs.RegexOptions(size_limit=5_000_000)
 
 
 class SchemaViolation(NamedTuple):
-    """What a value lacks, and where in it."""
-
-    path: str
+    path: str  # JSON pointer into the value
     message: str
 
 
 class SchemaError(ValueError):
-    """A JSON Schema that cannot be used. `path` is the place in it."""
+    """An unusable JSON Schema. `path` points to the invalid part."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
@@ -35,13 +33,14 @@ class SchemaError(ValueError):
 
 
 def compile_schema(schema: JsonSchema) -> jsonschema_rs.Validator:
-    """Make a validator that asserts formats, fetches nothing and takes bounded time; SchemaError if it cannot be."""
+    """A validator that asserts formats, fetches no other schemas and takes bounded time. SchemaError if it can't."""
     return _compile(canonical(cast("Value", schema)))
 
 
 def check_value(schema: JsonSchema, value: Value) -> list[SchemaViolation]:
-    """Everything in which the value does not fit: what was expected, what came, and where."""
-    return [SchemaViolation(*fault) for fault in dict.fromkeys(iter_violations(compile_schema(schema), schema, value))]
+    """All violations of the schema in the value."""
+    violations = iter_violations(compile_schema(schema), schema, value)
+    return [SchemaViolation(*violation) for violation in dict.fromkeys(violations)]
 
 
 def iter_violations(validator: jsonschema_rs.Validator, schema: JsonSchema, value: Value) -> Iterator[tuple[str, str]]:
@@ -51,7 +50,7 @@ def iter_violations(validator: jsonschema_rs.Validator, schema: JsonSchema, valu
 
 
 class SchemaViolationDetail(NamedTuple):
-    """A fault, with what was expected and what came apart."""
+    """A violation, with the expected and the actual value as separate texts."""
 
     path: str
     message: str
@@ -70,7 +69,7 @@ def iter_violation_details(
 
 
 def fill_defaults(schema: JsonSchema, value: Value) -> Value:
-    """The value with the defaults that the schema gives for properties that are missing."""
+    """The value, with the schema's defaults for missing properties."""
     if not isinstance(schema, dict) or not isinstance(value, dict):
         return value
     filled = dict(value)
@@ -84,7 +83,7 @@ def fill_defaults(schema: JsonSchema, value: Value) -> Value:
 
 
 def reject_fetch(uri: str) -> NoReturn:
-    raise ValueError(f"a schema stands for itself: {uri} is not fetched")
+    raise ValueError(f"remote schemas are not supported: include {uri} in this schema")
 
 
 @lru_cache(maxsize=1024)
@@ -101,7 +100,7 @@ def _compile(schema: bytes) -> jsonschema_rs.Validator:
 def _schema_error_message(error: jsonschema_rs.ValidationError) -> str:
     if error.instance_path and error.instance_path[-1] == "pattern":
         return (
-            f"the pattern {error.instance!r} cannot be used: it is not a regular expression, or it is too large, "
-            "or it looks around or back, which takes unbounded time"
+            f"invalid pattern {error.instance!r}: expected a regular expression that is not too large, "
+            "without look-around and back references"
         )
-    return f"this JSON Schema cannot be used: {error.message}"
+    return f"invalid JSON Schema: {error.message}"

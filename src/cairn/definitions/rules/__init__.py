@@ -1,4 +1,4 @@
-"""Rules as documents: read, checked with the place of each fault, compiled for the judge."""
+"""Rules files: load and check them, and compile them for evaluation."""
 
 from cairn.definitions.rules.checks import RulePeople
 from cairn.definitions.rules.loader import LoadedRules, load

@@ -1,4 +1,4 @@
-"""What a schema cannot say of rules: what they mean together, and what could not work."""
+"""Checks of rules beyond the schema."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cairn.definitions.rules.rulebook import as_tuple, parse_hours
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
 
-_FOR_APPROVING = ("rollout_percentage", "audit_sample_percentage", "notify")  # of an action, where nobody is asked
+_AUTO_APPROVAL_KEYS = ("rollout_percentage", "audit_sample_percentage", "notify")
 
 
 class RulePeople(NamedTuple):
-    """How many people a rule wants, and whom."""
+    """How many approvals a rule requires, and from whom."""
 
     path: str
     required_approvals: int
@@ -35,7 +35,7 @@ def check_meaning(document: Value) -> Iterator[Finding]:
 
 
 def _rules(document: Value) -> Iterator[tuple[str, Document]]:
-    """Every rule of both sections, with its place."""
+    """Every rule of both sections, with its path."""
     for at, rule in objects(document, "checkpoints"):
         yield join(("checkpoints", at)), rule
     for at, rule in objects(document, "auto_approval", "rules"):
@@ -43,54 +43,57 @@ def _rules(document: Value) -> Iterator[tuple[str, Document]]:
 
 
 def _check_names(document: Value) -> Iterator[Finding]:
-    """The name tells a rule from the others in the trail, in the rollout and in what it is scored by."""
+    """Names must be unique: they identify rules in events, rollouts and scores."""
     first: dict[str, str] = {}
     for path, rule in _rules(document):
         name = text(rule, "name")
         if name is None:
             continue
         if name in first:
-            yield Finding(child(path, "name"), f"the name {name!r} is taken already, by {first[name]}: choose another")
+            yield Finding(child(path, "name"), f"duplicate rule name {name!r}, also used by {first[name]}")
         first.setdefault(name, path)
 
 
 def _check_paths(path: str, rule: Document) -> Iterator[Finding]:
-    for conditions in ("trigger", "conditions"):
+    for section_name in ("trigger", "conditions"):
         for key in ("data_threshold", "custom_field"):
-            place = join((conditions, key))
-            found = get(rule, conditions, key)
-            tests = [(path + place, found)] if isinstance(found, dict) else _listed(path + place, rule, conditions, key)
-            for where, test in tests:
-                field = text(test, "field")
+            pointer = path + join((section_name, key))
+            condition = get(rule, section_name, key)
+            comparisons = (
+                [(pointer, condition)] if isinstance(condition, dict) else _listed(pointer, rule, section_name, key)
+            )
+            for comparison_path, comparison in comparisons:
+                field = text(comparison, "field")
                 if not field:
                     continue
                 try:
                     parse_path(field)
                 except PathError as error:
-                    yield Finding(child(where, "field"), str(error))
+                    yield Finding(child(comparison_path, "field"), str(error))
 
 
-def _listed(path: str, rule: Document, *way: str) -> list[tuple[str, Value]]:
-    return [(child(path, at), test) for at, test in enumerate(items(rule, *way))]
+def _listed(pointer: str, rule: Document, *path: str) -> list[tuple[str, Value]]:
+    return [(child(pointer, at), comparison) for at, comparison in enumerate(items(rule, *path))]
 
 
 def _check_action(path: str, action: Document) -> Iterator[Finding]:
-    period = action.get("timeout_seconds", DEFAULT_TIMEOUT)
+    timeout = action.get("timeout_seconds", DEFAULT_TIMEOUT)
     escalation = section(action, "escalation")
-    counts = bool(escalation) and escalation.get("enabled", True) is True
+    escalates = bool(escalation) and escalation.get("enabled", True) is True
     after = escalation.get("after_seconds")
-    if counts and isinstance(after, int | float) and isinstance(period, int | float) and after >= period >= 1:
+    if escalates and isinstance(after, int | float) and isinstance(timeout, int | float) and after >= timeout >= 1:
         yield Finding(
             path + "/escalation/after_seconds",
-            f"people would be brought in after {after:g} seconds, when the time to decide, {period:g}, is over",
+            f"expected less than the timeout of {timeout:g} seconds, but got {after:g}",
         )
-    if action.get("on_timeout") == "escalate" and not counts:
-        yield warning(path + "/on_timeout", "nobody is named to escalate to: those who are asked get more time")
+    if action.get("on_timeout") == "escalate" and not escalates:
+        message = "without `escalation`, a timeout only gives the same people more time: add `escalation`"
+        yield warning(path + "/on_timeout", message)
     if action.get("auto_approve") is True:
         return
     yield from (
-        warning(child(path, key), f"`{key}` has no effect: it is about automatic approvals, and this rule asks")
-        for key in _FOR_APPROVING
+        warning(child(path, key), f"`{key}` has no effect, because this rule does not approve automatically")
+        for key in _AUTO_APPROVAL_KEYS
         if key in action
     )
 
@@ -100,18 +103,18 @@ def _check_hours(document: Value) -> Iterator[Finding]:
     hours = section(document, "auto_approval", "global_settings", "business_hours")
     zone = text(hours, "timezone")
     if zone is not None and zone not in available_timezones():
-        yield Finding(f"{path}/timezone", f"there is no time zone {zone}; write it as America/New_York")
+        yield Finding(f"{path}/timezone", f"unknown time zone {zone!r}: use an IANA name such as America/New_York")
     for days in ("monday_friday", "saturday_sunday"):
-        span = parse_hours(text(hours, days) or "")
-        if span is not None and span[0] >= span[1]:
-            yield Finding(f"{path}/{days}", "the end has to be later than the begin, on the same day")
+        hour_range = parse_hours(text(hours, days) or "")
+        if hour_range is not None and hour_range[0] >= hour_range[1]:
+            yield Finding(f"{path}/{days}", "the end must be later than the start, on the same day")
 
 
 def required_people(document: Value) -> Iterator[RulePeople]:
-    """What the rules that ask want, where they say so."""
+    """The people that rules require, for rules that name people or require several approvals."""
     for at, rule in objects(document, "checkpoints"):
         action = section(rule, "action")
-        needed, people = action.get("require_approval_count", 1), as_tuple(action.get("approvers"))
-        if isinstance(needed, int | float) and (needed > 1 or people):
-            key = "require_approval_count" if needed > 1 else "approvers"
-            yield RulePeople(join(("checkpoints", at, "action", key)), int(needed), people)
+        required, people = action.get("require_approval_count", 1), as_tuple(action.get("approvers"))
+        if isinstance(required, int | float) and (required > 1 or people):
+            key = "require_approval_count" if required > 1 else "approvers"
+            yield RulePeople(join(("checkpoints", at, "action", key)), int(required), people)

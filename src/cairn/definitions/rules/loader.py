@@ -1,4 +1,4 @@
-"""Reading rules: everything that is wrong with them, each fault with its line, column and path."""
+"""Load rules, or report all findings with their line, column and path."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from cairn.definitions.json_schema.messages import explain
 from cairn.definitions.rules.checks import RulePeople, check_meaning, required_people
 from cairn.definitions.rules.published_schema import schema, validator
 from cairn.definitions.rules.rulebook import compile_rules
-from cairn.documents import DocumentError, SourceMap, Value, decode_yaml
+from cairn.documents import DocumentError, SourceMap, SourcePosition, Value, decode_yaml
 from cairn.documents.pointers import child, join
 
-CountApprovers = Callable[
-    [tuple[str, ...]], int
-]  # how many people may decide of those who are named; none named: of all
+# Counts the users who can decide, among those named, or among all users if no names are given.
+CountApprovers = Callable[[tuple[str, ...]], int]
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedRules:
-    """What a text of rules says."""
+    """A rules document and its compiled rulebook."""
 
     document: Document
     rulebook: Rulebook
@@ -30,55 +29,49 @@ class LoadedRules:
 
 
 def load(text: bytes | str, *, count: CountApprovers | None = None) -> LoadedRules:
-    """The rules that a text writes; RulesError with all faults. Nothing, or comments alone, are no rules."""
+    """Load a rules file. RulesError with all findings. An empty file, or one with only comments, has no rules."""
     try:
         document, positions = decode_yaml(text)
     except DocumentError as error:
         raise RulesError([Finding("", error.message, line=error.line, column=error.column)]) from None
     document = {} if document is None else document
-    findings = sorted(_check(document, positions, count), key=lambda found: (found.line or 0, found.column or 0))
+    findings = sorted(_check(document, positions, count), key=lambda finding: (finding.line or 0, finding.column or 0))
     if errors(findings) or not isinstance(document, dict):
         raise RulesError(findings)
     return LoadedRules(document, compile_rules(document), tuple(findings))
 
 
 def _check(document: Value, positions: SourceMap, count: CountApprovers | None) -> Iterator[Finding]:
-    shape = list(dict.fromkeys(_check_shape(document, positions)))
-    yield from shape
-    ill = {fault.path for fault in shape}
-    meant = [*check_meaning(document), *(_missing_people(document, count) if count else ())]
-    for found in meant:
-        if not any(found.path == path or found.path.startswith(f"{path}/") for path in ill if path):
-            yield _located(found, positions)
+    shape_errors = list(dict.fromkeys(_check_shape(document, positions)))
+    yield from shape_errors
+    invalid = {finding.path for finding in shape_errors if finding.path}
+    for finding in (*check_meaning(document), *(_missing_people(document, count) if count else ())):
+        if not any(finding.path == path or finding.path.startswith(f"{path}/") for path in invalid):
+            yield _located(finding, positions.value(finding.path))
 
 
 def _check_shape(document: Value, positions: SourceMap) -> Iterator[Finding]:
     for error in validator().iter_errors(document):
         path = join(error.instance_path)
         for text, key in explain(error, schema()):
-            mark = positions.value(path) if key is None else positions.key(child(path, key))
-            yield _at(Finding(path, text), mark and (mark.line, mark.column))
+            position = positions.value(path) if key is None else positions.key(child(path, key))
+            yield _located(Finding(path, text), position)
 
 
 def _missing_people(document: Value, count: CountApprovers) -> Iterator[Finding]:
-    """A rule that wants more people than there are could never be met."""
-    for wanted in required_people(document):
-        there = count(wanted.people)
-        if there < wanted.required_approvals:
-            yield Finding(wanted.path, _too_few(wanted, there))
+    """A rule that requires more approvals than there are people who can decide could never be satisfied."""
+    for rule in required_people(document):
+        available = count(rule.people)
+        if available < rule.required_approvals:
+            yield Finding(rule.path, _too_few(rule, available))
 
 
-def _too_few(wanted: RulePeople, there: int) -> str:
-    of = f" among {', '.join(wanted.people)}" if wanted.people else ""
-    who = "nobody who may decide" if there == 0 else f"only {there} who may decide"
-    people = "1 person has" if wanted.required_approvals == 1 else f"{wanted.required_approvals} people have"
-    return f"{people} to approve, and there is {who}{of}: name others, invite people, or ask for fewer"
+def _too_few(rule: RulePeople, available: int) -> str:
+    approvals = "1 approval is" if rule.required_approvals == 1 else f"{rule.required_approvals} approvals are"
+    users = "no user" if available == 0 else "only 1 user" if available == 1 else f"only {available} users"
+    among = f" of {', '.join(rule.people)}" if rule.people else ""
+    return f"{approvals} required, but {users}{among} can decide: name others, invite users or require fewer approvals"
 
 
-def _located(found: Finding, positions: SourceMap) -> Finding:
-    mark = positions.value(found.path)
-    return _at(found, mark and (mark.line, mark.column))
-
-
-def _at(found: Finding, place: tuple[int, int] | None) -> Finding:
-    return replace(found, line=place[0], column=place[1]) if place else found
+def _located(finding: Finding, position: SourcePosition | None) -> Finding:
+    return replace(finding, line=position.line, column=position.column) if position else finding

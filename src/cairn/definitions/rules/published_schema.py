@@ -1,4 +1,4 @@
-"""The schema of rules that Cairn publishes."""
+"""The published schema of rules."""
 
 from __future__ import annotations
 

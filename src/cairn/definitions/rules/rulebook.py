@@ -1,4 +1,4 @@
-"""From a document of rules to what the judge works with."""
+"""Compile a rules document into a rulebook."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RulePart = Mapping[str, Any]
 
 
 def compile_rules(document: Document) -> Rulebook:
-    """The rulebook of a document that was found right."""
+    """The rulebook of a valid document."""
     auto = cast("RulePart", document.get("auto_approval") or {})
     settings: RulePart = auto.get("global_settings") or {}
     rules = [
@@ -39,7 +39,7 @@ def compile_rules(document: Document) -> Rulebook:
 
 def _rule(rule: RulePart, section: RuleSection, trigger: RulePart, *, is_on: bool = True) -> Rule:
     action: RulePart = rule["action"]
-    asked = _terms(action)
+    terms = _terms(action)
     return Rule(
         name=rule["name"],
         section=section,
@@ -48,9 +48,9 @@ def _rule(rule: RulePart, section: RuleSection, trigger: RulePart, *, is_on: boo
         enabled=is_on and rule.get("enabled", True),
         shadow=rule.get("shadow", False),
         priority=int(rule.get("priority", 100)),
-        terms=asked,
+        terms=terms,
         notify=action.get("notify", False),
-        channels=as_tuple(action.get("notification_channels")) or asked.channels,
+        channels=as_tuple(action.get("notification_channels")) or terms.channels,
         log=action.get("log_decision", True),
         rollout=float(action.get("rollout_percentage", 100)),
         audit=float(action.get("audit_sample_percentage", 0)),
@@ -75,16 +75,16 @@ def _terms(action: RulePart) -> ApprovalTerms:
 
 
 def _conditions(trigger: RulePart) -> Iterator[Condition]:
-    for key, wanted in trigger.items():
+    for key, value in trigger.items():
         match key:
             case "kind" | "risk_level" | "operation_type":
-                yield OneOf(key, as_tuple(wanted))
+                yield OneOf(key, as_tuple(value))
             case "agent_confidence" | "confidence":
-                yield _confidence(wanted)
+                yield _confidence(value)
             case _:
-                listed = cast("list[RulePart]", wanted if isinstance(wanted, list) else [wanted])
-                compared = tuple(map(_comparison, listed))
-                yield compared[0] if len(compared) == 1 else AnyOf(compared)
+                tests = cast("list[RulePart]", value if isinstance(value, list) else [value])
+                comparisons = tuple(map(_comparison, tests))
+                yield comparisons[0] if len(comparisons) == 1 else AnyOf(comparisons)
 
 
 def _comparison(test: RulePart) -> Comparison:
@@ -101,11 +101,11 @@ def _confidence(test: RulePart | str) -> Comparison:
     return Comparison(CONFIDENCE, Operator(test["operator"]), float(test["value"]))
 
 
-def as_tuple(named: Any) -> tuple[str, ...]:
-    """One word or a list of them."""
-    if isinstance(named, str):
-        return (named,)
-    return tuple(str(one) for one in cast("list[Any]", named)) if isinstance(named, list) else ()
+def as_tuple(value: Any) -> tuple[str, ...]:
+    """The items of a list, or a single text."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(str(item) for item in cast("list[Any]", value)) if isinstance(value, list) else ()
 
 
 def _hours(hours: RulePart) -> BusinessHours:
@@ -120,6 +120,6 @@ def _hour_range(text: str | None) -> HourRange | None:
 
 
 def parse_hours(text: str) -> tuple[int, int] | None:
-    """Begin and end of `09:00-17:00`, since midnight; None if it is closed."""
+    """Start and end of `09:00-17:00` in minutes since midnight, or None for any other text."""
     found = _HOURS.fullmatch(text)
     return (int(found[1]) * 60 + int(found[2]), int(found[3]) * 60 + int(found[4])) if found else None
