@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 200
 MAX_DIGITS = 4300
 SURELY_SHORT = 3 * MAX_DIGITS  # bits
+_SURROGATE = "half of a surrogate pair, which is not a valid character"
 
 
 class Unwritable(ValueError):
@@ -29,7 +30,7 @@ def encode(value: Any) -> bytes:
             raise Unwritable(message, way)
         if isinstance(found, (dict, list, tuple)):
             if len(way) == MAX_DEPTH:
-                raise Unwritable(f"more than {MAX_DEPTH} lists and objects stand inside one another")
+                raise Unwritable(f"lists and objects are nested more than {MAX_DEPTH} levels deep")
             left.extend([((*way, key), one) for key, one in _members(found)])
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
@@ -42,21 +43,21 @@ def _fault(found: Any) -> str | None:
     if found is None or isinstance(found, (bool, list, tuple)):
         return None
     if isinstance(found, str):
-        return None if _is_unicode(found) else "this text holds half of a surrogate pair, which is not a character"
+        return None if _is_unicode(found) else f"this string contains {_SURROGATE}"
     if isinstance(found, int):
         is_long = found.bit_length() > SURELY_SHORT and abs(found) >= 10**MAX_DIGITS
         return f"this integer has more than {MAX_DIGITS} digits" if is_long else None
     if isinstance(found, float):
-        return None if found - found == 0 else f"{found} is not a number that JSON can hold"
+        return None if found - found == 0 else f"JSON has no number {found}"
     if not isinstance(found, dict):
-        return f"JSON has no {type(found).__name__}"
+        return f"JSON has no type for {type(found).__name__}"
     return next((fault for key, _ in _members(found) if (fault := _fault_of_key(key))), None)
 
 
 def _fault_of_key(key: Any) -> str | None:
     if not isinstance(key, str):
-        return f"the key {key!r} is not a text"
-    return None if _is_unicode(key) else f"the key {key!r} holds half of a surrogate pair, which is not a character"
+        return f"the key {key!r} is not a string"
+    return None if _is_unicode(key) else f"the key {key!r} contains {_SURROGATE}"
 
 
 def _is_unicode(text: str) -> bool:
