@@ -30,7 +30,7 @@ class FileMailer:
 
 
 def open_action_functions(app: App) -> None:
-    @app.does("write_mail")
+    @app.function("write_mail")
     async def write_mail(ctx: Ctx) -> dict[str, Any]:
         parameters = {"to": "customer@example.com", "subject": "Refund", "body": "{{ amount }}", "amount": 5}
         return dict(ctx.propose_action("send_email", parameters, confidence=0.9, risk_level="high"))
@@ -73,7 +73,7 @@ async def check_sent(app: App, ids: Ids) -> None:
     await app.until_run(ids["run"], "completed")
     await app.until_quiet()
     assert sent(app) == ["4"]
-    told = app.told(ids["run"])
+    told = app.event_types(ids["run"])
     assert (told.count("approval_approved"), told.count("action_done")) == (1 + told.count("action_unknown"), 1)
     assert len(app.cairn.correction_queries.cases(None, ids["pipeline"], 10, None).items) == 1
 

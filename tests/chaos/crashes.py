@@ -68,14 +68,14 @@ class Death:
 
 
 def open_functions(app: App) -> None:
-    @app.does("fails")
+    @app.function("fails")
     async def fails(ctx: Ctx) -> None:
         (ctx.workspace / "half.txt").write_text("half")
         ctx.log("on the way")
         await asyncio.sleep(0.15)  # the log is written down by then
         raise ValueError("no")
 
-    @app.does("works_for_a_while")
+    @app.function("works_for_a_while")
     async def works_for_a_while(ctx: Ctx) -> dict[str, Any]:
         await app.until(lambda: any(app.folder.glob("pipelines/*/runs/latest")))
         return {}
@@ -108,8 +108,8 @@ async def approved(app: App, ids: Ids) -> None:
     await app.until_run(ids["run"], "completed")
     await app.until_quiet()
     assert len(app.artifacts(ids["run"])) == 3
-    assert app.told(ids["run"]).count("approval_approved") == 1
-    assert app.told(ids["run"]).count("execution_completed") == 3
+    assert app.event_types(ids["run"]).count("approval_approved") == 1
+    assert app.event_types(ids["run"]).count("execution_completed") == 3
     assert app.workspaces(ids["pipeline"]) == set()
 
 
@@ -276,12 +276,12 @@ async def nothing(app: App) -> Ids:
 async def create(app: App, ids: Ids) -> None:
     document = {"pipeline_name": "New", "config": {"auto_advance": True}, "checkpoints": [step("goals")]}
     saved = await app.cairn.pipelines.create(document, actor=ADMIN, command_id=COMMAND)
-    app.made.append(saved.pipeline_id)
+    app.pipeline_ids.append(saved.pipeline_id)
 
 
 async def created(app: App, ids: Ids) -> None:
     await create(app, ids)  # the same command again: there is one
-    pipeline = app.made[-1]
+    pipeline = app.pipeline_ids[-1]
     assert [event.event_type for event in app.events(pipeline_id=pipeline)] == ["pipeline_created"]
     await app.done(pipeline)
 
@@ -297,7 +297,7 @@ async def work(app: App, ids: Ids) -> None:
 async def worked(app: App, ids: Ids) -> None:
     run = await run_until(app, ids, "completed")
     assert app.run(run).run_version == 1
-    assert app.told(run).count("execution_completed") == 1
+    assert app.event_types(run).count("execution_completed") == 1
 
 
 SCENES = {

@@ -15,11 +15,11 @@ from tests.services.app import App, form, step
 def open_rework_functions(app: App) -> None:
     """Nothing is remembered in the process: what is asked follows from what there is."""
 
-    @app.does("write_code")
+    @app.function("write_code")
     async def write_code(ctx: Ctx) -> dict[str, int]:
         return {"version": 1 if ctx.rework is None else 2}
 
-    @app.does("test_code")
+    @app.function("test_code")
     async def test_code(ctx: Ctx) -> dict[str, Any]:
         version = ctx.inputs["code"]["version"]
         if version < 2:
@@ -36,7 +36,7 @@ async def check_loop(app: App, ids: Ids) -> None:
     first, rework = [e for e in done if e.checkpoint_key == "code"]
     asker = next(e for e in app.executions(ids["run"]) if e.checkpoint_key == "test")
     assert (first.superseded_by, rework.parent_execution_id) == (rework.execution_id, asker.execution_id)
-    told = app.told(ids["run"])
+    told = app.event_types(ids["run"])
     assert (told.count("rework_requested"), told.count("rework_ended")) == (1, 1)
     folder = app.root(ids["pipeline"]) / "runs/v1/checkpoint_0_code"
     assert [file.read_bytes() for file in (folder / "outputs").iterdir()] == [b'{"version":2}']

@@ -34,7 +34,7 @@ REFUND: dict[str, Any] = {
 async def test_a_failure_notification_has_error_facts_and_links(receivers: Receivers) -> None:
     await receivers.channel("ops", "teams")
 
-    @receivers.app.does("query")
+    @receivers.app.function("query")
     async def query(ctx: Ctx) -> None:
         raise TimeoutError("Connection timeout to SQL Server (10.0.0.50:1433) as sa, password=hunter2 " + "x" * 300)
 
@@ -85,7 +85,7 @@ async def test_an_action_notification_has_parameters_reasons_and_conditions_with
     )
     receivers.use_verdict(verdict, ApprovalKind.ACTION)
 
-    @receivers.app.does("refund")
+    @receivers.app.function("refund")
     def refund(ctx: Ctx) -> Any:
         return dict(ctx.propose_action("financial_transaction", REFUND, "Customer customer@example.com asked.", 0.87))
 
@@ -243,7 +243,7 @@ async def test_a_channel_gets_only_its_kinds_and_pipelines(receivers: Receivers)
 async def test_a_channel_without_details_gets_only_key_facts_and_links(receivers: Receivers) -> None:
     await receivers.channel("outside", "webhook", include_details=False)
 
-    @receivers.app.does("breaks")
+    @receivers.app.function("breaks")
     async def breaks(ctx: Ctx) -> None:
         raise ValueError("the customer's file is wrong")
 
@@ -263,7 +263,7 @@ async def test_html_and_markup_in_any_field_stay_text(receivers: Receivers) -> N
     await receivers.app.cairn.accounts.users.create(_user("html", "html@example.com"), ADMIN)
     await receivers.channel("mail", "email", recipients=["html@example.com"])
 
-    @receivers.app.does("hostile")
+    @receivers.app.function("hostile")
     def propose(ctx: Ctx) -> Any:
         return dict(ctx.propose_action("wire", {hostile[:40]: hostile}, hostile, 0.5))
 

@@ -53,7 +53,7 @@ DECLARED = {"financial_transaction": {"risk_level": "medium", "schema": {"type":
 
 
 async def propose_refund(receivers: Receivers, amount: float, risk: str, confidence: float) -> str:
-    @receivers.app.does("refund")
+    @receivers.app.function("refund")
     def refund(ctx: Ctx) -> Any:
         answer = ctx.propose_action("financial_transaction", {"amount": amount}, "As asked.", confidence, risk)
         return {"decision": answer["decision"]}

@@ -1,4 +1,4 @@
-"""A whole Cairn on a folder of its own, and short ways to use it."""
+"""A complete Cairn on a temporary folder, with short methods for tests."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ from tests.isolation import PATIENCE
 
 Json = dict[str, Any]
 T = TypeVar("T")
-POLL = 0.05  # seconds after which it is looked again even if nothing was announced
+POLL_SECONDS = 0.05  # how often to check a condition without a change hint
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{8}T\d{6}Z")
 _SHORT = re.compile(r"_[0-9a-f]{8}(?=[._/])")
 LOGS = ".pipeline_system/logs/"
-OVER = {RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED}
+ENDED = {RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED}
 
 
 def step(key: str, function: str = "number", /, parameters: Json | None = None, **more: Any) -> Json:
-    """A checkpoint that calls a function and puts out one JSON artifact."""
+    """A checkpoint that calls a function and outputs one JSON artifact."""
     config = {"function": function, **({"parameters": parameters} if parameters else {})}
     execution = {"mode": "function", "function_config": config, **more.pop("execution", {})}
     return {
@@ -66,9 +66,9 @@ def step(key: str, function: str = "number", /, parameters: Json | None = None, 
 
 
 def form(key: str, *fields: Json, **more: Any) -> Json:
-    """A checkpoint that a person fills in."""
-    asked = list(fields) or [{"name": key, "type": "text", "label": key.capitalize()}]
-    return {"key": key, "checkpoint_name": key.capitalize(), "form": asked, "outputs": [f"{key}.json"], **more}
+    """A checkpoint with a form."""
+    form_fields = list(fields) or [{"name": key, "type": "text", "label": key.capitalize()}]
+    return {"key": key, "checkpoint_name": key.capitalize(), "form": form_fields, "outputs": [f"{key}.json"], **more}
 
 
 def retries(count: int, delay: int = 0, on_failure: str = "pause_pipeline") -> Json:
@@ -80,12 +80,12 @@ def timeout(seconds: float, on_timeout: str = "pause_pipeline") -> Json:
 
 
 def registry() -> FunctionRegistry:
-    """Functions that every test may call."""
+    """The functions that are available in every test."""
     functions = FunctionRegistry()
 
     @functions("number")
     async def number(ctx: Ctx, value: int = 1) -> Json:
-        """The same each time, so that equal content is told from other."""
+        """Return the same value each time, so that its content is equal."""
         return {"value": value}
 
     @functions("give_back")
@@ -95,22 +95,22 @@ def registry() -> FunctionRegistry:
     return functions
 
 
-class Minds:
-    """The models of an app: those of the test that is running."""
+class SharedModels:
+    """The model catalogue of a shared app. Delegates to the catalogue that the current test has set."""
 
     prices = "none"
 
     def __init__(self) -> None:
-        self.own: ModelCatalogue | None = None
+        self.current: ModelCatalogue | None = None
 
     @property
     def default(self) -> str:
-        return "simulated:none" if self.own is None else self.own.default
+        return "simulated:none" if self.current is None else self.current.default
 
     @property
-    def _own(self) -> ModelCatalogue:
-        assert self.own is not None, "no test has set any models"
-        return self.own
+    def _catalogue(self) -> ModelCatalogue:
+        assert self.current is not None, "the test has not set any models"
+        return self.current
 
     def choose(
         self,
@@ -118,13 +118,13 @@ class Minds:
         settings: Mapping[str, Any] | None = None,
         call_context: ModelCallContext | None = None,
     ) -> ChosenModel:
-        return self._own.choose(name, settings, call_context)
+        return self._catalogue.choose(name, settings, call_context)
 
     def explain(self, error: BaseException, model: str) -> ModelError | None:
-        return self._own.explain(error, model)
+        return self._catalogue.explain(error, model)
 
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
-        return self._own.cost(model, tokens)
+        return self._catalogue.cost(model, tokens)
 
     def ends_on(self, name: str) -> str | None:
         return None
@@ -133,7 +133,7 @@ class Minds:
         return ()
 
     async def try_out(self, name: str | None = None) -> ModelTest:
-        return await self._own.try_out(name)
+        return await self._catalogue.try_out(name)
 
     async def close(self) -> None:
         pass
@@ -145,23 +145,23 @@ class App:
     url: str | None = None
     settings: Json = field(default_factory=dict[str, Any])
     functions: FunctionRegistry = field(default_factory=registry)
-    made: list[str] = field(default_factory=list[str])  # pipelines of the test
-    verified: int = 0  # the last event that was looked at
-    minds: Minds = field(default_factory=Minds)
+    pipeline_ids: list[str] = field(default_factory=list[str])  # created by the current test
+    last_verified_event: int = 0
+    models: SharedModels = field(default_factory=SharedModels)
 
     cairn: AppServices = field(init=False)
     worker: Worker = field(init=False)
-    mail: MailServer = field(init=False)  # where mail goes, and requests
-    web: WebServer = field(init=False)
+    mail: MailServer = field(init=False)  # receives outgoing email
+    web: WebServer = field(init=False)  # receives outgoing requests
 
-    # ---- its life ------------------------------------------------------------------------------------
+    # ---- lifecycle -----------------------------------------------------------------------------------
     async def open(self) -> None:
-        """As `cairn serve` does it."""
+        """Start the services and the worker as `cairn serve` does."""
         if self.url is None:
             prepare(self.folder)
-        given: Json = {"poll_seconds": 0.5, **self.settings}
-        settings = Settings(data_dir=self.folder, database_url=self.url, **given)
-        self.cairn = build(settings, functions=self.functions, models=self.minds)
+        options: Json = {"poll_seconds": 0.5, **self.settings}
+        settings = Settings(data_dir=self.folder, database_url=self.url, **options)
+        self.cairn = build(settings, functions=self.functions, models=self.models)
         await self.cairn.folder_repair.repair_unfinished()
         self.worker = Worker(self.cairn)
         await self.worker.start()
@@ -176,8 +176,8 @@ class App:
         await self.open()
         await self.cairn.folder_repair.repair_all()
 
-    def does(self, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Let the function of this name do something else from now on."""
+    def function(self, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register a function with this name. It replaces an earlier one."""
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             self.functions.register(name, function, replace=True)
@@ -194,38 +194,38 @@ class App:
         config = {"auto_advance": advance, **fields.pop("config", {})}
         document = {"pipeline_name": "Test", "config": config, "checkpoints": list(checkpoints), **fields}
         saved = await self.cairn.pipelines.create(document, actor=ADMIN)
-        self.made.append(saved.pipeline_id)
+        self.pipeline_ids.append(saved.pipeline_id)
         return saved.pipeline_id
 
     async def start(self, pipeline_id: str, **options: Any) -> str:
         return (await self.cairn.runs.start(pipeline_id, actor=ADMIN, **options)).run_id
 
     async def done(self, pipeline_id: str, **options: Any) -> str:
-        """A run that has gone to its end."""
+        """Start a run and wait until it has completed."""
         run_id = await self.start(pipeline_id, **options)
         await self.until_run(run_id, RunStatus.COMPLETED)
         return run_id
 
     async def fill(self, run_id: str, key: str, actor: Actor = ADMIN, **fields: Any) -> Commit:
-        """Submit the form as soon as it is asked for."""
-        asked = await self.until(lambda: self._asked(run_id, key, "input"))
-        return await self.cairn.approvals.decide(asked.approval_id, "answer", fields=fields, actor=actor)
+        """Submit a form as soon as the run waits for it."""
+        approval = await self.until(lambda: self._pending_approval(run_id, key, "input"))
+        return await self.cairn.approvals.decide(approval.approval_id, "answer", fields=fields, actor=actor)
 
     async def decide(self, run_id: str, key: str, decision: str, feedback: str = "", actor: Actor = ADMIN) -> Commit:
-        """Answer what is asked about a checkpoint, as soon as it is."""
-        asked = await self.until(lambda: self._asked(run_id, key))
+        """Decide the approval of a checkpoint as soon as it is pending."""
+        approval = await self.until(lambda: self._pending_approval(run_id, key))
         return await self.cairn.approvals.decide(
-            asked.approval_id, decision, digest=asked.digest, feedback=feedback, actor=actor
+            approval.approval_id, decision, digest=approval.digest, feedback=feedback, actor=actor
         )
 
     async def roll_back(self, run_id: str, target: int, **more: Any) -> str:
-        request = RollbackSpec("checkpoint_level", run_id, target_checkpoint_position=target, **more)
-        return (await self.cairn.rollbacks.roll_back(request, actor=ADMIN))[0]
+        spec = RollbackSpec("checkpoint_level", run_id, target_checkpoint_position=target, **more)
+        return (await self.cairn.rollbacks.roll_back(spec, actor=ADMIN))[0]
 
-    def foresee(self, request: RollbackSpec) -> RollbackPreview:
-        return self.cairn.rollback_queries.preview(request, ADMIN)
+    def preview_rollback(self, spec: RollbackSpec) -> RollbackPreview:
+        return self.cairn.rollback_queries.preview(spec, ADMIN)
 
-    # ---- questions -----------------------------------------------------------------------------------
+    # ---- queries -------------------------------------------------------------------------------------
     def run(self, run_id: str) -> Run:
         return self.cairn.run_queries.get_run(run_id)
 
@@ -236,11 +236,11 @@ class App:
         return self.cairn.execution_queries.list_executions(run_id, archived, 500, None).items
 
     def execution(self, run_id: str, key: str) -> Execution:
-        """The last one of a checkpoint."""
+        """The newest execution of a checkpoint."""
         return [e for e in self.executions(run_id) if e.checkpoint_key == key][-1]
 
     def statuses(self, run_id: str) -> dict[str, str]:
-        """Of each checkpoint, in order."""
+        """The status of each checkpoint, by key."""
         return {item.key: str(item.status) for item in self.run(run_id).checkpoints}
 
     def artifacts(self, run_id: str) -> list[Artifact]:
@@ -250,27 +250,27 @@ class App:
         return b"".join(self.cairn.artifact_queries.stream_content(artifact.checksum))
 
     def output(self, run_id: str, key: str) -> Any:
-        """The JSON that a checkpoint has put out."""
+        """The newest JSON output of a checkpoint."""
         return decode_json(self.content(self.execution(run_id, key).artifacts_generated[-1]), max_bytes=1 << 28)
 
     def events(self, run_id: str | None = None, pipeline_id: str | None = None) -> list[Event]:
-        """Oldest first."""
-        wanted = EventFilter(run_id=run_id, pipeline_id=pipeline_id)
-        return self.cairn.event_queries.list_events(wanted, 500, None).items[::-1]
+        """The events of a run or a pipeline, oldest first."""
+        event_filter = EventFilter(run_id=run_id, pipeline_id=pipeline_id)
+        return self.cairn.event_queries.list_events(event_filter, 500, None).items[::-1]
 
-    def told(self, run_id: str) -> list[str]:
+    def event_types(self, run_id: str) -> list[str]:
         return [event.event_type for event in self.events(run_id)]
 
     def root(self, pipeline_id: str) -> Path:
         return self.folder / "pipelines" / pipeline_id
 
     def disk(self, pipeline_id: str) -> dict[str, bytes | str]:
-        """Every file of a pipeline's folder but its log; links as where they lead, empty folders with a slash."""
-        found = read_folder(self.root(pipeline_id))
-        return {path: content for path, content in found.items() if not path.startswith(LOGS)}
+        """The content of a pipeline's folder except its logs. Links have their target, empty folders end in a slash."""
+        contents = read_folder(self.root(pipeline_id))
+        return {path: content for path, content in contents.items() if not path.startswith(LOGS)}
 
     def names(self, pipeline_id: str, under: str = "") -> list[str]:
-        """The files below a folder, with ids and times left out."""
+        """The files below a folder, with placeholders for ids and times."""
         return sorted({plain(path) for path in self.disk(pipeline_id) if path.startswith(under)})
 
     def workspaces(self, pipeline_id: str) -> set[str]:
@@ -278,40 +278,40 @@ class App:
 
     # ---- waiting -------------------------------------------------------------------------------------
     async def until(self, probe: Callable[[], T | None], seconds: float = PATIENCE) -> T:
-        """What the probe finds; None and False are nothing."""
+        """Call the probe until it returns something other than None or False, and return that."""
         deadline = time.monotonic() + seconds
-        with self.cairn.hub.subscribe() as news:
+        with self.cairn.hub.subscribe() as changes:
             while True:
-                found = probe()
-                if found is not None and found is not False:
-                    return found
+                result = probe()
+                if result is not None and result is not False:
+                    return result
                 assert time.monotonic() < deadline, f"not within {seconds} seconds"
-                await news.wait(POLL)
+                await changes.wait(POLL_SECONDS)
 
-    async def until_run(self, run_id: str, *wanted: RunStatus | str, seconds: float = PATIENCE) -> Run:
-        """The run when it is in one of these; another end is told at once."""
-        names = {RunStatus(status) for status in wanted}
+    async def until_run(self, run_id: str, *statuses: RunStatus | str, seconds: float = PATIENCE) -> Run:
+        """Wait until the run has one of these statuses. Fails at once if it ends with another one."""
+        expected = {RunStatus(status) for status in statuses}
 
-        def look() -> Run | None:
+        def probe() -> Run | None:
             run = self.run(run_id)
-            if run.status in names:
+            if run.status in expected:
                 return run
-            assert run.status not in OVER, run
+            assert run.status not in ENDED, run
             return None
 
-        return await self.until(look, seconds)
+        return await self.until(probe, seconds)
 
-    async def until_execution(self, run_id: str, key: str, *wanted: ExecutionStatus | str) -> Execution:
-        names = {ExecutionStatus(status) for status in wanted}
+    async def until_execution(self, run_id: str, key: str, *statuses: ExecutionStatus | str) -> Execution:
+        expected = {ExecutionStatus(status) for status in statuses}
 
-        def look() -> Execution | None:
-            found = [e for e in self.executions(run_id) if e.checkpoint_key == key and e.status in names]
-            return found[-1] if found else None
+        def probe() -> Execution | None:
+            matches = [e for e in self.executions(run_id) if e.checkpoint_key == key and e.status in expected]
+            return matches[-1] if matches else None
 
-        return await self.until(look)
+        return await self.until(probe)
 
     async def until_quiet(self) -> None:
-        """No lane is at work, and nothing waits to be done."""
+        """Wait until no lane is active and all commits and folders are processed."""
         lanes = self.cairn.lanes._lanes  # pyright: ignore[reportPrivateUsage]
         async with asyncio.timeout(PATIENCE):
             while lanes:
@@ -320,69 +320,69 @@ class App:
         await self.cairn.engine.drain()
         await self.cairn.folder_sync.drain()
 
-    def _asked(self, run_id: str, key: str, kind: str | None = None) -> Approval | None:
-        names = {e.execution_id for e in self.executions(run_id) if e.checkpoint_key == key}
-        asked = [a for a in self.run(run_id).pending_approvals if a.execution_id in names]
-        wanted = [a for a in asked if kind in (None, a.kind)]
-        return wanted[0] if wanted else None
+    def _pending_approval(self, run_id: str, key: str, kind: str | None = None) -> Approval | None:
+        ids = {e.execution_id for e in self.executions(run_id) if e.checkpoint_key == key}
+        pending = [a for a in self.run(run_id).pending_approvals if a.execution_id in ids]
+        return next((approval for approval in pending if kind in (None, approval.kind)), None)
 
-    async def broken_since_last(self) -> list[BrokenLink]:
-        """What is broken in the chains that something was added to since the last call."""
+    async def broken_links(self) -> list[BrokenLink]:
+        """Broken links in the event chains that have grown since the last call."""
         c = t.events.c
-        added = sa.select(c.chain, sa.func.max(c.id)).where(c.id > self.verified).group_by(c.chain)
+        grown = sa.select(c.chain, sa.func.max(c.id)).where(c.id > self.last_verified_event).group_by(c.chain)
 
         def read(connection: sa.Connection) -> list[BrokenLink]:
-            chains = {row[0]: row[1] for row in connection.execute(added)}
-            self.verified = max([self.verified, *chains.values()])
-            return [one for chain in chains for one in verify(connection, chain).broken]
+            chains = {row[0]: row[1] for row in connection.execute(grown)}
+            self.last_verified_event = max([self.last_verified_event, *chains.values()])
+            return [link for chain in chains for link in verify(connection, chain).broken]
 
         return await self.cairn.database.aread(read)
 
-    async def mend(self) -> RepairReport:
-        """What `repair_all` does, for the pipelines of this test: the app has those of many tests."""
-        found = [pipeline for pipeline in await self.cairn.folder_repair.pipelines() if pipeline in self.made]
-        with patch.object(self.cairn.folder_repair, "pipelines", AsyncMock(return_value=found)):
+    async def repair(self) -> RepairReport:
+        """Run `repair_all` for the pipelines of this test only. A shared app has those of many tests."""
+        pipelines = await self.cairn.folder_repair.pipelines()
+        own = [pipeline_id for pipeline_id in pipelines if pipeline_id in self.pipeline_ids]
+        with patch.object(self.cairn.folder_repair, "pipelines", AsyncMock(return_value=own)):
             return await self.cairn.folder_repair.repair_all()
 
-    async def fail_for_good(self) -> None:
-        """Cancel every run that is not over."""
+    async def cancel_runs(self) -> None:
+        """Cancel all runs that have not ended."""
         for run in self.cairn.run_queries.list_runs(RunFilter(), 500, None).items:
             with suppress(CommandRefused):
                 await self.cairn.runs.cancel(run.run_id, actor=ADMIN)
 
-    # ---- what always holds ---------------------------------------------------------------------------
+    # ---- invariants ----------------------------------------------------------------------------------
     async def check(self) -> None:
-        """Disk equal to database, the trail whole, nothing held that nobody needs."""
-        made, self.made = self.made, []
+        """Check that folders equal the database, the event chains are intact and no lane is left."""
+        pipeline_ids, self.pipeline_ids = self.pipeline_ids, []
         try:
             await self.until_quiet()
         except TimeoutError:
-            await self.fail_for_good()  # a run that hangs does so for every later test
+            await self.cancel_runs()  # a run that hangs would make later tests hang
             raise
-        for pipeline_id in made:
+        for pipeline_id in pipeline_ids:
             if pipeline_id in await self.cairn.folder_repair.pipelines():
                 drift = self.cairn.folder_repair.find_drift(pipeline_id)
                 assert drift.is_clean, drift
-        assert await self.broken_since_last() == []
+        assert await self.broken_links() == []
         assert not self.cairn.lanes._running  # pyright: ignore[reportPrivateUsage]
 
 
 def plain(path: str) -> str:
-    """Without ids and times."""
+    """Replace ids and times by placeholders."""
     return _SHORT.sub("_ID", _TIME.sub("TIME", _ID.sub("UUID", path)))
 
 
 def read_folder(root: Path) -> dict[str, bytes | str]:
-    found: dict[str, bytes | str] = {}
+    contents: dict[str, bytes | str] = {}
     for path in sorted(root.rglob("*")):
         name = str(path.relative_to(root))
         if path.is_symlink():
-            found[name] = f"-> {path.readlink()}"
+            contents[name] = f"-> {path.readlink()}"
         elif path.is_file():
-            found[name] = path.read_bytes()
+            contents[name] = path.read_bytes()
         elif not any(path.iterdir()):
-            found[f"{name}/"] = ""
-    return found
+            contents[f"{name}/"] = ""
+    return contents
 
 
 @asynccontextmanager

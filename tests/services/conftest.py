@@ -1,4 +1,4 @@
-"""An app for all tests of this folder, on each database: DBOS is one per process, and a test has its own pipelines."""
+"""One app per database for all tests of this folder, because DBOS is a singleton. Each test has its own pipelines."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ async def shared_app(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
         if request.param == "postgresql":
             url = stack.enter_context(request.getfixturevalue("postgres").new_database(migrated=True))
         async with mail_server() as mail, web_server() as web:
-            outside = {"smtp_host": "127.0.0.1", "smtp_port": mail.port, "smtp_tls": "none"}
+            mail_settings = {"smtp_host": "127.0.0.1", "smtp_port": mail.port, "smtp_tls": "none"}
             allowed = {"outbound_allowed": ["127.0.0.1"]}
-            async with open_app(tmp_path_factory.mktemp("data"), url, **outside, **allowed) as opened:
+            async with open_app(tmp_path_factory.mktemp("data"), url, **mail_settings, **allowed) as opened:
                 opened.mail, opened.web = mail, web
                 yield opened
                 assert opened.cairn.event_queries.verify_chains(None, None).broken == []
@@ -30,9 +30,9 @@ async def shared_app(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
 
 @pytest_asyncio.fixture(loop_scope="package")
 async def app(shared_app: App) -> AsyncIterator[App]:
-    """The app; after each test what always holds is looked at."""
+    """The shared app. Checks its invariants after each test."""
     shared_app.mail.mails.clear()
     shared_app.mail.data = None
-    shared_app.minds.own = None
+    shared_app.models.current = None
     yield shared_app
     await shared_app.check()

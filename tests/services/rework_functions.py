@@ -54,7 +54,7 @@ def writing(app: App) -> list[Any]:
     """`write_code` counts its versions; the answer is what it saw of why it was called."""
     seen: list[Any] = []
 
-    @app.does("write_code")
+    @app.function("write_code")
     async def write_code(ctx: Ctx) -> dict[str, int]:
         why = ctx.rework
         seen.append(why and (why.prompt, why.reason, why.requested_by, dict(why.artifacts)))

@@ -50,7 +50,7 @@ def lane_jobs(app: App) -> Counter[str]:
 
 
 async def test_failed_workspaces_go_after_their_time_with_an_event(app: App) -> None:
-    @app.does("fails")
+    @app.function("fails")
     async def fails(ctx: Ctx) -> None:
         raise ValueError("no")
 
@@ -126,11 +126,11 @@ async def test_test_runs_go_after_seven_days_and_leave_their_trail(app: App) -> 
 async def test_everything_about_a_test_run_goes_with_it(app: App) -> None:
     """Whatever refers to it: what was proposed, said and decided, and what was sent back."""
 
-    @app.does("propose")
+    @app.function("propose")
     async def propose(ctx: Ctx) -> dict[str, Any]:
         return dict(ctx.propose_action("financial_transaction", {"amount": 1, "currency": "EUR"}, risk_level="high"))
 
-    @app.does("send_back")
+    @app.function("send_back")
     async def send_back(ctx: Ctx) -> dict[str, Any]:
         ctx.stage("check", {})
         ctx.request_rework("goals", "Once more.")

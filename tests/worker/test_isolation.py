@@ -39,7 +39,7 @@ async def test_a_server_starts_where_another_was_not_closed(tmp_path: Path) -> N
 
 
 async def test_a_hanging_run_ends_with_its_test(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    @app.does("hangs")
+    @app.function("hangs")
     async def hangs(ctx: object) -> None:
         await asyncio.Event().wait()
 

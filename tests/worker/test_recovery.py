@@ -25,7 +25,7 @@ class Works:
         self.begun: list[str] = []
         self.stopped = 0
         self.go = asyncio.Event()
-        app.does(name)(self.work)
+        app.function(name)(self.work)
 
     async def work(self, ctx: Ctx) -> dict[str, int]:
         self.begun.append(ctx.workspace.parent.name)
@@ -50,7 +50,7 @@ async def test_work_in_progress_continues_after_a_restart(app: App) -> None:
     await app.until_run(run, "completed")
     after = app.execution(run, "slow")
     assert (after.execution_id, after.dispatch_number, after.attempt_number) == (before.execution_id, 2, 1)
-    counts = Counter(app.told(run))
+    counts = Counter(app.event_types(run))
     assert (counts["execution_interrupted"], counts["execution_completed"], counts["execution_created"]) == (1, 3, 3)
     assert len(set(works.begun)) == 1
 
@@ -66,7 +66,7 @@ async def test_many_lanes_continue_after_a_restart(app: App) -> None:
     works.go.set()
     await app.open()
     await app.until_run(run, "completed")
-    assert Counter(app.told(run))["execution_completed"] == 13
+    assert Counter(app.event_types(run))["execution_completed"] == 13
     assert len(app.artifacts(run)) == 13
 
 
@@ -95,7 +95,7 @@ async def test_approvals_stay_pending_after_a_restart(app: App) -> None:
     await app.reopen()
     await app.decide(run, "design", "approve")
     await app.until_run(run, "completed")
-    assert "execution_interrupted" not in app.told(run)
+    assert "execution_interrupted" not in app.event_types(run)
 
 
 async def test_a_paused_run_stays_paused_after_a_restart(app: App) -> None:
@@ -114,7 +114,7 @@ async def test_a_paused_run_stays_paused_after_a_restart(app: App) -> None:
 async def test_a_retry_that_became_due_during_downtime_runs_once(app: App) -> None:
     calls: list[int] = []
 
-    @app.does("flaky")
+    @app.function("flaky")
     async def flaky(ctx: Ctx) -> dict[str, int]:
         calls.append(ctx.attempt)
         if len(calls) == 1:
@@ -129,7 +129,7 @@ async def test_a_retry_that_became_due_during_downtime_runs_once(app: App) -> No
     await app.open()
     await app.until_run(run, "completed")
     assert calls == [1, 2]
-    assert Counter(app.told(run))["execution_dispatched"] == 2
+    assert Counter(app.event_types(run))["execution_dispatched"] == 2
 
 
 async def test_a_timeout_applies_after_a_restart(app: App) -> None:
@@ -151,7 +151,7 @@ async def test_a_timeout_applies_after_a_restart(app: App) -> None:
     assert failed.error_details.last_error is not None
     assert failed.error_details.last_error.error_type == "timeout"
     assert 1.5 <= failed.active_seconds < 2.4
-    assert Counter(app.told(run))["execution_failed"] == 1
+    assert Counter(app.event_types(run))["execution_failed"] == 1
     await app.until(lambda: works.stopped == 2)
 
 
@@ -173,7 +173,7 @@ async def test_orphaned_work_is_adopted(app: App, monkeypatch: pytest.MonkeyPatc
         joined.set()
         await join(job, run_id, own=own)
 
-    @app.does("work")
+    @app.function("work")
     async def work(ctx: Ctx) -> dict[str, int]:
         await asyncio.wait_for(joined.wait(), PATIENCE)
         return {}
@@ -192,7 +192,7 @@ async def test_orphaned_work_is_adopted(app: App, monkeypatch: pytest.MonkeyPatc
             break
         await asyncio.sleep(0.05)
     await app.until_run(run, "completed")
-    assert Counter(app.told(run))["execution_interrupted"] == 1
+    assert Counter(app.event_types(run))["execution_interrupted"] == 1
 
 
 async def test_a_job_resumes_a_lane_that_failed_before_it_was_polled(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,14 +208,14 @@ async def test_a_job_resumes_a_lane_that_failed_before_it_was_polled(app: App, m
     monkeypatch.setattr(app.cairn.lanes, "_report_outcome", once)
     run = await app.start(await app.pipeline(step("goals"), step("design")))
     await app.until_run(run, "completed")
-    assert "execution_interrupted" not in app.told(run)
+    assert "execution_interrupted" not in app.event_types(run)
 
 
 async def test_a_polled_job_joins_its_running_lane(app: App) -> None:
     """No execution is driven twice, and the job of a finished lane ends at once."""
     calls: list[str] = []
 
-    @app.does("nap")
+    @app.function("nap")
     async def nap(ctx: Ctx) -> dict[str, int]:
         calls.append(ctx.workspace.parent.name)
         await asyncio.sleep(0.3)  # the queue is looked at every 0.05 s
@@ -225,7 +225,7 @@ async def test_a_polled_job_joins_its_running_lane(app: App) -> None:
     runs = [await app.start(pipeline) for _ in range(3)]
     for run in runs:
         await app.until_run(run, "completed")
-        assert "execution_interrupted" not in app.told(run)
+        assert "execution_interrupted" not in app.event_types(run)
     assert len(calls) == len(set(calls)) == 9
 
 
@@ -235,7 +235,7 @@ async def test_a_database_outage_is_survived(app: App, monkeypatch: pytest.Monke
     away = [0]
     calls: list[int] = []
 
-    @app.does("work")
+    @app.function("work")
     async def work(ctx: Ctx) -> dict[str, int]:
         calls.append(1)
         away[0] = 6

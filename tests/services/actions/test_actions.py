@@ -61,7 +61,7 @@ checkpoints:
 def proposing(app: App, *actions: Json, then: Any = None) -> Json:
     """A checkpoint whose function proposes these, one after the other, and puts out what it is answered."""
 
-    @app.does("propose")
+    @app.function("propose")
     async def propose(ctx: Ctx) -> Json:
         answers = [dict(ctx.propose_action(**action)) for action in actions]
         if then is not None:
@@ -209,7 +209,7 @@ async def test_several_actions_are_proposed_in_sequence(app: App) -> None:
 
 
 async def test_a_revision_proposes_the_action_again_and_a_rejection_ends_it(app: App) -> None:
-    @app.does("propose")
+    @app.function("propose")
     async def propose(ctx: Ctx) -> Json:
         amount = 6 if ctx.feedback else 5
         return dict(ctx.propose_action(**mail_action(amount=amount)))
@@ -273,7 +273,7 @@ async def test_an_action_that_was_certainly_not_executed_is_reported_to_the_prop
     (answered,) = app.output(run, "act")["answers"]
     assert answered["outcome"] == "failed"
     assert "no such mailbox" in answered["result"]["error"]
-    assert "action_failed" in app.told(run)
+    assert "action_failed" in app.event_types(run)
 
 
 @pytest.mark.parametrize("said", ["accept", "retry"])
@@ -284,7 +284,7 @@ async def test_an_unknown_action_outcome_is_escalated_and_resolved(app: App, sai
     await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
     doubt = await app.until(lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None))
     assert doubt.reason == mentions("send_email")
-    assert "action_unknown" in app.told(run)
+    assert "action_unknown" in app.event_types(run)
     app.mail.data = None
     await app.cairn.approvals.decide(doubt.approval_id, said, actor=ADMIN)
     await app.until_run(run, "completed")

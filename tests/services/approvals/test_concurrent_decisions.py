@@ -45,7 +45,7 @@ async def test_one_of_two_hundred_concurrent_decisions_counts_and_the_others_are
     assert [answer for answer in answers if answer != "counted"] == [mentions(status, winner)] * 199
     decided = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert ([d.by for d in decided.decisions], str(decided.status)) == ([winner], status)
-    assert app.told(run).count(f"approval_{status}") == 1
+    assert app.event_types(run).count(f"approval_{status}") == 1
     await app.until_quiet()
     if status == "revision_requested":
         await app.cairn.runs.cancel(run, actor=ADMIN)
@@ -64,7 +64,7 @@ async def test_fifty_runs_approved_at_once_all_continue(app: App) -> None:
 async def test_a_hundred_concurrent_functions_do_not_delay_decisions(app: App) -> None:
     """Neither the event loop nor the writer is blocked."""
 
-    @app.does("busy")
+    @app.function("busy")
     async def busy(ctx: Ctx) -> dict[str, int]:
         for n in range(20):
             ctx.progress(n / 20, "at work")

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 async def test_a_revision_keeps_the_execution_and_workspace_and_passes_the_feedback(app: App) -> None:
     seen: list[tuple[int, tuple[str, ...], list[str]]] = []
 
-    @app.does("write")
+    @app.function("write")
     async def write(ctx: Ctx) -> dict[str, int]:
         seen.append((ctx.revision, ctx.feedback, sorted(path.name for path in ctx.workspace.iterdir())))
         (ctx.workspace / f"draft_{ctx.revision}").touch()
@@ -103,7 +103,7 @@ async def test_a_revision_requires_feedback_and_a_rejection_a_reason(app: App) -
 async def test_a_decision_on_outdated_content_is_stale(app: App) -> None:
     """Without a digest, the decision applies to the current content, whose digest is stored."""
 
-    @app.does("write")
+    @app.function("write")
     async def write(ctx: Ctx) -> dict[str, int]:
         return {"draft": ctx.revision}
 
@@ -128,7 +128,7 @@ async def test_an_approval_is_reused_for_equal_content(app: App) -> None:
     """The same JSON in another format is equal. Other content needs a new approval."""
     spellings = iter(['{"a": 1, "b": [2]}', '{"b":[2],"a":1}', '{"a": 1, "b": [3]}'])
 
-    @app.does("spell")
+    @app.function("spell")
     async def spell(ctx: Ctx) -> None:
         ctx.stage("goals", next(spellings))
 

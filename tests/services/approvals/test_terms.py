@@ -86,7 +86,7 @@ async def test_the_queue_can_show_only_own_approvals(app: App) -> None:
     assert (queue(person("bob")), queue(person("bob", "Finance"))) == ([], [approval.approval_id])
     await app.cairn.approvals.assign(approval.approval_id, ["legal"], "a contract", actor=person("x", "finance"))
     assert (queue(person("bob", "finance")), queue(person("bob", "legal"))) == ([], [approval.approval_id])
-    assert app.told(run)[-1] == "approval_assigned"
+    assert app.event_types(run)[-1] == "approval_assigned"
     with pytest.raises(NotAllowed):
         await app.cairn.approvals.assign(approval.approval_id, ["me"], "", actor=person("me"))
     await app.cairn.runs.cancel(run, actor=ADMIN)
@@ -127,7 +127,7 @@ async def test_an_approval_deadline_is_enforced(app: App, on_timeout: str, statu
     approval = await pending_approval(app, run)
     assert approval.expires_at == approval.requested_at + timedelta(seconds=1)
     await app.until_run(run, status)
-    events = app.told(run)
+    events = app.event_types(run)
     assert (events.count("approval_reminder_due"), events.count("approval_timeout")) == (1, 1)
     closed = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert str(closed.status) == "timeout"
@@ -146,7 +146,7 @@ async def test_an_escalation_adds_approvers_and_one_more_period(app: App) -> Non
     await app.until(lambda: app.cairn.approval_queries.get_approval(approval.approval_id).escalated)
     escalated = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert escalated.assigned_to == ["finance", "manager@example.com"]
-    await app.until(lambda: app.told(run).count("approval_escalated") == 2)
+    await app.until(lambda: app.event_types(run).count("approval_escalated") == 2)
     extended = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert extended.expires_at is not None
     assert escalated.expires_at is not None
@@ -168,7 +168,7 @@ async def test_deadlines_during_downtime_fire_once_after_the_start(app: App) -> 
     for run in runs:
         await app.until_run(run, "cancelled", seconds=10)
     for run in runs:
-        events = app.told(run)
+        events = app.event_types(run)
         assert (events.count("approval_escalated"), events.count("approval_timeout")) == (1, 1)
 
 
@@ -227,7 +227,7 @@ async def test_either_an_approval_or_a_rollback_counts(app: App) -> None:
 async def test_an_emergency_stop_applies_as_soon_as_it_is_committed(app: App) -> None:
     """Proposals before the stop may be approved by the rule. All later ones need approval."""
 
-    @app.does("propose")
+    @app.function("propose")
     async def propose(ctx: Ctx) -> Json:
         return dict(ctx.propose_action("refund", {"amount": 5}, confidence=0.99, risk_level="low"))
 
@@ -287,7 +287,7 @@ async def test_a_comment_is_stored_and_recorded_as_an_event(app: App) -> None:
     await app.cairn.comments.add(approval.approval_id, "Verified with <b>the policy</b>", actor=person("ann"))
     (comment,) = app.cairn.approval_queries.get_approval(approval.approval_id).comments
     assert (comment.by, comment.text) == ("ann", "Verified with <b>the policy</b>")
-    assert app.told(run)[-1] == "approval_comment_added"
+    assert app.event_types(run)[-1] == "approval_comment_added"
     with pytest.raises(InvalidInput):
         await app.cairn.comments.add(approval.approval_id, "  ", actor=ADMIN)
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)

@@ -94,7 +94,7 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> Non
         await app.cairn.runs.resume(run, actor=ADMIN)
         done = await app.until_run(run, "completed")
     assert (done.usage.calls, done.usage.cost_usd, done.over_budget) == (7, 0.07, None)
-    told = [e for e in app.told(run) if e.startswith("budget_")]
+    told = [e for e in app.event_types(run) if e.startswith("budget_")]
     assert told == [
         "budget_warning",
         "budget_exhausted",
@@ -262,7 +262,7 @@ async def test_a_bill_outlives_a_test_run(app: App) -> None:
 @pytest.mark.parametrize("mode", ["sequential", "parallel"])
 async def test_agents_stop_at_a_budget_and_go_on_with_a_higher_one(app: App, mode: str) -> None:
     """With the real runner, alone or in parallel; stored answers are not requested again."""
-    app.minds.own = models = FakeModels(lambda asked: f"Answer {asked.number}.")
+    app.models.current = models = FakeModels(lambda asked: f"Answer {asked.number}.")
     team = agents("team", discussion_mode=mode, max_turns=2) | {"outputs": ["team.md"]}
     run = await app.start(await app.pipeline(team, budget={"max_calls": 1}))
     paused = await app.until_run(run, "paused")

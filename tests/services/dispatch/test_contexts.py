@@ -51,7 +51,7 @@ async def test_the_previous_version_is_that_of_the_nearest_run_that_completed_it
     """Test runs and archived runs are never previous versions."""
     seen: list[dict[str, Any]] = []
 
-    @app.does("look_back")
+    @app.function("look_back")
     async def look_back(ctx: Ctx) -> dict[str, Any]:
         seen.append(dict(ctx.previous))
         return {"run": len(seen)}
@@ -104,11 +104,11 @@ async def test_only_the_current_run_and_pass_are_referred_to(app: App) -> None:
     values = iter(range(100))
     seen: list[tuple[Any, list[str]]] = []
 
-    @app.does("count")
+    @app.function("count")
     async def count(ctx: Ctx) -> dict[str, int]:
         return {"n": next(values)}
 
-    @app.does("look")
+    @app.function("look")
     async def look(ctx: Ctx) -> dict[str, Any]:
         seen.append((dict(ctx.references["goals"]), sorted(ctx.inputs)))
         return {}

@@ -75,7 +75,7 @@ def many_rows(count: int, **more: Any) -> dict[str, Any]:
 async def passed_on(app: App, given: Any) -> tuple[str, Any]:
     """A run that hands its input through five checkpoints, and what comes out."""
 
-    @app.does("pass_on")
+    @app.function("pass_on")
     async def pass_on(ctx: Ctx) -> Any:
         return ctx.inputs["given"]
 
@@ -128,7 +128,7 @@ async def test_a_missing_source_fails_before_the_function_is_called(app: App) ->
     """Unless the path ends in `?`."""
     called: list[Any] = []
 
-    @app.does("note")
+    @app.function("note")
     async def note(ctx: Ctx) -> dict[str, Any]:
         called.append(ctx.inputs)
         return {}

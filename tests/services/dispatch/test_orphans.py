@@ -15,7 +15,7 @@ from tests.services.app import App, form, step
 async def test_working_executions_are_found_with_their_drivers(app: App) -> None:
     release = asyncio.Event()
 
-    @app.does("held")
+    @app.function("held")
     async def held(ctx: Ctx) -> dict[str, int]:
         await release.wait()
         return {"done": 1}

@@ -101,7 +101,7 @@ async def test_the_caller_is_warned_and_the_decision_counts(app: App) -> None:
 async def test_a_failed_workspace_is_kept_once_the_disk_is_back(app: App) -> None:
     """With its files, its error and its log."""
 
-    @app.does("fails")
+    @app.function("fails")
     async def fails(ctx: Ctx) -> None:
         (ctx.workspace / "half.txt").write_text("half")
         ctx.log("on the way")
@@ -175,7 +175,7 @@ async def test_definitions(app: App) -> None:
     with failing(app, "create_pipeline"):
         saved = await app.cairn.pipelines.create({"pipeline_name": "Full", "checkpoints": [step("goals")]}, actor=ADMIN)
     pipeline = saved.pipeline_id
-    app.made.append(pipeline)
+    app.pipeline_ids.append(pipeline)
     assert [finding.message for finding in saved.warnings] == [mentions(NO_SPACE)]
     await mended(app, pipeline)
     with failing(app, "write_definition"):

@@ -52,7 +52,7 @@ async def test_superseded_files_are_looked_after_like_any_others(app: App) -> No
     (app.root(pipeline) / second.file_path).write_bytes(b"changed")
     (app.root(pipeline) / second.file_path).with_name("extra.txt").write_bytes(b"mine")
     assert not app.cairn.folder_repair.find_drift(pipeline).is_clean
-    await app.mend()
+    await app.repair()
     after = {path: content for path, content in app.disk(pipeline).items() if path.startswith("runs/v1/c")}
     assert after == before
     kept = {content for path, content in app.disk(pipeline).items() if path.startswith(".archived/drift_")}

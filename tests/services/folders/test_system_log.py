@@ -24,7 +24,7 @@ def lines(app: App, pipeline: str, name: str = "system.log") -> list[tuple[str, 
 
 
 async def test_every_event_is_a_line(app: App) -> None:
-    @app.does("fails")
+    @app.function("fails")
     async def fails(ctx: Ctx) -> None:
         raise ValueError("one\ntwo")
 

@@ -64,7 +64,7 @@ async def test_a_new_checkpoint_starts_a_definition_version_whose_runs_count_fro
 async def test_runs_of_an_earlier_definition_version_are_read_only(app: App) -> None:
     """Their folders are archived, so they can't continue."""
 
-    @app.does("broken")
+    @app.function("broken")
     async def broken(ctx: object) -> None:
         raise ValueError("no")
 
@@ -109,7 +109,7 @@ async def test_structural_changes_require_force_while_a_run_is_open(app: App) ->
     assert app.cairn.pipeline_queries.get_pipeline(pipeline).revision == 1
     await app.cairn.pipelines.reorder(pipeline, ["design", "goals"], force=True, actor=ADMIN)
     assert (app.run(run).status, app.run(not_started).status) == ("cancelled", "cancelled")
-    assert app.told(run)[-3:] == ["approval_withdrawn", "execution_cancelled", "run_cancelled"]
+    assert app.event_types(run)[-3:] == ["approval_withdrawn", "execution_cancelled", "run_cancelled"]
     assert app.names(pipeline, ".errored") == [
         ".errored/exec_UUID_TIME/error_info.json",
         ".errored/exec_UUID_TIME/error_logs.txt",
@@ -264,7 +264,7 @@ async def test_a_run_started_while_a_pipeline_is_restored_waits_for_its_folder(
     for run in (earlier, new_run.result()):
         (waiting,) = [e for e in app.executions(run) if e.status == "in_progress"]
         assert (app.root(pipeline) / ".temp" / f"exec_{waiting.execution_id}" / "workspace").is_dir()
-    assert (await app.mend()).is_clean
+    assert (await app.repair()).is_clean
 
 
 async def test_a_folder_repair_waits_for_a_deletion(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +296,7 @@ async def test_a_folder_repair_waits_for_a_deletion(app: App, monkeypatch: pytes
 async def test_deleting_a_pipeline_with_an_open_run_requires_force(app: App) -> None:
     stopped = asyncio.Event()
 
-    @app.does("hang")
+    @app.function("hang")
     async def hang(ctx: object) -> None:
         try:
             await asyncio.Event().wait()

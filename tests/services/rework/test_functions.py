@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 def versions(app: App) -> None:
     """`write` puts out the next version each time it is sent back."""
 
-    @app.does("write")
+    @app.function("write")
     def write(ctx: Ctx) -> dict[str, Any]:
         before = 0 if ctx.rework is None else ctx.rework.artifacts["test"]["seen"]
         return {"version": before + 1}
@@ -28,7 +28,7 @@ async def test_it_sees_what_it_saw_until_each_call_and_then_the_new_artifacts(ap
     versions(app)
     seen: list[list[int]] = []
 
-    @app.does("examine")
+    @app.function("examine")
     def examine(ctx: Ctx) -> dict[str, Any]:
         looked: list[int] = []
         seen.append(looked)
@@ -54,7 +54,7 @@ async def test_a_coroutine_function_too_and_a_retry_keeps_its_answers(app: App) 
     versions(app)
     tries: list[str] = []
 
-    @app.does("examine_once")
+    @app.function("examine_once")
     async def examine_once(ctx: Ctx) -> dict[str, Any]:
         ctx.stage("test", {"seen": ctx.inputs["code"]["version"]})
         answer = ctx.request_rework("code", "Again.")
@@ -70,20 +70,20 @@ async def test_a_coroutine_function_too_and_a_retry_keeps_its_answers(app: App) 
     run = await app.done(pipeline)
     assert tries == ["completed", "completed"]
     assert app.output(run, "test") == {"seen": 0, "version": 2}
-    assert app.told(run).count("rework_requested") == 1
+    assert app.event_types(run).count("rework_requested") == 1
 
 
 async def test_one_that_does_not_repeat_itself_is_told_so(app: App) -> None:
     versions(app)
     prompts = iter(["First.", "Second."])
 
-    @app.does("fickle")
+    @app.function("fickle")
     async def fickle(ctx: Ctx) -> dict[str, Any]:
         ctx.stage("test", {"seen": 1})
         ctx.request_rework("code", next(prompts))
         return {}
 
-    @app.does("forgetful")
+    @app.function("forgetful")
     async def forgetful(ctx: Ctx) -> dict[str, Any]:
         if next(calls) == 0:
             ctx.stage("test", {"seen": 1})
@@ -111,7 +111,7 @@ async def test_one_that_does_not_repeat_itself_is_told_so(app: App) -> None:
 
 
 async def test_a_refused_rework_is_an_answer(app: App) -> None:
-    @app.does("hopeful")
+    @app.function("hopeful")
     async def hopeful(ctx: Ctx) -> dict[str, Any]:
         answer = ctx.request_rework("nowhere", "Please.")
         return {"status": answer.status, "reason": answer.reason}

@@ -45,7 +45,7 @@ async def feedback_loop(app: App) -> tuple[str, str, dict[str, Execution]]:
     """Plan, dev, test, verify, where the test sends work back to dev. It stops before the last form is filled in."""
     versions = iter(range(1, 9))
 
-    @app.does("develop")
+    @app.function("develop")
     async def develop(ctx: Ctx) -> dict[str, Any]:
         return {"version": next(versions), "plan": ctx.inputs["plan"]}
 
@@ -224,7 +224,7 @@ async def test_artifacts_flow_from_producers_to_consumers(app: App) -> None:
 async def test_only_what_was_wanted_counts_as_read(app: App) -> None:
     """Reads through a mapping, a reference and the previous version; none for a checkpoint that reads nothing."""
 
-    @app.does("look_back")
+    @app.function("look_back")
     async def look_back(ctx: Ctx) -> dict[str, int]:
         return {"n": len(ctx.previous)}
 
@@ -260,7 +260,7 @@ async def test_each_dispatch_reads_anew_and_depends_once(app: App) -> None:
     """Only the reads of the dispatch that made the result count."""
     calls: list[int] = []
 
-    @app.does("second_time")
+    @app.function("second_time")
     async def second_time(ctx: Ctx) -> Any:
         calls.append(len(ctx.inputs))
         if len(calls) == 1:
@@ -286,7 +286,7 @@ async def counted(app: App) -> tuple[str, str]:
     """`a` puts out another number each time; `b` reads it, `c` reads `b`, `d` reads nothing."""
     numbers = iter(range(1, 99))
 
-    @app.does("count")
+    @app.function("count")
     async def count(ctx: Ctx) -> dict[str, int]:
         return {"n": next(numbers)}
 
@@ -342,7 +342,7 @@ async def test_what_read_from_an_archived_one_is_stale(app: App) -> None:
     """Later runs are not touched by a rollback in an earlier one."""
     numbers = iter(range(1, 99))
 
-    @app.does("count_on")
+    @app.function("count_on")
     async def count_on(ctx: Ctx) -> dict[str, int]:
         return {"n": next(numbers), "before": len(ctx.previous)}
 

@@ -120,7 +120,7 @@ async def test_a_failed_rework_follows_its_policy_and_may_be_dismissed(app: App)
     """The requester waits, then continues and receives the reason."""
     tries: list[int] = []
 
-    @app.does("fragile")
+    @app.function("fragile")
     async def fragile(ctx: Ctx) -> dict[str, int]:
         tries.append(1)
         if ctx.rework is not None:

@@ -26,7 +26,7 @@ async def counting(app: App, test: dict[str, Any], **more: Any) -> str:
     """dev puts out one more each time that it is done."""
     made: list[int] = []
 
-    @app.does("one_more")
+    @app.function("one_more")
     async def one_more(ctx: Any) -> dict[str, int]:
         made.append(1)
         return {"n": len(made)}

@@ -76,7 +76,7 @@ async def test_a_completed_run_reopens_until_the_rework_ends(app: App) -> None:
     ]
     assert {item.key: item.is_stale for item in app.run(run).checkpoints} == {"code": False, "test": True, "end": False}
     assert [a.is_stale for a in after.artifacts_generated] == [True]
-    assert "run_reopened" in app.told(run)
+    assert "run_reopened" in app.event_types(run)
 
 
 async def test_the_impact_is_shown_before(app: App) -> None:

@@ -46,7 +46,7 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
     (app.root(pipeline) / "runs/v1/checkpoint_2_s2/notes.txt").write_text("mine")
     before = {a.artifact_name: a for a in app.artifacts(run)}
     request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
-    preview = app.foresee(request)
+    preview = app.preview_rollback(request)
     assert (preview.kept.checkpoints, preview.kept.artifacts, preview.size_bytes) == (2, 2, 22)
     assert (preview.then.checkpoint_name, preview.then.begins) == ("S2", "at once")
     assert app.run(run).status == "completed"  # nothing has happened yet
@@ -110,7 +110,7 @@ async def test_the_target_is_a_completed_checkpoint_of_this_run(app: App) -> Non
     with pytest.raises(CommandRefused):
         await app.roll_back(not_started, -1)
     goals = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[0].checkpoint_id
-    preview = app.foresee(RollbackSpec("checkpoint_level", run, target_checkpoint_id=goals))
+    preview = app.preview_rollback(RollbackSpec("checkpoint_level", run, target_checkpoint_id=goals))
     assert preview.target_checkpoint_position == 0
     for wrong, error in (
         (RollbackSpec("checkpoint_level", run), InvalidInput),
@@ -130,7 +130,7 @@ async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(app: App) -> Non
     begun: list[str] = []
     stopped = asyncio.Event()
 
-    @app.does("hang")
+    @app.function("hang")
     async def hang(ctx: Ctx) -> dict[str, int]:
         begun.append(ctx.workspace.parent.name)
         if len(begun) > 1:
@@ -151,7 +151,7 @@ async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(app: App) -> Non
     await app.until(lambda: bool(begun))
     open_ones = {e.checkpoint_key: e.execution_id for e in app.executions(run)}
     request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
-    preview = app.foresee(request)
+    preview = app.preview_rollback(request)
     assert {one.execution_id for one in preview.stopped} == {open_ones["slow"], open_ones["asks"]}
     assert [one.checkpoint_name for one in preview.withdrawn_approvals] == ["Asks"]
     rollback_id, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
@@ -171,7 +171,7 @@ async def test_failed_and_cancelled_ones_below_the_target_go_as_well(app: App) -
     """With nothing to archive it is refused, but a cancelled run is reopened."""
     failures = iter([True])
 
-    @app.does("once")
+    @app.function("once")
     async def once(ctx: Ctx) -> dict[str, int]:
         if next(failures, False):
             raise ValueError("no")
@@ -201,7 +201,7 @@ async def test_a_rollback_reopens_a_run_from_any_status(app: App, status: str) -
     """The run is `in_progress` from any status, then `auto_advance` applies."""
     outcome = {"fails": status == "failed"}
 
-    @app.does("end")
+    @app.function("end")
     async def end(ctx: Ctx) -> dict[str, int]:
         if outcome["fails"]:
             raise ValueError("no")
@@ -229,7 +229,7 @@ async def test_a_rollback_reopens_a_run_from_any_status(app: App, status: str) -
     now = app.run(run)
     assert (str(now.status), now.completed_at, now.paused_at) == ("in_progress", None, None)
     assert app.statuses(run)["more"] == ("pending" if status == "paused" else "in_progress")
-    assert app.told(run).count("rollback_initiated") == 1
+    assert app.event_types(run).count("rollback_initiated") == 1
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
@@ -255,7 +255,7 @@ async def test_a_run_level_rollback_archives_the_later_runs_whole(app: App) -> N
     test = await app.done(pipeline, test=True)
     await app.until_quiet()
     request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
-    preview = app.foresee(request)
+    preview = app.preview_rollback(request)
     assert [(one.run_id, one.run_version) for one in preview.rolled_back_items.deleted_runs] == [
         (runs[1], 2),
         (runs[2], 3),
@@ -294,7 +294,7 @@ async def test_a_run_level_rollback_archives_the_later_runs_whole(app: App) -> N
 async def test_later_runs_that_are_open_are_stopped(app: App) -> None:
     stopped: list[str] = []
 
-    @app.does("hang")
+    @app.function("hang")
     async def hang(ctx: Ctx) -> dict[str, int]:
         if not ctx.inputs["input"]:
             return {}
@@ -311,7 +311,7 @@ async def test_later_runs_that_are_open_are_stopped(app: App) -> None:
         await app.until_execution(run, "slow", "in_progress")
     await app.until(lambda: len(app.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
     request = RollbackSpec("run_level", first, target_run_id=first, target_checkpoint_position=1)
-    foreseen = {(one.execution_id, one.checkpoint_name) for one in app.foresee(request).stopped}
+    foreseen = {(one.execution_id, one.checkpoint_name) for one in app.preview_rollback(request).stopped}
     assert foreseen == {(app.execution(run, "slow").execution_id, "Slow") for run in later}
     await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert sorted(stopped) == sorted(f"exec_{app.execution(run, 'slow').execution_id}" for run in later)

@@ -77,7 +77,7 @@ async def test_newer_open_ones_are_cancelled_and_newer_completed_ones_stand_in_t
 async def test_the_earlier_status_returns(app: App, status: str) -> None:
     """A pause as `pause_requested`, which takes effect at once when nothing is working."""
 
-    @app.does("fails")
+    @app.function("fails")
     async def fails(ctx: Ctx) -> None:
         raise ValueError("no")
 
@@ -108,7 +108,7 @@ async def test_an_automatic_rollback_can_be_undone_and_goes_with_one_before_it(a
     """Later automatic rollbacks are undone together with the requested one."""
     outcomes = iter([False, True, True, True])
 
-    @app.does("then_fails")
+    @app.function("then_fails")
     async def then_fails(ctx: Ctx) -> dict[str, int]:
         if next(outcomes):
             raise ValueError("no")
@@ -198,7 +198,7 @@ async def test_whole_runs_come_back_and_newer_open_ones_are_cancelled(app: App) 
 async def test_what_was_stopped_in_a_later_run_comes_back_cancelled(app: App) -> None:
     stopped = asyncio.Event()
 
-    @app.does("hang")
+    @app.function("hang")
     async def hang(ctx: Ctx) -> dict[str, int]:
         if not ctx.inputs["input"]:
             return {}

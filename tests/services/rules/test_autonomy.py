@@ -34,7 +34,7 @@ ACTIONS = {"refund": {"risk_level": "medium"}}
 async def refunds(app: App) -> str:
     """A pipeline whose step proposes to refund the amount that the run is given."""
 
-    @app.does("refund")
+    @app.function("refund")
     async def refund(ctx: Ctx) -> Any:
         return {"decision": ctx.propose_action("refund", {"amount": ctx.inputs["input"]["amount"]}).decision}
 
@@ -105,7 +105,7 @@ async def test_a_backtest_sees_the_data_of_then(app: App) -> None:
     """The result that was looked at, not the revision that came after it."""
     values = iter((100, 1))
 
-    @app.does("counts")
+    @app.function("counts")
     async def counts(ctx: Ctx) -> Any:
         return {"value": next(values)}
 

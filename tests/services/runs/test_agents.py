@@ -40,7 +40,7 @@ def agent(key: str, *outputs: Any, agent: Json | None = None, **more: Any) -> Js
 
 def thinking(app: App, mind: Mind) -> FakeModels:
     """From now on the models of the app say this."""
-    app.minds.own = models = FakeModels(mind)
+    app.models.current = models = FakeModels(mind)
     return models
 
 
@@ -112,7 +112,7 @@ async def test_a_result_that_fails_validation_is_tried_again_with_the_findings(a
     run = await app.done(pipeline)
     execution = app.execution(run, "count")
     assert (app.output(run, "count"), execution.attempt_number) == ({"n": 1}, 2)
-    assert "execution_validation_retried" in app.told(run)
+    assert "execution_validation_retried" in app.event_types(run)
     assert len(models.asked) == 4
     assert models.asked[-1].prompt == mentions("count.json#/n", '"one"')
 
@@ -213,7 +213,7 @@ async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(app: 
 async def test_an_agent_sends_work_back_and_goes_on_with_what_came_of_it(app: App) -> None:
     values = iter((2, 3))
 
-    @app.does("count_up")
+    @app.function("count_up")
     async def count_up(ctx: Ctx) -> Json:
         return {"n": next(values), "asked": ctx.rework.prompt if ctx.rework is not None else ""}
 
@@ -358,7 +358,7 @@ async def test_results_of_functions_and_scripts_are_judged_too(app: App) -> None
 async def test_a_summary_is_made_once_and_shown_before(app: App) -> None:
     """Summaries are cached by content across runs; the preview shows when one is missing."""
 
-    @app.does("long")
+    @app.function("long")
     async def long(ctx: Ctx) -> Json:
         return {"text": "Requirement. " * 400}
 

@@ -65,7 +65,7 @@ async def test_a_rollback_brings_its_id(app: App) -> None:
     await app.until_run(run, "completed")
     assert app.run(run).rollback_history == [request.rollback_id]
     with pytest.raises(AlreadyApplied):
-        app.foresee(request)
+        app.preview_rollback(request)
 
 
 async def test_opposite_commands_at_once_come_one_after_the_other(app: App) -> None:
@@ -77,7 +77,7 @@ async def test_opposite_commands_at_once_come_one_after_the_other(app: App) -> N
     answers = await asyncio.gather(*commands, app.cairn.runs.cancel(run, actor=ADMIN), return_exceptions=True)
     assert all(isinstance(answer, CommandRefused) or not isinstance(answer, BaseException) for answer in answers)
     assert app.run(run).status == "cancelled"
-    told = [e for e in app.told(run) if e.startswith("run_")]
+    told = [e for e in app.event_types(run) if e.startswith("run_")]
     assert told[-1] == "run_cancelled"
 
 
@@ -141,7 +141,7 @@ async def test_a_fault_among_the_effects_still_wakes_the_lanes(app: App, monkeyp
     """Nothing that goes wrong after a commit leaves work without a driver."""
     begun: list[asyncio.Task[Any] | None] = []
 
-    @app.does("hang")
+    @app.function("hang")
     async def hang(ctx: Ctx) -> dict[str, int]:
         begun.append(asyncio.current_task())
         if len(begun) == 1:

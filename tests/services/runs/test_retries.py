@@ -21,7 +21,7 @@ class Flaky:
     def __init__(self, app: App, name: str, failures: int) -> None:
         self.failures = failures
         self.seen: list[tuple[int, str, list[str]]] = []
-        app.does(name)(self.attempt)
+        app.function(name)(self.attempt)
 
     async def attempt(self, ctx: Ctx) -> dict[str, int]:
         files = sorted(path.name for path in ctx.workspace.iterdir())
@@ -53,7 +53,7 @@ async def test_attempts_keep_id_and_workspace_and_are_counted(app: App) -> None:
     ]
     assert all("in attempt" in e.stack_trace for e in execution.error_details.attempts)
     assert app.output(run, "goals") == {"attempt": 3}
-    assert [e for e in app.told(run) if e.startswith("execution")] == [
+    assert [e for e in app.event_types(run) if e.startswith("execution")] == [
         "execution_created",
         "execution_dispatched",
         "execution_retried",
@@ -119,7 +119,7 @@ async def test_when_none_is_left_the_workspace_and_the_error_are_kept(app: App) 
 async def test_a_result_that_is_not_what_was_declared_is_kept_as_failed_artifact(app: App) -> None:
     """An invalid result has its own retry limit, then `on_failure` applies."""
 
-    @app.does("undeclared")
+    @app.function("undeclared")
     async def undeclared(ctx: Ctx) -> None:
         ctx.stage("goals", {"fine": True})
         ctx.stage("surprise.txt", "not declared")
@@ -191,7 +191,7 @@ async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(app: 
     with pytest.raises(AlreadyApplied, match=r"\b2\b"):
         await app.cairn.executions.retry(failed.execution_id, attempt=2, actor=ADMIN)
     assert len(list((app.root(pipeline) / ".errored").iterdir())) == 1
-    assert app.told(run).count("run_reopened") == 1
+    assert app.event_types(run).count("run_reopened") == 1
 
 
 async def test_two_failures_in_one_second_are_both_kept(app: App) -> None:
@@ -244,7 +244,7 @@ async def test_what_a_function_raises_may_be_anything(app: App) -> None:
             raise RuntimeError("cannot even say what it is")
 
     for error in (SystemExit(3), Odd(), ValueError("nul \0 and half \ud800"), KeyError(), OSError(28, "No space left")):
-        app.does("odd")(raising(error))
+        app.function("odd")(raising(error))
         run = await app.start(await app.pipeline(step("goals", "odd")))
         await app.until_run(run, "paused")
         failed = app.execution(run, "goals").error_details.last_error

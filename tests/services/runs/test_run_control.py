@@ -24,7 +24,7 @@ class Gate:
         self.open = asyncio.Event()
         self.begun = asyncio.Event()
         self.stopped = asyncio.Event()
-        app.does(name)(self.wait)
+        app.function(name)(self.wait)
 
     async def wait(self, ctx: Ctx) -> dict[str, int]:
         self.begun.set()
@@ -147,7 +147,7 @@ async def test_one_that_waits_for_a_free_place_is_not_begun_once_it_is_stopped(
     gate = Gate(app)
     begun: list[int] = []
 
-    @app.does("note")
+    @app.function("note")
     async def note(ctx: Ctx) -> dict[str, int]:
         begun.append(1)
         return {}

@@ -65,7 +65,7 @@ async def test_scripts_are_files_of_the_definition_and_drift_is_put_right(app: A
     place = app.root(pipeline) / ".pipeline_system/definitions/scripts/lib/add.py"
     assert place.read_text() == ADD
     place.write_text("def main(ctx): return 'tampered'")
-    await app.mend()
+    await app.repair()
     assert place.read_text() == ADD
     assert [p.read_text() for p in (app.root(pipeline) / ".archived").rglob("add.py")] == [
         "def main(ctx): return 'tampered'"
@@ -114,7 +114,7 @@ async def test_the_definition_as_text_brings_its_scripts_along(app: App) -> None
     saved = await app.cairn.pipelines.update(pipeline, document, actor=ADMIN)
     assert not saved.changed
     copied = await app.cairn.pipelines.create(document, actor=ADMIN)
-    app.made.append(copied.pipeline_id)
+    app.pipeline_ids.append(copied.pipeline_id)
     assert app.output(await app.done(copied.pipeline_id), "add") == {"sum": 3}
 
 

@@ -50,7 +50,7 @@ TRIAGE: Json = {
 @pytest_asyncio.fixture(loop_scope="package", autouse=True)
 async def simulated(app: App) -> AsyncIterator[PydanticAiModels]:
     models = PydanticAiModels(ModelPolicy(retry_delay=0.0), no_secret, {}, SimulatedModelFactory())
-    app.minds.own = models
+    app.models.current = models
     yield models
     await models.close()
 
@@ -160,7 +160,7 @@ async def test_an_action_is_proposed_and_carried_out(app: App) -> None:
 async def test_work_is_sent_back_and_people_are_asked(app: App) -> None:
     done: list[str] = []
 
-    @app.does("draft")
+    @app.function("draft")
     async def draft(ctx: Ctx) -> Json:
         done.append(ctx.rework.prompt if ctx.rework is not None else "")
         return {"text": f"Draft {len(done)}"}

@@ -18,7 +18,7 @@ class Meeting:
 
     def __init__(self, app: App, name: str, count: int) -> None:
         self._barrier = asyncio.Barrier(count)
-        app.does(name)(self.come)
+        app.function(name)(self.come)
 
     async def come(self, ctx: Ctx) -> dict[str, str]:
         async with asyncio.timeout(PATIENCE):
@@ -43,13 +43,13 @@ async def test_one_that_needs_little_overtakes_the_stages_before_it(app: App) ->
     """GitLab's `needs`: `fast` starts when `root` is complete, while `slow` is still at work."""
     go = asyncio.Event()
 
-    @app.does("wait_for_go")
+    @app.function("wait_for_go")
     async def wait_for_go(ctx: Ctx) -> dict[str, str]:
         async with asyncio.timeout(PATIENCE):
             await go.wait()
         return {}
 
-    @app.does("say_go")
+    @app.function("say_go")
     async def say_go(ctx: Ctx) -> dict[str, str]:
         go.set()
         return {}
@@ -87,13 +87,13 @@ async def test_a_failing_one_lets_its_siblings_finish_before_the_run_pauses(app:
     """`pause_pipeline`."""
     go = asyncio.Event()
 
-    @app.does("wait_for_go")
+    @app.function("wait_for_go")
     async def wait_for_go(ctx: Ctx) -> dict[str, str]:
         async with asyncio.timeout(PATIENCE):
             await go.wait()
         return {}
 
-    @app.does("broken")
+    @app.function("broken")
     async def broken(ctx: Ctx) -> None:
         raise ValueError("no")
 
@@ -112,7 +112,7 @@ async def test_failing_the_run_stops_the_siblings(app: App) -> None:
     """`fail_run`: what is open is stopped and cancelled."""
     at_work, stopped = asyncio.Event(), asyncio.Event()
 
-    @app.does("hang")
+    @app.function("hang")
     async def hang(ctx: Ctx) -> None:
         at_work.set()
         try:
@@ -120,7 +120,7 @@ async def test_failing_the_run_stops_the_siblings(app: App) -> None:
         finally:
             stopped.set()
 
-    @app.does("broken")
+    @app.function("broken")
     async def broken(ctx: Ctx) -> None:
         await at_work.wait()
         raise ValueError("no")

@@ -24,7 +24,7 @@ class Hanging:
 
     def __init__(self, app: App, name: str = "hang") -> None:
         self.begun, self.stopped, self.lasted = 0, 0, 0.0
-        app.does(name)(self.hang)
+        app.function(name)(self.hang)
 
     async def hang(self, ctx: Ctx) -> None:
         self.begun += 1
@@ -86,7 +86,7 @@ async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(app: App) 
     let_go = threading.Event()
     after: list[str] = []
 
-    @app.does("block")
+    @app.function("block")
     def block(ctx: Ctx) -> dict[str, int]:
         let_go.wait(10)
         try:
@@ -106,13 +106,13 @@ async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(app: App) 
     await app.until(lambda: bool(after))
     assert after == [mentions()]
     assert app.artifacts(run) == []
-    assert app.told(run)[-1] == "run_failed"
+    assert app.event_types(run)[-1] == "run_failed"
 
 
 async def test_time_is_counted_while_a_runner_works_and_not_while_people_are_waited_for(app: App) -> None:
     """Per attempt, over all its dispatches."""
 
-    @app.does("nap")
+    @app.function("nap")
     async def nap(ctx: Ctx) -> dict[str, int]:
         await asyncio.sleep(0.05)
         return {"revision": ctx.revision}
@@ -160,9 +160,9 @@ async def test_a_timer_that_is_over_changes_nothing(app: App) -> None:
     pipeline = await app.pipeline(step("quick", execution=timeout(0.5)), form("goals"))
     run = await app.start(pipeline)
     await app.until_execution(run, "goals", "in_progress")
-    told = app.told(run)
+    told = app.event_types(run)
     await asyncio.sleep(1.0)
-    assert app.told(run) == told
+    assert app.event_types(run) == told
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
@@ -173,7 +173,7 @@ async def test_one_that_does_not_let_itself_be_stopped_holds_nobody_up_for_long(
     monkeypatch.setattr("cairn.services.dispatch.lanes.STOP_SECONDS", 0.2)
     let_go = asyncio.Event()
 
-    @app.does("stubborn")
+    @app.function("stubborn")
     async def stubborn(ctx: Ctx) -> dict[str, int]:
         while not let_go.is_set():
             try:

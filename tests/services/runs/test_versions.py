@@ -68,13 +68,13 @@ async def test_the_first_event_says_what_the_run_is_made_from(app: App) -> None:
         "test": False,
     }
     assert app.cairn.artifact_queries.stream_content(made.metadata["input_checksum"])
-    assert app.told(run)[1] == "run_started"
+    assert app.event_types(run)[1] == "run_started"
 
 
 async def test_a_run_may_be_made_without_starting(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     run = await app.start(pipeline, start=False)
-    assert (app.run(run).status, app.told(run)) == ("not_started", ["run_created"])
+    assert (app.run(run).status, app.event_types(run)) == ("not_started", ["run_created"])
     assert json.loads(app.disk(pipeline)["runs/v1/run_info.json"])["status"] == "not_started"
     await app.cairn.runs.begin(run, actor=ADMIN)
     await app.until_run(run, "completed")
@@ -130,7 +130,7 @@ async def test_the_approval_to_start_is_the_start(app: App) -> None:
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
     await app.decide(run, "goals", "approve")
     await app.until_run(run, "completed")
-    told = [e for e in app.told(run) if e.startswith(("execution", "approval"))]
+    told = [e for e in app.event_types(run) if e.startswith(("execution", "approval"))]
     assert told == [
         "execution_created",
         "execution_awaiting_start_approval",
