@@ -167,8 +167,8 @@ def test_text_review(server: Server) -> None:
     fill_in(server, run_id, 0, {"title": "Letter", "text": "It is very good. See http://example.org now."})
     approve(server, run_id, 4, "waiting_approval_to_start")
     assert read(server, run_id, 4, "review") == (
-        "# Letter\n\n7 words in 3 sentences; the longest has 4.\n\nWords to avoid: very.\n\n"
-        "Links that are not encrypted: http://example.org.\n"
+        "# Letter\n\n7 words in 3 sentences. The longest sentence has 4 words.\n\nWords to avoid: very.\n\n"
+        "Unencrypted links: http://example.org.\n"
     )
 
 
@@ -176,7 +176,7 @@ def test_plan_dev_test(server: Server) -> None:
     """The test sends the work back once and continues with the new result."""
     run_id = begin(server, "plan-dev-test.yaml")
     approve(server, run_id, 3)
-    assert decode_json(read(server, run_id, 3, "verification")) == {"holds": True, "rounds": 2}
+    assert decode_json(read(server, run_id, 3, "verification")) == {"passed": True, "rounds": 2}
     executions = server.call("GET", f"/api/runs/{run_id}/checkpoints?limit=50", expect=200)["items"]
     asker = next(e for e in executions if e["checkpoint_key"] == "test")
     assert [e["checkpoint_key"] for e in executions if e["parent_execution_id"] == asker["execution_id"]] == ["dev"]

@@ -1,4 +1,4 @@
-"""Ready-made pipelines that come with the product. Each is a YAML file beside this one."""
+"""Built-in pipeline templates. Each is a YAML file in this folder."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cairn.definitions.raw_document import objects, section
 from cairn.definitions.raw_document import text as text_of
 from cairn.documents import SourceMap, Value, decode_yaml
 
-_DONE_BY = {"agentic": "agents", "script": "scripts", "function": "functions", "human_only": "people"}
+_USED_BY_MODE = {"agentic": "agents", "script": "scripts", "function": "functions", "human_only": "people"}
 USES = ("agents", "scripts", "functions", "people", "actions")
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateCheckpoint:
-    """A checkpoint of a template, in short."""
+    """Summary of a checkpoint in a template."""
 
     key: str
     name: str
@@ -29,7 +29,7 @@ class TemplateCheckpoint:
 
 @dataclass(frozen=True)
 class BuiltinTemplate:
-    name: str  # of the file
+    name: str  # the filename without its extension
     title: str
     description: str
     text: str  # YAML
@@ -47,15 +47,15 @@ class BuiltinTemplate:
 
     @cached_property
     def uses(self) -> tuple[str, ...]:
-        """Who carries it out, whether people are asked, whether something is done outside."""
-        found = {_DONE_BY[step.mode] for step in self.checkpoints}
-        found |= {"people"} if any(step.approve for step in self.checkpoints) else set()
-        found |= {"actions", "people"} if self.full.get("actions") else set()
-        return tuple(one for one in USES if one in found)
+        """What the template uses, in the order of `USES`."""
+        used = {_USED_BY_MODE[checkpoint.mode] for checkpoint in self.checkpoints}
+        used |= {"people"} if any(checkpoint.approve for checkpoint in self.checkpoints) else set()
+        used |= {"actions", "people"} if self.full.get("actions") else set()
+        return tuple(name for name in USES if name in used)
 
     @cached_property
     def sample_input(self) -> Value:
-        """What a run of it can be started with; None if it takes no input, or has no example of it."""
+        """An input to start a run with, from the defaults of the input schema. None if there is no valid one."""
         schema = self.full.get("input_schema")
         if not isinstance(schema, dict):
             return None
@@ -65,9 +65,9 @@ class BuiltinTemplate:
 
 @cache
 def builtin_templates() -> list[BuiltinTemplate]:
-    """All of them, by name."""
-    found = (entry for entry in files("cairn.definitions.templates").iterdir() if entry.name.endswith(".yaml"))
-    return [_read(entry.name, entry.read_text("utf-8")) for entry in sorted(found, key=lambda entry: entry.name)]
+    """All templates, by name."""
+    entries = (entry for entry in files("cairn.definitions.templates").iterdir() if entry.name.endswith(".yaml"))
+    return [_read(entry.name, entry.read_text("utf-8")) for entry in sorted(entries, key=lambda entry: entry.name)]
 
 
 def _read(file: str, text: str) -> BuiltinTemplate:
@@ -77,8 +77,8 @@ def _read(file: str, text: str) -> BuiltinTemplate:
 
 
 def _checkpoint(checkpoint: Document) -> TemplateCheckpoint:
-    held = section(checkpoint, "human_interaction")
-    asked = [point for point in ("start", "complete") if held.get(f"requires_approval_to_{point}")]
-    approve = "both" if len(asked) > 1 else next(iter(asked), None)
+    interaction = section(checkpoint, "human_interaction")
+    points = [point for point in ("start", "complete") if interaction.get(f"requires_approval_to_{point}")]
+    approve = "both" if len(points) > 1 else next(iter(points), None)
     name, mode = text_of(checkpoint, "checkpoint_name"), text_of(checkpoint, "execution", "mode")
     return TemplateCheckpoint(text_of(checkpoint, "key") or "", name or "", mode or "", approve)
