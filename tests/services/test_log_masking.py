@@ -41,10 +41,10 @@ def written() -> Iterator[io.StringIO]:
 
 async def test_the_servers_log_tells_no_secret(database: Database, tmp_path: Path, written: io.StringIO) -> None:
     household = Household(database, tmp_path)
-    secrets = SecretStore(household.admin_changes, household.secrets._keys, also=["the admin's own token"])  # pyright: ignore[reportPrivateUsage]
-    install_log_masking(secrets.mask_remembered)
-    install_log_masking(secrets.mask_remembered)  # twice does no harm
-    await secrets.put("door", VALUE, ADMIN)
+    secrets = SecretStore(household.admin_changes, household.secrets._keys, other_values=["the admin's own token"])  # pyright: ignore[reportPrivateUsage]
+    install_log_masking(secrets.mask_loaded)
+    install_log_masking(secrets.mask_loaded)  # twice does no harm
+    await secrets.save("door", VALUE, ADMIN)
     log = logging.getLogger("test of masking")
     log.warning("opening with %s, %s", VALUE, "the admin's own token")
     log.warning("Authorization: Bearer abcdefghijkl; mail to somebody@example.com")
@@ -60,7 +60,7 @@ async def test_the_servers_log_tells_no_secret(database: Database, tmp_path: Pat
 
 
 async def test_an_executions_log_tells_no_secret(app: App) -> None:
-    await app.cairn.secrets.put("door", VALUE, ADMIN)
+    await app.cairn.secrets.save("door", VALUE, ADMIN)
     run = await app.done(await app.pipeline(step("goals")))
     execution = app.execution(run, "goals")
     pipeline = app.run(run).pipeline_id

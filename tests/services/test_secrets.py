@@ -35,9 +35,9 @@ def sealed(household: Household) -> dict[str, str]:
 async def test_a_secret_comes_back_inside_the_program_alone(household: Household) -> None:
     secrets = household.secrets
     assert (secrets.get("smtp"), secrets.list()) == (None, [])
-    await secrets.put("smtp", VALUE, ADMIN)
+    await secrets.save("smtp", VALUE, ADMIN)
     assert secrets.get("smtp") == VALUE
-    await secrets.put("smtp", "another", ADMIN)
+    await secrets.save("smtp", "another", ADMIN)
     assert secrets.get("smtp") == "another"
     [kept] = secrets.list()
     assert (kept.name, kept.created_by, kept.updated_by, kept.is_readable) == ("smtp", "admin", "admin", True)
@@ -51,7 +51,7 @@ async def test_a_secret_comes_back_inside_the_program_alone(household: Household
 
 
 async def test_what_is_stored_tells_nothing(household: Household) -> None:
-    await household.secrets.put("smtp", VALUE, ADMIN)
+    await household.secrets.save("smtp", VALUE, ADMIN)
     key = (household.folder / "secret.key").read_text().strip()
     assert stat.S_IMODE((household.folder / "secret.key").stat().st_mode) == 0o600
     for word in ("p4ss", key):
@@ -60,8 +60,8 @@ async def test_what_is_stored_tells_nothing(household: Household) -> None:
 
 
 async def test_one_cannot_be_put_in_the_place_of_another(household: Household) -> None:
-    await household.secrets.put("mine", "what is mine", ADMIN)
-    await household.secrets.put("theirs", "what is theirs", ADMIN)
+    await household.secrets.save("mine", "what is mine", ADMIN)
+    await household.secrets.save("theirs", "what is theirs", ADMIN)
     swap = sa.update(t.secrets).where(t.secrets.c.name == "theirs").values(ciphertext=sealed(household)["mine"])
     await household.database.transact(lambda c: c.execute(swap))
     other = SecretStore(household.admin_changes, KeyFile(household.folder))
@@ -72,7 +72,7 @@ async def test_one_cannot_be_put_in_the_place_of_another(household: Household) -
 
 async def test_a_rotation_changes_the_key_and_everything_under_it(household: Household) -> None:
     for number in range(3):
-        await household.secrets.put(f"s{number}", f"value {number}", ADMIN)
+        await household.secrets.save(f"s{number}", f"value {number}", ADMIN)
     file = household.folder / "secret.key"
     before, old = sealed(household), file.read_text()
     assert await household.secrets.rotate(ADMIN) == 3
@@ -89,7 +89,7 @@ async def test_a_rotation_changes_the_key_and_everything_under_it(household: Hou
 
 async def test_rotations_and_changes_at_once_lose_nothing(household: Household) -> None:
     async def put(number: int) -> None:
-        await household.secrets.put(f"s{number}", f"value {number}", ADMIN)
+        await household.secrets.save(f"s{number}", f"value {number}", ADMIN)
 
     work = [put(number) for number in range(10)] + [household.secrets.rotate(ADMIN) for _ in range(5)]
     await asyncio.gather(*work[::3], *work[1::3], *work[2::3])
@@ -98,7 +98,7 @@ async def test_rotations_and_changes_at_once_lose_nothing(household: Household) 
 
 
 async def test_a_rotation_that_was_cut_off_loses_nothing(household: Household) -> None:
-    await household.secrets.put("smtp", VALUE, ADMIN)
+    await household.secrets.save("smtp", VALUE, ADMIN)
     KeyFile(household.folder).add()  # and then the power went
     again = SecretStore(household.admin_changes, KeyFile(household.folder))
     assert again.get("smtp") == VALUE
@@ -107,18 +107,18 @@ async def test_a_rotation_that_was_cut_off_loses_nothing(household: Household) -
 
 
 async def test_a_key_that_is_lost_is_told_and_the_secret_can_be_set_anew(household: Household) -> None:
-    await household.secrets.put("smtp", VALUE, ADMIN)
+    await household.secrets.save("smtp", VALUE, ADMIN)
     (household.folder / "secret.key").unlink()
     other = SecretStore(household.admin_changes, KeyFile(household.folder))
     assert [kept.is_readable for kept in other.list()] == [False]
     with pytest.raises(SecretUnreadable):
         await other.rotate(ADMIN)
-    await other.put("smtp", "anew", ADMIN)
+    await other.save("smtp", "anew", ADMIN)
     assert other.get("smtp") == "anew"
 
 
 async def test_keys_of_the_settings_come_first_and_the_file_stays_readable(household: Household) -> None:
-    await household.secrets.put("smtp", VALUE, ADMIN)
+    await household.secrets.save("smtp", VALUE, ADMIN)
     newer, newest = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     file = KeyFile(household.folder)
     given = SecretStore(household.admin_changes, SettingsKeys([newest, newer], file))
@@ -133,8 +133,8 @@ async def test_keys_of_the_settings_come_first_and_the_file_stays_readable(house
 async def test_known_secrets_are_masked_however_they_are_spelled(household: Household) -> None:
     secrets = household.secrets
     assert secrets.mask("nothing is known") == "nothing is known"
-    await secrets.put("one", VALUE, ADMIN)
-    await secrets.put("longer", VALUE + " and more", ADMIN)
+    await secrets.save("one", VALUE, ADMIN)
+    await secrets.save("longer", VALUE + " and more", ADMIN)
     for text in (VALUE, '{"password":"p4ss \\"word\\"/ünder\\nlines"}', "?p=p4ss%20%22word%22%2F%C3%BCnder%0Alines"):
         assert "p4ss" not in secrets.mask(f"before {text} after")
     assert secrets.mask(f"a {VALUE} and more b {VALUE} c") == f"a {MASKED} b {MASKED} c"
@@ -154,5 +154,5 @@ async def test_known_secrets_are_masked_however_they_are_spelled(household: Hous
 )
 async def test_what_is_no_secret_is_refused(household: Household, name: str, value: str) -> None:
     with pytest.raises(InvalidInput):
-        await household.secrets.put(name, value, ADMIN)
+        await household.secrets.save(name, value, ADMIN)
     assert household.secrets.list() == []

@@ -221,8 +221,8 @@ def build(
     secrets = SecretStore(
         admin_changes, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), unsaved_events
     )
-    secrets.remember()
-    log_writer = LogWriter(database, hub, clock, secrets.mask_remembered)
+    secrets.load()
+    log_writer = LogWriter(database, hub, clock, secrets.mask_loaded)
     locks = Locks()
     folder_sync = FolderSync(database, tree, log_writer, locks)
     active_rules = ActiveRules(database, plans, secrets.mask)

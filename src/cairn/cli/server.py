@@ -71,7 +71,7 @@ def _listen(settings: Settings) -> socket.socket:
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     cairn = build(settings)
-    install_log_masking(cairn.secrets.mask_remembered)
+    install_log_masking(cairn.secrets.mask_loaded)
     lock = DatabaseLock(cairn.database.system_engine) if cairn.database.kind == "postgresql" else None
     if lock is not None:
         lock.acquire()

@@ -190,7 +190,7 @@ async def test_late_messages_are_billed_but_not_stored(app: App) -> None:
 
 
 async def test_secrets_are_not_stored_in_messages(app: App) -> None:
-    await app.cairn.secrets.put("door", "wide-open-sesame", ADMIN)
+    await app.cairn.secrets.save("door", "wide-open-sesame", ADMIN)
     message = answered(text="It is wide-open-sesame", message={"wide-open-sesame": ["x wide-open-sesame y"]})
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:

@@ -89,10 +89,10 @@ async def test_only_the_first_part_of_a_very_long_message_is_streamed() -> None:
 
 async def test_no_part_of_a_secret_is_streamed(database: Database, tmp_path: Path) -> None:
     household = Household(database, tmp_path)
-    await household.secrets.put("door", "open sesame", ADMIN)
-    await household.secrets.put("gate", "open sesames and more", ADMIN)
+    await household.secrets.save("door", "open sesame", ADMIN)
+    await household.secrets.save("gate", "open sesames and more", ADMIN)
     live, cursor = (
-        LiveMessages(EventBus(), household.secrets.mask_remembered, household.secrets.partial_secret_length),
+        LiveMessages(EventBus(), household.secrets.mask_loaded, household.secrets.partial_secret_length),
         LiveMessageCursor(),
     )
     text = ""

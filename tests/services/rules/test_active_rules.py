@@ -114,7 +114,7 @@ async def test_what_rules_see_of_a_run(app: App, case: str) -> None:
 
 async def test_secrets_are_not_told(app: App) -> None:
     """The value of a known secret is masked in any field."""
-    await app.cairn.secrets.put("mail", "correct horse battery", actor=ADMIN)
+    await app.cairn.secrets.save("mail", "correct horse battery", actor=ADMIN)
     pipeline = await app.pipeline(step("count", approve="start"))
     text = """
         checkpoints:

@@ -34,7 +34,7 @@ def list_secrets(services: Services, paging: Paging) -> SecretPage:
 )
 async def put_secret(name: SecretName, body: PutSecretRequest, services: Services, by: By) -> Secret:
     """Set a secret, or replace it."""
-    await services.secrets.put(name, body.value, by)
+    await services.secrets.save(name, body.value, by)
     return await run_in_threadpool(_shown, services, name)
 
 

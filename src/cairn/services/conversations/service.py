@@ -35,7 +35,7 @@ CLOSED = "The execution was stopped or dispatched again."
 class SecretMasks(Protocol):
     """The part of the secret store that masks secrets."""
 
-    def mask_remembered(self, text: str) -> str: ...
+    def mask_loaded(self, text: str) -> str: ...
     def partial_secret_length(self, text: str) -> int: ...
 
 
@@ -45,8 +45,8 @@ class ConversationService:
         self.budgets = budgets
         self.database = engine.database
         self.event_bus = event_bus
-        self.mask = masks.mask_remembered
-        self.live_messages = LiveMessages(event_bus, masks.mask_remembered, masks.partial_secret_length)
+        self.mask = masks.mask_loaded
+        self.live_messages = LiveMessages(event_bus, masks.mask_loaded, masks.partial_secret_length)
 
     def open(self, loaded: LoadedRun, e: Execution) -> Conversation:
         """The conversation of the current dispatch."""

@@ -29,7 +29,7 @@ Errors = list[tuple[str, str]]
 
 
 class ChannelSecrets(SecretReader, Protocol):
-    async def put(self, name: str, value: str, actor: Actor) -> None: ...
+    async def save(self, name: str, value: str, actor: Actor) -> None: ...
 
     async def remove(self, name: str, actor: Actor) -> None: ...
 
@@ -128,9 +128,9 @@ class ChannelService:
     # Secrets
     async def _store_secrets(self, channel_id: str, url: str | None, key: str | None, actor: Actor) -> None:
         if url is not None:
-            await self._secrets.put(url_secret(channel_id), url, actor)
+            await self._secrets.save(url_secret(channel_id), url, actor)
         if key is not None:
-            await self._secrets.put(key_secret(channel_id), key, actor)
+            await self._secrets.save(key_secret(channel_id), key, actor)
 
     async def _remove_secrets(self, channel_id: str, actor: Actor) -> None:
         for name in (url_secret(channel_id), key_secret(channel_id)):
