@@ -19,14 +19,14 @@ def approve(page: Page, name: str) -> None:
 
 
 GOALS = {
-    "What do we want to reach?": "Suppliers answer within a day, without mails.",
+    "What do we want to achieve?": "Suppliers answer within a day, without mails.",
     "Who is it for?": "Suppliers",
-    "How will we know that it worked?": "Half as many mails",
+    "How will we measure success?": "Half as many mails",
 }
 REQUIREMENTS = {"What must it do?": "Sign in by link. Keep twelve months of history."}
 DESIGN = {
     "The design in a few paragraphs": "A portal with one page per order, and a link that signs the supplier in.",
-    "What else was considered, and why not chosen?": "A mail robot: nobody would trust it.",
+    "Which alternatives did you reject, and why?": "A mail robot: nobody would trust it.",
 }
 
 
@@ -54,11 +54,11 @@ def first_version(page: Page) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Start v1").click()
     expect(page.get_by_role("heading", name="Product discovery v1")).to_be_visible()
 
-    page.get_by_label("What do we want to reach?").fill("too short")
+    page.get_by_label("What do we want to achieve?").fill("too short")
     page.get_by_role("button", name="Submit form").click()
     expect(page.get_by_text("This field is required.").first).to_be_visible()
-    fill_in(page, {**GOALS, "What do we want to reach?": "too short"})
-    expect(page.get_by_label("What do we want to reach?")).to_have_attribute("aria-invalid", "true")
+    fill_in(page, {**GOALS, "What do we want to achieve?": "too short"})
+    expect(page.get_by_label("What do we want to achieve?")).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_label("Who is it for?")).to_have_value("Suppliers")
     fill_in(page, GOALS)
 
@@ -71,7 +71,7 @@ def first_version(page: Page) -> None:
     dialog.get_by_role("button", name="Request revision").click()
     expect(page.get_by_text("Name a number, please.")).to_be_visible()
     expect(page.get_by_label("Who is it for?")).to_have_value("Suppliers")
-    fill_in(page, {"How will we know that it worked?": "50 % fewer mails in June"})
+    fill_in(page, {"How will we measure success?": "50 % fewer mails in June"})
     expect(page.get_by_text("revision 1 of 3")).to_be_visible()
 
     page.get_by_role("button", name="Pause").click()
