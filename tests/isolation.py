@@ -54,16 +54,16 @@ async def end_leftover_engine() -> None:
 
     from cairn.adapters.jobs.dbos_workflows import JobHandlers
 
-    JobHandlers.lane = JobHandlers.timer = JobHandlers.notice = None
+    JobHandlers.lane = JobHandlers.timer = JobHandlers.notification = None
     await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
 
 
 _start = DbosJobs.start
 
 
-async def _start_after_leftover(self: DbosJobs, lane: LaneJob, timer: TimerJob, notice: NotificationJob) -> None:
+async def _start_after_leftover(self: DbosJobs, lane: LaneJob, timer: TimerJob, notification: NotificationJob) -> None:
     await end_leftover_engine()
-    await _start(self, lane, timer, notice)
+    await _start(self, lane, timer, notification)
 
 
 # ---- hooks -----------------------------------------------------------------------------------------------

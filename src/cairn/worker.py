@@ -88,7 +88,7 @@ class Worker:
 
     async def _end_leftovers(self) -> None:
         """What a server that was killed has left behind is over before its work is dispatched again."""
-        if left := await asyncio.to_thread(self._cairn.sandbox.end_leftovers):
+        if left := await asyncio.to_thread(self._cairn.sandbox.kill_orphans):
             log.warning(
                 "%s processes of scripts and tools were left behind by an earlier server and have been ended", left
             )

@@ -62,4 +62,4 @@ async def test_what_is_no_service_is_refused(address: str) -> None:
     messenger = AppriseMessenger(OutboundGuard(AllowedHosts()))
     with pytest.raises(NotSent) as fault:
         messenger.check(address)
-    assert fault.value.lasting
+    assert fault.value.is_permanent

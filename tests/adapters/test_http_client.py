@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cairn.adapters.http_client import HttpxWeb
+from cairn.adapters.http_client import HttpxClient
 from cairn.adapters.outbound_guard import AllowedHosts, OutboundGuard
 from cairn.ports import DeliveryUnknown, HttpClient, HttpResponse, NotSent
 from tests.adapters.servers import (
@@ -43,7 +43,7 @@ async def resolve(host: str, _port: int) -> Sequence[str]:
 
 @pytest.fixture
 def web() -> HttpClient:
-    return HttpxWeb(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve))
+    return HttpxClient(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve))
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ async def test_a_request_is_made_and_answered(web: HttpClient, server: WebServer
         "post", server.url("/hook?a=b", "hooks.test"), headers={"Content-Type": "application/json"}, body=b'{"x":1}'
     )
     assert got == HttpResponse(
-        201, {"content-length": "11", "connection": "close", "x-request": "7"}, b'{"ok":true}', is_whole=True
+        201, {"content-length": "11", "connection": "close", "x-request": "7"}, b'{"ok":true}', is_complete=True
     )
     (asked,) = server.asked
     assert (asked.method, asked.path, asked.body) == ("POST", "/hook?a=b", b'{"x":1}')
@@ -83,10 +83,10 @@ async def test_what_cannot_be_reached_is_surely_not_sent(web: HttpClient) -> Non
         url = f"http://hooks.test:{taken.getsockname()[1]}/"
         with pytest.raises(NotSent, match=r"hooks\.test") as fault:
             await web.request("POST", url)
-    assert not fault.value.lasting
+    assert not fault.value.is_permanent
     with pytest.raises(NotSent, match=r"nobody\.test") as fault:
         await web.request("POST", "http://nobody.test./")
-    assert not fault.value.lasting
+    assert not fault.value.is_permanent
 
 
 async def test_the_next_address_is_tried_when_one_refuses(web: HttpClient, server: WebServer) -> None:
@@ -113,7 +113,7 @@ async def test_who_breaks_off_may_have_done_it(web: HttpClient, server: WebServe
 async def test_an_answer_is_read_up_to_the_limit(web: HttpClient, server: WebServer) -> None:
     server.on("/", pour)
     got = await web.request("GET", server.url(), limit=1000)
-    assert (got.body, got.is_whole) == (b"x" * 1000, False)
+    assert (got.body, got.is_complete) == (b"x" * 1000, False)
 
 
 # ---- redirects -------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ async def test_a_redirect_into_the_network_is_refused_and_what_was_done_before_i
     server.on("/", answer(302, Location="http://inner.test/admin"))
     with pytest.raises(DeliveryUnknown, match=r"inner\.test.*10\.0\.0\.1.*CAIRN_OUTBOUND_ALLOWED") as fault:
         await web.request("POST", server.url())
-    assert fault.value.lasting
+    assert fault.value.is_permanent
 
 
 @pytest.mark.parametrize("to", ["file:///etc/passwd", "gopher://hooks.test/", "http://user:pass@hooks.test/"])
@@ -199,7 +199,7 @@ async def test_what_is_public_is_not(address: str) -> None:
 async def test_other_ways_to_write_this_machine_are_refused(url: str) -> None:
     """By the system's own resolver."""
     with pytest.raises(NotSent):
-        await HttpxWeb(OutboundGuard(AllowedHosts())).request("GET", url)
+        await HttpxClient(OutboundGuard(AllowedHosts())).request("GET", url)
 
 
 async def test_one_private_address_among_public_ones_is_enough() -> None:
@@ -215,7 +215,7 @@ async def test_a_name_is_asked_for_once_so_that_its_second_answer_leads_nowhere(
         return ("127.0.0.1",) if len(asked) == 1 else ("10.0.0.1",)
 
     server.on("/", answer(200, b"first"))
-    web = HttpxWeb(OutboundGuard(AllowedHosts.of(["127.0.0.1"]), rebind))
+    web = HttpxClient(OutboundGuard(AllowedHosts.of(["127.0.0.1"]), rebind))
     assert (await web.request("GET", server.url("/", "rebind.test"))).body == b"first"
     assert asked == ["rebind.test"]
 
@@ -223,10 +223,10 @@ async def test_a_name_is_asked_for_once_so_that_its_second_answer_leads_nowhere(
 async def test_an_admin_allows_a_host_or_a_network(server: WebServer) -> None:
     server.on("/", answer(200))
     for named in ("hooks.test", "HOOKS.TEST.", "127.0.0.1", "127.0.0.0/8"):
-        web = HttpxWeb(OutboundGuard(AllowedHosts.of([named]), resolve))
+        web = HttpxClient(OutboundGuard(AllowedHosts.of([named]), resolve))
         assert (await web.request("GET", server.url("/", "hooks.test"))).status == 200
     with pytest.raises(NotSent):
-        await HttpxWeb(OutboundGuard(AllowedHosts.of(["other.test"]), resolve)).request(
+        await HttpxClient(OutboundGuard(AllowedHosts.of(["other.test"]), resolve)).request(
             "GET", server.url("/", "hooks.test")
         )
 
@@ -250,7 +250,7 @@ async def test_an_admin_allows_a_host_or_a_network(server: WebServer) -> None:
 async def test_headers_cannot_smuggle_anything_in(web: HttpClient, server: WebServer, headers: dict[str, str]) -> None:
     with pytest.raises(NotSent) as fault:
         await web.request("POST", server.url(), headers=headers)
-    assert fault.value.lasting
+    assert fault.value.is_permanent
     assert server.asked == []
 
 
@@ -262,7 +262,7 @@ async def test_headers_cannot_smuggle_anything_in(web: HttpClient, server: WebSe
 async def test_what_is_no_address_is_refused(web: HttpClient, url: str) -> None:
     with pytest.raises(NotSent) as fault:
         await web.request("GET", url)
-    assert fault.value.lasting
+    assert fault.value.is_permanent
 
 
 async def test_a_method_is_a_word(web: HttpClient, server: WebServer) -> None:
@@ -275,11 +275,11 @@ async def test_a_certificate_is_held_against_the_name_and_not_the_address(tmp_pa
     shown, trusted = certificate(tmp_path, "hooks.test")
     async with web_server(shown) as server:
         server.on("/", answer(200, b"sealed"))
-        web = HttpxWeb(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve), tls=trusted)
+        web = HttpxClient(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve), tls=trusted)
         assert (await web.request("GET", server.url("/", "hooks.test", "https"))).body == b"sealed"
         with pytest.raises(NotSent, match=r"other\.test.*Hostname mismatch"):
             await web.request("GET", server.url("/", "other.test", "https"))
-        stranger = HttpxWeb(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve))
+        stranger = HttpxClient(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve))
         with pytest.raises(NotSent, match="self-signed certificate"):
             await stranger.request("GET", server.url("/", "hooks.test", "https"))
         server.on("/", answer(302, Location="http://hooks.test/"))

@@ -1,8 +1,7 @@
-"""The job engine on each SQLite that a supported Python may come with.
+"""The job engine works with every SQLite version that supported Python versions can use.
 
-DBOS uses `unixepoch('subsec')` on Python 3.12 and newer, in its tables' defaults and in its statements, and SQLite
-has it from 3.42 on. Both are chosen here instead of found: which Python DBOS believes to run on, and what the SQLite
-library can do.
+On Python 3.12 and newer, DBOS uses `unixepoch('subsec')` in column defaults and statements, but SQLite supports it
+only since 3.42. These tests simulate the Python version and the SQLite library.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def no_subsec(*arguments: object) -> int | None:
     """SQLite 3.38 to 3.41: an unknown modifier makes the result NULL."""
     if "subsec" in arguments:
         return None
-    raise AssertionError(f"unixepoch{arguments} is not a form that the job engine uses")
+    raise AssertionError(f"unixepoch{arguments} is not used by the job engine")
 
 
 def no_function(*_: object) -> int:
@@ -44,7 +43,7 @@ def no_function(*_: object) -> int:
 
 @pytest.fixture(params=[no_subsec, no_function])
 def old_sqlite(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A library older than 3.42, which trusts only its own functions in a table's defaults, as some builds do."""
+    """A library older than 3.42 that allows only built-in functions in column defaults, as some builds do."""
 
     def degrade(connection: sqlite3.Connection, _: object) -> None:
         connection.create_function("unixepoch", -1, request.param)
@@ -57,14 +56,14 @@ def old_sqlite(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.fixture
-def believe(monkeypatch: pytest.MonkeyPatch) -> Callable[[tuple[int, int]], None]:
-    """Have DBOS do what it does on another version of Python."""
+def simulate_python(monkeypatch: pytest.MonkeyPatch) -> Callable[[tuple[int, int]], None]:
+    """Make DBOS behave as on another version of Python."""
 
     def switch(version: tuple[int, int]) -> None:
         migrations = _migrations_on(version)
         monkeypatch.setattr("dbos._sys_db_sqlite.sqlite_migrations", migrations.sqlite_migrations)
-        believed = SimpleNamespace(version_info=(*version, 0), maxsize=sys.maxsize)
-        monkeypatch.setattr("dbos._sys_db.sys", believed)
+        simulated = SimpleNamespace(version_info=(*version, 0), maxsize=sys.maxsize)
+        monkeypatch.setattr("dbos._sys_db.sys", simulated)
 
     return switch
 
@@ -80,8 +79,8 @@ def _migrations_on(version: tuple[int, int]) -> ModuleType:
     return module
 
 
-class Started:
-    """The job engine on a file, and the jobs that it has carried out."""
+class JobRecorder:
+    """A job engine that records the jobs that ran."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -89,34 +88,34 @@ class Started:
         self.lanes: list[str] = []
         self.timers: list[Timer] = []
 
-    async def lane(self, job: str, run_id: str, *, own: bool) -> None:
+    async def lane(self, job: str, run_id: str, *, enqueued_here: bool) -> None:
         self.lanes.append(job)
 
     async def timer(self, run_id: str, command: Timer) -> None:
         self.timers.append(command)
 
-    async def notice(self, notice: str) -> None:
+    async def notification(self, notification_id: str) -> None:
         raise AssertionError("no notification was enqueued")
 
-    async def until(self, is_done: Callable[[], bool]) -> None:
+    async def wait_until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(20):
-            while not is_done():  # noqa: ASYNC110 - the engine has no event to wait for
+            while not condition():  # noqa: ASYNC110 - the engine has no event to wait for
                 await asyncio.sleep(0.02)
 
-    async def check(self, name: str) -> None:
-        """A lane and a timer, enqueued and carried out."""
+    async def run_jobs(self, name: str) -> None:
+        """Enqueue a lane and a timer, and wait until both have run."""
 
         def enqueue(connection: sa.Connection) -> None:
             self.jobs.enqueue_lane(connection, f"exec:{name}:1", "run")
             self.jobs.enqueue_timer(connection, f"timeout:{name}:1", "run", ExecutionTimedOut(name, 1), 0.1)
 
         await self.database.transact(enqueue)
-        await self.until(lambda: f"exec:{name}:1" in self.lanes and ExecutionTimedOut(name, 1) in self.timers)
+        await self.wait_until(lambda: f"exec:{name}:1" in self.lanes and ExecutionTimedOut(name, 1) in self.timers)
         both = (f"exec:{name}:1", f"timeout:{name}:1")
-        await self.until(lambda: self.database.read(lambda c: self.jobs.over(c, both)) == frozenset(both))
+        await self.wait_until(lambda: self.database.read(lambda c: self.jobs.finished_jobs(c, both)) == frozenset(both))
 
-    def later(self, name: str, seconds: float) -> None:
-        """A timer for the next start."""
+    def enqueue_timer(self, name: str, seconds: float) -> None:
+        """Enqueue a timer for the next start."""
         timer = ExecutionTimedOut(name, 1)
         self.database.transact_now(
             lambda c: self.jobs.enqueue_timer(c, f"timeout:{name}:1", "run", timer, seconds),
@@ -124,26 +123,26 @@ class Started:
 
 
 @asynccontextmanager
-async def started(file: Path) -> AsyncGenerator[Started]:
+async def running_engine(file: Path) -> AsyncGenerator[JobRecorder]:
     with closing(Database(f"sqlite:///{file}", timeout_seconds=10)) as database:
         database.migrate()
-        engine = Started(database)
+        engine = JobRecorder(database)
         try:
-            await engine.jobs.start(engine.lane, engine.timer, engine.notice)
+            await engine.jobs.start(engine.lane, engine.timer, engine.notification)
             yield engine
         finally:
             await engine.jobs.stop()
 
 
-def defaults(file: Path) -> set[str]:
-    """The expressions for the time in the job engine's tables."""
+def time_defaults(file: Path) -> set[str]:
+    """Expressions for the current time in the column defaults of the job tables."""
     with closing(sqlite3.connect(file)) as connection:
         schema = " ".join(row[0] for row in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"))
     return {default for default in (OLD_DEFAULT, NEW_DEFAULT) if default in schema}
 
 
-def times(database: Database) -> list[Any]:
-    """Every time that the engine has written, in its statements and by default."""
+def stored_times(database: Database) -> list[Any]:
+    """Every time in the job tables, from statements and column defaults."""
     query = sa.text(
         "SELECT created_at FROM workflow_status UNION ALL SELECT updated_at FROM workflow_status"
         " UNION ALL SELECT completed_at FROM workflow_status WHERE status = 'SUCCESS'"
@@ -156,43 +155,45 @@ def times(database: Database) -> list[Any]:
 
 @pytest.mark.usefixtures("old_sqlite")
 @pytest.mark.parametrize("python", PYTHONS)
-async def test_a_first_start(tmp_path: Path, python: tuple[int, int], believe: Callable[..., None]) -> None:
-    believe(python)
+async def test_jobs_run_on_a_new_database(
+    tmp_path: Path, python: tuple[int, int], simulate_python: Callable[..., None]
+) -> None:
+    simulate_python(python)
     file = tmp_path / "cairn.db"
-    async with started(file) as engine:
-        await engine.check("first")
+    async with running_engine(file) as engine:
+        await engine.run_jobs("first")
         now = engine.database.read(lambda c: c.execute(sa.text("SELECT strftime('%s', 'now')")).scalar_one())
-        found = times(engine.database)
+        found = stored_times(engine.database)
         assert len(found) >= 10
         assert all(isinstance(time, int | float) and abs(time - int(now) * 1000) < 60_000 for time in found), found
-    assert defaults(file) == {PYTHONS[python]}
+    assert time_defaults(file) == {PYTHONS[python]}
 
 
 @pytest.mark.usefixtures("old_sqlite")
 @pytest.mark.parametrize("first", PYTHONS)
-async def test_a_data_folder_goes_to_another_python_and_back(
-    tmp_path: Path, first: tuple[int, int], believe: Callable[..., None]
+async def test_a_data_folder_can_move_between_python_versions(
+    tmp_path: Path, first: tuple[int, int], simulate_python: Callable[..., None]
 ) -> None:
-    """A timer that was set on one version goes off on the other; the tables keep the defaults they were made with."""
+    """A timer of one version fires on the other. The tables keep their original defaults."""
     file = tmp_path / "cairn.db"
     (second,) = PYTHONS.keys() - {first}
     for step, python in enumerate((first, second, first)):
-        believe(python)
-        async with started(file) as engine:
+        simulate_python(python)
+        async with running_engine(file) as engine:
             if step:
-                await engine.until(lambda: ExecutionTimedOut(f"before {step}", 1) in engine.timers)  # noqa: B023
-            await engine.check(f"step {step}")
-            await asyncio.to_thread(engine.later, f"before {step + 1}", 0.5)
-        assert defaults(file) == {PYTHONS[first]}
+                await engine.wait_until(lambda: ExecutionTimedOut(f"before {step}", 1) in engine.timers)  # noqa: B023
+            await engine.run_jobs(f"step {step}")
+            await asyncio.to_thread(engine.enqueue_timer, f"before {step + 1}", 0.5)
+        assert time_defaults(file) == {PYTHONS[first]}
 
 
 @pytest.mark.usefixtures("old_sqlite")
-async def test_every_connection_has_the_function(tmp_path: Path) -> None:
-    ask = sa.text("SELECT unixepoch('subsec') > 0")
+async def test_every_connection_provides_unixepoch(tmp_path: Path) -> None:
+    query = sa.text("SELECT unixepoch('subsec') > 0")
     with closing(Database(f"sqlite:///{tmp_path / 'cairn.db'}")) as database:
         for engine in (database.engine, database.read_engine, database.system_engine, database.migration_engine):
             with engine.connect() as connection:
-                assert connection.execute(ask).scalar_one() == 1
-        assert database.read(lambda c: c.execute(ask).scalar_one()) == 1  # on the event loop's own connection
-        assert await database.aread(lambda c: c.execute(ask).scalar_one()) == 1
-        assert await database.transact(lambda c: c.execute(ask).scalar_one()) == 1
+                assert connection.execute(query).scalar_one() == 1
+        assert database.read(lambda c: c.execute(query).scalar_one()) == 1  # on the event loop's own connection
+        assert await database.aread(lambda c: c.execute(query).scalar_one()) == 1
+        assert await database.transact(lambda c: c.execute(query).scalar_one()) == 1

@@ -106,7 +106,7 @@ def test_nothing_outlives_a_server_that_is_killed(level: str, tmp_path: Path) ->
         server.send_signal(signal.SIGKILL)
     until(lambda: not [line for line in alive("", pid) if not line.startswith("bwrap")])
     # Killed in the very moment in which bubblewrap starts, its own process may stay; the next server ends it.
-    make_sandbox(level, tmp_path).end_leftovers()
+    make_sandbox(level, tmp_path).kill_orphans()
     assert alive("", pid) == []
 
 
@@ -122,7 +122,7 @@ def test_what_got_away_is_found_by_its_mark_once_its_server_is_gone(tmp_path: Pa
         for mark in (gone, ":".join(own), elsewhere)
     ]
     try:
-        assert PlainSandbox(tmp_path).end_leftovers() == 1
+        assert PlainSandbox(tmp_path).kill_orphans() == 1
         assert [process.poll() for process in started] == [started[0].poll(), None, None]
         assert started[0].wait() == -signal.SIGKILL
     finally:

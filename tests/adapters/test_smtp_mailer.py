@@ -82,14 +82,14 @@ async def test_a_mail_arrives_whole_at_all_who_are_named(server: MailServer) -> 
 async def test_where_no_server_is_set_up_it_is_told() -> None:
     with pytest.raises(NotSent, match="CAIRN_SMTP_HOST") as fault:
         await SmtpMailer(SmtpServer(None), Noon()).send(MAIL, message_id="m")
-    assert fault.value.lasting
+    assert fault.value.is_permanent
 
 
 async def test_one_refused_recipient_and_nobody_gets_it(server: MailServer) -> None:
     server.refused = {"two@example.com": "550 No such user"}
     with pytest.raises(NotSent, match="550 No such user") as fault:
         await mailer(server).send(MAIL, message_id="m")
-    assert fault.value.lasting
+    assert fault.value.is_permanent
     assert server.mails == []
 
 
@@ -97,7 +97,7 @@ async def test_a_server_that_has_no_time_is_asked_again(server: MailServer) -> N
     server.refused = {"two@example.com": "451 Later"}
     with pytest.raises(NotSent, match="451 Later") as fault:
         await mailer(server).send(MAIL, message_id="m")
-    assert not fault.value.lasting
+    assert not fault.value.is_permanent
 
 
 async def test_a_mail_that_the_server_does_not_take_is_not_sent(server: MailServer) -> None:
@@ -121,7 +121,7 @@ async def test_a_server_that_is_not_there_or_says_nothing_has_not_taken_it() -> 
         port = taken.getsockname()[1]
         with pytest.raises(NotSent) as fault:
             await mailer(MailServer(port)).send(MAIL, message_id="m")
-    assert not fault.value.lasting
+    assert not fault.value.is_permanent
 
     writers: list[asyncio.StreamWriter] = []
     silent = await asyncio.start_server(lambda _, writer: writers.append(writer), "127.0.0.1", 0)
@@ -159,7 +159,7 @@ async def test_a_server_that_is_not_there_or_says_nothing_has_not_taken_it() -> 
 async def test_nothing_in_a_mail_can_smuggle_a_header_or_a_recipient_in(server: MailServer, mail: Mail) -> None:
     with pytest.raises(NotSent) as fault:
         await mailer(server).send(mail, message_id="m")
-    assert fault.value.lasting
+    assert fault.value.is_permanent
     assert server.mails == []
 
 
@@ -184,7 +184,7 @@ async def test_starttls_is_insisted_on_and_signing_in_follows_it(tmp_path: Path)
         assert (len(server.mails), server.users) == (1, [(b"cairn", b"right")])
         with pytest.raises(NotSent, match=r"\b535\b") as fault:
             await SmtpMailer(given, Noon(), lambda: "wrong", context=trusted).send(MAIL, message_id="m")
-        assert fault.value.lasting
+        assert fault.value.is_permanent
         with pytest.raises(NotSent, match="self-signed certificate"):
             await SmtpMailer(given, Noon(), lambda: "right").send(MAIL, message_id="m")
     async with mail_server() as plain:

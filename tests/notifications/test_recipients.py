@@ -184,7 +184,7 @@ async def test_a_delayed_delivery_is_sent_when_quiet_hours_end(with_email: Recei
     def end_quiet_hours(connection: sa.Connection) -> None:
         own = t.deliveries.c.delivery_id == delivery.delivery_id
         connection.execute(sa.update(t.deliveries).where(own).values(due_at=now))
-        with_email.app.cairn.jobs.enqueue_notice(connection, delivery.notification_id, 0.1)
+        with_email.app.cairn.jobs.enqueue_notification(connection, delivery.notification_id, 0.1)
 
     await with_email.app.cairn.database.transact(end_quiet_hours)
     (sent,) = await with_email.ended_deliveries(run)

@@ -252,10 +252,10 @@ class Weak:
     async def start(self, job: Any) -> Any:
         raise AssertionError
 
-    def marks(self, name: str) -> dict[str, str]:
+    def environment_marks(self, name: str) -> dict[str, str]:
         return {}
 
-    def end_leftovers(self) -> int:
+    def kill_orphans(self) -> int:
         return 0
 
 

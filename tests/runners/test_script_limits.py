@@ -133,7 +133,7 @@ async def test_scripts_run_side_by_side(bench: Bench) -> None:
 async def test_leftovers_of_a_server_that_lives_are_left_alone(bench: Bench) -> None:
     task = asyncio.ensure_future(bench.run(function(f"{READY}time.sleep(600)"), name="held"))
     await until_ready(bench, "held")
-    assert bench.sandbox.end_leftovers() == 0
+    assert bench.sandbox.kill_orphans() == 0
     assert of("held")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -169,9 +169,9 @@ async def test_orphaned_work_is_adopted(app: App, monkeypatch: pytest.MonkeyPatc
     joined, join = asyncio.Event(), JobHandlers.lane
     assert join is not None
 
-    async def lane(job: str, run_id: str, *, own: bool) -> None:
+    async def lane(job: str, run_id: str, *, enqueued_here: bool) -> None:
         joined.set()
-        await join(job, run_id, own=own)
+        await join(job, run_id, enqueued_here=enqueued_here)
 
     @app.function("work")
     async def work(ctx: Ctx) -> dict[str, int]:

@@ -44,7 +44,7 @@ class AppriseMessenger:
         try:
             await self._guard.addresses(host, port)
         except NotSent as error:
-            if error.lasting:
+            if error.is_permanent:
                 raise
 
 
@@ -55,12 +55,12 @@ def _plugin(address: str) -> Any:
         logging.getLogger(name).setLevel(logging.CRITICAL)  # they log messages and addresses, which contain secrets
     schema = address.partition("://")[0].lower()
     if schema in REJECTED_SCHEMAS:
-        raise NotSent(f"{schema}:// is not supported. Use a webhook or an email channel.", lasting=True)
+        raise NotSent(f"{schema}:// is not supported. Use a webhook or an email channel.", is_permanent=True)
     # Redirects and local files would bypass the guard.
     asset = apprise.AppriseAsset(async_mode=False, http_redirects=False, allow_templates=False)
     plugin = cast("Any", apprise.Apprise).instantiate(address, asset=asset, suppress_exceptions=True)
     if plugin is None:
-        raise NotSent("This is not an address of a service that apprise supports.", lasting=True)
+        raise NotSent("This is not an address of a service that apprise supports.", is_permanent=True)
     return plugin
 
 

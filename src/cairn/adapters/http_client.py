@@ -24,7 +24,7 @@ OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connect
 CROSS_ORIGIN_HEADERS = frozenset({"accept", "accept-encoding", "content-type", "content-length", "user-agent", "host"})
 
 
-class HttpxWeb:
+class HttpxClient:
     def __init__(self, guard: OutboundGuard, *, agent: str = "Cairn", tls: ssl.SSLContext | None = None) -> None:
         self._guard = guard
         self._agent = agent
@@ -64,16 +64,18 @@ class HttpxWeb:
                 response = await client.send(request, stream=True)
             except OutboundError as error:
                 # The original request was already processed, so after a redirect the outcome is unknown.
-                raise (error if request is original else DeliveryUnknown(str(error), lasting=error.lasting)) from None
+                raise (
+                    error if request is original else DeliveryUnknown(str(error), is_permanent=error.is_permanent)
+                ) from None
             try:
                 next_request = response.next_request
                 if next_request is None:
-                    body, is_whole = await _read_body(response, limit)
-                    return HttpResponse(response.status_code, dict(response.headers.items()), body, is_whole)
+                    body, is_complete = await _read_body(response, limit)
+                    return HttpResponse(response.status_code, dict(response.headers.items()), body, is_complete)
             finally:
                 await response.aclose()
             request = _redirect(request, next_request)
-        raise DeliveryUnknown(f"{original.url.host} redirects more than {MAX_REDIRECTS} times.", lasting=True)
+        raise DeliveryUnknown(f"{original.url.host} redirects more than {MAX_REDIRECTS} times.", is_permanent=True)
 
 
 class _PinnedTransport(httpx.AsyncBaseTransport):
@@ -125,15 +127,15 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
 def _build_request(method: str, url: str, headers: Mapping[str, str], body: bytes) -> httpx.Request:
     for name, value in headers.items():
         if not TOKEN.fullmatch(name) or CONTROL_CHARACTERS.search(value) or not value.isascii():
-            raise NotSent(f"The header {name!r} is invalid. Use printable ASCII only.", lasting=True)
+            raise NotSent(f"The header {name!r} is invalid. Use printable ASCII only.", is_permanent=True)
         if name.lower() in OWN_HEADERS:
-            raise NotSent(f"You can't set the header {name}. Cairn sets it itself.", lasting=True)
+            raise NotSent(f"You can't set the header {name}. Cairn sets it itself.", is_permanent=True)
     if not TOKEN.fullmatch(method):
-        raise NotSent(f"{method!r} is not an HTTP method.", lasting=True)
+        raise NotSent(f"{method!r} is not an HTTP method.", is_permanent=True)
     try:
         request = httpx.Request(method.upper(), url, headers=dict(headers), content=body or None)
     except (httpx.InvalidURL, ValueError, TypeError) as error:
-        raise NotSent(f"{url!r} is not a URL: {error}", lasting=True) from None
+        raise NotSent(f"{url!r} is not a URL: {error}", is_permanent=True) from None
     _check_url(request.url)
     request.headers["Accept-Encoding"] = "identity"  # a compressed body could unpack to any size
     return request
@@ -141,11 +143,11 @@ def _build_request(method: str, url: str, headers: Mapping[str, str], body: byte
 
 def _check_url(url: httpx.URL) -> None:
     if url.scheme not in ("http", "https") or not url.host:
-        raise NotSent(f"{str(url)!r} is not an http:// or https:// URL.", lasting=True)
+        raise NotSent(f"{str(url)!r} is not an http:// or https:// URL.", is_permanent=True)
     if not 0 < (url.port or 80) < 65536:
-        raise NotSent(f"{str(url)!r} has an invalid port.", lasting=True)
+        raise NotSent(f"{str(url)!r} has an invalid port.", is_permanent=True)
     if url.userinfo:
-        raise NotSent("A URL can't contain a password. Use a header.", lasting=True)
+        raise NotSent("A URL can't contain a password. Use a header.", is_permanent=True)
 
 
 def _redirect(request: httpx.Request, next_request: httpx.Request) -> httpx.Request:
@@ -153,9 +155,9 @@ def _redirect(request: httpx.Request, next_request: httpx.Request) -> httpx.Requ
     try:
         _check_url(next_request.url)
     except NotSent as error:
-        raise DeliveryUnknown(str(error), lasting=True) from None
+        raise DeliveryUnknown(str(error), is_permanent=True) from None
     if request.url.scheme == "https" and next_request.url.scheme == "http":
-        raise DeliveryUnknown(f"{request.url.host} redirects from https to http.", lasting=True)
+        raise DeliveryUnknown(f"{request.url.host} redirects from https to http.", is_permanent=True)
     if (request.url.host, request.url.port) != (next_request.url.host, next_request.url.port):
         for name in [name for name in next_request.headers if name.lower() not in CROSS_ORIGIN_HEADERS]:
             del next_request.headers[name]

@@ -70,7 +70,7 @@ class OutboundGuard:
         is_allowed = self._allowed.covers(address) or self._allowed.covers(embedded)
         if not is_allowed and not (_is_public(address) and _is_public(embedded)):
             target = host if host.strip("[]") == text else f"{host} ({text})"
-            raise NotSent(f"{target} is not a public address. {HINT}", lasting=True)
+            raise NotSent(f"{target} is not a public address. {HINT}", is_permanent=True)
 
 
 def _embedded_ipv4(address: Address) -> Address:

@@ -58,15 +58,15 @@ class SmtpMailer:
     async def send(self, mail: Mail, *, message_id: str) -> str:
         server = self._server
         if server.host is None:
-            raise NotSent("No mail server is configured. Set CAIRN_SMTP_HOST.", lasting=True)
+            raise NotSent("No mail server is configured. Set CAIRN_SMTP_HOST.", is_permanent=True)
         sender = _address(server.sender)
         to, cc = tuple(map(_address, mail.to)), tuple(map(_address, mail.cc))
         if not to:
-            raise NotSent("The email has no recipients.", lasting=True)
+            raise NotSent("The email has no recipients.", is_permanent=True)
         try:
             message = _build_message(mail, sender, to, cc, message_id)
         except ValueError as error:
-            raise NotSent(f"The email is invalid: {error}", lasting=True) from None
+            raise NotSent(f"The email is invalid: {error}", is_permanent=True) from None
         message["Date"] = format_datetime(self._clock.now())
         password = await self._read_password() if server.user else None
         client = aiosmtplib.SMTP(
@@ -85,7 +85,7 @@ class SmtpMailer:
         try:
             return await asyncio.to_thread(self._password)
         except Exception as error:
-            raise NotSent(f"Couldn't read the password of the mail server: {error}", lasting=True) from error
+            raise NotSent(f"Couldn't read the password of the mail server: {error}", is_permanent=True) from error
 
 
 async def _deliver(
@@ -97,7 +97,7 @@ async def _deliver(
             await client.connect()
             needs_utf8 = any(not address.addr_spec.isascii() for address in (sender, *recipients))
             if needs_utf8 and not client.supports_extension("SMTPUTF8"):
-                raise NotSent("The mail server doesn't support addresses with non-ASCII characters.", lasting=True)
+                raise NotSent("The mail server doesn't support addresses with non-ASCII characters.", is_permanent=True)
             encoding, options = ("utf-8", ["SMTPUTF8"]) if needs_utf8 else ("ascii", [])
             await client.mail(sender.addr_spec, options=options, encoding=encoding)
             for address in recipients:
@@ -108,7 +108,7 @@ async def _deliver(
             await client.quit(timeout=1.0)
     except aiosmtplib.SMTPResponseException as error:
         raise NotSent(
-            f"The mail server rejected the email: {error.code} {error.message}", lasting=error.code >= 500
+            f"The mail server rejected the email: {error.code} {error.message}", is_permanent=error.code >= 500
         ) from None
     except (aiosmtplib.SMTPException, OSError, TimeoutError) as error:
         raise _outbound_error(error, data_sent) from None
@@ -126,7 +126,7 @@ def _outbound_error(error: Exception, data_sent: bool) -> OutboundError:
 
 def _address(text: str) -> Address:
     """Parse a single plain address. A list, a display name or a line break could send the email elsewhere."""
-    invalid = NotSent(f"{text!r} is not an email address.", lasting=True)
+    invalid = NotSent(f"{text!r} is not an email address.", is_permanent=True)
     if not PLAIN_ADDRESS.fullmatch(text):
         raise invalid
     try:
@@ -141,9 +141,9 @@ def _build_message(
     mail: Mail, sender: Address, to: tuple[Address, ...], cc: tuple[Address, ...], message_id: str
 ) -> EmailMessage:
     if CONTROL_CHARACTERS.search(mail.subject):
-        raise NotSent("The subject contains a control character.", lasting=True)
+        raise NotSent("The subject contains a control character.", is_permanent=True)
     if not MESSAGE_ID.fullmatch(message_id):
-        raise NotSent(f"{message_id!r} is not a valid message id.", lasting=True)
+        raise NotSent(f"{message_id!r} is not a valid message id.", is_permanent=True)
     message = EmailMessage(policy=ASCII_LINES)
     message["From"], message["To"] = sender, to
     if cc:
@@ -152,9 +152,9 @@ def _build_message(
     message["Message-ID"] = f"<{message_id}@{sender.domain}>"
     for name, value in mail.headers.items():
         if not HEADER_NAME.fullmatch(name) or CONTROL_CHARACTERS.search(value):
-            raise NotSent(f"The header {name!r} is invalid.", lasting=True)
+            raise NotSent(f"The header {name!r} is invalid.", is_permanent=True)
         if name.lower() in OWN_HEADERS or name.lower().startswith(OWN_HEADER_PREFIXES):
-            raise NotSent(f"You can't set the header {name}. Cairn sets it itself.", lasting=True)
+            raise NotSent(f"You can't set the header {name}. Cairn sets it itself.", is_permanent=True)
         message[name] = value
     message.set_content(mail.text)
     if mail.html is not None:
@@ -162,6 +162,6 @@ def _build_message(
     for attachment in mail.attachments:
         main, _, sub = attachment.content_type.partition("/")
         if CONTROL_CHARACTERS.search(attachment.name + attachment.content_type) or not main or not sub:
-            raise NotSent(f"The attachment {attachment.name!r} has an invalid name or content type.", lasting=True)
+            raise NotSent(f"The attachment {attachment.name!r} has an invalid name or content type.", is_permanent=True)
         message.add_attachment(attachment.data, maintype=main, subtype=sub, filename=attachment.name)
     return message

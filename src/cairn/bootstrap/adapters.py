@@ -7,7 +7,7 @@ import os
 from pydantic import SecretStr
 
 from cairn.adapters.apprise_messenger import AppriseMessenger
-from cairn.adapters.http_client import HttpxWeb
+from cairn.adapters.http_client import HttpxClient
 from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
 from cairn.adapters.models.prices import Price
 from cairn.adapters.models.providers import ProviderRule
@@ -100,7 +100,7 @@ def outward(settings: Settings, clock: Clock, secrets: SecretStore) -> OutboundP
         clock,
         password,
     )
-    return OutboundPorts(HttpxWeb(guard), mailer, AppriseMessenger(guard))
+    return OutboundPorts(HttpxClient(guard), mailer, AppriseMessenger(guard))
 
 
 def model_rules(settings: Settings) -> ModelPolicy:

@@ -1,4 +1,4 @@
-"""Time and durable jobs."""
+"""Durable jobs."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ from typing import Any, Protocol
 
 from cairn.core.commands import Timer
 
-Connection = Any  # the store's own; engines that enqueue in its transaction take it as it is
+Connection = Any  # the connection of the store's transaction
 
 
 class JobEngine(Protocol):
-    """Durable jobs that are enqueued in the store's own transaction."""
+    """Runs durable jobs. They are enqueued in the transaction of the store."""
 
     def enqueue_lane(self, connection: Connection, job: str, run_id: str) -> None:
-        """A job that drives a run on. A repeated id is a no-op."""
+        """Enqueue a job that drives a run. Does nothing if its id exists."""
         ...
 
     def end_lane(self, connection: Connection, job: str) -> None:
-        """The job has nothing left to do: it need not run if it has not begun."""
+        """Remove a job that has nothing left to do, unless it has started."""
         ...
 
     def enqueue_timer(self, connection: Connection, timer: str, run_id: str, command: Timer, after: float) -> None:
-        """A job that sends this command after so many seconds."""
+        """Enqueue a job that sends the command after this many seconds."""
         ...
 
-    def enqueue_notice(self, connection: Connection, notice: str, after: float = 0.0) -> None:
-        """A job that delivers what people are told, now or after so many seconds."""
+    def enqueue_notification(self, connection: Connection, notification_id: str, after: float = 0.0) -> None:
+        """Enqueue a job that delivers a notification, by default at once."""
         ...
 
-    def over(self, connection: Connection, jobs: tuple[str, ...]) -> frozenset[str]:
-        """Those of the jobs that will not run any more."""
+    def finished_jobs(self, connection: Connection, jobs: tuple[str, ...]) -> frozenset[str]:
+        """The jobs that will not run any more."""
         ...
 
-    def own(self, connection: Connection, jobs: tuple[str, ...]) -> frozenset[str]:
-        """Those of the jobs that this worker takes up, and nobody else."""
+    def own_lanes(self, connection: Connection, jobs: tuple[str, ...]) -> frozenset[str]:
+        """The unfinished lanes that only this worker resumes."""
         ...
 
-    async def start(self, lane: LaneJob, timer: TimerJob, notice: NotificationJob) -> None: ...
+    async def start(self, lane: LaneJob, timer: TimerJob, notification: NotificationJob) -> None: ...
 
     async def stop(self) -> None: ...
 
-    def sweep(self, before: datetime) -> int:
-        """Remove some of the jobs that have been over since before that time; the answer is how many."""
+    def delete_finished(self, before: datetime) -> int:
+        """Delete a batch of jobs that ended before this time, and return how many."""
         ...
 
 
 class LaneJob(Protocol):
-    def __call__(self, job: str, run_id: str, *, own: bool) -> Coroutine[Any, Any, None]:
-        """`own`: this very process has enqueued it, and wakes it by itself."""
+    def __call__(self, job: str, run_id: str, *, enqueued_here: bool) -> Coroutine[Any, Any, None]:
+        """`enqueued_here`: this process enqueued the job and wakes the lane itself."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What leaves for the outside: mail and requests, with what is known when they fail."""
+"""Outgoing emails, HTTP requests and messages, and their errors."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Protocol
 
 
 class OutboundError(Exception):
-    """It did not go well; the message says what happened and what to do."""
+    """Sending failed. The message says what happened and what to do."""
 
-    def __init__(self, message: str, *, lasting: bool = False) -> None:
+    def __init__(self, message: str, *, is_permanent: bool = False) -> None:
         super().__init__(message)
-        self.lasting = lasting  # trying again does not help
+        self.is_permanent = is_permanent  # retrying does not help
 
 
 class NotSent(OutboundError):
-    """Surely nothing was done outside."""
+    """Nothing was sent."""
 
 
 class DeliveryUnknown(OutboundError):
-    """It may have been done: nobody has told."""
+    """It is unknown whether the recipient has processed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,13 @@ class Mail:
 
 
 class Mailer(Protocol):
-    """Hands a mail to a server that delivers it: to all who are named, or to none."""
+    """Sends an email to all recipients or to none."""
 
     async def send(self, mail: Mail, *, message_id: str) -> str:
-        """The answer is what the server said. The same id names the same mail, so that a repeat can be told.
+        """Send an email and return the response of the mail server.
 
-        Raises NotSent or Unknown.
+        Repeat the same `message_id` when you send the same email again, so that mail clients can detect duplicates.
+        Raises NotSent or DeliveryUnknown.
         """
         ...
 
@@ -57,11 +58,11 @@ class HttpResponse:
     status: int
     headers: Mapping[str, str]  # names in lower case
     body: bytes
-    is_whole: bool = True  # the body was not longer than the limit
+    is_complete: bool = True  # false if the body exceeds the limit and was truncated
 
 
 class HttpClient(Protocol):
-    """Makes a request to where requests may go."""
+    """Sends requests to allowed addresses."""
 
     async def request(
         self,
@@ -70,23 +71,24 @@ class HttpClient(Protocol):
         *,
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
-        timeout: float = 10.0,  # noqa: ASYNC109 - what is known then is for the adapter to tell
+        timeout: float = 10.0,  # noqa: ASYNC109 - only the adapter knows whether the request was sent
         limit: int = 1_000_000,
     ) -> HttpResponse:
-        """Any answer is an answer, whatever its status. `timeout` is for all of it; `limit` is for the body.
+        """Send a request and return the response, whatever its status.
 
-        Raises NotSent or Unknown.
+        `timeout` covers the whole request, in seconds; `limit` is the maximum size of the body in bytes.
+        Raises NotSent or DeliveryUnknown.
         """
         ...
 
 
 class Messenger(Protocol):
-    """Sends a short text to a service that its address names."""
+    """Sends short messages to chat services."""
 
     def check(self, address: str) -> str:
-        """The host or service that it leads to. Raises NotSent if it is no address, or not one that may be used."""
+        """Return the name of the service. Raises NotSent if the address is invalid or not allowed."""
         ...
 
     async def send(self, address: str, title: str, text: str) -> None:
-        """Raises NotSent or Unknown."""
+        """Send a message. Raises NotSent or DeliveryUnknown."""
         ...

@@ -1,4 +1,4 @@
-"""Processes that are let loose."""
+"""Sandboxed processes for scripts and tools."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 
 class SandboxLevel(StrEnum):
-    """How far a process is shut in, the weakest first."""
+    """Isolation levels, weakest first."""
 
-    PROCESS = "process"  # limits, a session of its own, stopped with all that it starts
-    BUBBLEWRAP = "bubblewrap"  # also: its own view of files, processes and network
+    PROCESS = "process"  # resource limits, and the whole process tree can be killed
+    BUBBLEWRAP = "bubblewrap"  # also an isolated view of files, processes and network
 
     def is_weaker(self, other: SandboxLevel) -> bool:
         order = list(SandboxLevel)
@@ -23,7 +23,7 @@ class SandboxLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SandboxStatus:
-    """The level that this machine reaches, and why."""
+    """The level that works on this machine, and why."""
 
     level: SandboxLevel
     reason: str
@@ -31,74 +31,74 @@ class SandboxStatus:
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """What one process, and all that it starts, may use."""
+    """Resource limits of a process and its children."""
 
-    memory_mb: int = 1024  # of each process
+    memory_mb: int = 1024  # per process
     processes: int = 64
     open_files: int = 256
-    file_size_mb: int = 100  # of each file that it writes
+    file_size_mb: int = 100  # per file
     network: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
-    """A process to be started: a file of Python's, with the rooms that it may see.
+    """A Python process to start, with the folders that it can access.
 
-    The file is called with the number of its end of the line, and with a JSON object: `limits` by the names of
-    rlimits, `user` that it becomes or null, `watches` if it has to end with all that it starts by itself, and where
-    it finds `workspace` and `scripts`. It carries that out before anything else.
+    `child` receives two arguments: the file descriptor of its end of the connection, and a JSON object with its
+    `limits` by rlimit name, the `user` id to switch to or null, `watches` if it has to kill its process tree itself,
+    and the paths `workspace` and `scripts`. It applies them before anything else.
     """
 
-    name: str  # of whose it is; equal for each dispatch of one execution
+    name: str  # identifies the owner; the same for all dispatches of an execution
     python: str  # the interpreter
-    child: Path  # the file that is run
-    workspace: Path  # the one folder that it may write
-    scripts: Path  # that it may read
+    child: Path  # the Python file to run
+    workspace: Path  # the only writable folder
+    scripts: Path  # readable
     limits: ProcessLimits
 
 
 class Process(Protocol):
-    """A process tree that was started."""
+    """A running process with its children."""
 
     @property
     def pid(self) -> int: ...
 
     @property
     def socket(self) -> Any:
-        """This side of the line to it."""
+        """This end of the connection."""
         ...
 
     @property
     def output(self) -> tuple[FileIO, FileIO]:
-        """What it prints: the reading ends of stdout and stderr."""
+        """The read ends of stdout and stderr."""
         ...
 
     async def wait(self) -> int:
-        """Until it has ended: its status, negative for a signal."""
+        """Wait for the exit and return the status, negative for a signal."""
         ...
 
     async def kill(self) -> None:
-        """End it with everything that it has started; afterwards none of it lives."""
+        """Kill the whole process tree and wait until it has ended."""
         ...
 
     def close(self) -> None:
-        """Close this side of the line and of what it prints."""
+        """Close this end of the connection and the output."""
         ...
 
 
 class Sandbox(Protocol):
-    """Starts processes that may do no harm."""
+    """Starts isolated processes."""
 
     def probe(self) -> SandboxStatus:
-        """Tried once, then known."""
+        """Determine the isolation level. The result is cached."""
         ...
 
     async def start(self, job: ProcessSpec) -> Process: ...
 
-    def marks(self, name: str) -> Mapping[str, str]:
-        """Variables for what runs outside of it, by which it is found if this process leaves it behind."""
+    def environment_marks(self, name: str) -> Mapping[str, str]:
+        """Environment variables for processes outside the sandbox, so that `kill_orphans` finds them."""
         ...
 
-    def end_leftovers(self) -> int:
-        """End what an earlier process of this server has left behind; the answer is how many there were."""
+    def kill_orphans(self) -> int:
+        """Kill processes of an earlier server process, and return how many there were."""
         ...

@@ -78,7 +78,7 @@ class Retention:
     async def sweep_jobs(self) -> None:
         """Jobs that are over are not needed any more; there may be many of them."""
         before = self._engine.clock.now() - FINISHED
-        while await asyncio.to_thread(self._jobs.sweep, before):
+        while await asyncio.to_thread(self._jobs.delete_finished, before):
             pass
 
     async def _sweep_rows(self, now: datetime) -> None:

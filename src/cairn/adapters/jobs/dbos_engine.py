@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 APPLICATION = "cairn"
 JOB_VERSION = "jobs-1"  # pinned, so that a new release resumes the jobs of the previous one
-LANES, TIMERS, NOTICES = "lanes", "timers", "notices"
+LANES, TIMERS, NOTIFICATIONS = "lanes", "timers", "notices"
 UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
 LISTENER_SECONDS = 0.05  # how long DBOS's own listener, which Cairn does not use, takes to stop
 T = TypeVar("T")
-SWEEP_BATCH = 500  # finished jobs deleted per transaction
+DELETE_BATCH = 500  # finished jobs deleted per transaction
 
 
 def _require_started(value: T | None) -> T:
@@ -54,20 +54,20 @@ class DbosJobs:
         self._engine = engine
         self._worker = worker
         # One queue per process: the process that commits a dispatch also wakes its lane, and no other should start it.
-        self._lanes, self._notices = f"{LANES}:{worker}", f"{NOTICES}:{worker}"
+        self._lanes, self._notifications = f"{LANES}:{worker}", f"{NOTIFICATIONS}:{worker}"
         self._poll_seconds = poll_seconds
         self._log_level = log_level
         self.process = ""  # changes with each start; identifies the jobs enqueued since
         self._client: DBOSClient | None = None
         self._lane_enqueue: EnqueueStatements | None = None
-        self._notice_enqueue: EnqueueStatements | None = None
+        self._notification_enqueue: EnqueueStatements | None = None
         schema = "" if engine.dialect.name == "sqlite" else "dbos."
         status: sa.BindParameter[Any] = sa.bindparam("open", list(UNFINISHED), expanding=True)
         self._select_open = sa.text(
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608 - the schema is one of two constants
             "WHERE workflow_uuid IN :jobs AND status IN :open"
         ).bindparams(sa.bindparam("jobs", expanding=True), status)
-        self._own_lanes = sa.text(
+        self._select_own_lanes = sa.text(
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608
             "WHERE workflow_uuid IN :jobs AND queue_name = :lanes AND status IN :open"
         ).bindparams(sa.bindparam("jobs", expanding=True), status)
@@ -99,38 +99,43 @@ class DbosJobs:
         options: Any = {"workflow_name": "timer", "queue_name": TIMERS, "workflow_id": timer, "delay_seconds": after}
         self.client.enqueue_in_transaction(connection, options, run_id, write_timer(command))
 
-    def enqueue_notice(self, connection: sa.Connection, notice: str, after: float = 0.0) -> None:
+    def enqueue_notification(self, connection: sa.Connection, notification_id: str, after: float = 0.0) -> None:
         if after <= 0:
-            _require_started(self._notice_enqueue).enqueue(connection, f"notice:{notice}", notice)
+            _require_started(self._notification_enqueue).enqueue(
+                connection, f"notice:{notification_id}", notification_id
+            )
             return
         options: Any = {
             "workflow_name": "notice",
-            "queue_name": self._notices,
-            "workflow_id": f"notice:{notice}:{uuid4()}",
+            "queue_name": self._notifications,
+            "workflow_id": f"notice:{notification_id}:{uuid4()}",
             "delay_seconds": after,
         }
-        self.client.enqueue_in_transaction(connection, options, notice)
+        self.client.enqueue_in_transaction(connection, options, notification_id)
 
-    def over(self, connection: sa.Connection, jobs: tuple[str, ...]) -> frozenset[str]:
+    def finished_jobs(self, connection: sa.Connection, jobs: tuple[str, ...]) -> frozenset[str]:
         if not jobs:
             return frozenset()
         rows = connection.execute(self._select_open, {"jobs": list(jobs)})
         return frozenset(jobs) - {row[0] for row in rows}
 
-    def own(self, connection: sa.Connection, jobs: tuple[str, ...]) -> frozenset[str]:
+    def own_lanes(self, connection: sa.Connection, jobs: tuple[str, ...]) -> frozenset[str]:
         if not jobs:
             return frozenset()
-        return frozenset(connection.execute(self._own_lanes, {"jobs": list(jobs), "lanes": self._lanes}).scalars())
+        return frozenset(
+            connection.execute(self._select_own_lanes, {"jobs": list(jobs), "lanes": self._lanes}).scalars()
+        )
 
     # ---- start and stop --------------------------------------------------------------------------------
-    async def start(self, lane: LaneJob, timer: TimerJob, notice: NotificationJob) -> None:
+    async def start(self, lane: LaneJob, timer: TimerJob, notification: NotificationJob) -> None:
         """Start on the running loop, which then also runs the jobs."""
         from dbos import DBOS, DBOSClient
 
         from cairn.adapters.jobs.dbos_workflows import JobHandlers
 
         self.process = uuid4().hex
-        JobHandlers.lane, JobHandlers.timer, JobHandlers.notice, JobHandlers.process = lane, timer, notice, self.process
+        JobHandlers.lane, JobHandlers.timer, JobHandlers.notification = lane, timer, notification
+        JobHandlers.process = self.process
         JobHandlers.loop = asyncio.get_running_loop()
         logging.getLogger("dbos").propagate = False
         DBOS(
@@ -145,14 +150,14 @@ class DbosJobs:
                 "notification_listener_polling_interval_sec": LISTENER_SECONDS,
             }
         )
-        queues = [self._lanes, TIMERS, self._notices]
+        queues = [self._lanes, TIMERS, self._notifications]
         DBOS.listen_queues(queues)
         DBOS.launch()
         for queue in queues:
             await DBOS.register_queue_async(queue, polling_interval_sec=self._poll_seconds)
         self._client = DBOSClient(system_database_engine=self._engine, application_name=APPLICATION)
         self._lane_enqueue = await self._prepare_enqueue("lane", self._lanes)
-        self._notice_enqueue = await self._prepare_enqueue("notice", self._notices)
+        self._notification_enqueue = await self._prepare_enqueue("notice", self._notifications)
 
     async def _prepare_enqueue(self, job: str, queue: str) -> EnqueueStatements:
         from cairn.adapters.jobs.dbos_statements import EnqueueStatements
@@ -166,19 +171,19 @@ class DbosJobs:
 
         from cairn.adapters.jobs.dbos_workflows import JobHandlers
 
-        JobHandlers.lane = JobHandlers.timer = JobHandlers.notice = None
+        JobHandlers.lane = JobHandlers.timer = JobHandlers.notification = None
         # DBOS replaced the loop's default executor and shuts it down, but other code on the loop still needs one.
         executor = ThreadPoolExecutor(thread_name_prefix="cairn")
         asyncio.get_running_loop().set_default_executor(executor)
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
         asyncio.get_running_loop().set_default_executor(executor)  # a job that started meanwhile may have changed it
-        self._client = self._lane_enqueue = self._notice_enqueue = None
+        self._client = self._lane_enqueue = self._notification_enqueue = None
 
-    def sweep(self, before: datetime) -> int:
+    def delete_finished(self, before: datetime) -> int:
         """Delete jobs that ended before that time and return how many."""
         before_ms = int(before.timestamp() * 1000)
         with self._engine.connect() as connection:
-            rows = connection.execute(self._select_finished, {"before": before_ms, "limit": SWEEP_BATCH})
+            rows = connection.execute(self._select_finished, {"before": before_ms, "limit": DELETE_BATCH})
             jobs = [row[0] for row in rows]
         if jobs:
             self.client.delete_workflows(jobs)

@@ -17,7 +17,7 @@ class JobHandlers:
 
     lane: LaneJob | None = None
     timer: TimerJob | None = None
-    notice: NotificationJob | None = None
+    notification: NotificationJob | None = None
     process: str = ""  # changes with each start
     loop: asyncio.AbstractEventLoop | None = None
 
@@ -28,7 +28,7 @@ async def _lane(run_id: str, process: str = "") -> None:
     job = DBOS.workflow_id
     if JobHandlers.lane is None or job is None:
         raise asyncio.CancelledError  # the process is stopping; the next one resumes the job
-    await _run_on_loop(JobHandlers.lane(job, run_id, own=process == JobHandlers.process))
+    await _run_on_loop(JobHandlers.lane(job, run_id, enqueued_here=process == JobHandlers.process))
 
 
 @DBOS.workflow(name="timer", max_recovery_attempts=None)
@@ -39,10 +39,10 @@ async def _timer(run_id: str, command: str) -> None:
 
 
 @DBOS.workflow(name="notice", max_recovery_attempts=None)
-async def _notice(notice: str) -> None:
-    if JobHandlers.notice is None:
+async def _notification(notification_id: str) -> None:
+    if JobHandlers.notification is None:
         raise asyncio.CancelledError
-    await _run_on_loop(JobHandlers.notice(notice))
+    await _run_on_loop(JobHandlers.notification(notification_id))
 
 
 async def _run_on_loop(coroutine: Coroutine[Any, Any, None]) -> None:

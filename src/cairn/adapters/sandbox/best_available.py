@@ -33,8 +33,8 @@ class BestSandbox:
         sandbox, _ = self.__dict__.get("_best") or await asyncio.to_thread(lambda: self._best)
         return await sandbox.start(job)
 
-    def marks(self, name: str) -> dict[str, str]:
-        return self._plain.marks(name)
+    def environment_marks(self, name: str) -> dict[str, str]:
+        return self._plain.environment_marks(name)
 
-    def end_leftovers(self) -> int:
-        return self._plain.end_leftovers()
+    def kill_orphans(self) -> int:
+        return self._plain.kill_orphans()

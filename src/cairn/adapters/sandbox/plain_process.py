@@ -56,10 +56,10 @@ class PlainSandbox:
         process.end = partial(_kill_tree, process, mark)
         return process
 
-    def marks(self, name: str) -> dict[str, str]:
+    def environment_marks(self, name: str) -> dict[str, str]:
         return {leftover_processes.MARK: leftover_processes.mark(self._data_folder, name)}
 
-    def end_leftovers(self) -> int:
+    def kill_orphans(self) -> int:
         return leftover_processes.kill_orphaned(self._data_folder)
 
 

@@ -59,7 +59,7 @@ class ToolSession:
 
         if self._servers is None:
             policy, sandbox = self._resources.policy, self._resources.sandbox
-            marks = sandbox.marks(f"{self._work.execution_id}/tools") if sandbox is not None else None
+            marks = sandbox.environment_marks(f"{self._work.execution_id}/tools") if sandbox is not None else None
             self._servers = McpServers(policy.mcp_servers, policy.secret, marks)
         return self._servers
 

@@ -78,4 +78,4 @@ def _attachment(connection: Connection, loaded: LoadedRun, name: str) -> Attachm
         if name in (row.artifact_name, file):
             media_type = mimetypes.guess_type(file)[0] or "application/octet-stream"
             return Attachment(file, media_type, blobs.read(connection, row.checksum))
-    raise NotSent(f"This run has no artifact named {name!r} to attach.", lasting=True)
+    raise NotSent(f"This run has no artifact named {name!r} to attach.", is_permanent=True)

@@ -99,13 +99,13 @@ class Lanes:
         if self._started and not self._stopping:
             self._start_lane(job, run_id, claim=False)
 
-    async def run_job(self, job: str, run_id: str, *, own: bool) -> None:
+    async def run_job(self, job: str, run_id: str, *, enqueued_here: bool) -> None:
         """Called by the job engine. Joins the lane if a commit has woken it, otherwise takes over its run."""
         await self.own_work_resumed.wait()
-        if own and job not in self._lanes:
+        if enqueued_here and job not in self._lanes:
             async with self._engine.lock(run_id):
                 pass  # the commit that enqueued the job wakes the lane once its files are in place
-        await asyncio.shield(self._start_lane(job, run_id, claim=not own))
+        await asyncio.shield(self._start_lane(job, run_id, claim=not enqueued_here))
 
     def _start_lane(self, job: str, run_id: str, *, claim: bool) -> asyncio.Task[None]:
         lane = self._lanes.get(job)

@@ -25,7 +25,7 @@ class Orphans:
         """At startup: dispatch the work of the last process again, without waiting for the job queue."""
         read = self._engine.database.aread
         rows = [row for row in await read(working_executions) if row.driver is not None]
-        own = await read(lambda c: self._jobs.own(c, tuple(row.driver for row in rows)))
+        own = await read(lambda c: self._jobs.own_lanes(c, tuple(row.driver for row in rows)))
         for row in rows:
             if row.driver in own:
                 interrupted = ExecutionInterrupted(row.execution_id, row.dispatch_number)
@@ -37,7 +37,7 @@ class Orphans:
         read = self._engine.database.aread
         rows = [row for row in await read(working_executions) if row.driver not in self._lanes]
         jobs = tuple({row.driver for row in rows if row.driver is not None})
-        ended = await read(lambda c: self._jobs.over(c, jobs))
+        ended = await read(lambda c: self._jobs.finished_jobs(c, jobs))
         for row in rows:
             if row.driver is not None and (row.driver not in ended or row.driver in self._lanes):
                 continue

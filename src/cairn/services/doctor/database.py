@@ -54,7 +54,7 @@ def engine(database: Database, jobs: JobEngine) -> list[HealthCheck]:
     def look(connection: Connection) -> tuple[int, list[str]]:
         rows = working_executions(connection)
         drivers = tuple({row.driver for row in rows if row.driver is not None})
-        over = jobs.over(connection, drivers)
+        over = jobs.finished_jobs(connection, drivers)
         return len(rows), [row.execution_id for row in rows if row.driver is None or row.driver in over]
 
     at_work, left = database.read(look)

@@ -136,7 +136,7 @@ class Courier:
             if delivery_id is not None and target.problem:
                 self._create_fallback(connection, notification, delivery_id, target.channel)
             if target.due_at is not None:
-                self._jobs.enqueue_notice(connection, notification_id, (target.due_at - now).total_seconds())
+                self._jobs.enqueue_notification(connection, notification_id, (target.due_at - now).total_seconds())
 
     def _create_fallback(
         self, connection: Connection, notification: Row, delivery_id: str, channel: RoutedChannel | None
@@ -215,7 +215,7 @@ class Courier:
             return AttemptResult(DeliveryOutcome.NOT_SENT, str(error), retry_after=error.seconds)
         except OutboundError as error:
             outcome = DeliveryOutcome.NOT_SENT if isinstance(error, NotSent) else DeliveryOutcome.UNKNOWN
-            return AttemptResult(outcome, str(error), error.lasting)
+            return AttemptResult(outcome, str(error), error.is_permanent)
         except Exception as error:
             log.exception("delivery %s failed unexpectedly", delivery.delivery_id)
             return AttemptResult(DeliveryOutcome.UNKNOWN, f"{type(error).__name__}: {error}", is_permanent=True)

@@ -49,7 +49,7 @@ class NotificationOutbox:
             "content": None,
         }
         insert_notification(connection, values)
-        self._jobs.enqueue_notice(connection, notification_id)
+        self._jobs.enqueue_notification(connection, notification_id)
         return notification_id
 
 

@@ -117,9 +117,9 @@ class DeliverySender:
         try:
             value = await asyncio.to_thread(self._secrets.get, name)
         except ServiceError as error:
-            raise NotSent(error.message, lasting=True) from None
+            raise NotSent(error.message, is_permanent=True) from None
         if value is None:
-            raise NotSent(f"The channel has no {label}. Set one with `cairn channels update`.", lasting=True)
+            raise NotSent(f"The channel has no {label}. Set one with `cairn channels update`.", is_permanent=True)
         return value
 
 
@@ -130,7 +130,7 @@ def _checked(response: HttpResponse) -> str:
         return text
     if response.status in RETRYABLE_STATUSES:
         raise RetryLater(f"The service responded {text}", _retry_after(response.headers.get("retry-after", "")))
-    raise NotSent(f"The service responded {text}", lasting=400 <= response.status < 500)
+    raise NotSent(f"The service responded {text}", is_permanent=400 <= response.status < 500)
 
 
 def _retry_after(header: str) -> float:

@@ -57,7 +57,7 @@ class SearchTool:
             )
         except OutboundError as error:
             raise ToolError(f"The search failed: {error}") from None
-        if response.status != 200 or not response.is_whole:
+        if response.status != 200 or not response.is_complete:
             raise ToolError(f"The search failed: the search service returned status {response.status}.")
         try:
             document: Any = decode_json(response.body)
