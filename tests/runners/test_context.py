@@ -36,8 +36,8 @@ def reading(*artifacts: str) -> CheckpointDefinition:
 def test_a_reference_to_an_incomplete_checkpoint_fails() -> None:
     with pytest.raises(MissingReference) as told:
         assemble(reading(), ResolvedInputs())
-    assert told.value.fault.type == "missing_reference"
-    assert told.value.fault.message == mentions("step", "requirements", "include_checkpoint_outputs")
+    assert told.value.failure.type == "missing_reference"
+    assert told.value.failure.message == mentions("step", "requirements", "include_checkpoint_outputs")
 
 
 def test_artifacts_are_picked_by_name_or_id() -> None:
@@ -163,8 +163,8 @@ def test_over_the_limit_each_block_is_reported_with_its_size() -> None:
     with pytest.raises(ContextTooLong) as told:
         check_length(assembled, assembled.characters - 1)
     total, rest = assembled.characters, assembled.characters - 43 - 49
-    assert told.value.fault.type == "context_too_long"
-    message = told.value.fault.message
+    assert told.value.failure.type == "context_too_long"
+    message = told.value.failure.message
     assert message.splitlines()[0] == mentions(total, total - 1, "use_summarization", "max_context_length")
     assert message == listing(
         "- PREVIOUS VERSION: Checkpoint 3 from v1, analysis_def78900_v1.md: 43",

@@ -12,7 +12,7 @@ from cairn.documents import Value
 from cairn.ports import InvalidResult, Outcome, Produced, ProducedFile, StoredFile
 from cairn.runners.expected_artifacts import KEPT, artifact_id, expected
 from cairn.runners.limits import RunnerLimits
-from cairn.runners.result_checks import ProducedFiles, judge
+from cairn.runners.result_checks import ProducedFiles, check_result
 from tests.mentions import listing, mentions
 from tests.runners.work_orders import Told, checkpoint, function_checkpoint, stored, unreadable, work
 
@@ -31,7 +31,7 @@ def unfit(*findings: str) -> Failure:
 def judged(
     *artifacts: ProducedFile | StoredFile, told: Told | None = None, output: Value = None, **given: Any
 ) -> Outcome:
-    return judge(work(checkpoint(**given), told=told), ProducedFiles(artifacts, output), LIMITS)
+    return check_result(work(checkpoint(**given), told=told), ProducedFiles(artifacts, output), LIMITS)
 
 
 def by_function(*outputs: Value, **more: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from cairn.runners.processes.lifecycle import printed
+from cairn.runners.processes.lifecycle import read_output
 
 LOOPS = [asyncio.new_event_loop, uvloop.new_event_loop]
 
@@ -73,4 +73,4 @@ def test_whoever_stops_listening_leaves_the_file_open(new_loop: Callable[[], asy
 
 
 async def collected(file: FileIO) -> bytes:
-    return b"".join([piece async for piece in printed(file, 4096)])
+    return b"".join([piece async for piece in read_output(file, 4096)])

@@ -202,5 +202,5 @@ async def test_what_it_says_on_the_line_itself_does_no_harm(bench: Bench, said: 
 
 
 async def test_a_file_that_it_was_not_given_cannot_be_asked_for(bench: Bench) -> None:
-    body = "return ctx._line.ask({'kind': 'read', 'checksum': '0' * 64})[0]"
+    body = "return ctx._line.request({'kind': 'read', 'checksum': '0' * 64})[0]"
     assert await bench.value(body) == {"error": mentions(), "size": 0}

@@ -15,7 +15,7 @@ class CannotStart(ValueError):
     reason: ClassVar[str] = "cannot_begin"
 
     @property
-    def fault(self) -> Failure:
+    def failure(self) -> Failure:
         return Failure(self.reason, str(self))
 
 

@@ -13,7 +13,7 @@ from cairn.definitions.frozen_model import JsonSchema
 from cairn.definitions.model import CheckpointDefinition
 
 RETURNED = "output"  # what a function returns, or an agent answers, is kept under this name if none is declared
-RULING: JsonSchema = {  # what a checkpoint puts out that decides on the pass
+PASS_DECISION_SCHEMA: JsonSchema = {  # what a checkpoint puts out that decides on the pass
     "type": "object",
     "properties": {"decision": {"enum": ["COMPLETE", "RESTART", "ESCALATE"]}, "reason": {"type": "string"}},
     "required": ["decision", "reason"],
@@ -70,7 +70,10 @@ class ExpectedArtifacts:
         schema = self.checkpoint.output_schema
         if not self._find_json() and (self.checkpoint.decides or schema is not None):
             self._add(
-                self._free(RETURNED, "_json"), "json", required=True, schema=schema if schema is not None else RULING
+                self._free(RETURNED, "_json"),
+                "json",
+                required=True,
+                schema=schema if schema is not None else PASS_DECISION_SCHEMA,
             )
         elif not self.artifacts:
             self._add(RETURNED, "md")

@@ -18,7 +18,7 @@ from cairn.runners.ctx import Ctx, CtxServices, ReworkNote
 from cairn.runners.expected_artifacts import expected
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.recorded_calls import CallMismatch, CallPending, RecordedCalls
-from cairn.runners.result_checks import judge
+from cairn.runners.result_checks import check_result
 from cairn.runners.staging import Staging
 from cairn.runners.user_exceptions import fault_of
 
@@ -102,12 +102,12 @@ class FunctionRunner:
         try:
             if registered.is_async:
                 services = CtxServices(
-                    staging.put, work.log, work.progress, recorded.request_rework, recorded.propose_action
+                    staging.stage, work.log, work.progress, recorded.request_rework, recorded.propose_action
                 )
                 returned = await registered.function(ctx_of(work, recorded, services), **parameters)
             else:
                 line = CallThread()
-                put, ask = line.guard(staging.put), line.guard(recorded.request_rework)
+                put, ask = line.guard(staging.stage), line.guard(recorded.request_rework)
                 services = CtxServices(
                     put, line.post(work.log), line.post(work.progress), ask, line.guard(recorded.propose_action)
                 )
@@ -127,14 +127,14 @@ class FunctionRunner:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever it is, also sys.exit(), only this execution fails
             return _come_to(error, registered.function, recorded, staging)
-        return judge(work, staging.end(returned, work), self._limits)
+        return check_result(work, staging.finish(returned, work), self._limits)
 
 
 def _come_to(error: BaseException, function: Function, recorded: RecordedCalls, staging: Staging) -> Outcome:
     """What a call that was left comes to: it waits for others, or it has failed."""
     if isinstance(error, CallPending):
-        return recorded.wanted(error, tuple(staging.so_far().artifacts))
-    return Errored(error.fault if isinstance(error, CallMismatch) else fault_of(error, function))
+        return recorded.wanted(error, tuple(staging.files().artifacts))
+    return Errored(error.failure if isinstance(error, CallMismatch) else fault_of(error, function))
 
 
 def ctx_of(work: WorkOrder, material: WorkInputs, services: CtxServices) -> Ctx:

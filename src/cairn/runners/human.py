@@ -14,7 +14,7 @@ from cairn.documents import Value, encode_json
 from cairn.ports import Errored, Outcome, ProducedFile, StoredFile, UploadedFile, WorkOrder
 from cairn.runners.expected_artifacts import DeclaredArtifact, expected
 from cairn.runners.limits import RunnerLimits
-from cairn.runners.result_checks import ProducedFiles, judge
+from cairn.runners.result_checks import ProducedFiles, check_result
 
 Fields = Mapping[str, Value]
 BINARY = "bin"  # format of a file whose name has no ending
@@ -44,7 +44,7 @@ class HumanRunner:
         made = ProducedFiles(
             (*saved, *files), output, written=frozenset(one.name for one in saved if one.format == "json")
         )
-        return judge(work, made, self._limits)
+        return check_result(work, made, self._limits)
 
 
 def fields_of(checkpoint: CheckpointDefinition, answer: Fields, files: Mapping[str, UploadedFile]) -> dict[str, Value]:

@@ -39,7 +39,7 @@ class AssembledContext:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextSettings:
+class PromptAdditions:
     """What is said to an agent besides what its author says, laid out already."""
 
     system: str = ""  # after the system prompt
@@ -52,7 +52,7 @@ def assemble(
     *,
     agent: Agent | None = None,
     limits: RunnerLimits | None = None,
-    around: ContextSettings | None = None,
+    additions: PromptAdditions | None = None,
 ) -> AssembledContext:
     """Lay out prompts and outputs; MissingReference if one is not there. The agent is by default the single one."""
     placed = _sections(checkpoint, found, limits or RunnerLimits())
@@ -67,10 +67,10 @@ def assemble(
     before, after = at(ReferencePoint.BEFORE_TASK_PROMPT), at(ReferencePoint.AFTER_TASK_PROMPT)
     if ahead and system_prompt:
         system_prompt = layout.titled("YOUR INSTRUCTIONS", system_prompt)
-    if (before or after or around is not None) and task_prompt:
+    if (before or after or additions is not None) and task_prompt:
         task_prompt = layout.titled("YOUR TASK", task_prompt)
-    around = around or ContextSettings()
-    system, task = _joined(ahead, system_prompt, around.system), _joined(before, task_prompt, after, around.task)
+    additions = additions or PromptAdditions()
+    system, task = _joined(ahead, system_prompt, additions.system), _joined(before, task_prompt, after, additions.task)
     blocks = tuple(block for section, _ in placed for block in section.blocks)
     return AssembledContext(system, task, blocks, _joined(system, task))
 

@@ -75,7 +75,7 @@ class PromptLayout:
     titled: Callable[[str, str], str]  # a title, and the author's own words as they are
     examples: Callable[[Sequence[Example]], str]
     statements: Callable[[Sequence[PromptStatement]], str]
-    where: str  # content stands, in words for a model
+    content_location: str  # where content is placed, in words for a model
 
 
 # ---- markdown ----------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def one_line(text: str) -> str:
     return _BREAKS.sub(" ", text)
 
 
-def shown(name: str) -> str:
+def displayable(name: str) -> str:
     """The name of a file without what cannot be shown, or makes it look like another."""
     return _UNSHOWN.sub("\ufffd", name)
 

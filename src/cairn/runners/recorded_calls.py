@@ -35,7 +35,7 @@ class CallMismatch(BaseException):
         self.now = now
 
     @property
-    def fault(self) -> Failure:
+    def failure(self) -> Failure:
         was = _told(self.before.kind, self.before.arguments)
         is_now = f"it is {_told(*self.now)}" if self.now is not None else "the function ended without it"
         return Failure(

@@ -30,7 +30,7 @@ class ProducedFiles:
     written: frozenset[str] = frozenset()  # artifacts that Cairn has written itself from a JSON value
 
 
-def judge(work: WorkOrder, made: ProducedFiles, limits: RunnerLimits) -> Produced | InvalidResult:
+def check_result(work: WorkOrder, made: ProducedFiles, limits: RunnerLimits) -> Produced | InvalidResult:
     """Produced if everything that is declared is there and fits, and nothing else is."""
     wanted = expected(work.checkpoint)
     kept = {one.name: one for one in made.artifacts if _is_declared(wanted, one) and one.size <= limits.max_file_bytes}

@@ -20,7 +20,7 @@ class Staging:
         self._written: set[str] = set()
         self._refused: dict[str, Mismatch] = {}
 
-    def put(self, name: str, content: Any) -> None:
+    def stage(self, name: str, content: Any) -> None:
         declared = self._expected.find(name)
         if declared is None:
             self._refused[name] = uncalled_for(self._expected, name)
@@ -34,7 +34,7 @@ class Staging:
             came = type(content).__name__
             self._refuse(declared, f"expected text or bytes for the format {declared.format}; here it is a {came}")
 
-    def put_json(self, name: str, data: bytes, came: str) -> None:
+    def stage_json(self, name: str, data: bytes, came: str) -> None:
         """A value of the type `came`, which another process has written as JSON."""
         declared = self._expected.find(name)
         if declared is not None and declared.format == "json":
@@ -44,7 +44,7 @@ class Staging:
         else:
             self._refused[name] = uncalled_for(self._expected, name)
 
-    def refuse(self, name: str, message: str, pointer: str | None = None) -> None:
+    def reject(self, name: str, message: str, pointer: str | None = None) -> None:
         """What was to be put forward cannot be."""
         declared = self._expected.find(name)
         if declared is not None:
@@ -52,22 +52,22 @@ class Staging:
         else:
             self._refused[name] = uncalled_for(self._expected, name)
 
-    def end(self, returned: Any, work: WorkOrder) -> ProducedFiles:
+    def finish(self, returned: Any, work: WorkOrder) -> ProducedFiles:
         """Everything that was staged, and what the function has returned, in its place."""
         if returned is not None and (only := self._place_of_returned(work)) is not None:
             self._put_value(only, returned)
-        return self.so_far()
+        return self.files()
 
-    def end_json(self, returned: bytes | Mismatch, work: WorkOrder) -> ProducedFiles:
+    def finish_json(self, returned: bytes | Mismatch, work: WorkOrder) -> ProducedFiles:
         """The same for what another process has returned, as JSON, or could not write."""
         if returned and (only := self._place_of_returned(work)) is not None:
             if isinstance(returned, bytes):
                 self._keep(only, returned)
             else:
                 self._refuse(only, returned.message, returned.path)
-        return self.so_far()
+        return self.files()
 
-    def so_far(self) -> ProducedFiles:
+    def files(self) -> ProducedFiles:
         return ProducedFiles(tuple(self._files.values()), None, self._refused, frozenset(self._written))
 
     def _place_of_returned(self, work: WorkOrder) -> DeclaredArtifact | None:

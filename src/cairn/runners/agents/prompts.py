@@ -8,7 +8,7 @@ from cairn.ports import ResolvedInputs
 from cairn.runners.agents.result_formats import result_instructions
 from cairn.runners.agents.roles import TurnRole, first_role, tools_of, with_system_prompt
 from cairn.runners.limits import RunnerLimits
-from cairn.runners.prompt_context import AssembledContext, ContextSettings, assemble
+from cairn.runners.prompt_context import AssembledContext, PromptAdditions, assemble
 from cairn.runners.prompt_layouts import LAYOUTS, PromptLayout
 
 UNTRUSTED_CONTENT = (
@@ -31,14 +31,14 @@ def compose(
 ) -> AssembledContext:
     """The system prompt and the task prompt of one turn."""
     layout = LAYOUTS[checkpoint.instructions.injection_format.content_format]
-    additions = ContextSettings(_system_addition(checkpoint, layout), _task_addition(checkpoint, layout, role))
-    return assemble(checkpoint, inputs, agent=with_system_prompt(role.agent), limits=limits, around=additions)
+    additions = PromptAdditions(_system_addition(checkpoint, layout), _task_addition(checkpoint, layout, role))
+    return assemble(checkpoint, inputs, agent=with_system_prompt(role.agent), limits=limits, additions=additions)
 
 
 def _system_addition(checkpoint: CheckpointDefinition, layout: PromptLayout) -> str:
     examples = checkpoint.instructions.examples
     shown = layout.examples(examples) if examples else ""
-    return "\n\n".join(part for part in (shown, UNTRUSTED_CONTENT.format(where=layout.where)) if part)
+    return "\n\n".join(part for part in (shown, UNTRUSTED_CONTENT.format(where=layout.content_location)) if part)
 
 
 def _task_addition(checkpoint: CheckpointDefinition, layout: PromptLayout, role: TurnRole) -> str:

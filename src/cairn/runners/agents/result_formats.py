@@ -11,7 +11,7 @@ from cairn.definitions.frozen_model import JsonSchema
 from cairn.definitions.model import CheckpointDefinition
 from cairn.documents import encode_json
 from cairn.runners.agents.schema_embedding import embed
-from cairn.runners.expected_artifacts import RULING, DeclaredArtifact, ExpectedArtifacts, expected
+from cairn.runners.expected_artifacts import PASS_DECISION_SCHEMA, DeclaredArtifact, ExpectedArtifacts, expected
 from cairn.runners.mismatches import Mismatch, check
 from cairn.runners.prompt_layouts import fenced
 from cairn.runners.staging import Staging
@@ -37,7 +37,7 @@ class TextResult:
     declared: DeclaredArtifact
 
     def stage(self, text: str, staging: Staging) -> None:
-        staging.put(self.declared.name, strip_fence(text, self.declared.format or ""))
+        staging.stage(self.declared.name, strip_fence(text, self.declared.format or ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ class ObjectResult:
                 continue
             content: Any = cast("dict[str, Any]", contents)[key]
             if declared.format == "json":
-                staging.put_json(declared.name, encode_json(content), type(content).__name__)
+                staging.stage_json(declared.name, encode_json(content), type(content).__name__)
             else:
-                staging.put(declared.name, content)
+                staging.stage(declared.name, content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ def schema_of(outputs: ExpectedArtifacts, artifact: DeclaredArtifact) -> JsonSch
     if schema is None:
         schema = checkpoint.output_schema
     if not checkpoint.decides or not isinstance(schema, dict):
-        return RULING if checkpoint.decides and schema is None else schema
-    decision = cast("dict[str, Any]", RULING)
+        return PASS_DECISION_SCHEMA if checkpoint.decides and schema is None else schema
+    decision = cast("dict[str, Any]", PASS_DECISION_SCHEMA)
     return schema | {
         "properties": {**decision["properties"], **schema.get("properties", {})},
         "required": list(dict.fromkeys((*decision["required"], *schema.get("required", [])))),

@@ -89,7 +89,7 @@ async def judge_result(work: WorkOrder, outcome: Produced | InvalidResult, resou
     except ModelError as error:
         return Errored(failure_of(error))
     except ContextTooLong as error:
-        return Errored(replace(error.fault, is_final=True))
+        return Errored(replace(error.failure, is_final=True))
     except ConversationClosed as error:
         return Errored(Failure("stopped", str(error)))
 

@@ -32,9 +32,9 @@ from cairn.runners.agents.turns import Turn, TurnLoop, TurnPaused, failure_of
 from cairn.runners.errors import ContextTooLong
 from cairn.runners.expected_artifacts import expected
 from cairn.runners.mismatches import Mismatch
-from cairn.runners.processes.lifecycle import to_its_end
+from cairn.runners.processes.lifecycle import await_shielded
 from cairn.runners.prompt_context import check_length, files_to_summarize
-from cairn.runners.result_checks import judge
+from cairn.runners.result_checks import check_result
 from cairn.runners.staging import Staging
 
 
@@ -50,11 +50,11 @@ async def run_session(work: WorkOrder, resources: AgentResources) -> Outcome:
         except TurnPaused as paused:
             return outcome_of(paused.call, work, await session.staged_artifacts())
         finally:
-            await to_its_end(session.tools.close())
+            await await_shielded(session.tools.close())
     except ModelError as error:
         return Errored(failure_of(error))
     except (ContextTooLong, ToolNotAvailable) as error:
-        return Errored(replace(error.fault, is_final=True))
+        return Errored(replace(error.failure, is_final=True))
     except ConversationClosed as error:
         return Errored(Failure("stopped", str(error)))
 
@@ -178,7 +178,7 @@ class AgentSession:
         """The artifacts staged so far."""
         staging = Staging(expected(self.work.checkpoint))
         await asyncio.to_thread(stage_files, self.jail, staging, self.resources.limits)
-        return tuple(staging.so_far().artifacts)
+        return tuple(staging.files().artifacts)
 
     async def build_outcome(self, answer: AgentAnswer, agent: Agent) -> Outcome:
         staging = Staging(expected(self.work.checkpoint))
@@ -190,7 +190,7 @@ class AgentSession:
                 result.stage(answer.value, staging)
             case ObjectResult() as result:
                 for declared, _ in result.members.values():
-                    staging.refuse(declared.name, "the answer is not valid JSON")
+                    staging.reject(declared.name, "the answer is not valid JSON")
             case FilesResult():
                 pass
-        return judge(self.work, staging.so_far(), self.resources.limits)
+        return check_result(self.work, staging.files(), self.resources.limits)

@@ -53,12 +53,12 @@ def stage_files(jail: Jail, staging: Staging, limits: RunnerLimits) -> None:
             continue
         name = entry.path.partition("/")[2]
         if not entry.is_file:
-            staging.refuse(name, "it is a link or a special file")
+            staging.reject(name, "it is a link or a special file")
         elif entry.size > limits.max_file_bytes:
             limit = megabytes(limits.max_file_bytes)
-            staging.refuse(name, f"it is too large: {megabytes(entry.size)}. The limit is {limit}")
+            staging.reject(name, f"it is too large: {megabytes(entry.size)}. The limit is {limit}")
         else:
             try:
-                staging.put(name, jail.read(entry.path, limits.max_file_bytes))
+                staging.stage(name, jail.read(entry.path, limits.max_file_bytes))
             except ToolError as error:
-                staging.refuse(name, str(error))
+                staging.reject(name, str(error))

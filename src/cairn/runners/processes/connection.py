@@ -43,7 +43,7 @@ class ScriptConnection:
     async def open(cls, process: Process) -> ScriptConnection:
         return cls(*await asyncio.open_connection(sock=process.socket, limit=HEAD))
 
-    async def hear(self) -> ProtocolMessage | None:
+    async def receive(self) -> ProtocolMessage | None:
         """The next message; None when the line is closed."""
         try:
             line = await self._reader.readline()
@@ -59,7 +59,7 @@ class ScriptConnection:
             raise ProtocolError("a message has no size")
         return ProtocolMessage(cast("dict[str, Any]", head), size)
 
-    async def body(self, message: ProtocolMessage, most: int) -> bytes:
+    async def read_body(self, message: ProtocolMessage, most: int) -> bytes:
         if message.size > most:
             raise ProtocolError(f"a message of the kind {message.kind!r} has {message.size:,} bytes")
         try:
@@ -67,15 +67,15 @@ class ScriptConnection:
         except asyncio.IncompleteReadError:
             raise ProtocolError("a message breaks off") from None
 
-    async def value(self, message: ProtocolMessage, most: int = PIECE) -> Any:
-        return _decoded(await self.body(message, most))
+    async def read_value(self, message: ProtocolMessage, most: int = PIECE) -> Any:
+        return _decoded(await self.read_body(message, most))
 
-    async def skip(self, message: ProtocolMessage) -> None:
+    async def skip_body(self, message: ProtocolMessage) -> None:
         left = message.size
         while left and (piece := await self._reader.read(min(left, PIECE))):
             left -= len(piece)
 
-    async def tell(self, head: Mapping[str, Any], body: bytes = b"") -> None:
+    async def send(self, head: Mapping[str, Any], body: bytes = b"") -> None:
         self._writer.write(encode_json({**head, "size": len(body)}) + b"\n")
         self._writer.write(body)
         await self._writer.drain()

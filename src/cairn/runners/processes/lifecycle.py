@@ -12,14 +12,14 @@ from cairn.ports import Process, ProcessSpec, Sandbox
 
 
 @contextlib.asynccontextmanager
-async def started(sandbox: Sandbox, job: ProcessSpec) -> AsyncGenerator[Process]:
+async def running_process(sandbox: Sandbox, job: ProcessSpec) -> AsyncGenerator[Process]:
     """Whatever happens, afterwards nothing of it is left."""
     starting = asyncio.ensure_future(sandbox.start(job))
     try:
         process = await asyncio.shield(starting)
         yield process
     finally:
-        await to_its_end(_end(starting))
+        await await_shielded(_end(starting))
 
 
 async def _end(starting: asyncio.Future[Process]) -> None:
@@ -31,7 +31,7 @@ async def _end(starting: asyncio.Future[Process]) -> None:
             process.close()
 
 
-async def printed(file: FileIO, most: int) -> AsyncGenerator[bytes]:
+async def read_output(file: FileIO, most: int) -> AsyncGenerator[bytes]:
     """What a process writes into a pipe, piece by piece, until it is closed there.
 
     The file stays its owner's. No transport is made of it: uvloop closes a pipe's number a second time after it has
@@ -55,7 +55,7 @@ async def _readable(fd: int) -> None:
         loop.remove_reader(fd)
 
 
-async def to_its_end(work: Awaitable[Any]) -> None:
+async def await_shielded(work: Awaitable[Any]) -> None:
     """Not even a second cancellation leaves a process behind."""
     task = asyncio.ensure_future(work)
     is_cancelled = False

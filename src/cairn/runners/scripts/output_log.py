@@ -9,7 +9,7 @@ from typing import Any
 
 from cairn.ports import WorkOrder
 from cairn.runners.limits import megabytes
-from cairn.runners.processes.lifecycle import printed
+from cairn.runners.processes.lifecycle import read_output
 from cairn.runners.scripts.policy import ScriptPolicy
 
 LONGEST = 8 * 1024  # bytes of one line; a longer one comes in pieces
@@ -61,7 +61,7 @@ async def follow(file: FileIO, stream: str, level: str, book: OutputLog) -> None
     """Until it is closed."""
     rest = b""
     try:
-        async for piece in printed(file, PIECE):
+        async for piece in read_output(file, PIECE):
             rest = _say_lines(rest + piece, stream, level, book)
             await book.breathe()
     finally:

@@ -34,7 +34,7 @@ from cairn.runners.agents.runner import import_agents
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.processes.child import main as calling  # imported here, it is compiled for every process that starts
 from cairn.runners.processes.connection import ProtocolError, ScriptConnection
-from cairn.runners.processes.lifecycle import started, to_its_end
+from cairn.runners.processes.lifecycle import await_shielded, running_process
 from cairn.runners.scripts.output_log import STREAMS, OutputLog, follow
 from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.runners.scripts.script_folder import find_script, furnish
@@ -105,7 +105,7 @@ class ScriptRunner:
             limits=self._rules.bounds_for(config),
         )
         _announce(work, reached, job)
-        async with started(self._sandbox, job) as process:
+        async with running_process(self._sandbox, job) as process:
             return await _converse(process, talk, begin, book)
 
     def _objection(self, config: ScriptConfig, reached: SandboxStatus) -> Failure | None:
@@ -148,7 +148,7 @@ async def _converse(process: Process, talk: ScriptSession, begin: bytes, book: O
     outcome: Outcome | None = None
     try:
         with contextlib.suppress(ConnectionError):
-            await line.tell({}, begin)
+            await line.send({}, begin)
         try:
             outcome = await talk.carry_on(line)
         except ProtocolError as error:
@@ -162,7 +162,7 @@ async def _converse(process: Process, talk: ScriptSession, begin: bytes, book: O
         return outcome
     finally:
         line.close()
-        await to_its_end(_drain(process, printed))
+        await await_shielded(_drain(process, printed))
 
 
 async def _drain(process: Process, printed: Sequence[asyncio.Future[None]]) -> None:

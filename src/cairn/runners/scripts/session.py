@@ -14,7 +14,7 @@ from cairn.runners.limits import RunnerLimits, megabytes
 from cairn.runners.mismatches import Mismatch
 from cairn.runners.processes.connection import ProtocolError, ProtocolMessage, ScriptConnection
 from cairn.runners.replay_inputs import ReplayInputs, checksum_of
-from cairn.runners.result_checks import judge
+from cairn.runners.result_checks import check_result
 from cairn.runners.scripts.output_log import OutputLog
 from cairn.runners.staging import Staging
 
@@ -36,7 +36,7 @@ class ScriptSession:
 
     async def carry_on(self, line: ScriptConnection) -> Outcome | None:
         """What came of it; None if the process ended without a word."""
-        while (message := await line.hear()) is not None:
+        while (message := await line.receive()) is not None:
             outcome = await self._take(line, message)
             if outcome is not None:
                 return outcome
@@ -46,7 +46,7 @@ class ScriptSession:
     async def _take(self, line: ScriptConnection, message: ProtocolMessage) -> Outcome | None:
         match message.kind:
             case "log":
-                text, details = _pair(await line.value(message))
+                text, details = _pair(await line.read_value(message))
                 self._book.say(message.text("level"), str(text), _object(details) or None)
             case "progress":
                 fraction, text = message.head.get("fraction"), message.head.get("text")
@@ -54,14 +54,14 @@ class ScriptSession:
                 self._work.progress(fraction if is_number else None, text if isinstance(text, str) else None)
             case "see":
                 content = await asyncio.to_thread(self._views.at, _number(message))
-                await line.tell({}, content)
+                await line.send({}, content)
             case "read":
                 content = await asyncio.to_thread(self._views.read, message.head.get("checksum"))
-                await line.tell({} if content is not None else {"error": "There is no such file."}, content or b"")
+                await line.send({} if content is not None else {"error": "There is no such file."}, content or b"")
             case "stage":
                 await self._stage(line, message)
             case "refuse":
-                self._staging.refuse(message.text("name"), message.text("message"), message.text("path") or None)
+                self._staging.reject(message.text("name"), message.text("message"), message.text("path") or None)
             case _:
                 return await self._end(line, message)
         return None
@@ -69,44 +69,44 @@ class ScriptSession:
     async def _stage(self, line: ScriptConnection, message: ProtocolMessage) -> None:
         name, most = message.text("name"), self._limits.max_file_bytes
         if message.size > most:
-            await line.skip(message)
-            self._staging.refuse(name, f"it has {megabytes(message.size)}; at most {megabytes(most)} are taken")
+            await line.skip_body(message)
+            self._staging.reject(name, f"it has {megabytes(message.size)}; at most {megabytes(most)} are taken")
             return
-        content = await line.body(message, most)
+        content = await line.read_body(message, most)
         if "type" in message.head:
-            self._staging.put_json(name, content, message.text("type"))
+            self._staging.stage_json(name, content, message.text("type"))
         else:
-            self._staging.put(name, content)
+            self._staging.stage(name, content)
 
     # ---- the last message ------------------------------------------------------------------------------
     async def _end(self, line: ScriptConnection, message: ProtocolMessage) -> Outcome:
         match message.kind:
             case "returned":
-                returned = await line.body(message, self._limits.max_file_bytes)
+                returned = await line.read_body(message, self._limits.max_file_bytes)
                 return await self._judge(returned)
             case "unwritable":
-                return await self._judge(Mismatch(message.text("path"), str(await line.value(message))))
+                return await self._judge(Mismatch(message.text("path"), str(await line.read_value(message))))
             case "raised":
-                text, trace = _pair(await line.value(message))
+                text, trace = _pair(await line.read_value(message))
                 return Errored(Failure(message.text("type") or "Exception", str(text), str(trace)))
             case "waits":
-                return await self._wait(message, await line.value(message))
+                return await self._wait(message, await line.read_value(message))
             case "differs":
-                before, now = _pair(await line.value(message))
+                before, now = _pair(await line.read_value(message))
                 return Errored(differs(_number(message), before, now))
             case _:
                 raise ProtocolError(f"there are no messages of the kind {message.kind!r}")
 
     async def _judge(self, returned: bytes | Mismatch) -> Outcome:
-        made = self._staging.end_json(returned, self._work)
+        made = self._staging.finish_json(returned, self._work)
         if sum(one.size for one in made.artifacts) <= AT_ONCE:
-            return judge(self._work, made, self._limits)
+            return check_result(self._work, made, self._limits)
         said: list[tuple[str, str, Any]] = []
 
         def note(level: str, message: str, details: Any) -> None:
             said.append((level, message, details))
 
-        outcome = await asyncio.to_thread(judge, replace(self._work, log=note), made, self._limits)
+        outcome = await asyncio.to_thread(check_result, replace(self._work, log=note), made, self._limits)
         for line in said:  # the log is the event loop's
             self._work.log(*line)
         return outcome
@@ -119,11 +119,11 @@ class ScriptSession:
         if kind == "action":
             seen = await asyncio.to_thread(self._views.now)
             call = RecordedCall(_number(message), kind, said, None, checksum_of(seen))
-            return proposal(said, tuple(self._staging.so_far().artifacts), call, seen)
+            return proposal(said, tuple(self._staging.files().artifacts), call, seen)
         key, prompt, reason = (str(said.get(name, "")) for name in ("checkpoint", "prompt", "reason"))
         seen = await asyncio.to_thread(self._views.now)
         call = RecordedCall(_number(message), "rework", said, None, checksum_of(seen))
-        return NeedsRework(key, prompt, reason, tuple(self._staging.so_far().artifacts), call, seen)
+        return NeedsRework(key, prompt, reason, tuple(self._staging.files().artifacts), call, seen)
 
 
 def differs(number: int, before: Any, now: Any) -> Failure:

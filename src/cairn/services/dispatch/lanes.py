@@ -170,7 +170,7 @@ class Lanes:
                 outcome = await self._runners.run(work)
                 return DispatchResult(outcome, await retry_transient(lambda: self._work_orders.recorded_inputs(work)))
         except CannotStart as error:
-            return DispatchResult(Errored(error.fault))
+            return DispatchResult(Errored(error.failure))
         except BudgetExhausted as error:
             return DispatchResult(OverBudget(str(error)))
         except Exception as error:

@@ -21,7 +21,7 @@ from cairn.runners.agents.tools.jail import MAX_DEPTH, walk
 from cairn.runners.errors import CannotStart
 from cairn.runners.processes.child import snippet  # importing it compiles it once for all child processes
 from cairn.runners.processes.connection import ScriptConnection
-from cairn.runners.processes.lifecycle import printed, started, to_its_end
+from cairn.runners.processes.lifecycle import await_shielded, read_output, running_process
 
 CHILD = Path(snippet.__file__).with_name("snippet_start.py")
 EMPTY_FOLDER = "scripts"  # stays empty: the program can read nothing but its workspace
@@ -88,7 +88,7 @@ class CodeTool:
             limits=replace(self._policy.code_limits, network=False),
         )
         try:
-            async with self._slots, started(self._sandbox, spec) as process:
+            async with self._slots, running_process(self._sandbox, spec) as process:
                 await asyncio.to_thread(chown_files, self._work.workspace)
                 return await self._run(process, arguments["code"])
         except OSError as error:
@@ -101,12 +101,12 @@ class CodeTool:
         exit_code: int | None = None
         try:
             with contextlib.suppress(ConnectionError):
-                await connection.tell({}, code.encode(errors="replace"))
+                await connection.send({}, code.encode(errors="replace"))
             with contextlib.suppress(TimeoutError):
                 exit_code = await asyncio.wait_for(process.wait(), self._policy.code_timeout_seconds)
         finally:
             connection.close()
-            await to_its_end(_drain(process, readers))
+            await await_shielded(_drain(process, readers))
         output, errors = streams
         ending = _ending(exit_code, self._policy.code_timeout_seconds)
         return "\n\n".join([ending, *output.text("Output"), *errors.text("Errors")])
@@ -120,7 +120,7 @@ class _CapturedStream:
         self._size = 0
 
     async def read(self, file: FileIO) -> None:
-        async for chunk in printed(file, CHUNK_BYTES):
+        async for chunk in read_output(file, CHUNK_BYTES):
             self._size += len(chunk)
             self._captured += chunk[: max(0, MAX_OUTPUT_BYTES - len(self._captured))]
 

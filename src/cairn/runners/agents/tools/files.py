@@ -10,7 +10,7 @@ from typing import Any
 from cairn.runners.agents.toolbox import Tool, ToolError, as_data
 from cairn.runners.agents.tools.jail import Entry, Jail
 from cairn.runners.limits import MEGABYTE, megabytes
-from cairn.runners.prompt_layouts import shown
+from cairn.runners.prompt_layouts import displayable
 
 MAX_READ_BYTES = 10 * MEGABYTE  # of one file
 MAX_LINES = 2_000  # per call
@@ -183,7 +183,7 @@ class FileTools:
 
 
 def _describe(entry: Entry) -> str:
-    path = shown(entry.path)
+    path = displayable(entry.path)
     if path != entry.path:
         return f"{path} (unsupported name)"
     if entry.is_folder:

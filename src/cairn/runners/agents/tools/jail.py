@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from cairn.runners.agents.toolbox import ToolError
 from cairn.runners.limits import megabytes
-from cairn.runners.prompt_layouts import shown
+from cairn.runners.prompt_layouts import displayable
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -219,7 +219,9 @@ def walk(fd: int, path: str, depth: int) -> Iterator[tuple[str, int, str, os.sta
 
 
 def _is_invalid(name: str) -> bool:
-    return len(name.encode(errors="replace")) > MAX_NAME_BYTES or name.startswith(TEMP_PREFIX) or shown(name) != name
+    return (
+        len(name.encode(errors="replace")) > MAX_NAME_BYTES or name.startswith(TEMP_PREFIX) or displayable(name) != name
+    )
 
 
 def _kind(fd: int, name: str) -> int | None:

@@ -23,20 +23,20 @@ class ParentConnection:
         self._owner = os.getpid()
         self._lock = allocate_lock()
 
-    def tell(self, head: dict[str, Any], body: bytes = b"") -> None:
+    def send(self, head: dict[str, Any], body: bytes = b"") -> None:
         with self._held():
-            self._send({**head, "size": len(body)}, (body,))
+            self._write_message({**head, "size": len(body)}, (body,))
 
-    def tell_in_pieces(self, head: dict[str, Any], size: int, pieces: Iterable[bytes]) -> None:
+    def send_chunks(self, head: dict[str, Any], size: int, pieces: Iterable[bytes]) -> None:
         with self._held():
-            self._send({**head, "size": size}, pieces)
+            self._write_message({**head, "size": size}, pieces)
 
-    def ask(self, head: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    def request(self, head: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         with self._held():
-            self._send({**head, "size": 0}, ())
-            return self.hear()
+            self._write_message({**head, "size": 0}, ())
+            return self.receive()
 
-    def hear(self) -> tuple[dict[str, Any], bytes]:
+    def receive(self) -> tuple[dict[str, Any], bytes]:
         head = self._incoming.readline()
         if not head:
             raise SystemExit("Cairn is gone")
@@ -48,7 +48,7 @@ class ParentConnection:
             raise RuntimeError("ctx belongs to the process that the script was called in; hand results back to it")
         return self._lock
 
-    def _send(self, head: dict[str, Any], pieces: Iterable[bytes]) -> None:
+    def _write_message(self, head: dict[str, Any], pieces: Iterable[bytes]) -> None:
         self._write(json.dumps(head).encode() + b"\n")
         for piece in pieces:
             self._write(piece)

@@ -35,7 +35,7 @@ class File:
         self.path: str = told["path"]
 
     def read(self) -> bytes:
-        told, data = self._line.ask({"kind": "read", "checksum": self.checksum})
+        told, data = self._line.request({"kind": "read", "checksum": self.checksum})
         if "error" in told:
             raise OSError(told["error"])
         return data
@@ -133,18 +133,18 @@ class Ctx:
             self._stage_file(name, str(content if path is None else path))
         elif isinstance(content, str):
             try:
-                self._line.tell({"kind": "stage", "name": str(name)}, content.encode())
+                self._line.send({"kind": "stage", "name": str(name)}, content.encode())
             except UnicodeEncodeError:
                 self._refuse(name, "the text holds half of a surrogate pair, which is not a character")
         elif isinstance(content, (bytes, bytearray, memoryview)):
-            self._line.tell({"kind": "stage", "name": str(name)}, bytes(content))  # pyright: ignore[reportUnknownArgumentType]
+            self._line.send({"kind": "stage", "name": str(name)}, bytes(content))  # pyright: ignore[reportUnknownArgumentType]
         else:
             try:
                 data = encode(content)
             except Unwritable as error:
                 self._refuse(name, str(error), error.path)
             else:
-                self._line.tell({"kind": "stage", "name": str(name), "type": type(content).__name__}, data)
+                self._line.send({"kind": "stage", "name": str(name), "type": type(content).__name__}, data)
 
     def _stage_file(self, name: str, path: str) -> None:
         import stat
@@ -161,10 +161,10 @@ class Ctx:
                 self._refuse(name, f"it has {status.st_size:,} bytes; at most {self._longest:,} are taken")
             else:
                 pieces = _pieces(file, status.st_size)
-                self._line.tell_in_pieces({"kind": "stage", "name": str(name)}, status.st_size, pieces)
+                self._line.send_chunks({"kind": "stage", "name": str(name)}, status.st_size, pieces)
 
     def _refuse(self, name: str, message: str, path: str = "") -> None:
-        self._line.tell({"kind": "refuse", "name": str(name), "message": message, "path": path})
+        self._line.send({"kind": "refuse", "name": str(name), "message": message, "path": path})
 
     # ---- what it says --------------------------------------------------------------------------------------
     def log(self, message: object, level: str = "info", **details: Any) -> None:
@@ -173,13 +173,13 @@ class Ctx:
             raise ValueError(f"a log line is {', '.join(LEVELS)}; it cannot be {level!r}")
         shown = {key: _loggable(value) for key, value in details.items()}
         text = plain(str(message))[:LONGEST_LINE]
-        self._line.tell({"kind": "log", "level": level}, json.dumps([text, shown]).encode())
+        self._line.send({"kind": "log", "level": level}, json.dumps([text, shown]).encode())
 
     def progress(self, fraction: float | None, text: object = None) -> None:
         """Say how far it is, from 0 to 1 (None: nobody can tell), and with what."""
         shown = None if fraction is None or fraction != fraction else min(max(float(fraction), 0.0), 1.0)  # noqa: PLR0124 - NaN
         said = None if text is None else plain(str(text))[:LONGEST_PROGRESS]
-        self._line.tell({"kind": "progress", "fraction": shown, "text": said})
+        self._line.send({"kind": "progress", "fraction": shown, "text": said})
 
     # ---- what it waits for ---------------------------------------------------------------------------------
     def request_rework(self, checkpoint: str, prompt: str, reason: str = "") -> CallResult:
@@ -240,7 +240,7 @@ class Ctx:
             if (known["kind"], known["arguments"]) != (kind, arguments):
                 raise CallMismatch(number + 1, known, {"kind": kind, "arguments": arguments})
             if known["answer"] is not None:
-                self._see(json.loads(self._line.ask({"kind": "see", "number": number + 1})[1]))
+                self._see(json.loads(self._line.request({"kind": "see", "number": number + 1})[1]))
                 return CallResult(known["answer"])
         raise CallPending(number + 1, kind, arguments)
 

@@ -29,11 +29,14 @@ def main() -> None:
     confine(setup)
     sys.argv = [""]
     line = ParentConnection(fd)
-    begin: dict[str, Any] = {**json.loads(line.hear()[1]), **{name: setup[name] for name in ("workspace", "scripts")}}
+    begin: dict[str, Any] = {
+        **json.loads(line.receive()[1]),
+        **{name: setup[name] for name in ("workspace", "scripts")},
+    }
     printed: tuple[Any, ...] = (sys.stdout, sys.stderr)
     for stream in printed:
         stream.reconfigure(line_buffering=True, errors="backslashreplace")
-    line.tell(*_carry_out(line, begin))
+    line.send(*_carry_out(line, begin))
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -45,7 +48,7 @@ def main() -> None:
 def _carry_out(line: ParentConnection, begin: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     """The last message: what it came to."""
     try:
-        ctx = Ctx(line, begin, json.loads(line.ask({"kind": "see", "number": 0})[1]))
+        ctx = Ctx(line, begin, json.loads(line.request({"kind": "see", "number": 0})[1]))
         returned = _call(ctx, begin)
         return {"kind": "returned"}, b"" if returned is None else encode(returned)
     except Unwritable as error:

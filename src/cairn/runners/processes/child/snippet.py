@@ -18,7 +18,7 @@ def main() -> None:
     sys.argv = [NAME]
     sys.dont_write_bytecode = True
     sys.path.insert(0, setup["workspace"])
-    code = ParentConnection(fd).hear()[1].decode()
+    code = ParentConnection(fd).receive()[1].decode()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
     status = _run(code)
