@@ -106,7 +106,7 @@ def test_revising_a_result_past_the_limit_follows_on_failure() -> None:
     harness.answer("a", "revise", feedback="still too long")
     assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
     why = mentions("1", "still too long")
-    assert harness.e("a").last_error == Failure("revisions_used_up", why)
+    assert harness.e("a").last_error == Failure("revision_limit_reached", why)
 
 
 def test_rejecting_a_result_fails_execution_and_run_and_skips_on_failure() -> None:
@@ -246,7 +246,7 @@ def test_failing_after_an_escalation_follows_on_failure() -> None:
     harness = asked_escalation()
     harness.answer("a", "fail", feedback="hopeless")
     assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
-    assert harness.e("a").last_error == Failure("escalation", mentions("ann", "hopeless"))
+    assert harness.e("a").last_error == Failure("failed_by_decision", mentions("ann", "hopeless"))
     assert status_of(harness) is ApprovalStatus.REJECTED
 
 

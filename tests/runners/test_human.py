@@ -153,11 +153,11 @@ async def test_large_form_answers_give_a_warning() -> None:
 
 async def test_an_upload_that_is_gone_is_a_fault_that_names_the_field() -> None:
     outcome = await HumanRunner().run(work(form(), answer={**ANSWER, "plan": "gone"}))
-    assert outcome == Errored(Failure("no_upload", mentions("The plan")))
+    assert outcome == Errored(Failure("upload_missing", mentions("The plan")))
 
 
 async def test_without_an_answer_there_is_nothing_to_make() -> None:
-    assert await HumanRunner().run(work(form())) == Errored(Failure("no_answer", mentions()))
+    assert await HumanRunner().run(work(form())) == Errored(Failure("answer_missing", mentions()))
 
 
 def test_other_checkpoints_read_the_file_name_not_the_upload_id() -> None:

@@ -90,7 +90,7 @@ def test_a_missing_source_fails_unless_it_is_optional() -> None:
     assert map_input(mapped(a="ticket.none?", b="ticket.id"), CONTEXT) == {"b": "T-1"}
     with pytest.raises(InvalidInputData) as told:
         map_input(mapped(a="ticket.none", b="later.x", c="ticket.id"), CONTEXT)
-    assert told.value.failure.type == "unfit_input"
+    assert told.value.failure.type == "invalid_input"
     assert told.value.failure.message == listing(
         mentions("- input_mapping.a: ", "ticket.none", "'none'", "'id', 'tags', 'empty'"),
         mentions("- input_mapping.b: ", "later.x", "'later'", "input, ticket"),

@@ -109,6 +109,6 @@ async def test_a_script_that_does_not_repeat_itself_is_told_which_call_differs(
     asked = await dispatch(bench, kept, ASKS, (), input={"dev": 1})
     outcome = await dispatch(bench, kept, body, (kept.keep(asked, DONE),), input={"dev": 3})
     assert outcome.error == Failure(
-        "not_repeated",
+        "nondeterministic_calls",
         mentions("1", "request_rework(checkpoint='dev', prompt='more than 1', reason='too small')", now),
     )

@@ -198,7 +198,7 @@ async def test_a_link_among_the_scripts_of_before_is_not_written_through(shut_in
 )
 async def test_what_it_says_on_the_line_itself_does_no_harm(bench: Bench, said: str) -> None:
     fault = await bench.fault(function(f"os.write(ctx._line._fd, {said})\ntime.sleep(60)"))
-    assert fault.type == "broken_line"
+    assert fault.type == "protocol_error"
 
 
 async def test_a_file_that_it_was_not_given_cannot_be_asked_for(bench: Bench) -> None:

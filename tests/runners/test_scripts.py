@@ -113,7 +113,7 @@ async def test_retries_and_revisions_find_their_workspace(bench: Bench) -> None:
 # ---- what is wrong -------------------------------------------------------------------------------------
 async def test_a_script_that_is_not_there_is_named(bench: Bench) -> None:
     fault = await bench.fault("", scripts={"a.py": ""}, config={"script_path": "b.py"})
-    assert fault == Failure("script_missing", mentions("'b.py'", "a.py"))
+    assert fault == Failure("script_not_found", mentions("'b.py'", "a.py"))
 
 
 async def test_a_syntax_error_is_shown_with_its_line(bench: Bench) -> None:
@@ -140,10 +140,10 @@ async def test_an_exception_shows_only_the_users_own_lines(bench: Bench) -> None
     ("ends", "type", "message"),
     [
         ("sys.exit('enough')", "SystemExit", "enough"),
-        ("os._exit(3)", "ended", mentions("3")),
+        ("os._exit(3)", "process_exited", mentions("3")),
         (
             "os.kill(os.getpid(), 11)",
-            "killed",
+            "process_killed",
             mentions("SIGSEGV"),
         ),
         ("sys.stdin.read(); input()", "EOFError", "EOF when reading a line"),

@@ -125,7 +125,7 @@ def _revise(d: Draft, e: Execution, c: Decide) -> None:
     limit = e.policy.max_revisions
     if e.revision >= limit:
         error = Failure(
-            "revisions_used_up", f"The limit of {limit} revisions is reached. The last feedback: {c.feedback}"
+            "revision_limit_reached", f"The limit of {limit} revisions is reached. The last feedback: {c.feedback}"
         )
         fail_for_good(d, e, e.policy.on_failure, error)
         return
@@ -193,7 +193,7 @@ def _escalation_accept(d: Draft, e: Execution, c: Decide) -> None:
 
 def _escalation_fail(d: Draft, e: Execution, c: Decide) -> None:
     reason = f"Failed by {d.context.by} after an escalation. {c.feedback}".strip()
-    fail_for_good(d, e, e.policy.on_failure, Failure("escalation", reason))
+    fail_for_good(d, e, e.policy.on_failure, Failure("failed_by_decision", reason))
 
 
 def _answer(d: Draft, e: Execution, _: Decide) -> None:

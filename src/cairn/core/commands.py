@@ -206,7 +206,7 @@ class ResultInvalid:
     dispatch: int
     digest: str
     outputs: tuple[ArtifactOutput, ...] = ()
-    error: Failure = field(default_factory=lambda: Failure("invalid", "the result failed validation"))
+    error: Failure = field(default_factory=lambda: Failure("invalid_output", "the result failed validation"))
 
 
 @dataclass(frozen=True, slots=True)

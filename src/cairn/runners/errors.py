@@ -12,7 +12,7 @@ from cairn.runners.mismatches import Mismatch, listed
 class CannotStart(ValueError):
     """An execution has not got what it needs."""
 
-    reason: ClassVar[str] = "cannot_begin"
+    reason: ClassVar[str] = "cannot_start"
 
     @property
     def failure(self) -> Failure:
@@ -44,7 +44,7 @@ class ContextTooLong(CannotStart):
 class InvalidInputData(CannotStart):
     """The input of the run or of a checkpoint is not what its schema or its mapping says."""
 
-    reason = "unfit_input"
+    reason = "invalid_input"
 
     def __init__(self, what: str, mismatches: Sequence[Mismatch]) -> None:
         self.mismatches = tuple(mismatches)

@@ -29,13 +29,13 @@ class HumanRunner:
     async def run(self, work: WorkOrder) -> Outcome:
         form = work.checkpoint.execution.human_only_config
         if form is None or not isinstance(work.answer, dict):
-            return Errored(Failure("no_answer", "Nobody has filled in the form of this checkpoint."))
+            return Errored(Failure("answer_missing", "Nobody has filled in the form of this checkpoint."))
         answer = cast("Fields", work.answer)
         handed_in = _handed_in(form, answer)
         lost = [field.label or field.name for field in handed_in if str(answer[field.name]) not in work.files]
         if lost:
             return Errored(
-                Failure("no_upload", f"The file that was handed in is not there any more: {', '.join(lost)}.")
+                Failure("upload_missing", f"The file that was handed in is not there any more: {', '.join(lost)}.")
             )
         wanted, fields = expected(work.checkpoint), fields_of(work.checkpoint, answer, work.files)
         files = [_stored(wanted.uploads[field.name], work.files[str(answer[field.name])]) for field in handed_in]

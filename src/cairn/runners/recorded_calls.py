@@ -39,7 +39,7 @@ class CallMismatch(BaseException):
         was = _told(self.before.kind, self.before.arguments)
         is_now = f"it is {_told(*self.now)}" if self.now is not None else "the function ended without it"
         return Failure(
-            "not_repeated",
+            "nondeterministic_calls",
             f"The function was called again to go on, and has to make the same calls again. Its call {self.number} was"
             f" {was}; now {is_now}. Let nothing that it asks for depend on time or chance.",
         )

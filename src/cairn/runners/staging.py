@@ -87,7 +87,7 @@ class Staging:
         try:
             self._keep(declared, text.encode())
         except UnicodeEncodeError:
-            self._refuse(declared, "the text holds half of a surrogate pair, which is not a character")
+            self._refuse(declared, "the text contains half of a surrogate pair, which is not a valid character")
 
     def _put_value(self, declared: DeclaredArtifact, value: Any) -> None:
         try:

@@ -235,7 +235,7 @@ async def test_invalid_parameters_are_reported_to_the_proposer(app: App) -> None
     await app.until_execution(run, "act", "failed")
     error = app.execution(run, "act").error_details.last_error
     assert error is not None
-    assert error.error_type == "wrong_action"
+    assert error.error_type == "invalid_action"
     assert "/to: " in error.error_message
     assert error.error_message == mentions("/body: ", "{{ missing }}")
 

@@ -105,7 +105,7 @@ async def test_one_that_does_not_repeat_itself_is_told_so(app: App) -> None:
         await app.until_run(run, "paused")
         error = app.execution(run, "test").error_details.last_error
         assert error is not None
-        assert error.error_type == "not_repeated"
+        assert error.error_type == "nondeterministic_calls"
         assert error.error_message == words
         await app.cairn.runs.cancel(run, actor=ADMIN)
 

@@ -91,7 +91,7 @@ async def judge_result(work: WorkOrder, outcome: Produced | InvalidResult, resou
     except ContextTooLong as error:
         return Errored(replace(error.failure, is_final=True))
     except ConversationClosed as error:
-        return Errored(Failure("stopped", str(error)))
+        return Errored(Failure("cancelled", str(error)))
 
 
 class ResultJudge:

@@ -56,7 +56,7 @@ async def run_session(work: WorkOrder, resources: AgentResources) -> Outcome:
     except (ContextTooLong, ToolNotAvailable) as error:
         return Errored(replace(error.failure, is_final=True))
     except ConversationClosed as error:
-        return Errored(Failure("stopped", str(error)))
+        return Errored(Failure("cancelled", str(error)))
 
 
 class AgentSession:

@@ -66,7 +66,7 @@ class ScriptRunner:
     async def run(self, work: WorkOrder) -> Outcome:
         config = work.checkpoint.execution.script_config
         if config is None:
-            return Errored(Failure("script_missing", "The checkpoint names no script."))
+            return Errored(Failure("script_not_found", "The checkpoint names no script."))
         answers = await self._answers(config, work) if config.requires_user_input else {}
         if isinstance(answers, NeedsInput):
             return answers
@@ -152,7 +152,7 @@ async def _converse(process: Process, talk: ScriptSession, begin: bytes, book: O
         try:
             outcome = await talk.carry_on(line)
         except ProtocolError as error:
-            return Errored(Failure("broken_line", f"The script's process sent what nobody understands: {error}."))
+            return Errored(Failure("protocol_error", f"The script's process sent what nobody understands: {error}."))
         except ConnectionError:
             outcome = None
         if outcome is None:
@@ -187,8 +187,8 @@ def _ended(status: int) -> Failure:
     if number in {one.value for one in signal.Signals}:
         name = signal.Signals(number).name
         more = " Perhaps it needed more memory than there is." if number == signal.SIGKILL else ""
-        return Failure("killed", f"The script's process was ended by {name} before it returned.{more}")
-    return Failure("ended", f"The script's process ended with status {status} before it returned.")
+        return Failure("process_killed", f"The script's process was ended by {name} before it returned.{more}")
+    return Failure("process_exited", f"The script's process ended with status {status} before it returned.")
 
 
 def _plain(answer: Mapping[str, Any] | None) -> dict[str, Any] | None:

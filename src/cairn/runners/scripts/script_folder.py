@@ -22,7 +22,7 @@ def find_script(config: ScriptConfig, work: WorkOrder) -> str | Failure:
     if path in work.scripts:
         return path
     known = ", ".join(sorted(work.scripts)[:10]) or "none at all"
-    return Failure("script_missing", f"The pipeline has no script {path!r}. Its scripts: {known}.")
+    return Failure("script_not_found", f"The pipeline has no script {path!r}. Its scripts: {known}.")
 
 
 def furnish(config: ScriptConfig, work: WorkOrder) -> Path:

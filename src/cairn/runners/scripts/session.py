@@ -130,7 +130,7 @@ def differs(number: int, before: Any, now: Any) -> Failure:
     """The script does not repeat itself: which call, what it was, what it is."""
     is_now = f"it is {_call(now)}" if now is not None else "the script ended without it"
     return Failure(
-        "not_repeated",
+        "nondeterministic_calls",
         f"The script was called again to go on, and has to make the same calls again. Its call {number} was"
         f" {_call(before)}; now {is_now}. Let nothing that it asks for depend on time, chance or what it left in the"
         " workspace.",

@@ -46,13 +46,13 @@ def assess(definition: PipelineDefinition, proposed: ProposesAction) -> Assessed
     action = action_type(definition, name)
     if errors := _proposal_errors(action, proposed):
         message = "; ".join(f"{path or 'parameters'}: {error}" for path, error in errors)
-        return Failure("wrong_action", f"The proposed action {name} is invalid: {message}.")
+        return Failure("invalid_action", f"The proposed action {name} is invalid: {message}.")
     try:
         proposed_risk = RiskLevel(proposed.risk_level) if proposed.risk_level is not None else None
     except ValueError:
         levels = ", ".join(risk.value for risk in RiskLevel)
         message = f"The risk level of {name} must be one of {levels}, not {proposed.risk_level!r}."
-        return Failure("wrong_action", message)
+        return Failure("invalid_action", message)
     risk = max(action.risk, proposed_risk or RiskLevel.LOW, key=lambda risk: risk.rank)
     return AssessedProposal(
         ProposedAction(name, proposed.parameters, risk, proposed.confidence),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from .exact_json import Unwritable, encode, plain
+from .exact_json import NotSerializable, encode, replace_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,13 +135,13 @@ class Ctx:
             try:
                 self._line.send({"kind": "stage", "name": str(name)}, content.encode())
             except UnicodeEncodeError:
-                self._refuse(name, "the text holds half of a surrogate pair, which is not a character")
+                self._refuse(name, "the text contains half of a surrogate pair, which is not a valid character")
         elif isinstance(content, (bytes, bytearray, memoryview)):
             self._line.send({"kind": "stage", "name": str(name)}, bytes(content))  # pyright: ignore[reportUnknownArgumentType]
         else:
             try:
                 data = encode(content)
-            except Unwritable as error:
+            except NotSerializable as error:
                 self._refuse(name, str(error), error.path)
             else:
                 self._line.send({"kind": "stage", "name": str(name), "type": type(content).__name__}, data)
@@ -172,13 +172,13 @@ class Ctx:
         if level not in LEVELS:
             raise ValueError(f"a log line is {', '.join(LEVELS)}; it cannot be {level!r}")
         shown = {key: _loggable(value) for key, value in details.items()}
-        text = plain(str(message))[:LONGEST_LINE]
+        text = replace_surrogates(str(message))[:LONGEST_LINE]
         self._line.send({"kind": "log", "level": level}, json.dumps([text, shown]).encode())
 
     def progress(self, fraction: float | None, text: object = None) -> None:
         """Say how far it is, from 0 to 1 (None: nobody can tell), and with what."""
         shown = None if fraction is None or fraction != fraction else min(max(float(fraction), 0.0), 1.0)  # noqa: PLR0124 - NaN
-        said = None if text is None else plain(str(text))[:LONGEST_PROGRESS]
+        said = None if text is None else replace_surrogates(str(text))[:LONGEST_PROGRESS]
         self._line.send({"kind": "progress", "fraction": shown, "text": said})
 
     # ---- what it waits for ---------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ class Ctx:
         }
         try:
             written = encode(said)
-        except Unwritable as error:
+        except NotSerializable as error:
             raise TypeError(f"propose_action: what it says cannot be written as JSON: {error}") from None
         return self._call("action", json.loads(written))
 
@@ -264,5 +264,5 @@ def _loggable(value: Any) -> Any:
     try:
         encode(value)
     except (ValueError, TypeError):
-        return plain(repr(value))[:LONGEST_LINE]
+        return replace_surrogates(repr(value))[:LONGEST_LINE]
     return value

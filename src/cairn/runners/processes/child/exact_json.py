@@ -1,4 +1,4 @@
-"""JSON without loss: what it cannot hold is told with its place, in the words that Cairn has for it."""
+"""Encode JSON without loss. Errors have the same messages and paths as those of `cairn.documents.encode_json`."""
 
 from __future__ import annotations
 
@@ -10,54 +10,56 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 200
 MAX_DIGITS = 4300
-SURELY_SHORT = 3 * MAX_DIGITS  # bits
-_SURROGATE = "half of a surrogate pair, which is not a valid character"
+MAX_SAFE_BITS = 3 * MAX_DIGITS  # an integer with at most so many bits has fewer than MAX_DIGITS digits
 
 
-class Unwritable(ValueError):
-    """A value that JSON cannot hold; `path` is where in it."""
+class NotSerializable(ValueError):
+    """JSON can't represent the value. `path` points to the place in it."""
 
-    def __init__(self, message: str, way: tuple[object, ...] = ()) -> None:
+    def __init__(self, message: str, keys: tuple[object, ...] = ()) -> None:
         super().__init__(message)
-        self.path = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in way)
+        self.path = "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
 
 
 def encode(value: Any) -> bytes:
-    left: list[tuple[tuple[object, ...], Any]] = [((), value)]
-    while left:
-        way, found = left.pop()
-        if message := _fault(found):
-            raise Unwritable(message, way)
-        if isinstance(found, (dict, list, tuple)):
-            if len(way) == MAX_DEPTH:
-                raise Unwritable(f"lists and objects are nested more than {MAX_DEPTH} levels deep")
-            left.extend([((*way, key), one) for key, one in _members(found)])
+    pending: list[tuple[tuple[object, ...], Any]] = [((), value)]
+    while pending:
+        path, item = pending.pop()
+        if message := _error_message(item):
+            raise NotSerializable(message, path)
+        if isinstance(item, (dict, list, tuple)):
+            if len(path) == MAX_DEPTH:
+                raise NotSerializable(f"lists and objects are nested more than {MAX_DEPTH} levels deep")
+            pending.extend([((*path, key), member) for key, member in _members(item)])
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _members(found: Any) -> Any:
-    return found.items() if hasattr(found, "items") else enumerate(found)
+def _members(container: Any) -> Any:
+    return container.items() if hasattr(container, "items") else enumerate(container)
 
 
-def _fault(found: Any) -> str | None:
-    if found is None or isinstance(found, (bool, list, tuple)):
+def _error_message(item: Any) -> str | None:
+    if item is None or isinstance(item, (bool, list, tuple)):
         return None
-    if isinstance(found, str):
-        return None if _is_unicode(found) else f"this string contains {_SURROGATE}"
-    if isinstance(found, int):
-        is_long = found.bit_length() > SURELY_SHORT and abs(found) >= 10**MAX_DIGITS
-        return f"this integer has more than {MAX_DIGITS} digits" if is_long else None
-    if isinstance(found, float):
-        return None if found - found == 0 else f"JSON has no number {found}"
-    if not isinstance(found, dict):
-        return f"JSON has no type for {type(found).__name__}"
-    return next((fault for key, _ in _members(found) if (fault := _fault_of_key(key))), None)
+    if isinstance(item, str):
+        is_valid = _is_unicode(item)
+        return None if is_valid else "this string contains half of a surrogate pair, which is not a valid character"
+    if isinstance(item, int):
+        is_too_long = item.bit_length() > MAX_SAFE_BITS and abs(item) >= 10**MAX_DIGITS
+        return f"this integer has more than {MAX_DIGITS} digits" if is_too_long else None
+    if isinstance(item, float):
+        return None if item - item == 0 else f"JSON has no number {item}"
+    if not isinstance(item, dict):
+        return f"JSON has no type for {type(item).__name__}"
+    return next((message for key, _ in _members(item) if (message := _key_error_message(key))), None)
 
 
-def _fault_of_key(key: Any) -> str | None:
+def _key_error_message(key: Any) -> str | None:
     if not isinstance(key, str):
         return f"the key {key!r} is not a string"
-    return None if _is_unicode(key) else f"the key {key!r} contains {_SURROGATE}"
+    if not _is_unicode(key):
+        return f"the key {key!r} contains half of a surrogate pair, which is not a valid character"
+    return None
 
 
 def _is_unicode(text: str) -> bool:
@@ -68,6 +70,6 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def plain(text: str) -> str:
-    """The text, with something else for halves of surrogate pairs."""
+def replace_surrogates(text: str) -> str:
+    """The text with `?` in place of halves of surrogate pairs."""
     return text.encode(errors="replace").decode()

@@ -9,7 +9,7 @@ import sys
 from .confinement import confine
 from .connection import ParentConnection
 from .ctx import CallMismatch, CallPending, Ctx
-from .exact_json import Unwritable, encode, plain
+from .exact_json import NotSerializable, encode, replace_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _carry_out(line: ParentConnection, begin: dict[str, Any]) -> tuple[dict[str,
         ctx = Ctx(line, begin, json.loads(line.request({"kind": "see", "number": 0})[1]))
         returned = _call(ctx, begin)
         return {"kind": "returned"}, b"" if returned is None else encode(returned)
-    except Unwritable as error:
+    except NotSerializable as error:
         return {"kind": "unwritable", "path": error.path}, json.dumps(str(error)).encode()
     except CallPending as waits:
         number, kind, arguments = waits.args
@@ -120,4 +120,5 @@ def _explain(error: BaseException, begin: dict[str, Any]) -> list[str]:
         left += [cause for cause in (one.__cause__, one.__context__) if cause is not None]
         left += getattr(one, "exceptions", None) or []
     message, trace = str(told) or "no message", "".join(told.format())
-    return [plain(message.replace(root, ""))[:LONGEST], plain(trace.replace(root, ""))[-LONGEST_TRACE:]]
+    message, trace = (replace_surrogates(text.replace(root, "")) for text in (message, trace))
+    return [message[:LONGEST], trace[-LONGEST_TRACE:]]

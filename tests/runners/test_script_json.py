@@ -1,4 +1,4 @@
-"""The script process imports nothing of Cairn, and encodes and refuses the same values."""
+"""The JSON encoder of the script process agrees with the server's encoder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def nested(depth: int) -> Any:
         True,
         0,
         -(2**70),
-        pytest.param(10**4299, id="as many digits as may be"),
+        pytest.param(10**4299, id="most digits allowed"),
         1 / 7,
         -0.0,
         1e300,
@@ -36,7 +36,7 @@ def nested(depth: int) -> Any:
         nested(200),
     ],
 )
-def test_what_both_write_is_read_as_the_same(value: Any) -> None:
+def test_both_encoders_encode_the_same_values(value: Any) -> None:
     assert decode_json(exact_json.encode(value), max_bytes=10**6) == decode_json(encode_json(value), max_bytes=10**6)
 
 
@@ -55,9 +55,12 @@ def test_what_both_write_is_read_as_the_same(value: Any) -> None:
         nested(201),
     ],
 )
-def test_what_one_refuses_the_other_refuses_in_the_same_words_at_the_same_place(value: Any) -> None:
-    with pytest.raises(exact_json.Unwritable) as theirs:
+def test_both_encoders_reject_the_same_values_with_the_same_message_and_path(value: Any) -> None:
+    with pytest.raises(exact_json.NotSerializable) as script_error:
         exact_json.encode(value)
-    with pytest.raises(DocumentError) as ours:
+    with pytest.raises(DocumentError) as server_error:
         encode_json(value)
-    assert (str(theirs.value), theirs.value.path) == (ours.value.message, ours.value.path or "")
+    assert (str(script_error.value), script_error.value.path) == (
+        server_error.value.message,
+        server_error.value.path or "",
+    )
