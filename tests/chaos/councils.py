@@ -14,7 +14,7 @@ from cairn.runners.agents.roles import COUNCIL_ANSWER, COUNCIL_CHAIR, COUNCIL_RE
 from tests.adapters.models.fake_provider import FakeProvider, ProviderRequest
 from tests.adapters.models.replies import Answer, Reply, ToolCall
 from tests.chaos.server import Server
-from tests.runners.agent_samples import pattern_of
+from tests.runners.agent_samples import template_pattern
 
 Json = dict[str, Any]
 Call = tuple[str, int]  # a turn, and how many answers it has by then
@@ -35,7 +35,7 @@ CALLS: tuple[Call, ...] = (
 FILE = "artifacts_staging/decision.md"
 # A name is one word here: what an agent is told before it may start with the same words.
 _PARTS = {
-    kind: re.compile(pattern_of(template).pattern.replace("(?P<name>.+?)", r"(?P<name>\w+)"))
+    kind: re.compile(template_pattern(template).pattern.replace("(?P<name>.+?)", r"(?P<name>\w+)"))
     for kind, template in (("answer", COUNCIL_ANSWER), ("review", COUNCIL_REVIEW))
 }
 _CASE = re.compile(r"Case (\d+)\.")

@@ -1,4 +1,4 @@
-"""Agents for tests: the real runner, with models that say what the test has written for them."""
+"""Agents for tests: the real runner with fake models whose replies the test defines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from cairn.core.states import ExecutionMode
 from cairn.documents import decode_json, encode_json
-from cairn.ports import Errored, Outcome, Produced, ProducedFile, Runner, StoredFile, WorkOrder
+from cairn.ports import Errored, Outcome, Produced, ProducedFile, RecordedCall, Runner, StoredFile, WorkOrder
 from cairn.ports.conversation import ConversationMessage, MessageChunk
 from cairn.ports.models import ChosenModel, ModelCallContext, ModelError, ModelTest, ProviderState, TokenUsage
 from cairn.runners.agents.policy import AgentPolicy
@@ -30,23 +30,23 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Uses:
-    """An answer that calls a tool."""
+class ToolCall:
+    """A reply that calls a tool."""
 
     tool: str
     arguments: Json | str
     call_id: str | None = None
 
 
-Reply = str | Uses | Sequence[Uses] | Exception
-Mind = Callable[["Asked"], Reply | Awaitable[Reply]]
+Reply = str | ToolCall | Sequence[ToolCall] | Exception
+Responder = Callable[["ReceivedRequest"], Reply | Awaitable[Reply]]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a model has received."""
+class ReceivedRequest:
+    """A request that a fake model has received."""
 
-    number: int  # among all that the test's models were asked
+    number: int  # among all requests to the models of the test
     model: str
     messages: list[ModelMessage]
     info: AgentInfo
@@ -61,20 +61,20 @@ class Asked:
 
     @property
     def last(self) -> str:
-        """What it was told last: a task, a correction, or what tools have returned."""
+        """The last message: a task, a correction, or tool results."""
         last = self.messages[-1]
         assert isinstance(last, ModelRequest)
         return "\n".join(str(getattr(part, "content", "")) for part in last.parts)
 
     @property
     def results(self) -> list[str]:
-        """What tools have returned so far."""
+        """All tool results so far."""
         requests = (one for one in self.messages if isinstance(one, ModelRequest))
         return [str(part.content) for one in requests for part in one.parts if isinstance(part, ToolReturnPart)]
 
     @property
     def answers(self) -> int:
-        """How often it has answered in this turn."""
+        """How many answers this turn has already."""
         return sum(isinstance(one, ModelResponse) for one in self.messages)
 
     @property
@@ -83,7 +83,7 @@ class Asked:
 
     @property
     def schema(self) -> Json | None:
-        """Of the object that it is asked for."""
+        """The schema of the requested object."""
         return self.info.output_tools[0].parameters_json_schema if self.info.output_tools else None
 
 
@@ -91,30 +91,30 @@ def _text(message: ModelMessage, kind: str) -> str:
     return "\n\n".join(str(getattr(part, "content", "")) for part in message.parts if part.part_kind == kind)
 
 
-def pattern_of(template: str) -> re.Pattern[str]:
-    """Of a prompt with fields in braces: finds it in a text, with its fields as groups."""
+def template_pattern(template: str) -> re.Pattern[str]:
+    """A pattern that finds a prompt template in a text, with the template's fields as groups."""
     return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(template)))
 
 
-def hands_over(value: Any) -> Uses:
-    """An answer that is an object."""
-    return Uses("final_result", value)
+def final_result(value: Any) -> ToolCall:
+    """A reply that returns an object."""
+    return ToolCall("final_result", value)
 
 
 class FakeModels:
-    """Models that think by a function; every request is written down."""
+    """Models that reply with a function and record every request."""
 
     prices = "none"
 
-    def __init__(self, mind: Mind) -> None:
-        self.mind = mind
+    def __init__(self, respond: Responder) -> None:
+        self.respond = respond
         self.default = "fake:default"
-        self.asked: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
         self.chosen: list[tuple[str, Json]] = []
 
     @classmethod
-    def saying(cls, *replies: Reply) -> FakeModels:
-        """These, one after the other."""
+    def replying(cls, *replies: Reply) -> FakeModels:
+        """Give these replies in order."""
         left = iter(replies)
         return cls(lambda _: next(left))
 
@@ -124,15 +124,15 @@ class FakeModels:
         settings: Mapping[str, Any] | None = None,
         call_context: ModelCallContext | None = None,
     ) -> ChosenModel:
-        named = name or self.default
-        self.chosen.append((named, dict(settings or {})))
+        model = name or self.default
+        self.chosen.append((model, dict(settings or {})))
 
         async def stream(
             messages: list[ModelMessage], info: AgentInfo
         ) -> AsyncIterator[str | dict[int, DeltaToolCall]]:
-            asked = Asked(len(self.asked) + 1, named, messages, info)
-            self.asked.append(asked)
-            reply = self.mind(asked)
+            request = ReceivedRequest(len(self.requests) + 1, model, messages, info)
+            self.requests.append(request)
+            reply = self.respond(request)
             if isinstance(reply, Awaitable):
                 reply = await reply
             await asyncio.sleep(0)
@@ -142,13 +142,13 @@ class FakeModels:
                 case str():
                     for start in range(0, max(len(reply), 1), 20):
                         yield reply[start : start + 20]
-                case Uses():
+                case ToolCall():
                     yield _calls([reply])
                 case _:
                     yield _calls(reply)
 
         return ChosenModel(
-            named, FunctionModel(stream_function=stream), {"max_tokens": 1000}, named.startswith("simulated:")
+            model, FunctionModel(stream_function=stream), {"max_tokens": 1000}, model.startswith("simulated:")
         )
 
     def explain(self, error: BaseException, model: str) -> ModelError | None:
@@ -170,7 +170,7 @@ class FakeModels:
         pass
 
 
-def _calls(uses: Sequence[Uses]) -> dict[int, DeltaToolCall]:
+def _calls(uses: Sequence[ToolCall]) -> dict[int, DeltaToolCall]:
     return {
         number: DeltaToolCall(
             one.tool,
@@ -181,75 +181,82 @@ def _calls(uses: Sequence[Uses]) -> dict[int, DeltaToolCall]:
     }
 
 
-class Kept:
-    """A conversation in memory, as it would be read again after a restart."""
+class FakeConversation:
+    """A conversation in memory. Messages are read as they would be after a restart."""
 
-    def __init__(self, said: Sequence[ConversationMessage] = ()) -> None:
-        self.all = list(said)
-        self.heard: list[MessageChunk] = []
-        self.affordable = 1_000_000
-        self.most: int | None = None  # messages that are kept before the process dies
+    def __init__(self, messages: Sequence[ConversationMessage] = ()) -> None:
+        self.saved = list(messages)
+        self.chunks: list[MessageChunk] = []
+        self.calls_left = 1_000_000
+        self.max_messages: int | None = None  # saving more simulates the death of the process
 
     async def messages(self) -> Sequence[ConversationMessage]:
-        # As a store gives it back.
-        return [replace(one, message=decode_json(encode_json(one.message))) for one in self.all]
+        # Encoded and decoded, as in the database.
+        return [replace(one, message=decode_json(encode_json(one.message))) for one in self.saved]
 
     async def save(self, *messages: ConversationMessage) -> None:
-        if self.most is not None and len(self.all) + len(messages) > self.most:
+        if self.max_messages is not None and len(self.saved) + len(messages) > self.max_messages:
             raise asyncio.CancelledError
-        there = {(one.turn, one.number) for one in self.all}
-        assert not there & {(one.turn, one.number) for one in messages}, messages
-        self.all.extend(messages)
+        existing = {(one.turn, one.number) for one in self.saved}
+        assert not existing & {(one.turn, one.number) for one in messages}, messages
+        self.saved.extend(messages)
 
     def publish_chunk(self, chunk: MessageChunk) -> None:
-        self.heard.append(chunk)
+        self.chunks.append(chunk)
 
     async def check_budget(self) -> None:
         from cairn.ports.conversation import BudgetExhausted
 
-        if self.affordable == 0:
+        if self.calls_left == 0:
             raise BudgetExhausted("The budget of 1 call is spent.")
-        self.affordable -= 1
+        self.calls_left -= 1
 
     @property
     def turns(self) -> list[str]:
-        return list(dict.fromkeys(one.turn for one in self.all))
+        return list(dict.fromkeys(one.turn for one in self.saved))
 
 
 @dataclass
-class Agents:
-    """A folder, models and short ways to have a checkpoint carried out."""
+class AgentBench:
+    """Runs agentic checkpoints in a folder with fake models."""
 
     folder: Path
     models: FakeModels
-    rules: AgentPolicy = field(default_factory=AgentPolicy)
+    policy: AgentPolicy = field(default_factory=AgentPolicy)
     limits: RunnerLimits = field(default_factory=RunnerLimits)
     told: Told = field(default_factory=Told)
-    kept: Kept = field(default_factory=Kept)
+    conversation: FakeConversation = field(default_factory=FakeConversation)
     resources: Json = field(default_factory=dict[str, Any])
 
     @property
     def runner(self) -> Runner:
-        """As the registry makes it."""
-        resources = AgentResources(self.models, self.limits, self.rules, **self.resources)
+        """The runner as the registry creates it."""
+        resources = AgentResources(self.models, self.limits, self.policy, **self.resources)
         return RunnerRegistry({ExecutionMode.AGENTIC: AgentRunner(resources)}, resources)
 
-    def work(self, *outputs: Any, agent: Json | None = None, config: Json | None = None, **more: Any) -> WorkOrder:
-        """A dispatch of an agentic checkpoint; the same folder each time."""
+    def work(
+        self,
+        *outputs: Any,
+        agent: Json | None = None,
+        config: Json | None = None,
+        fields: Json | None = None,
+        calls: tuple[RecordedCall, ...] = (),
+        **more: Any,
+    ) -> WorkOrder:
+        """A work order for an agentic checkpoint with these further `fields`, in the same folder each time."""
         workspace = self.folder / "exec" / "workspace"
         workspace.mkdir(parents=True, exist_ok=True)
-        given: Json = {"prompt": "Do it.", **more.pop("given", {})}
-        written = config or {"agent": {"name": "Writer", "system_prompt": "You write.", **(agent or {})}}
-        definition = checkpoint(execution={"mode": "agentic", "agent_config": written}, outputs=list(outputs), **given)
-        calls = more.pop("calls", ())
-        made = work(definition, told=self.told, workspace=workspace, **more)
-        return replace(made, conversation=self.kept, calls=calls)
+        agent_config = config or {"agent": {"name": "Writer", "system_prompt": "You write.", **(agent or {})}}
+        execution = {"mode": "agentic", "agent_config": agent_config}
+        definition = checkpoint(execution=execution, outputs=list(outputs), **{"prompt": "Do it.", **(fields or {})})
+        order = work(definition, told=self.told, workspace=workspace, **more)
+        return replace(order, conversation=self.conversation, calls=calls)
 
     async def run(self, *outputs: Any, **more: Any) -> Outcome:
         return await self.runner.run(self.work(*outputs, **more))
 
     async def texts(self, *outputs: Any, **more: Any) -> dict[str, str]:
-        """The artifacts that come out, by file name."""
+        """Run the checkpoint and return its artifacts by file name."""
         outcome = await self.run(*outputs, **more)
         assert isinstance(outcome, Produced), outcome
         return texts(outcome.artifacts)
@@ -259,6 +266,6 @@ def texts(artifacts: Sequence[ProducedFile | StoredFile]) -> dict[str, str]:
     return {f"{one.name}.{one.format}": one.read().decode() for one in artifacts}
 
 
-def faulted(outcome: Outcome) -> tuple[str, str, bool]:
+def failure_of(outcome: Outcome) -> tuple[str, str, bool]:
     assert isinstance(outcome, Errored), outcome
     return outcome.error.type, outcome.error.message, outcome.error.is_final

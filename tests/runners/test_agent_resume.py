@@ -1,4 +1,4 @@
-"""Broken off after any message, a conversation goes on, and nothing that was answered is asked again."""
+"""A conversation that is interrupted after any message resumes there and repeats no model call."""
 
 from __future__ import annotations
 
@@ -9,62 +9,72 @@ from pathlib import Path
 import pytest
 
 from cairn.ports import Outcome, Produced, WorkOrder
-from tests.runners.agent_samples import Agents, Asked, FakeModels, Kept, Mind, Reply, Uses, hands_over, texts
+from tests.runners.agent_samples import (
+    AgentBench,
+    FakeConversation,
+    FakeModels,
+    ReceivedRequest,
+    Reply,
+    Responder,
+    ToolCall,
+    final_result,
+    texts,
+)
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
 async def replay_every_prefix(
-    folder: Path, mind: Mind, make: Callable[[Agents], WorkOrder]
-) -> tuple[Outcome, list[Asked]]:
-    """What comes of it whole, and each time the same from any place where it may be broken off."""
-    whole = Agents(folder / "whole", FakeModels(mind))
-    outcome = await whole.runner.run(make(whole))
-    said = whole.kept.all
-    for count in range(len(said) + 1):
-        bench = Agents(folder / f"after-{count}", FakeModels(mind))
-        bench.kept.most = count
-        if count < len(said):
+    folder: Path, respond: Responder, make: Callable[[AgentBench], WorkOrder]
+) -> tuple[Outcome, list[ReceivedRequest]]:
+    """Run without interruption, then interrupt after every message. The outcome must always be the same."""
+    complete = AgentBench(folder / "complete", FakeModels(respond))
+    outcome = await complete.runner.run(make(complete))
+    messages = complete.conversation.saved
+    for count in range(len(messages) + 1):
+        bench = AgentBench(folder / f"after-{count}", FakeModels(respond))
+        bench.conversation.max_messages = count
+        if count < len(messages):
             with pytest.raises(asyncio.CancelledError):
                 await bench.runner.run(make(bench))
         else:
             await bench.runner.run(make(bench))
-        again = Agents(bench.folder, FakeModels(mind), kept=Kept(bench.kept.all))
-        assert kind_of(await again.runner.run(make(again))) == kind_of(outcome), count
-        answered = sum(one.role == "assistant" for one in bench.kept.all)
-        assert len(again.models.asked) == len(whole.models.asked) - answered, count
-        assert sorted((one.turn, one.number, one.role, one.is_last) for one in again.kept.all) == sorted(
-            (one.turn, one.number, one.role, one.is_last) for one in said
+        again = AgentBench(bench.folder, FakeModels(respond), conversation=FakeConversation(bench.conversation.saved))
+        assert result_of(await again.runner.run(make(again))) == result_of(outcome), count
+        answered = sum(one.role == "assistant" for one in bench.conversation.saved)
+        assert len(again.models.requests) == len(complete.models.requests) - answered, count
+        assert sorted((one.turn, one.number, one.role, one.is_last) for one in again.conversation.saved) == sorted(
+            (one.turn, one.number, one.role, one.is_last) for one in messages
         ), count
-    return outcome, whole.models.asked
+    return outcome, complete.models.requests
 
 
-def kind_of(outcome: Outcome) -> object:
+def result_of(outcome: Outcome) -> object:
     return texts(outcome.artifacts) if isinstance(outcome, Produced) else outcome
 
 
-async def test_one_agent_with_tools(tmp_path: Path) -> None:
+async def test_an_interrupted_agent_with_tools_resumes_after_any_message(tmp_path: Path) -> None:
     replies: list[Reply] = [
-        [Uses("write_file", {"path": "workspace/a.txt", "content": "one"}), Uses("list_files", {})],
-        Uses("read_file", {"path": "workspace/a.txt"}),
-        Uses("read_file", {"path": "/etc/passwd"}),
+        [ToolCall("write_file", {"path": "workspace/a.txt", "content": "one"}), ToolCall("list_files", {})],
+        ToolCall("read_file", {"path": "workspace/a.txt"}),
+        ToolCall("read_file", {"path": "/etc/passwd"}),
         "Is that all?",
-        Uses("write_file", {"path": "report.md", "content": "# One"}),
+        ToolCall("write_file", {"path": "report.md", "content": "# One"}),
         "Done.",
     ]
-    outcome, asked = await replay_every_prefix(
+    outcome, requests = await replay_every_prefix(
         tmp_path,
-        lambda asked: replies[asked.answers],
+        lambda request: replies[request.answers],
         lambda bench: bench.work("report.md", agent={"tools": ["file_operations"]}),
     )
-    assert (kind_of(outcome), len(asked)) == ({"report.md": "# One"}, 6)
+    assert (result_of(outcome), len(requests)) == ({"report.md": "# One"}, 6)
 
 
-async def test_one_agent_that_is_corrected(tmp_path: Path) -> None:
-    replies: list[Reply] = [" ", hands_over({"n": "x"}), hands_over({"n": 1})]
-    outcome, asked = await replay_every_prefix(
+async def test_an_interrupted_correction_resumes_after_any_message(tmp_path: Path) -> None:
+    replies: list[Reply] = [" ", final_result({"n": "x"}), final_result({"n": 1})]
+    outcome, requests = await replay_every_prefix(
         tmp_path,
-        lambda asked: replies[asked.answers],
+        lambda request: replies[request.answers],
         lambda bench: bench.work({"name": "count", "format": "json", "schema": SCHEMA}),
     )
-    assert (kind_of(outcome), len(asked)) == ({"count.json": '{"n":1}'}, 3)
+    assert (result_of(outcome), len(requests)) == ({"count.json": '{"n":1}'}, 3)

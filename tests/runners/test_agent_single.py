@@ -1,4 +1,4 @@
-"""One agent, from what it is told to what it hands over."""
+"""A checkpoint with one agent, from its prompt to its result."""
 
 from __future__ import annotations
 
@@ -10,48 +10,58 @@ from cairn.ports import ArtifactSource, InvalidResult, Produced, ResolvedInputs
 from cairn.ports.conversation import Purpose
 from cairn.ports.models import ModelError, ModelErrorKind
 from tests.mentions import mentions
-from tests.runners.agent_samples import Agents, FakeModels, Kept, Uses, faulted, hands_over, texts
+from tests.runners.agent_samples import (
+    AgentBench,
+    FakeConversation,
+    FakeModels,
+    ToolCall,
+    failure_of,
+    final_result,
+    texts,
+)
 from tests.runners.test_fencing import read_markdown
 from tests.runners.work_orders import stored
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 
 
-def agents(tmp_path: Path, *replies: object) -> Agents:
-    return Agents(tmp_path, FakeModels.saying(*replies))  # pyright: ignore[reportArgumentType]
+def agents(tmp_path: Path, *replies: object) -> AgentBench:
+    return AgentBench(tmp_path, FakeModels.replying(*replies))  # pyright: ignore[reportArgumentType]
 
 
-async def test_a_text_is_the_answer_and_the_conversation_is_kept_whole(tmp_path: Path) -> None:
+async def test_a_text_answer_becomes_the_artifact_and_every_message_is_saved(tmp_path: Path) -> None:
     bench = agents(tmp_path, "# Report\n\nAll is well.")
     assert await bench.texts("report.md") == {"report.md": "# Report\n\nAll is well."}
-    (asked,) = bench.models.asked
-    assert asked.system.startswith("You write.\n\n")
-    assert asked.prompt.startswith("=== YOUR TASK ===\nDo it.\n\n=== RESULT ===\n")
-    assert asked.prompt.partition("=== RESULT ===\n")[2] == mentions("report.md", "Markdown")
-    assert [(one.turn, one.number, one.speaker, one.role, one.text, one.is_last) for one in bench.kept.all] == [
-        ("work", 1, "Step", "system", asked.system, False),
-        ("work", 2, "Step", "user", asked.prompt, False),
+    (request,) = bench.models.requests
+    assert request.system.startswith("You write.\n\n")
+    assert request.prompt.startswith("=== YOUR TASK ===\nDo it.\n\n=== RESULT ===\n")
+    assert request.prompt.partition("=== RESULT ===\n")[2] == mentions("report.md", "Markdown")
+    assert [
+        (one.turn, one.number, one.speaker, one.role, one.text, one.is_last) for one in bench.conversation.saved
+    ] == [
+        ("work", 1, "Step", "system", request.system, False),
+        ("work", 2, "Step", "user", request.prompt, False),
         ("work", 3, "Writer", "assistant", "# Report\n\nAll is well.", True),
     ]
-    answer = bench.kept.all[-1]
+    answer = bench.conversation.saved[-1]
     assert (answer.model, answer.is_simulated, answer.purpose) == ("fake:default", False, Purpose.WORK)
     assert answer.tokens is not None
     assert answer.cost is not None
     assert answer.tokens.output > 0
-    assert "".join(one.text for one in bench.kept.heard) == "# Report\n\nAll is well."
-    assert {(one.turn, one.number, one.speaker, one.kind) for one in bench.kept.heard} == {
+    assert "".join(one.text for one in bench.conversation.chunks) == "# Report\n\nAll is well."
+    assert {(one.turn, one.number, one.speaker, one.kind) for one in bench.conversation.chunks} == {
         ("work", 3, "Writer", "text")
     }
 
 
-async def test_an_object_is_asked_for_by_its_schema_and_corrected_until_it_fits(tmp_path: Path) -> None:
-    bench = agents(tmp_path, hands_over({"n": "one"}), "just words", hands_over({"n": 1}))
+async def test_an_object_answer_is_requested_with_its_schema_and_corrected_until_it_matches(tmp_path: Path) -> None:
+    bench = agents(tmp_path, final_result({"n": "one"}), "just words", final_result({"n": 1}))
     assert await bench.texts({"name": "count", "format": "json", "schema": SCHEMA}) == {"count.json": '{"n":1}'}
-    first, second, third = bench.models.asked
+    first, second, third = bench.models.requests
     assert first.schema == SCHEMA
     assert second.last == mentions("count.json#/n", '"one"')
     assert third.last == mentions("JSON")
-    assert [one.role for one in bench.kept.all] == [
+    assert [one.role for one in bench.conversation.saved] == [
         "system",
         "user",
         "assistant",
@@ -62,20 +72,20 @@ async def test_an_object_is_asked_for_by_its_schema_and_corrected_until_it_fits(
     ]
 
 
-async def test_what_never_fits_is_a_validation_failure_with_what_came(tmp_path: Path) -> None:
-    bench = agents(tmp_path, *[hands_over({"n": "one"})] * 3)
+async def test_an_answer_that_stays_invalid_fails_validation_and_keeps_the_artifact(tmp_path: Path) -> None:
+    bench = agents(tmp_path, *[final_result({"n": "one"})] * 3)
     outcome = await bench.run({"name": "count", "format": "json", "schema": SCHEMA})
     assert isinstance(outcome, InvalidResult)
     assert texts(outcome.artifacts) == {"count.json": '{"n":"one"}'}
     assert outcome.error.type == "invalid_output"
-    assert len(bench.models.asked) == 3
+    assert len(bench.models.requests) == 3
     bench = agents(tmp_path, *["no JSON"] * 3)
     outcome = await bench.run({"name": "count", "format": "json", "schema": SCHEMA})
     assert isinstance(outcome, InvalidResult)
     assert outcome.error.message == mentions("count.json", "JSON")
 
 
-async def test_several_artifacts_are_members_of_one_object(tmp_path: Path) -> None:
+async def test_several_artifacts_are_properties_of_one_object(tmp_path: Path) -> None:
     list_of = {
         "type": "object",
         "properties": {"tree": {"$ref": "#/$defs/Node"}},
@@ -83,8 +93,8 @@ async def test_several_artifacts_are_members_of_one_object(tmp_path: Path) -> No
     }
     bench = agents(
         tmp_path,
-        hands_over({"data": {"tree": [1]}, "notes_1": "x", "more": 1}),
-        hands_over({"data": {"tree": [[], [[]]]}, "notes_1": "# Notes", "free": [1, 2]}),
+        final_result({"data": {"tree": [1]}, "notes_1": "x", "more": 1}),
+        final_result({"data": {"tree": [[], [[]]]}, "notes_1": "# Notes", "free": [1, 2]}),
     )
     outputs = [
         {"name": "data", "format": "json", "schema": list_of},
@@ -96,7 +106,7 @@ async def test_several_artifacts_are_members_of_one_object(tmp_path: Path) -> No
         "notes 1.md": "# Notes",
         "free.json": "[1,2]",
     }
-    first, second = bench.models.asked
+    first, second = bench.models.requests
     assert first.schema == {
         "type": "object",
         "properties": {
@@ -115,13 +125,13 @@ async def test_several_artifacts_are_members_of_one_object(tmp_path: Path) -> No
     assert second.last == mentions("- data.json#/tree/0: ", "- free.json: ", "'free'", "'more'")
 
 
-async def test_with_files_the_agent_writes_each_artifact_to_staging(tmp_path: Path) -> None:
+async def test_an_agent_with_file_operations_writes_each_artifact_to_staging(tmp_path: Path) -> None:
     bench = agents(
         tmp_path,
-        Uses("write_file", {"path": "report.md", "content": "# One\n"}),
+        ToolCall("write_file", {"path": "report.md", "content": "# One\n"}),
         "Done.",
-        Uses("write_file", {"path": "artifacts_staging/data.json", "content": '{"n": 1}'}),
-        Uses("edit_file", {"path": "artifacts_staging/report.md", "old": "One", "new": "Two"}),
+        ToolCall("write_file", {"path": "artifacts_staging/data.json", "content": '{"n": 1}'}),
+        ToolCall("edit_file", {"path": "artifacts_staging/report.md", "old": "One", "new": "Two"}),
         "Done.",
     )
     outputs = ["report.md", {"name": "data", "format": "json", "schema": SCHEMA}]
@@ -129,9 +139,9 @@ async def test_with_files_the_agent_writes_each_artifact_to_staging(tmp_path: Pa
         "report.md": "# Two\n",
         "data.json": '{"n": 1}',
     }
-    asked = bench.models.asked
-    assert asked[0].schema is None
-    assert asked[0].tools == [
+    requests = bench.models.requests
+    assert requests[0].schema is None
+    assert requests[0].tools == [
         "list_files",
         "read_file",
         "write_file",
@@ -140,18 +150,20 @@ async def test_with_files_the_agent_writes_each_artifact_to_staging(tmp_path: Pa
         "copy_file",
         "delete_file",
     ]
-    assert asked[0].prompt == mentions("- artifacts_staging/report.md", "- artifacts_staging/data.json", "```json\n{")
-    assert asked[1].last == mentions("artifacts_staging/report.md", "6")
-    assert asked[2].last == mentions("artifacts_staging/data.json")
-    assert next(one.text for one in bench.kept.all if one.role == "tool") == asked[1].last
+    assert requests[0].prompt == mentions(
+        "- artifacts_staging/report.md", "- artifacts_staging/data.json", "```json\n{"
+    )
+    assert requests[1].last == mentions("artifacts_staging/report.md", "6")
+    assert requests[2].last == mentions("artifacts_staging/data.json")
+    assert next(one.text for one in bench.conversation.saved if one.role == "tool") == requests[1].last
 
 
-async def test_files_that_are_missing_ill_formed_or_not_asked_for_are_a_validation_failure(tmp_path: Path) -> None:
+async def test_missing_invalid_and_undeclared_files_fail_validation(tmp_path: Path) -> None:
     bench = agents(
         tmp_path,
         [
-            Uses("write_file", {"path": "artifacts_staging/other.md", "content": "x"}),
-            Uses("write_file", {"path": "artifacts_staging/data.json", "content": "{n: 1}"}),
+            ToolCall("write_file", {"path": "artifacts_staging/other.md", "content": "x"}),
+            ToolCall("write_file", {"path": "artifacts_staging/data.json", "content": "{n: 1}"}),
         ],
         *["Done."] * 3,
     )
@@ -160,9 +172,9 @@ async def test_files_that_are_missing_ill_formed_or_not_asked_for_are_a_validati
     assert outcome.error.message == mentions("- report.md: ", "- other.md: ", "report.md, data.json")
 
 
-async def test_what_waited_for_approval_is_called_by_its_own_name_again(tmp_path: Path) -> None:
-    """In a revision the agent finds what it had made."""
-    bench = agents(tmp_path, Uses("edit_file", {"path": "report.md", "old": "One", "new": "Two"}), "Done.")
+async def test_a_file_that_waited_for_approval_gets_its_declared_name_back(tmp_path: Path) -> None:
+    """A revision can edit the file."""
+    bench = agents(tmp_path, ToolCall("edit_file", {"path": "report.md", "old": "One", "new": "Two"}), "Done.")
     work = bench.work("report.md", agent={"tools": ["file_operations"]})
     artifact = work.checkpoint.output.artifacts[0]
     staging = tmp_path / "exec" / "artifacts_staging"
@@ -175,12 +187,12 @@ async def test_what_waited_for_approval_is_called_by_its_own_name_again(tmp_path
     assert texts(outcome.artifacts) == {"report.md": "# Two\n"}
 
 
-async def test_nothing_declared_keeps_the_answer_and_a_deciding_one_has_its_form(tmp_path: Path) -> None:
+async def test_without_declared_outputs_the_answer_is_stored_and_a_decision_has_its_schema(tmp_path: Path) -> None:
     bench = agents(tmp_path, "All is well.")
     assert await bench.texts() == {"output.md": "All is well."}
-    assert bench.models.asked[0].prompt == "=== YOUR TASK ===\nDo it."
-    bench = agents(tmp_path, hands_over({"decision": "RESTART", "reason": "Not yet."}))
-    outcome = await bench.run(given={"decides": True})
+    assert bench.models.requests[0].prompt == "=== YOUR TASK ===\nDo it."
+    bench = agents(tmp_path, final_result({"decision": "RESTART", "reason": "Not yet."}))
+    outcome = await bench.run(fields={"decides": True})
     assert isinstance(outcome, Produced)
     assert (texts(outcome.artifacts), outcome.pass_decision) == (
         {"output.json": '{"decision":"RESTART","reason":"Not yet."}'},
@@ -188,10 +200,10 @@ async def test_nothing_declared_keeps_the_answer_and_a_deciding_one_has_its_form
     )
 
 
-async def test_the_prompt_has_everything_in_its_place(tmp_path: Path) -> None:
-    """Everything that an agent can be given. The snapshot `context` has the whole text."""
+async def test_the_prompt_has_all_sections_in_order(tmp_path: Path) -> None:
+    """All kinds of content. The snapshot `context` has the complete text."""
     bench = agents(tmp_path, "Done.")
-    found = ResolvedInputs(
+    inputs = ResolvedInputs(
         previous=ArtifactSource("Step", 2, 1, (stored("report", "md", "# Old", "runs/v1/report.md"),)),
         completed={
             "goals": ArtifactSource("Goals", 0, 2, (stored("goals", "json", '{"a": 1}', "runs/v2/goals.json"),))
@@ -201,9 +213,9 @@ async def test_the_prompt_has_everything_in_its_place(tmp_path: Path) -> None:
         input={"ticket": "It ```breaks```."},
         findings="- report.md: too long",
     )
-    given = {
+    fields = {
         "instructions": {
-            "system_prompt": "The house's words.",
+            "system_prompt": "The checkpoint's words.",
             "task_prompt": "Do it.",
             "examples": [{"input": {"a": 1}, "output": {"b": 2}}],
         },
@@ -212,12 +224,12 @@ async def test_the_prompt_has_everything_in_its_place(tmp_path: Path) -> None:
             "include_checkpoint_outputs": [{"checkpoint_id": "goals"}],
         },
     }
-    work = bench.work("report.md", agent={"task_prompt": "Write it down."}, given=given, resolved=found)
+    work = bench.work("report.md", agent={"task_prompt": "Write it down."}, fields=fields, resolved=inputs)
     await bench.runner.run(work)
-    (asked,) = bench.models.asked
-    assert asked.system.startswith("The house's words.\n\nYou write.\n\n=== EXAMPLES ===\n\n")
-    assert read_markdown(asked.system)[1] == ['{\n  "a": 1\n}', '{\n  "b": 2\n}']
-    headings, contents = read_markdown(asked.prompt)
+    (request,) = bench.models.requests
+    assert request.system.startswith("The checkpoint's words.\n\nYou write.\n\n=== EXAMPLES ===\n\n")
+    assert read_markdown(request.system)[1] == ['{\n  "a": 1\n}', '{\n  "b": 2\n}']
+    headings, contents = read_markdown(request.prompt)
     assert headings == [
         "=== ORIGINAL PROMPT ===",
         "=== INPUT ===",
@@ -236,13 +248,13 @@ async def test_the_prompt_has_everything_in_its_place(tmp_path: Path) -> None:
         "- report.md: too long",
         "Shorter, please.",
     ]
-    assert "=== YOUR TASK ===\nDo it.\n\nWrite it down.\n\n" in asked.prompt
+    assert "=== YOUR TASK ===\nDo it.\n\nWrite it down.\n\n" in request.prompt
     for name, path in (("report.md", "runs/v1/report.md"), ("goals.json", "runs/v2/goals.json")):
-        assert f"\nFile: {name}\nPath: {path}\n\n" in asked.prompt
+        assert f"\nFile: {name}\nPath: {path}\n\n" in request.prompt
 
 
 @pytest.mark.parametrize(
-    ("format", "text", "kept"),
+    ("format", "answer", "content"),
     [
         ("py", "```python\nprint(1)\n```", "print(1)\n"),
         ("md", "```markdown\n# A\n```", "# A\n"),
@@ -253,16 +265,16 @@ async def test_the_prompt_has_everything_in_its_place(tmp_path: Path) -> None:
         ("html", "<p>Hi</p>", "<p>Hi</p>"),
     ],
 )
-async def test_a_fence_around_a_whole_file_is_no_part_of_it(tmp_path: Path, format: str, text: str, kept: str) -> None:
-    assert await agents(tmp_path, text).texts(f"file.{format}") == {f"file.{format}": kept}
+async def test_a_fence_around_a_whole_file_is_removed(tmp_path: Path, format: str, answer: str, content: str) -> None:
+    assert await agents(tmp_path, answer).texts(f"file.{format}") == {f"file.{format}": content}
 
 
-async def test_context_over_the_limit_fails_before_the_call_and_says_what_is_long(tmp_path: Path) -> None:
+async def test_context_over_the_limit_fails_before_the_model_call_and_lists_sizes(tmp_path: Path) -> None:
     bench = agents(tmp_path)
-    found = ResolvedInputs(input={"text": "x" * 300_000})
-    kind, told, is_final = faulted(await bench.runner.run(bench.work("report.md", resolved=found)))
-    assert (kind, is_final, bench.models.asked) == ("context_too_long", True, [])
-    assert "- INPUT: 300," in told
+    inputs = ResolvedInputs(input={"text": "x" * 300_000})
+    kind, message, is_final = failure_of(await bench.runner.run(bench.work("report.md", resolved=inputs)))
+    assert (kind, is_final, bench.models.requests) == ("context_too_long", True, [])
+    assert "- INPUT: 300," in message
 
 
 @pytest.mark.parametrize(
@@ -277,34 +289,36 @@ async def test_context_over_the_limit_fails_before_the_call_and_says_what_is_lon
         (ModelErrorKind.REFUSAL, False),
     ],
 )
-async def test_faults_of_models_are_told_apart(tmp_path: Path, kind: ModelErrorKind, is_final: bool) -> None:
-    bench = agents(tmp_path, ModelError(kind, "In words."))
-    assert faulted(await bench.run("report.md")) == (kind.value, "In words.", is_final)
+async def test_model_errors_become_final_or_transient_failures(
+    tmp_path: Path, kind: ModelErrorKind, is_final: bool
+) -> None:
+    bench = agents(tmp_path, ModelError(kind, "The message."))
+    assert failure_of(await bench.run("report.md")) == (kind.value, "The message.", is_final)
 
 
-async def test_empty_answers_are_asked_for_again_then_a_fault(tmp_path: Path) -> None:
+async def test_empty_answers_are_requested_again_and_then_fail(tmp_path: Path) -> None:
     bench = agents(tmp_path, " ", "\n", "Now.")
     assert await bench.texts("a.txt") == {"a.txt": "Now."}
     bench = agents(tmp_path, *[" "] * 3)
-    bench.kept = Kept()
-    assert faulted(await bench.run("a.txt"))[0] == "bad_answer"
+    bench.conversation = FakeConversation()
+    assert failure_of(await bench.run("a.txt"))[0] == "bad_answer"
 
 
-async def test_a_model_that_only_ever_uses_tools_comes_to_an_end(tmp_path: Path) -> None:
-    bench = Agents(tmp_path, FakeModels(lambda _: Uses("list_files", {})))
-    kind, told, _ = faulted(await bench.run("a.txt", agent={"tools": ["file_operations"]}))
+async def test_a_model_that_only_calls_tools_is_stopped(tmp_path: Path) -> None:
+    bench = AgentBench(tmp_path, FakeModels(lambda _: ToolCall("list_files", {})))
+    kind, message, _ = failure_of(await bench.run("a.txt", agent={"tools": ["file_operations"]}))
     assert kind == "bad_answer"
-    assert told == mentions("60")
+    assert message == mentions("60")
 
 
-async def test_the_model_and_its_settings_are_the_agents_then_the_checkpoints(tmp_path: Path) -> None:
+async def test_the_agents_model_and_settings_override_the_checkpoints(tmp_path: Path) -> None:
     bench = agents(tmp_path, "x", "x")
-    config = {"model": "fake:house", "model_settings": {"temperature": 0.1, "max_tokens": 10}}
+    config = {"model": "fake:checkpoint", "model_settings": {"temperature": 0.1, "max_tokens": 10}}
     await bench.run("a.txt", config={**config, "agent": {"name": "A"}})
-    bench.kept = Kept()
-    own = {"name": "A", "model": "fake:own", "model_settings": {"max_tokens": 20}}
-    await bench.run("a.txt", config={**config, "agent": own})
+    bench.conversation = FakeConversation()
+    agent = {"name": "A", "model": "fake:agent", "model_settings": {"max_tokens": 20}}
+    await bench.run("a.txt", config={**config, "agent": agent})
     assert bench.models.chosen == [
-        ("fake:house", {"temperature": 0.1, "max_tokens": 10}),
-        ("fake:own", {"temperature": 0.1, "max_tokens": 20}),
+        ("fake:checkpoint", {"temperature": 0.1, "max_tokens": 10}),
+        ("fake:agent", {"temperature": 0.1, "max_tokens": 20}),
     ]

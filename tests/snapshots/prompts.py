@@ -11,7 +11,7 @@ from typing import Any, cast
 from cairn.definitions.agents import builtin_agents
 from cairn.definitions.templates import builtin_templates
 from cairn.ports import ArtifactSource, ResolvedInputs, ReworkBrief
-from tests.runners.agent_samples import Agents, Asked, FakeModels, Reply, Uses, hands_over
+from tests.runners.agent_samples import AgentBench, FakeModels, ReceivedRequest, Reply, ToolCall, final_result
 from tests.runners.work_orders import stored
 from tests.snapshots.source_texts import listed, texts_of
 
@@ -51,56 +51,58 @@ LONG = stored("spec", "md", "# Spec\n" + "Requirement. " * 8_000, "runs/v1/spec.
 
 
 # ---- situations ------------------------------------------------------------------------------------------
-async def _context(folder: Path) -> list[Asked]:
+async def _context(folder: Path) -> list[ReceivedRequest]:
     """One agent with everything that it may read, in each format."""
-    asked: list[Asked] = []
+    requests: list[ReceivedRequest] = []
     for layout in ("markdown", "xml", "json"):
-        given = {**READS, "instructions": {**READS["instructions"], "injection_format": {"content_format": layout}}}
+        fields = {**READS, "instructions": {**READS["instructions"], "injection_format": {"content_format": layout}}}
         agent = {"task_prompt": "The task of the agent."}
-        asked += await _asked(folder, "Done.", "report.md", agent=agent, given=given, resolved=FOUND)
-    return asked
+        requests += await _requests(folder, "Done.", "report.md", agent=agent, fields=fields, resolved=FOUND)
+    return requests
 
 
-async def _results(folder: Path) -> list[Asked]:
+async def _results(folder: Path) -> list[ReceivedRequest]:
     """The forms that a result can have, and corrections of results that are not valid."""
-    asked = await _asked(folder, "a,b", "table.csv")
-    asked += await _asked(folder, "No JSON.", hands_over({"n": "two"}), hands_over({"n": 2}), COUNT)
-    asked += await _asked(folder, hands_over({"decision": "COMPLETE", "reason": "Done."}), given={"decides": True})
-    several = [hands_over({"report": "# Report"}), *[hands_over({"report": "# Report", "count": {"n": 2}})] * 2]
-    return asked + await _asked(folder, *several, "report.md", COUNT)
+    requests = await _requests(folder, "a,b", "table.csv")
+    requests += await _requests(folder, "No JSON.", final_result({"n": "two"}), final_result({"n": 2}), COUNT)
+    requests += await _requests(
+        folder, final_result({"decision": "COMPLETE", "reason": "Done."}), fields={"decides": True}
+    )
+    several = [final_result({"report": "# Report"}), *[final_result({"report": "# Report", "count": {"n": 2}})] * 2]
+    return requests + await _requests(folder, *several, "report.md", COUNT)
 
 
-async def _tools(folder: Path) -> list[Asked]:
+async def _tools(folder: Path) -> list[ReceivedRequest]:
     """Every tool with its description, and results of tools."""
     uses = [
-        Uses("write_file", {"path": "workspace/notes.txt", "content": "one\ntwo"}, "1"),
-        Uses("read_file", {"path": "workspace/notes.txt"}, "2"),
-        Uses("edit_file", {"path": "workspace/notes.txt", "old": "three", "new": "3"}, "3"),
-        Uses("read_file", {"path": "../secret.txt"}, "4"),
-        Uses("write_file", {"path": "workspace/notes.txt"}, "5"),
-        Uses("list_files", {}, "6"),
-        Uses("write_file", {"path": "report.md", "content": "# Report"}, "7"),
+        ToolCall("write_file", {"path": "workspace/notes.txt", "content": "one\ntwo"}, "1"),
+        ToolCall("read_file", {"path": "workspace/notes.txt"}, "2"),
+        ToolCall("edit_file", {"path": "workspace/notes.txt", "old": "three", "new": "3"}, "3"),
+        ToolCall("read_file", {"path": "../secret.txt"}, "4"),
+        ToolCall("write_file", {"path": "workspace/notes.txt"}, "5"),
+        ToolCall("list_files", {}, "6"),
+        ToolCall("write_file", {"path": "report.md", "content": "# Report"}, "7"),
     ]
-    files = await _asked(folder, uses, "Done.", "report.md", agent={"tools": ["file_operations"]}, resolved=FOUND)
-    question = Uses("ask_human", {"question": "Which colour?"}, "1")
-    return files + await _asked(folder, question, "report.md", agent={"tools": ALL_TOOLS}, resolved=FOUND)
+    files = await _requests(folder, uses, "Done.", "report.md", agent={"tools": ["file_operations"]}, resolved=FOUND)
+    question = ToolCall("ask_human", {"question": "Which colour?"}, "1")
+    return files + await _requests(folder, question, "report.md", agent={"tools": ALL_TOOLS}, resolved=FOUND)
 
 
-async def _rework(folder: Path) -> list[Asked]:
+async def _rework(folder: Path) -> list[ReceivedRequest]:
     """Work that was sent back."""
     found = replace(FOUND, rework=ReworkBrief("tester", "Correct the count.", "Two is wrong."))
-    return await _asked(folder, "Done.", "report.md", resolved=found)
+    return await _requests(folder, "Done.", "report.md", resolved=found)
 
 
-def _discussion(mode: str) -> Callable[[Path], Awaitable[list[Asked]]]:
-    async def run(folder: Path) -> list[Asked]:
+def _discussion(mode: str) -> Callable[[Path], Awaitable[list[ReceivedRequest]]]:
+    async def run(folder: Path) -> list[ReceivedRequest]:
         config = {"creation_mode": "predefined", "discussion_mode": mode, "agents": PEOPLE, "max_turns": 6}
-        return await _asked(folder, *["An answer."] * 20, "plan.md", config=config)
+        return await _requests(folder, *["An answer."] * 20, "plan.md", config=config)
 
     return run
 
 
-async def _team(folder: Path) -> list[Asked]:
+async def _team(folder: Path) -> list[ReceivedRequest]:
     """An agent that sets up those who work; its first answers are not valid."""
     config = {
         "creation_mode": "meta_agent",
@@ -110,27 +112,29 @@ async def _team(folder: Path) -> list[Asked]:
         "max_turns": 1,
     }
     teams = [[{**TEAM, "name": f"A{number}"} for number in range(4)], [TEAM, TEAM], [TEAM]]
-    return await _asked(folder, *[hands_over({"agents": team}) for team in teams], "Done.", "app.md", config=config)
+    return await _requests(
+        folder, *[final_result({"agents": team}) for team in teams], "Done.", "app.md", config=config
+    )
 
 
-async def _validation(folder: Path) -> list[Asked]:
+async def _validation(folder: Path) -> list[ReceivedRequest]:
     """Models that judge results: near misses of a schema, and by the author's prompt; a verdict that is not valid."""
     lenient = {"output": {"validation": {"validation_mode": "llm_schema", "schema_validation_strictness": "lenient"}}}
-    wrong = [hands_over({"n": "two"})] * 3
-    asked = await _asked(folder, *wrong, hands_over(PASSES), COUNT, given=lenient)
+    wrong = [final_result({"n": "two"})] * 3
+    requests = await _requests(folder, *wrong, final_result(PASSES), COUNT, fields=lenient)
     custom = {"validation_mode": "llm_custom", "custom_validation_prompt": "Is it kind?"}
-    replies = ["You are great.", "It passes!", hands_over(PASSES)]
-    return asked + await _asked(folder, *replies, "text.md", given={"output": {"validation": custom}})
+    replies = ["You are great.", "It passes!", final_result(PASSES)]
+    return requests + await _requests(folder, *replies, "text.md", fields={"output": {"validation": custom}})
 
 
-async def _summary(folder: Path) -> list[Asked]:
+async def _summary(folder: Path) -> list[ReceivedRequest]:
     """A long document that is summarised before it is read."""
     reads = {"inputs": {"include_checkpoint_outputs": [{"checkpoint_id": "spec", "use_summarization": True}]}}
     found = ResolvedInputs(completed={"spec": ArtifactSource("Spec", 0, 1, (LONG,))})
-    return await _asked(folder, *["It wants much."] * 2, "Done.", "text.md", given=reads, resolved=found)
+    return await _requests(folder, *["It wants much."] * 2, "Done.", "text.md", fields=reads, resolved=found)
 
 
-SITUATIONS: dict[str, Callable[[Path], Awaitable[list[Asked]]]] = {
+SITUATIONS: dict[str, Callable[[Path], Awaitable[list[ReceivedRequest]]]] = {
     "context": _context,
     "results": _results,
     "tools": _tools,
@@ -146,25 +150,25 @@ SITUATIONS: dict[str, Callable[[Path], Awaitable[list[Asked]]]] = {
 
 
 async def situation(name: str, folder: Path) -> str:
-    asked = await SITUATIONS[name](folder)
-    requests = [f"# Request {number}\n\n{_request(one)}" for number, one in enumerate(asked, 1)]
+    requests = await SITUATIONS[name](folder)
+    requests = [f"# Request {number}\n\n{_request(one)}" for number, one in enumerate(requests, 1)]
     return "\n\n".join(requests) + "\n"
 
 
-async def _asked(folder: Path, *given: Any, **more: Any) -> list[Asked]:
+async def _requests(folder: Path, *given: Any, **more: Any) -> list[ReceivedRequest]:
     """What models receive until the checkpoint ends; `given` are their replies, then the checkpoint's outputs."""
     outputs = [one for one in given if one is COUNT or (isinstance(one, str) and one.endswith((".md", ".csv")))]
     replies: list[Reply] = [one for one in given if not any(one is output for output in outputs)]
-    bench = Agents(folder / str(next(NUMBERS)), FakeModels.saying(*replies))
+    bench = AgentBench(folder / str(next(NUMBERS)), FakeModels.replying(*replies))
     await bench.run(*outputs, **more)
-    return bench.models.asked
+    return bench.models.requests
 
 
-def _request(asked: Asked) -> str:
-    if asked.answers:
-        return f"## Then\n\n{_quoted(asked.last)}"
-    parts = [f"## System\n\n{_quoted(asked.system)}", f"## User\n\n{_quoted(asked.prompt)}"]
-    tools = [*asked.info.function_tools, *asked.info.output_tools]
+def _request(request: ReceivedRequest) -> str:
+    if request.answers:
+        return f"## Then\n\n{_quoted(request.last)}"
+    parts = [f"## System\n\n{_quoted(request.system)}", f"## User\n\n{_quoted(request.prompt)}"]
+    tools = [*request.info.function_tools, *request.info.output_tools]
     for tool in tools:
         described = list(_described(tool.parameters_json_schema, ""))
         parts.append(f"## Tool {tool.name}\n\n" + _quoted("\n".join([tool.description or "", *described])))

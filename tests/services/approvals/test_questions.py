@@ -9,7 +9,7 @@ import pytest
 from cairn.ports.models import ModelError, ModelErrorKind
 from cairn.services.actors import ADMIN
 from cairn.services.runs.execution_views import Execution
-from tests.runners.agent_samples import Asked, Mind, Reply, hands_over
+from tests.runners.agent_samples import ReceivedRequest, Reply, Responder, final_result
 from tests.services.app import App, step
 from tests.services.runs.test_agents import thinking
 from tests.services.runs.test_scripts import script
@@ -51,15 +51,15 @@ async def waiting_form(app: App, run: str, instructions: str) -> Execution:
 
 
 async def test_a_free_text_answer_becomes_valid_parameters(app: App) -> None:
-    def mind(asked: Asked) -> Reply:
-        if "=== QUESTION 1 ===" not in asked.prompt:
-            return hands_over({"question": "Which region, and how many rows?"})
+    def respond(request: ReceivedRequest) -> Reply:
+        if "=== QUESTION 1 ===" not in request.prompt:
+            return final_result({"question": "Which region, and how many rows?"})
         return [
-            hands_over({"parameters": {"region": "south"}}),
-            hands_over({"parameters": {"region": "South", "rows": 7}}),
-        ][asked.answers]
+            final_result({"parameters": {"region": "south"}}),
+            final_result({"parameters": {"region": "South", "rows": 7}}),
+        ][request.answers]
 
-    models = thinking(app, mind)
+    models = thinking(app, respond)
     run = await app.start(await app.pipeline(step("goals"), report_step()))
     waiting = await waiting_form(app, run, "Which region, and how many rows?")
     assert waiting.form is not None
@@ -67,13 +67,13 @@ async def test_a_free_text_answer_becomes_valid_parameters(app: App) -> None:
     await app.cairn.executions.submit(waiting.execution_id, {"answer": "The ```south```, seven."}, actor=ADMIN)
     await app.until_run(run, "completed")
     assert app.output(run, "report") == {"region": "South", "rows": 7, "rework": "completed"}
-    assert len(models.asked) == 3
-    assert "Answer:\n````text\nThe ```south```, seven.\n````" in models.asked[1].prompt
-    assert "parameters/region: expected one of" in models.asked[2].last
+    assert len(models.requests) == 3
+    assert "Answer:\n````text\nThe ```south```, seven.\n````" in models.requests[1].prompt
+    assert "parameters/region: expected one of" in models.requests[2].last
 
 
 async def test_after_three_rounds_the_plain_form_is_shown(app: App) -> None:
-    models = thinking(app, lambda asked: hands_over({"question": f"Round {asked.number}?"}))
+    models = thinking(app, lambda request: final_result({"question": f"Round {request.number}?"}))
     run = await app.start(await app.pipeline(step("goals"), report_step()))
     for number in (1, 2, 3):
         waiting = await waiting_form(app, run, f"Round {number}?")
@@ -84,25 +84,25 @@ async def test_after_three_rounds_the_plain_form_is_shown(app: App) -> None:
     await app.cairn.executions.submit(waiting.execution_id, {"region": "North"}, actor=ADMIN)
     await app.until_run(run, "completed")
     assert app.output(run, "report") == {"region": "North", "rows": 10, "rework": None}
-    assert len(models.asked) == 4
+    assert len(models.requests) == 4
 
 
 @pytest.mark.parametrize("error", [ModelErrorKind.AUTHENTICATION, None])
 async def test_without_a_working_model_the_plain_form_is_shown(app: App, error: ModelErrorKind | None) -> None:
-    mind: Mind = lambda _: ModelError(error or ModelErrorKind.NETWORK, "The key is wrong.")  # noqa: E731
-    models = thinking(app, mind)
+    respond: Responder = lambda _: ModelError(error or ModelErrorKind.NETWORK, "The key is wrong.")  # noqa: E731
+    models = thinking(app, respond)
     if error is None:
         models.default = "simulated:default"
     run = await app.start(await app.pipeline(step("goals"), report_step()))
     waiting = await waiting_form(app, run, "What is the report about?")
-    assert len(models.asked) == (1 if error else 0)
+    assert len(models.requests) == (1 if error else 0)
     await app.cairn.executions.submit(waiting.execution_id, {"region": "North", "rows": 7}, actor=ADMIN)
     await app.until_run(run, "completed")
     assert app.output(run, "report") == {"region": "North", "rows": 7, "rework": "completed"}
 
 
 async def test_declining_a_question_applies_on_failure(app: App) -> None:
-    thinking(app, lambda _: hands_over({"question": "Which region?"}))
+    thinking(app, lambda _: final_result({"question": "Which region?"}))
     run = await app.start(await app.pipeline(step("goals"), report_step()))
     await waiting_form(app, run, "Which region?")
     await app.decide(run, "report", "decline", "No report, please.")

@@ -21,8 +21,7 @@ from cairn.services.conversations.views import Message
 from cairn.services.costs.budgets import format_usd
 from cairn.services.costs.queries import CostQuery, DateRange
 from cairn.services.costs.views import BudgetLimits, BudgetStatus, RunBudget, Usage
-from cairn.services.retention import Retention
-from cairn.services.retention import RetentionDays as Kept
+from cairn.services.retention import Retention, RetentionDays
 from cairn.services.runs.queries.lists import RunFilter
 from cairn.store import tables as t
 from tests.isolation import PATIENCE
@@ -251,7 +250,7 @@ async def test_a_bill_outlives_a_test_run(app: App) -> None:
         run = await app.done(pipeline, test=True)
         await app.until_quiet()
     engine = app.cairn.engine
-    retention = Retention(engine, app.cairn.folder_sync, app.cairn.jobs, Kept(tests=1))
+    retention = Retention(engine, app.cairn.folder_sync, app.cairn.jobs, RetentionDays(tests=1))
     await retention._remove_test(await _row(app, run))  # pyright: ignore[reportPrivateUsage]
     (line,) = app.cairn.cost_queries.get_pipeline_costs(pipeline, CostQuery("run", 50, None)).items
     assert (line.key, line.name, line.usage.calls) == (run, mentions("test"), 2)
@@ -262,11 +261,11 @@ async def test_a_bill_outlives_a_test_run(app: App) -> None:
 @pytest.mark.parametrize("mode", ["sequential", "parallel"])
 async def test_agents_stop_at_a_budget_and_go_on_with_a_higher_one(app: App, mode: str) -> None:
     """With the real runner, alone or in parallel; stored answers are not requested again."""
-    app.models.current = models = FakeModels(lambda asked: f"Answer {asked.number}.")
+    app.models.current = models = FakeModels(lambda request: f"Answer {request.number}.")
     team = agents("team", discussion_mode=mode, max_turns=2) | {"outputs": ["team.md"]}
     run = await app.start(await app.pipeline(team, budget={"max_calls": 1}))
     paused = await app.until_run(run, "paused")
-    assert 1 <= paused.usage.calls == len(models.asked)
+    assert 1 <= paused.usage.calls == len(models.requests)
     assert paused.over_budget == mentions("1 call")
     before = said(app, run)
     await app.cairn.runs.set_budget(run, Budget(max_calls=100), actor=ADMIN)
@@ -275,7 +274,7 @@ async def test_agents_stop_at_a_budget_and_go_on_with_a_higher_one(app: App, mod
     after = said(app, run)
     assert after[: len(before)] == before
     answers = [message for message in after if message.model is not None]
-    assert done.usage.calls == len(answers) == len(models.asked)
+    assert done.usage.calls == len(answers) == len(models.requests)
 
 
 def said(app: App, run: str) -> list[Message]:

@@ -13,13 +13,13 @@ from cairn.ports.models import ModelError, ModelErrorKind
 from cairn.runners import Ctx
 from cairn.runners.agents.result_judge import SYSTEM_PROMPT as JUDGE
 from cairn.runners.agents.roles import COUNCIL_CHAIR
-from cairn.runners.agents.summaries import SYSTEM_PROMPT as SUMMARISER
+from cairn.runners.agents.summaries import SYSTEM_PROMPT as SUMMARIZER
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
 from tests.isolation import PATIENCE, limit
 from tests.mentions import mentions
-from tests.runners.agent_samples import Asked, FakeModels, Mind, Reply, Uses, hands_over
+from tests.runners.agent_samples import FakeModels, ReceivedRequest, Reply, Responder, ToolCall, final_result
 from tests.services.app import App, retries, step, timeout
 from tests.services.runs.test_scripts import script
 
@@ -38,16 +38,16 @@ def agent(key: str, *outputs: Any, agent: Json | None = None, **more: Any) -> Js
     return {"key": key, "prompt": f"Do {key}.", "execution": execution, "outputs": list(outputs), **more}
 
 
-def thinking(app: App, mind: Mind) -> FakeModels:
+def thinking(app: App, respond: Responder) -> FakeModels:
     """From now on the models of the app say this."""
-    app.models.current = models = FakeModels(mind)
+    app.models.current = models = FakeModels(respond)
     return models
 
 
 async def test_an_agent_reads_works_and_its_result_is_promoted(app: App) -> None:
     """Previewed, streamed, staged, approved and promoted; the preview equals what was sent."""
-    replies = [Uses("write_file", {"path": "artifacts_staging/design.md", "content": "# Design\n"}), "Written."]
-    models = thinking(app, lambda asked: replies[asked.answers])
+    replies = [ToolCall("write_file", {"path": "artifacts_staging/design.md", "content": "# Design\n"}), "Written."]
+    models = thinking(app, lambda request: replies[request.answers])
     pipeline = await app.pipeline(
         step("goals", parameters={"value": 7}),
         agent(
@@ -70,7 +70,7 @@ async def test_an_agent_reads_works_and_its_result_is_promoted(app: App) -> None
     assert before.estimated_tokens == -(-len(before.text.encode()) // 4)
     await app.decide(run, "design", "approve")
     await app.until_execution(run, "design", "waiting_approval_to_complete")
-    first = models.asked[0]
+    first = models.requests[0]
     assert before.text == f"{first.system}\n\n{first.prompt}"
     after = app.cairn.context_queries.get_context(waiting.execution_id)
     assert after.model_copy(update={"stored": False}) == before
@@ -84,13 +84,13 @@ async def test_an_agent_reads_works_and_its_result_is_promoted(app: App) -> None
 async def test_a_revision_brings_the_feedback_and_what_was_made(app: App) -> None:
     """The same execution, the same workspace, the feedback in the prompt."""
 
-    def mind(asked: Asked) -> Reply:
-        if "REVISION FEEDBACK" in asked.prompt:
-            change = Uses("edit_file", {"path": "text.md", "old": "long", "new": "short"})
-            return [change, "Changed."][asked.answers]
-        return [Uses("write_file", {"path": "text.md", "content": "A long text."}), "Written."][asked.answers]
+    def respond(request: ReceivedRequest) -> Reply:
+        if "REVISION FEEDBACK" in request.prompt:
+            change = ToolCall("edit_file", {"path": "text.md", "old": "long", "new": "short"})
+            return [change, "Changed."][request.answers]
+        return [ToolCall("write_file", {"path": "text.md", "content": "A long text."}), "Written."][request.answers]
 
-    models = thinking(app, mind)
+    models = thinking(app, respond)
     writer = agent("text", "text.md", agent={"tools": ["file_operations"]}, approve="complete")
     run = await app.start(await app.pipeline(writer))
     await app.decide(run, "text", "revise", "Shorter!")
@@ -98,23 +98,23 @@ async def test_a_revision_brings_the_feedback_and_what_was_made(app: App) -> Non
     await app.decide(run, "text", "approve")
     await app.until_run(run, "completed")
     assert app.content(app.execution(run, "text").artifacts_generated[0]) == b"A short text."
-    assert "=== REVISION FEEDBACK ===\n```text\nShorter!\n```" in models.asked[2].prompt
+    assert "=== REVISION FEEDBACK ===\n```text\nShorter!\n```" in models.requests[2].prompt
 
 
 async def test_a_result_that_fails_validation_is_tried_again_with_the_findings(app: App) -> None:
     """A malformed result is a validation failure that the next attempt can read."""
 
-    def mind(asked: Asked) -> Reply:
-        return hands_over({"n": 1 if "VALIDATION FINDINGS" in asked.prompt else "one"})
+    def respond(request: ReceivedRequest) -> Reply:
+        return final_result({"n": 1 if "VALIDATION FINDINGS" in request.prompt else "one"})
 
-    models = thinking(app, mind)
+    models = thinking(app, respond)
     pipeline = await app.pipeline(agent("count", {"name": "count", "format": "json", "schema": COUNT}))
     run = await app.done(pipeline)
     execution = app.execution(run, "count")
     assert (app.output(run, "count"), execution.attempt_number) == ({"n": 1}, 2)
     assert "execution_validation_retried" in app.event_types(run)
-    assert len(models.asked) == 4
-    assert models.asked[-1].prompt == mentions("count.json#/n", '"one"')
+    assert len(models.requests) == 4
+    assert models.requests[-1].prompt == mentions("count.json#/n", '"one"')
 
 
 async def test_faults_are_retried_where_that_may_help(app: App) -> None:
@@ -126,7 +126,7 @@ async def test_faults_are_retried_where_that_may_help(app: App) -> None:
     run = await app.start(pipeline)
     await app.until_run(run, "paused")
     failed = app.execution(run, "text")
-    assert (failed.status, failed.attempt_number, len(models.asked)) == ("failed", 1, 1)
+    assert (failed.status, failed.attempt_number, len(models.requests)) == ("failed", 1, 1)
     assert failed.error_details.last_error is not None
     told = failed.error_details.last_error
     assert (told.error_type, told.error_message) == ("authentication", "The key is wrong: set another.")
@@ -139,19 +139,19 @@ async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(app: 
     mail = {"to": "a@example.com", "subject": "Refund", "body": "You get {{ amount }}.", "amount": 99.99}
     wrong = {"operation_type": "send_email", "parameters": {"to": "a@example.com"}, "reasoning": "Defective."}
 
-    def mind(asked: Asked) -> Reply:
+    def respond(request: ReceivedRequest) -> Reply:
         right = {**wrong, "parameters": mail, "confidence": 0.87, "risk_level": "high"}
-        return [Uses("propose_action", wrong), Uses("propose_action", right), "Refunded."][asked.answers]
+        return [ToolCall("propose_action", wrong), ToolCall("propose_action", right), "Refunded."][request.answers]
 
-    models = thinking(app, mind)
+    models = thinking(app, respond)
     pipeline = await app.pipeline(
         agent("refund", "note.md", agent={"tools": ["propose_action"]}),
         actions={"send_email": {"risk_level": "medium"}},
     )
     run = await app.start(pipeline)
-    asked = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
-    assert models.asked[1].last == mentions("`subject`")
-    detail = app.cairn.approval_queries.get_approval(asked.approval_id, ADMIN)
+    approval = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
+    assert models.requests[1].last == mentions("`subject`")
+    detail = app.cairn.approval_queries.get_approval(approval.approval_id, ADMIN)
     assert detail.action is not None
     assert (detail.kind, detail.confidence, detail.risk_level, detail.action.reasoning) == (
         "action",
@@ -162,17 +162,17 @@ async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(app: 
     assert app.execution(run, "refund").waiting_on == "action_approval"
     await app.reopen()  # no worker is held, and a restart loses nothing
     await app.cairn.approvals.decide(
-        asked.approval_id, "approve", digest=asked.digest, modified_params={"amount": 89.99}, actor=ADMIN
+        approval.approval_id, "approve", digest=approval.digest, modified_params={"amount": 89.99}, actor=ADMIN
     )
     await app.until_run(run, "completed")
     assert len(app.mail.mails) == 1
-    assert len(models.asked) == 3
-    assert '"amount": 89.99' in models.asked[2].last
-    assert '"outcome": "done"' in models.asked[2].last
-    models.asked.clear()
+    assert len(models.requests) == 3
+    assert '"amount": 89.99' in models.requests[2].last
+    assert '"outcome": "done"' in models.requests[2].last
+    models.requests.clear()
     await app.start(pipeline)
-    await app.until(lambda: len(models.asked) >= 1 or None)
-    tool = models.asked[0].info.function_tools[0]
+    await app.until(lambda: len(models.requests) >= 1 or None)
+    tool = models.requests[0].info.function_tools[0]
     assert tool.description is not None
     assert '"amount":89.99' in tool.description, "what people corrected is offered the next time"
 
@@ -180,11 +180,11 @@ async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(app: 
 async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(app: App) -> None:
     """As a form: answered, answered invalidly, declined."""
 
-    def mind(asked: Asked) -> Reply:
+    def respond(request: ReceivedRequest) -> Reply:
         ask = {"question": "Which colour?", "options": ["blue", "red"]}
-        return [Uses("ask_human", ask), Uses("ask_human", {"question": "Why?"}), asked.last][asked.answers]
+        return [ToolCall("ask_human", ask), ToolCall("ask_human", {"question": "Why?"}), request.last][request.answers]
 
-    models = thinking(app, mind)
+    models = thinking(app, respond)
     pipeline = await app.pipeline(agent("paint", "note.md", agent={"tools": ["ask_human"]}))
     run = await app.start(pipeline)
     await app.until(lambda: app.execution(run, "paint").waiting_on == "question" or None)
@@ -200,14 +200,16 @@ async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(app: 
         await app.cairn.executions.submit(waiting.execution_id, {"answer": "green"}, actor=ADMIN)
     assert told.value.errors[0][0] == "/fields/answer"
     await app.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, actor=ADMIN)
-    asked = await app.until(lambda: next((a for a in app.run(run).pending_approvals if len(models.asked) == 2), None))
-    assert models.asked[1].last == "Answer from admin:\n```text\nblue\n```"
+    approval = await app.until(
+        lambda: next((a for a in app.run(run).pending_approvals if len(models.requests) == 2), None)
+    )
+    assert models.requests[1].last == "Answer from admin:\n```text\nblue\n```"
     assert app.execution(run, "paint").form is not None
-    await app.cairn.approvals.decide(asked.approval_id, "decline", feedback="Decide yourself.", actor=ADMIN)
+    await app.cairn.approvals.decide(approval.approval_id, "decline", feedback="Decide yourself.", actor=ADMIN)
     await app.until_run(run, "completed")
     (note,) = app.execution(run, "paint").artifacts_generated
     assert app.content(note) == b"Question declined:\n```text\nDecide yourself.\n```"
-    assert len(models.asked) == 3
+    assert len(models.requests) == 3
 
 
 async def test_an_agent_sends_work_back_and_goes_on_with_what_came_of_it(app: App) -> None:
@@ -219,10 +221,10 @@ async def test_an_agent_sends_work_back_and_goes_on_with_what_came_of_it(app: Ap
 
     wish = {"checkpoint": "goals", "prompt": "Count again.", "reason": "Two is wrong."}
 
-    def mind(asked: Asked) -> Reply:
-        return [Uses("request_rework", wish), asked.last][asked.answers]
+    def respond(request: ReceivedRequest) -> Reply:
+        return [ToolCall("request_rework", wish), request.last][request.answers]
 
-    thinking(app, mind)
+    thinking(app, respond)
     pipeline = await app.pipeline(
         step("goals", "count_up"), agent("report", "note.md", agent={"tools": ["request_rework"]})
     )
@@ -237,13 +239,13 @@ async def test_several_agents_discuss_in_a_run(app: App) -> None:
     held = asyncio.Event()
     stopped = asyncio.Event()
 
-    async def mind(asked: Asked) -> Reply:
-        if COUNCIL_CHAIR in asked.prompt and not stopped.is_set():
+    async def respond(request: ReceivedRequest) -> Reply:
+        if COUNCIL_CHAIR in request.prompt and not stopped.is_set():
             held.set()
             await asyncio.sleep(60)
-        return f"{'Chair' if COUNCIL_CHAIR in asked.prompt else 'Member'} {len(asked.prompt)}"
+        return f"{'Chair' if COUNCIL_CHAIR in request.prompt else 'Member'} {len(request.prompt)}"
 
-    models = thinking(app, mind)
+    models = thinking(app, respond)
     config = {
         "creation_mode": "predefined",
         "discussion_mode": "council",
@@ -252,11 +254,11 @@ async def test_several_agents_discuss_in_a_run(app: App) -> None:
     pipeline = await app.pipeline(agent("plan", "plan.md", config=config))
     run = await app.start(pipeline)
     await asyncio.wait_for(held.wait(), PATIENCE)
-    assert len(models.asked) == 5
+    assert len(models.requests) == 5
     stopped.set()
     await app.reopen()
     await app.until_run(run, "completed")
-    assert len(models.asked) == 6, "only the turn that was broken off is held again"
+    assert len(models.requests) == 6, "only the turn that was broken off is held again"
     c = t.messages.c
     rows = app.cairn.database.read(
         lambda connection: connection.execute(
@@ -273,14 +275,14 @@ async def test_several_agents_discuss_in_a_run(app: App) -> None:
 
 
 # ---- validation ----------------------------------------------------------------------------------------------
-def judging(*verdicts: Json) -> Mind:
+def judging(*verdicts: Json) -> Responder:
     """A writer, and a judge who says these one after the other."""
     left = iter(verdicts)
 
-    def mind(asked: Asked) -> Reply:
-        return hands_over(next(left)) if asked.system.startswith(JUDGE) else f"Text {asked.number}."
+    def respond(request: ReceivedRequest) -> Reply:
+        return final_result(next(left)) if request.system.startswith(JUDGE) else f"Text {request.number}."
 
-    return mind
+    return respond
 
 
 KIND: Json = {"passes": True, "reason": "Kind enough.", "findings": []}
@@ -305,7 +307,7 @@ async def test_a_judges_findings_lead_to_another_attempt_and_are_shown(app: App)
     """Findings have path, expected and actual values; the verdict is stored with its model."""
     models = thinking(app, judging(RUDE, KIND))
     run = await app.done(await app.pipeline(agent("text", "text.md", **kindly("retry"))))
-    assert "- text.md: Nobody likes that. Expected: please Actual: now!" in models.asked[2].prompt
+    assert "- text.md: Nobody likes that. Expected: please Actual: now!" in models.requests[2].prompt
     execution = app.execution(run, "text")
     assert app.content(execution.artifacts_generated[0]) == b"Text 3."
     assert [(one.attempt_number, one.by, one.passed, one.reason, one.model) for one in execution.validations] == [
@@ -328,8 +330,8 @@ async def test_people_decide_about_what_a_judge_has_refused(app: App) -> None:
     models = thinking(app, judging(RUDE, RUDE))
     run = await app.start(await app.pipeline(agent("text", "text.md", **kindly("ask_human"))))
     await app.decide(run, "text", "feedback", "Say please.")
-    await app.until(lambda: len(models.asked) == 4 or None)
-    assert "=== REVISION FEEDBACK ===\n```text\nSay please.\n```" in models.asked[2].prompt
+    await app.until(lambda: len(models.requests) == 4 or None)
+    assert "=== REVISION FEEDBACK ===\n```text\nSay please.\n```" in models.requests[2].prompt
     await app.decide(run, "text", "accept")
     await app.until_run(run, "completed")
     assert app.content(app.execution(run, "text").artifacts_generated[0]) == b"Text 3."
@@ -362,10 +364,10 @@ async def test_a_summary_is_made_once_and_shown_before(app: App) -> None:
     async def long(ctx: Ctx) -> Json:
         return {"text": "Requirement. " * 400}
 
-    def mind(asked: Asked) -> Reply:
-        return "It wants much." if asked.system.startswith(SUMMARISER) else "Done."
+    def respond(request: ReceivedRequest) -> Reply:
+        return "A short summary." if request.system.startswith(SUMMARIZER) else "Done."
 
-    models = thinking(app, mind)
+    models = thinking(app, respond)
     reads = {"include_checkpoint_outputs": [{"checkpoint_id": "spec", "use_summarization": True}]}
     pipeline = await app.pipeline(step("spec", "long"), agent("plan", "plan.md", inputs=reads, approve="start"))
 
@@ -378,10 +380,10 @@ async def test_a_summary_is_made_once_and_shown_before(app: App) -> None:
         return before, app.cairn.context_queries.get_context(waiting.execution_id).text
 
     before, after = await to_start()
-    assert "It wants much." not in before
-    assert "```json\nIt wants much.\n```" in after
+    assert "A short summary." not in before
+    assert "```json\nA short summary.\n```" in after
     before, again = await to_start()
-    assert (before, len(models.asked)) == (again, 3)
+    assert (before, len(models.requests)) == (again, 3)
 
 
 # ---- tools that the settings decide about --------------------------------------------------------------------
@@ -398,7 +400,7 @@ async def test_tools_that_cannot_be_had_are_told_on_save_and_at_the_start(app: A
     failed = app.execution(run, "text")
     assert failed.error_details.last_error is not None
     assert (failed.error_details.last_error.error_type, failed.attempt_number) == ("tool_not_available", 1)
-    assert models.asked == []
+    assert models.requests == []
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
@@ -408,22 +410,22 @@ async def test_an_agent_runs_code_and_makes_an_artifact_of_what_it_wrote(app: Ap
         "import csv\nwith open('n.csv', 'w', newline='') as f:\n    csv.writer(f).writerows([['n'], [42]])\nprint('ok')"
     )
     replies: list[Reply] = [
-        Uses("run_python", {"code": code}),
-        Uses("copy_file", {"source": "workspace/n.csv", "target": "artifacts_staging/numbers.csv"}),
+        ToolCall("run_python", {"code": code}),
+        ToolCall("copy_file", {"source": "workspace/n.csv", "target": "artifacts_staging/numbers.csv"}),
         "Done.",
     ]
-    models = thinking(app, lambda asked: replies[asked.answers])
+    models = thinking(app, lambda request: replies[request.answers])
     pipeline = await app.pipeline(agent("count", "numbers.csv", agent={"tools": ["code_execution", "file_operations"]}))
     run = await app.done(pipeline)
     assert app.content(app.execution(run, "count").artifacts_generated[0]) == b"n\r\n42\r\n"
-    assert models.asked[1].last == "The program succeeded.\n\nOutput:\n```text\nok\n```"
+    assert models.requests[1].last == "The program succeeded.\n\nOutput:\n```text\nok\n```"
 
 
 async def test_cancelling_a_run_hangs_up_within_a_second(app: App) -> None:
     """The connection to the provider is closed and processes of tools end."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
-    async def mind(asked: Asked) -> Reply:
+    async def respond(request: ReceivedRequest) -> Reply:
         begun.set()
         try:
             await asyncio.sleep(60)
@@ -431,7 +433,7 @@ async def test_cancelling_a_run_hangs_up_within_a_second(app: App) -> None:
             ended.set()
         return ""
 
-    thinking(app, mind)
+    thinking(app, respond)
     run = await app.start(await app.pipeline(agent("text", "text.md")))
     await asyncio.wait_for(begun.wait(), PATIENCE)
     started = asyncio.get_running_loop().time()
