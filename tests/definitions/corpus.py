@@ -1,4 +1,4 @@
-"""The corpus of definitions: valid ones, and invalid ones with one fault each."""
+"""The corpus of definitions: valid ones, and invalid ones with one error each."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def pipeline(*checkpoints: Any, **fields: Any) -> Document:
 
 
 def ids() -> Any:
-    """Makes one id after the other."""
+    """A source of numbered ids."""
     numbers = count(1)
     return lambda: f"00000000-0000-4000-8000-{next(numbers):012x}"
 
 
 def no_id() -> str:
-    raise AssertionError("no id has to be made")
+    raise AssertionError("expected no new id")
 
 
 def saved(document: Any) -> PipelineDefinition:
-    """As it is after it was first saved."""
+    """The definition after it is saved for the first time."""
     return stamp(assign_ids(load(document).definition, None, ids()), None, MORNING)
 
 

@@ -1,4 +1,4 @@
-"""Definitions as people may write them: every mode and most fields, valid by their making."""
+"""Strategies for valid definitions, with every mode and most fields."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ actions = st.sampled_from(["pause_pipeline", "rollback_checkpoint", "fail_run"])
 schemas = st.sampled_from([True, {}, {"type": "object"}, {"type": "object", "properties": {"a": {"type": "string"}}}])
 
 
-def made(required: dict[str, st.SearchStrategy[Any]], optional: dict[str, st.SearchStrategy[Any]]) -> Draft:
-    """An object that has all of the first fields and any of the others."""
+def objects(required: dict[str, st.SearchStrategy[Any]], optional: dict[str, st.SearchStrategy[Any]]) -> Draft:
+    """Objects with all required and any optional fields."""
     return st.fixed_dictionaries(required, optional=optional)
 
 
 def some(**fields: st.SearchStrategy[Any]) -> Draft:
-    return made({}, fields)
+    return objects({}, fields)
 
 
 def numbered(several: Draft, name: str, *, at_least: int = 0) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Up to three, each with a name of its own."""
+    """Up to three, each with its own name."""
 
     def name_each(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [one | {"name": name.format(at)} for at, one in enumerate(listed)]
@@ -37,7 +37,7 @@ def numbered(several: Draft, name: str, *, at_least: int = 0) -> st.SearchStrate
 
 
 def timeouts(on_timeout: st.SearchStrategy[str]) -> Draft:
-    on = made({"timeout_minutes": st.integers(1, 480)}, {"on_timeout": on_timeout})
+    on = objects({"timeout_minutes": st.integers(1, 480)}, {"on_timeout": on_timeout})
     off = on.map(lambda timeout: timeout | {"enabled": False})
     return on | off | st.just({"enabled": False})
 
@@ -46,30 +46,30 @@ agent = some(name=words, role=words, system_prompt=texts, tools=st.just(["web_se
     lambda one: one | {"task_prompt": "Do it"}
 )
 agents = st.one_of(
-    made({"agent": agent}, {"model": st.just("m"), "tools": st.just(["ask_human"])}),
-    made(
+    objects({"agent": agent}, {"model": st.just("m"), "tools": st.just(["ask_human"])}),
+    objects(
         {"creation_mode": st.just("predefined"), "agents": numbered(agent, "agent {}", at_least=1)},
         {"discussion_mode": st.sampled_from(["debate", "sequential"]), "max_turns": st.integers(1, 9)},
     ),
-    made(
+    objects(
         {"creation_mode": st.just("meta_agent"), "meta_agent_instructions": words},
         {"max_agents": st.integers(1, 7), "show_conversation": st.booleans()},
     ),
 )
 field = st.one_of(
     some(label=words, required=st.booleans(), default=texts, validation=st.just(".*")),
-    made({"type": st.just("number")}, {"default": st.none() | st.integers(), "validation": st.just({"minimum": 0})}),
+    objects({"type": st.just("number")}, {"default": st.none() | st.integers(), "validation": st.just({"minimum": 0})}),
     some(type=st.sampled_from(["boolean", "file", "multiline_text"])),
 )
-forms = made(
+forms = objects(
     {"instructions": words, "input_fields": numbered(field, "field {}")},
-    {"artifact_name": st.just("kept"), "artifact_format": st.sampled_from(["json", "md"])},
+    {"artifact_name": st.just("answers"), "artifact_format": st.sampled_from(["json", "md"])},
 )
 saved_forms = forms.map(lambda form: form | {"save_as_artifact": True, "artifact_name": "answers"})
-scripts = made(
+scripts = objects(
     {"script_path": st.just("./lib/a.py")}, {"parameters": some(a=texts), "entry_function": st.just("go")}
-) | made({"script_source": words}, {"python": st.just("3.12")})
-functions = made({"function": st.just("samples.f")}, {"parameters": some(n=st.integers())})
+) | objects({"script_source": words}, {"python": st.just("3.12")})
+functions = objects({"function": st.just("samples.f")}, {"parameters": some(n=st.integers())})
 settings = some(
     retry_config=some(max_auto_retries=st.integers(0, 5), on_failure=actions, retry_delay_seconds=st.integers(0, 9)),
     timeout_config=timeouts(actions),
@@ -88,10 +88,10 @@ by_code = mode("script", "script_config", scripts) | mode("function", "function_
 by_people = mode("human_only", "human_only_config", forms | saved_forms)
 validation = st.one_of(
     st.just({"enabled": False, "custom_validation_prompt": "kept"}),
-    made({"validation_mode": st.just("llm_schema")}, {"schema_validation_strictness": st.just("lenient")}),
+    objects({"validation_mode": st.just("llm_schema")}, {"schema_validation_strictness": st.just("lenient")}),
     st.just({"validation_mode": "llm_custom", "custom_validation_prompt": "Is it good?"}),
 )
-artifacts = numbered(made({"format": st.sampled_from(["md", "json"])}, {"description": texts}), "a {}.x")
+artifacts = numbered(objects({"format": st.sampled_from(["md", "json"])}, {"description": texts}), "a {}.x")
 instructions = some(
     system_prompt=texts,
     task_prompt=words,
@@ -117,7 +117,7 @@ loops = st.just({"until": {"kind": "declared_done"}}) | st.just(
 
 
 def checkpoints(execution: Draft, **more: st.SearchStrategy[Any]) -> Draft:
-    return made({"execution": execution}, common | {"instructions": instructions} | more)
+    return objects({"execution": execution}, common | {"instructions": instructions} | more)
 
 
 outputs = some(artifacts=artifacts, validation=validation)
@@ -129,16 +129,16 @@ checkpoint = st.one_of(
 
 
 def _named(several: list[tuple[dict[str, Any], str | None]]) -> list[dict[str, Any]]:
-    """Each with a key, some with a name, some waiting for the one before; without references that do not fit."""
-    made: list[dict[str, Any]] = []
+    """Give each a key, some a name, and let some need the one before. Remove invalid references."""
+    found: list[dict[str, Any]] = []
     for at, (one, name) in enumerate(several):
         named = {"key": f"step-{at}", **one} | ({"checkpoint_name": f"{name} {at}"} if name else {})
         named.pop("input_schema" if at else "decides", None)
-        made.append(named | ({"needs": [f"step-{at - 1}"]} if at and name else {}))
-    return made
+        found.append(named | ({"needs": [f"step-{at - 1}"]} if at and name else {}))
+    return found
 
 
-pipelines = made(
+pipelines = objects(
     {
         "pipeline_name": names,
         "checkpoints": st.lists(st.tuples(checkpoint, st.none() | names), max_size=4).map(_named),

@@ -1,4 +1,4 @@
-"""What a check finds in a pipeline, short enough to compare whole."""
+"""Findings of a pipeline in a short form for comparisons."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ def found(
 
 
 def errors(*checkpoints: Any, **fields: Any) -> list[tuple[str, str]]:
-    """Place and message of each error; there must be no warning."""
+    """Path and message of each error. Fails on warnings."""
     findings = found(*checkpoints, **fields)
     assert [finding for finding in findings if finding.severity is Severity.WARNING] == []
     return [(finding.path, finding.message) for finding in findings]
 
 
 def warnings(*checkpoints: Any, **fields: Any) -> list[tuple[str, str]]:
-    """Place and message of each warning; there must be no error."""
+    """Path and message of each warning. Fails on errors."""
     findings = found(*checkpoints, **fields)
     assert [finding for finding in findings if finding.severity is Severity.ERROR] == []
     return [(finding.path, finding.message) for finding in findings]
 
 
 def step(key: str, **fields: Any) -> dict[str, Any]:
-    """A checkpoint done by a function, whose output is not known."""
+    """A checkpoint that calls a function, whose output is unknown."""
     return {"key": key, "function": "f", **fields}

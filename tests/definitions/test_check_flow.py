@@ -28,9 +28,9 @@ TICKET: Any = {
 }
 
 
-def mapped(path: str, **wanted: Any) -> list[Any]:
-    """A ticket, and a checkpoint that takes one value from it."""
-    second = step("b", input_mapping={"x": path}, **wanted)
+def mapped(path: str, **fields: Any) -> list[Any]:
+    """A ticket, and a checkpoint that maps one value of it."""
+    second = step("b", input_mapping={"x": path}, **fields)
     return [step("ticket", output_schema=TICKET), second]
 
 
@@ -53,18 +53,18 @@ def test_sources_that_exist_pass(path: str) -> None:
         ("ticket..id", mentions("'ticket..id'", "'..id'")),
     ],
 )
-def test_sources_that_cannot_exist_are_refused(path: str, message: str) -> None:
+def test_sources_that_cannot_exist_are_rejected(path: str, message: str) -> None:
     assert errors(*mapped(path)) == [(PLACE, message)]
 
 
-def test_a_source_that_comes_later_is_refused() -> None:
+def test_a_source_that_comes_later_is_rejected() -> None:
     assert errors(step("a", input_mapping={"x": "b", "y": "b?"}), step("b")) == [
         ("/checkpoints/0/input_mapping/x", mentions("'b'", "'a'")),
         ("/checkpoints/0/input_mapping/y", mentions("'b'", "'a'")),
     ]
 
 
-def test_a_source_that_may_still_be_running_is_refused() -> None:
+def test_a_source_that_may_still_be_running_is_rejected() -> None:
     side = [step("a", stage="s"), step("b", stage="s")]
     message = mentions("'a'", "'b'")
     side[1]["input_mapping"] = {"x": "a"}
@@ -107,8 +107,8 @@ def test_a_checkpoint_key_holds_the_fields_of_its_form() -> None:
         "key": "a",
         "form": ["goals", {"name": "n", "type": "number", "required": False}, {"name": "f", "type": "file"}],
     }
-    taken = {"g": "a.goals", "f": "a.f"}
-    assert errors(form, step("b", input_mapping=taken)) == []
+    mapping = {"g": "a.goals", "f": "a.f"}
+    assert errors(form, step("b", input_mapping=mapping)) == []
     assert warnings(form, step("b", input_mapping={"x": "a.n"})) == [(PLACE, mentions("a.n"))]
     assert errors(form, step("b", input_mapping={"x": "a.gaols"})) == [(PLACE, mentions("a.gaols", "'gaols'"))]
 
@@ -150,7 +150,7 @@ def schema_of(type: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("path", "wanted", "severity", "message"),
+    ("path", "schema", "severity", "message"),
     [
         ("ticket.id", schema_of("integer"), "error", mentions("ticket.id", "string", "integer")),
         ("ticket.size", schema_of("integer"), "warning", mentions("ticket.size", "number", "integer")),
@@ -176,18 +176,18 @@ def schema_of(type: Any) -> Any:
         ),
     ],
 )
-def test_required_properties_and_their_types(path: str, wanted: Any, severity: str | None, message: str) -> None:
-    findings = [(one.path, one.severity.value, one.message) for one in found(*mapped(path, input_schema=wanted))]
+def test_required_properties_and_their_types(path: str, schema: Any, severity: str | None, message: str) -> None:
+    findings = [(one.path, one.severity.value, one.message) for one in found(*mapped(path, input_schema=schema))]
     expected = [(PLACE, severity, message)] if severity else []
     may_miss = mentions("ticket.customer.age")
     assert [one for one in findings if one != (PLACE, "warning", may_miss)] == expected
 
 
 def test_an_unmapped_property_cannot_be_required() -> None:
-    place = "/checkpoints/0/input_schema"
+    pointer = "/checkpoints/0/input_schema"
     first = step("a", input_mapping={"x": "input"})
-    assert errors(first | {"input_schema": {"required": ["x", "y"]}}) == [(place, mentions("'y'", "input_mapping"))]
-    assert errors(first | {"input_schema": {"type": "array"}}) == [(place, mentions())]
+    assert errors(first | {"input_schema": {"required": ["x", "y"]}}) == [(pointer, mentions("'y'", "input_mapping"))]
+    assert errors(first | {"input_schema": {"type": "array"}}) == [(pointer, mentions())]
     assert errors(first | {"input_schema": {"additionalProperties": False, "properties": {"y": True}}}) == [
         ("/checkpoints/0/input_mapping/x", mentions("'x'", "input_schema"))
     ]
@@ -195,17 +195,17 @@ def test_an_unmapped_property_cannot_be_required() -> None:
 
 def test_without_a_mapping_the_whole_context_must_match() -> None:
     ticket = step("ticket", output_schema=TICKET)
-    place = "/checkpoints/1/input_schema"
-    wanted: Any = {
+    pointer = "/checkpoints/1/input_schema"
+    schema: Any = {
         "required": ["ticket", "input"],
         "properties": {"ticket": schema_of("string") | {"required": ["id"]}},
     }
-    assert errors(ticket, step("b", input_schema=wanted)) == []
-    wanted = {"required": ["customer"], "properties": {"ticket": {"type": "string"}, "not_there": {"type": "string"}}}
+    assert errors(ticket, step("b", input_schema=schema)) == []
+    schema = {"required": ["customer"], "properties": {"ticket": {"type": "string"}, "not_there": {"type": "string"}}}
 
-    assert errors(ticket, step("b", input_schema=wanted)) == [
-        (place, mentions("'customer'", "'ticket'")),
-        (place, mentions("ticket", "object", "string")),
+    assert errors(ticket, step("b", input_schema=schema)) == [
+        (pointer, mentions("'customer'", "'ticket'")),
+        (pointer, mentions("ticket", "object", "string")),
     ]
 
 
@@ -213,19 +213,19 @@ def test_referenced_outputs_must_exist() -> None:
     def reading(*references: Any) -> Any:
         return step("b", inputs={"include_checkpoint_outputs": list(references)})
 
-    first, place = step("a", outputs=["r.md"]), "/checkpoints/1/inputs/include_checkpoint_outputs"
+    first, pointer = step("a", outputs=["r.md"]), "/checkpoints/1/inputs/include_checkpoint_outputs"
     assert errors(first, reading({"checkpoint_id": "a"}, {"checkpoint_id": "a", "artifact_ids": ["r"]})) == []
     assert errors(
         first,
         reading({"checkpoint_id": "c"}, {"checkpoint_id": "b"}, {"checkpoint_id": "a", "artifact_ids": ["q"]}),
         step("c"),
     ) == [
-        (f"{place}/0/checkpoint_id", mentions("'c'", "'b'")),
-        (f"{place}/1/checkpoint_id", mentions("'b'")),
-        (f"{place}/2/artifact_ids/0", mentions("'a'", "'q'", "'r'")),
+        (f"{pointer}/0/checkpoint_id", mentions("'c'", "'b'")),
+        (f"{pointer}/1/checkpoint_id", mentions("'b'")),
+        (f"{pointer}/2/artifact_ids/0", mentions("'a'", "'q'", "'r'")),
     ]
     assert errors(first, reading({"checkpoint_id": "nobody"})) == [
-        (f"{place}/0/checkpoint_id", mentions("'nobody'", "'a'"))
+        (f"{pointer}/0/checkpoint_id", mentions("'nobody'", "'a'"))
     ]
 
 

@@ -1,4 +1,4 @@
-"""Invalid names, needs and stages are refused, every error with its path."""
+"""Invalid names, needs and stages are rejected, every error with its path."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_members_of_a_stage_are_adjacent() -> None:
     ) == [("/checkpoints/2/stage", mentions("'c'", "'a'"))]
 
 
-def test_a_stage_is_not_named_like_a_checkpoint_that_stands_alone() -> None:
+def test_a_stage_cannot_have_the_name_of_a_checkpoint_that_is_its_own_stage() -> None:
     message = mentions("'a'")
     assert errors(step("a"), step("b", stage="a")) == [("/checkpoints/1/stage", message)]
     assert errors(step("b", stage="a"), step("a")) == [("/checkpoints/0/stage", message)]

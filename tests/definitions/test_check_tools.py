@@ -14,13 +14,13 @@ def findings(config: dict[str, Any], servers: set[str] | None = None) -> list[tu
     return [(finding.path, finding.message) for finding in check(document, servers=servers)]
 
 
-def test_an_unknown_tool_is_a_fault_with_its_place() -> None:
+def test_an_unknown_tool_is_reported_with_its_path() -> None:
     ((path, message),) = findings({"tools": ["file_operations", "fly"]})
     assert path == "/checkpoints/0/execution/agent_config/tools/1"
     assert message == mentions("file_operations", "code_execution", "web_search", "propose_action", '"fly"')
 
 
-def test_an_unknown_mcp_server_is_a_fault_wherever_it_is_named() -> None:
+def test_an_unknown_mcp_server_is_reported_for_every_agent() -> None:
     config = {
         "creation_mode": "predefined",
         "tools": ["mcp:github", "mcp:gihtub/issues"],
@@ -40,6 +40,6 @@ def test_an_unknown_mcp_server_is_a_fault_wherever_it_is_named() -> None:
             mentions("MCP", "'none'", "'github'", remedy),
         ),
     ]
-    assert findings(config) == [], "whoever does not know the settings takes any"
+    assert findings(config) == [], "without settings, any server is valid"
     single = {"agent": {"name": "A", "tools": ["mcp:none"]}}
     assert [path for path, _ in findings(single, set())] == ["/checkpoints/0/execution/agent_config/agent/tools/0"]

@@ -52,11 +52,11 @@ OPEN = {"properties": {"b": True}}
         ({"type": "array", "prefixItems": [True], "items": False}, 1, NEVER),
     ],
 )
-def test_what_can_be_found_in_a_schema(schema: Any, step: str | int, presence: Presence) -> None:
+def test_the_presence_of_a_step_in_a_schema(schema: Any, step: str | int, presence: Presence) -> None:
     assert SchemaView.of(schema).step(step)[0] is presence
 
 
-def test_the_way_goes_on_inside() -> None:
+def test_steps_can_be_chained() -> None:
     view = SchemaView.of(
         {"properties": {"a": {"items": {"type": "string"}}}, "additionalProperties": {"type": "number"}}
     )
@@ -67,7 +67,7 @@ def test_the_way_goes_on_inside() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "wanted", "told"),
+    ("source", "target", "messages"),
     [
         ({"type": "integer"}, {"type": "number"}, []),
         ({"type": "number"}, {"type": "integer"}, [mentions("warning: ", "x", "number", "integer")]),
@@ -90,9 +90,9 @@ def test_the_way_goes_on_inside() -> None:
         ),
     ],
 )
-def test_what_comes_fits_what_is_wanted(source: Any, wanted: Any, told: list[str]) -> None:
-    found = compare(SchemaView.of(source), SchemaView.of(wanted), "x")
-    assert [f"{severity.value}: {message}" for severity, message in found] == told
+def test_a_source_is_compared_with_its_target(source: Any, target: Any, messages: list[str]) -> None:
+    found = compare(SchemaView.of(source), SchemaView.of(target), "x")
+    assert [f"{severity.value}: {message}" for severity, message in found] == messages
 
 
 def test_a_schema_may_refer_to_itself() -> None:

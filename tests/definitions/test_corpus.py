@@ -1,4 +1,4 @@
-"""Every document of the corpus: valid ones pass, each invalid one is refused with its path."""
+"""Every document of the corpus: valid ones pass, each invalid one is rejected with its path."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from cairn.definitions.checks.shape import check_shape
 from cairn.documents import canonical
 from tests.definitions.corpus import EXPECTED, FOLDER, VALID, read, read_invalid, saved
 
-# What the short forms make of these is valid: a key is given, and `prompt` is one.
+# What the short forms make of these is valid: they add a key, and `prompt` is a short form.
 WRITTEN_SHORT = {"key-missing.yaml", "checkpoint-field-unknown.yaml"}
 authoring = jsonschema_rs.validator_for(
     authoring_schema(), validate_formats=True, pattern_options=jsonschema_rs.RegexOptions()
 )
 
 
-def test_the_corpus_is_whole() -> None:
+def test_every_document_of_the_corpus_has_an_expectation() -> None:
     assert {path.name for path in (FOLDER / "invalid").iterdir()} == set(EXPECTED)
     assert len(VALID) == 10
 
@@ -43,7 +43,7 @@ def test_valid_documents_pass(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.name)
-def test_the_full_form_is_complete_and_stays_as_it_is(path: Path) -> None:
+def test_expanding_the_full_form_again_changes_nothing(path: Path) -> None:
     full = expand(read(path)[0])
     assert list(check_shape(full)) == []
     assert canonical(expand(full)) == canonical(full)
@@ -54,17 +54,17 @@ def test_the_full_form_is_complete_and_stays_as_it_is(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_invalid_documents_are_refused_at_their_place(name: str) -> None:
+def test_invalid_documents_are_rejected_with_the_path_of_the_error(name: str) -> None:
     document, _ = read_invalid(name)
     case = EXPECTED[name]
-    faults = [fault.finding for fault in check_shape(document)]
-    assert {fault.path for fault in faults} == {case["path"]}
+    found = [error.finding for error in check_shape(document)]
+    assert {finding.path for finding in found} == {case["path"]}
     if "names" in case and case["names"] != "execution":
-        assert any(f"`{case['names']}`" in fault.message for fault in faults)
+        assert any(f"`{case['names']}`" in finding.message for finding in found)
 
 
 @pytest.mark.parametrize("name", sorted(set(EXPECTED) - WRITTEN_SHORT))
-def test_invalid_documents_are_refused_as_authors_write_them(name: str) -> None:
+def test_invalid_documents_are_rejected_before_expansion_too(name: str) -> None:
     document, positions = read_invalid(name)
     with pytest.raises(DefinitionError) as caught:
         load(document, positions=positions)
@@ -75,7 +75,7 @@ def test_invalid_documents_are_refused_as_authors_write_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_what_the_schema_for_editors_refuses_is_refused_on_save(name: str) -> None:
+def test_documents_that_the_authoring_schema_rejects_are_rejected_on_save(name: str) -> None:
     document, _ = read_invalid(name)
     if not authoring.is_valid(document):
         assert check(document) != []

@@ -18,13 +18,13 @@ C: Any = {"key": "c", "script": "c.py"}
 
 def changes(before: Any, after: Any) -> list[Change]:
     old = saved(before)
-    made = ids()
+    next_id = ids()
     for _ in range(100):
-        made()
-    return diff(old, saved_again(after, old, made))
+        next_id()
+    return diff(old, saved_again(after, old, next_id))
 
 
-def test_no_change_is_none() -> None:
+def test_equal_definitions_have_no_changes() -> None:
     assert changes(pipeline(A, B), pipeline(A, B)) == []
 
 
@@ -41,7 +41,7 @@ def test_fields_are_changed_added_and_removed() -> None:
     ]
 
 
-def test_types_are_told_apart() -> None:
+def test_values_of_different_types_differ() -> None:
     script: Any = {"script_path": "a.py", "parameters": {"n": 1}}
     other: Any = script | {"parameters": {"n": 1.0}}
     before, after = ({"key": "a", "execution": {"mode": "script", "script_config": one}} for one in (script, other))
@@ -70,16 +70,16 @@ def test_a_renamed_checkpoint_is_the_same_one() -> None:
 
 def test_artifacts_are_matched_by_id() -> None:
     found = changes(pipeline(A), pipeline(A | {"outputs": ["u.md", "t.md", "r.json"]}))
-    place = "/checkpoints/0/output/artifacts"
+    pointer = "/checkpoints/0/output/artifacts"
     assert [(change.path, change.kind) for change in found] == [
-        (f"{place}/1", ChangeKind.REMOVED),
-        (f"{place}/0", ChangeKind.ADDED),
-        (f"{place}/1", ChangeKind.MOVED),
-        (f"{place}/2/format", ChangeKind.CHANGED),
+        (f"{pointer}/1", ChangeKind.REMOVED),
+        (f"{pointer}/0", ChangeKind.ADDED),
+        (f"{pointer}/1", ChangeKind.MOVED),
+        (f"{pointer}/2/format", ChangeKind.CHANGED),
     ]
 
 
-def test_as_text() -> None:
+def test_the_text_diff_shows_the_yaml() -> None:
     old = saved(pipeline(A, B))
     new = saved_again(pipeline(A | {"prompt": "y"}, B), old)
     assert (
@@ -103,11 +103,11 @@ def test_as_text() -> None:
 
 @settings(max_examples=examples(40))
 @given(pipelines, pipelines)
-def test_only_what_is_the_same_has_no_difference(before: Any, after: Any) -> None:
+def test_only_equal_definitions_have_no_differences(before: Any, after: Any) -> None:
     old = saved(before)
-    made = ids()
+    next_id = ids()
     for _ in range(1000):
-        made()
-    new = saved_again(after, old, made)
+        next_id()
+    new = saved_again(after, old, next_id)
     assert (diff(old, new) == []) is (old.document == new.document)
     assert diff(new, new) == []

@@ -13,11 +13,11 @@ from tests.isolation import limit
 from tests.mentions import mentions
 
 
-def field(name: str = "x", **given: Any) -> InputField:
-    return InputField.parse({"name": name, **given})
+def field(name: str = "x", **config: Any) -> InputField:
+    return InputField.parse({"name": name, **config})
 
 
-def told(fields: list[InputField], values: Any) -> list[tuple[str, str]]:
+def errors_of(fields: list[InputField], values: Any) -> list[tuple[str, str]]:
     _, findings = form_validation.check(fields, values)
     return [(finding.path, finding.message) for finding in findings]
 
@@ -54,7 +54,7 @@ def test_valid_answers_are_kept_exactly(type: str, value: Any) -> None:
     ],
 )
 def test_values_of_another_type_are_reported(type: str, value: Any, message: str) -> None:
-    assert told([field(type=type)], {"x": value}) == [("/x", message)]
+    assert errors_of([field(type=type)], {"x": value}) == [("/x", message)]
 
 
 def test_required_fields_and_defaults() -> None:
@@ -80,12 +80,12 @@ def test_unknown_fields_are_reported_and_no_answer_is_lost() -> None:
         ("/z", mentions("'z'", "'a'", "'b/c'")),
         ("/a", mentions("5")),
     ]
-    assert told([], {"z": 1}) == [("/z", mentions("'z'"))]
-    assert told([field("b/c")], {}) == [("/b~1c", mentions("b/c"))]
+    assert errors_of([], {"z": 1}) == [("/z", mentions("'z'"))]
+    assert errors_of([field("b/c")], {}) == [("/b~1c", mentions("b/c"))]
 
 
 @pytest.mark.parametrize(
-    ("given", "value", "fits"),
+    ("config", "value", "is_valid"),
     [
         ({"validation": "[a-z]+"}, "abc", True),
         ({"validation": "[a-z]+"}, "abc1", False),
@@ -105,27 +105,27 @@ def test_unknown_fields_are_reported_and_no_answer_is_lost() -> None:
         ({"validation": {"type": "integer", "maximum": 10}, "type": "number"}, 10**30, False),
     ],
 )
-def test_validation_is_a_full_match_or_a_schema(given: Any, value: Any, fits: bool) -> None:
-    assert (told([field(**given)], {"x": value}) == []) is fits
+def test_validation_is_a_full_match_or_a_schema(config: Any, value: Any, is_valid: bool) -> None:
+    assert (errors_of([field(**config)], {"x": value}) == []) is is_valid
 
 
 def test_values_that_do_not_match_are_reported() -> None:
-    assert told([field(validation="[a-z]+")], {"x": "A"}) == [("/x", mentions("[a-z]+", '"A"'))]
-    assert told([field(validation={"minLength": 2})], {"x": "a"}) == [("/x", mentions("2", "1"))]
+    assert errors_of([field(validation="[a-z]+")], {"x": "A"}) == [("/x", mentions("[a-z]+", '"A"'))]
+    assert errors_of([field(validation={"minLength": 2})], {"x": "a"}) == [("/x", mentions("2", "1"))]
 
 
 def test_a_pattern_takes_bounded_time() -> None:
-    begun = time.perf_counter()
+    started = time.perf_counter()
     assert not matches("(a+)+b", "a" * MAX_TEXT)
     assert not matches("(x+x+)+y", "x" * MAX_TEXT)
-    assert time.perf_counter() - begun < limit(1.0)
+    assert time.perf_counter() - started < limit(1.0)
     message = mentions("10,000", "10,001")
-    assert told([field(validation=".*")], {"x": "a" * (MAX_TEXT + 1)}) == [("/x", message)]
-    assert told([field()], {"x": "a" * (MAX_TEXT + 1)}) == []
+    assert errors_of([field(validation=".*")], {"x": "a" * (MAX_TEXT + 1)}) == [("/x", message)]
+    assert errors_of([field()], {"x": "a" * (MAX_TEXT + 1)}) == []
 
 
 @pytest.mark.parametrize("pattern", ["(", "a)|(b", "(?=a)b", r"(a)\1", "(a{1000}){1000}", "(?x)a#"])
-def test_patterns_of_unbounded_time_are_refused(pattern: str) -> None:
+def test_patterns_of_unbounded_time_are_rejected(pattern: str) -> None:
     assert check_pattern(pattern)
 
 

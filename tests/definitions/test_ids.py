@@ -27,7 +27,7 @@ def changed(**checkpoints: Any) -> Any:
     return DOCUMENT | {"checkpoints": [one | checkpoints.get(one["key"], {}) for one in listed]}
 
 
-def test_everything_gets_an_id_of_its_own() -> None:
+def test_every_part_gets_its_own_id() -> None:
     definition = saved(DOCUMENT)
     a, b, c = definition.checkpoints
     assert a.execution.human_only_config
@@ -58,7 +58,7 @@ def test_saving_the_same_again_changes_nothing() -> None:
     assert saved_again(old.document, old) == old
 
 
-def test_what_changes_keeps_its_id_and_gets_its_time() -> None:
+def test_a_changed_part_keeps_its_id_and_gets_a_new_time() -> None:
     old = saved(DOCUMENT)
     new = saved_again(changed(b={"prompt": "do more"}), old)
     assert structure(new) == structure(old)
@@ -89,12 +89,12 @@ def test_renaming_a_part_keeps_it_if_its_id_is_given() -> None:
     ]
 
 
-def test_an_id_does_not_wander_from_one_pipeline_into_another() -> None:
+def test_ids_of_another_pipeline_are_not_adopted() -> None:
     other = saved(DOCUMENT)
     copy = assign_ids(load(other.document).definition, None, ids())
     assert copy.checkpoint_order == other.checkpoint_order, "the same numbers in the same order"
     old = saved(pipeline({"key": "z", "prompt": "x"}))
-    with pytest.raises(AssertionError, match="no id has to be made"):
+    with pytest.raises(AssertionError, match="expected no new id"):
         saved_again(other.document, old)
 
 
@@ -131,13 +131,13 @@ def test_only_adding_removing_and_reordering_is_structural() -> None:
 
 
 def ids_from(start: int) -> Any:
-    made = ids()
+    next_id = ids()
     for _ in range(start):
-        made()
-    return made
+        next_id()
+    return next_id
 
 
-def test_without_ids_is_the_definition_alone() -> None:
+def test_without_ids_removes_ids_times_and_versions() -> None:
     one, other = saved(DOCUMENT), assign_ids(load(DOCUMENT).definition, None, ids_from(500))
     assert one != other
     assert without_ids(one) == without_ids(other) == load(DOCUMENT).definition

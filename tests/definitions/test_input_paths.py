@@ -40,7 +40,7 @@ def test_paths(text: str, path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "?", ".a", "[0]", "a.", "a..b", "a[", "a[-1]", "a[x]", "a?b", 'a["x', r'a["\x"]'])
-def test_what_is_no_path_is_told(text: str) -> None:
+def test_invalid_paths_are_rejected(text: str) -> None:
     with pytest.raises(PathError, match=re.escape(repr(text))):
         parse_path(text)
 
@@ -48,15 +48,15 @@ def test_what_is_no_path_is_told(text: str) -> None:
 @settings(deadline=None)
 @given(values, st.booleans())
 def test_every_value_can_be_mapped_with_its_type(value: Value, is_optional: bool) -> None:
-    for way, found in walk(value):
-        path = Path("step", tuple(way), is_optional)
+    for steps, found in walk(value):
+        path = Path("step", tuple(steps), is_optional)
         assert parse_path(str(path)) == path
         assert exact(resolve({"x": str(path)}, {"step": value})["x"]) == exact(found)
 
 
 @settings(deadline=None)
 @given(st.lists(texts | st.integers(0, 10**8)))
-def test_every_path_can_be_written(steps: list[str | int]) -> None:
+def test_every_path_can_be_formatted_and_parsed_again(steps: list[str | int]) -> None:
     path = Path("a", tuple(steps))
     assert parse_path(str(path)) == path
 

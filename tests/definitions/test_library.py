@@ -48,12 +48,12 @@ def pipeline(*checkpoints: Json) -> Json:
     return {"pipeline_name": "Library", "checkpoints": list(checkpoints)}
 
 
-def told(*checkpoints: Json) -> list[tuple[str, str]]:
+def errors_of(*checkpoints: Json) -> list[tuple[str, str]]:
     return [(found.path, found.message) for found in errors(check(pipeline(*checkpoints), agents=LIBRARY))]
 
 
-def test_ready_agents_are_used_by_templates_and_stand_for_themselves() -> None:
-    """Each can be read, is named as its file, and says what it is for; templates name none that is not there."""
+def test_builtin_agents_are_valid_and_cover_the_templates() -> None:
+    """Each is valid and has the name of its file and a description. Templates use only these agents."""
     ready = builtin_agents()
     assert {
         *("ticket-analyzer", "customer-data", "solution-generator", "refund-writer", "business-analyst"),
@@ -68,7 +68,7 @@ def test_ready_agents_are_used_by_templates_and_stand_for_themselves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "findings"),
+    ("text", "findings"),
     [
         ("role: You count.", [("", mentions("`name`"))]),
         (
@@ -91,57 +91,57 @@ def test_ready_agents_are_used_by_templates_and_stand_for_themselves() -> None:
         ("[]", [("", mentions("[]"))]),
     ],
 )
-def test_what_is_wrong_with_an_agent_is_told_with_its_place(written: str, findings: list[tuple[str, str]]) -> None:
-    document, positions = decode_yaml(written)
-    with pytest.raises(AgentError) as refused:
+def test_errors_of_an_agent_are_reported_with_their_path(text: str, findings: list[tuple[str, str]]) -> None:
+    document, positions = decode_yaml(text)
+    with pytest.raises(AgentError) as caught:
         read_agent(document, positions=positions, servers=["hubs"])
-    found = refused.value.findings
+    found = caught.value.findings
     assert [one.path for one in found] == [path for path, _ in findings]
     for one, (_, message) in zip(found, findings, strict=True):
         assert one.message == message
         assert one.line is not None
 
 
-def test_an_unknown_agent_is_refused_with_a_suggestion() -> None:
-    assert told(step("one", "countr")) == [("/checkpoints/0/agent", mentions("'countr'", "'counter'"))]
+def test_an_unknown_agent_is_rejected_with_a_suggestion() -> None:
+    assert errors_of(step("one", "countr")) == [("/checkpoints/0/agent", mentions("'countr'", "'counter'"))]
     team: Json = {"creation_mode": "predefined", "agents": [{"library_agent": "counter"}, {"library_agent": "nobody"}]}
-    (found,) = told({"key": "two", "prompt": "Count.", "execution": {"mode": "agentic", "agent_config": team}})
+    (found,) = errors_of({"key": "two", "prompt": "Count.", "execution": {"mode": "agentic", "agent_config": team}})
     assert found == (
         "/checkpoints/0/execution/agent_config/agents/1/library_agent",
         mentions("'nobody'", "'counter'", "'writer'"),
     )
-    assert check(pipeline(step("one", "countr"))) == []  # without a library any is taken
+    assert check(pipeline(step("one", "countr"))) == []  # without a library, any agent is valid
 
 
-def test_two_agents_of_a_step_are_not_called_the_same() -> None:
+def test_two_agents_of_a_checkpoint_cannot_have_the_same_name() -> None:
     team: Json = {"creation_mode": "predefined", "agents": [{"library_agent": "counter"}, {"library_agent": "counter"}]}
-    (found,) = told({"key": "two", "prompt": "Count.", "execution": {"mode": "agentic", "agent_config": team}})
+    (found,) = errors_of({"key": "two", "prompt": "Count.", "execution": {"mode": "agentic", "agent_config": team}})
     assert found[1] == mentions("'The counter'", "/checkpoints/0/execution/agent_config/agents/0")
     team["agents"][1]["name"] = "Another"
-    assert told({"key": "two", "prompt": "Count.", "execution": {"mode": "agentic", "agent_config": team}}) == []
+    assert errors_of({"key": "two", "prompt": "Count.", "execution": {"mode": "agentic", "agent_config": team}}) == []
 
 
-def test_somebody_says_what_is_to_be_done() -> None:
-    (found,) = told(step("one", "counter"), step("two", "writer", input_mapping={"word": "input.word"}))
+def test_an_agent_needs_a_task_from_somewhere() -> None:
+    (found,) = errors_of(step("one", "counter"), step("two", "writer", input_mapping={"word": "input.word"}))
     assert found == ("/checkpoints/1/agent", mentions("'writer'"))
-    assert told(step("two", "writer", prompt="Write it down.", input_mapping={"word": "input.word"})) == []
+    assert errors_of(step("two", "writer", prompt="Write it down.", input_mapping={"word": "input.word"})) == []
 
 
 def test_the_schemas_of_agents_are_checked_against_each_other() -> None:
-    """What one gives has to be what the next takes."""
+    """The output of an agent must match the input of the next."""
     counted = step("count", "counter")
     write: Json = {"prompt": "Write it down."}
-    (found,) = told(counted, step("write", "writer", input_mapping={"word": "count.n"}, **write))
+    (found,) = errors_of(counted, step("write", "writer", input_mapping={"word": "count.n"}, **write))
     assert found == ("/checkpoints/1/input_mapping/word", mentions("count.n", "integer", "string"))
-    (found,) = told(counted, step("write", "writer", input_mapping={"word": "count.word"}, **write))
+    (found,) = errors_of(counted, step("write", "writer", input_mapping={"word": "count.word"}, **write))
     assert found == ("/checkpoints/1/input_mapping/word", mentions("count.word", "'word'"))
-    (found,) = told(counted, step("write", "writer", input_mapping={"other": "count.n"}, **write))
+    (found,) = errors_of(counted, step("write", "writer", input_mapping={"other": "count.n"}, **write))
     assert found[1] == mentions("'word'", "input_mapping")
     own = {"input_schema": {"type": "object", "properties": {"other": {"type": "integer"}}}}
-    assert told(counted, step("write", "writer", input_mapping={"other": "count.n"}, **write, **own)) == []
+    assert errors_of(counted, step("write", "writer", input_mapping={"other": "count.n"}, **write, **own)) == []
 
 
-def test_keys_beside_the_name_replace_the_agents_own() -> None:
+def test_settings_of_the_checkpoint_override_those_of_the_library_agent() -> None:
     document = pipeline(
         step("one", "counter"),
         step("two", {"library_agent": "counter", "name": "Two", "role": "You doubt.", "tools": [], "model": "a:b"}),
@@ -152,7 +152,7 @@ def test_keys_beside_the_name_replace_the_agents_own() -> None:
     resolved = resolve(definition, LIBRARY)
     agents = [one.execution.agent_config.agent for one in resolved.checkpoints if one.execution.agent_config]
     shown = [agent.document for agent in agents if agent is not None]
-    whole: Json = {
+    counter: Json = {
         "name": "The counter",
         "role": "You count.",
         "task_prompt": "Count.",
@@ -161,10 +161,10 @@ def test_keys_beside_the_name_replace_the_agents_own() -> None:
         "model_settings": {"seed": 1},
     }
     assert [{key: value for key, value in one.items() if value is not None} for one in shown] == [
-        whole,
-        {**whole, "name": "Two", "role": "You doubt.", "tools": [], "model": "a:b"},
+        counter,
+        {**counter, "name": "Two", "role": "You doubt.", "tools": [], "model": "a:b"},
         {"library_agent": "gone"},
-        whole,
+        counter,
     ]
     assert [one.output_schema for one in resolved.checkpoints] == [NUMBER, NUMBER, None, None]
     assert resolved.by_key["one"] is resolved.checkpoints[0]
@@ -174,9 +174,9 @@ def test_keys_beside_the_name_replace_the_agents_own() -> None:
     assert resolve(plain, LIBRARY) is plain
 
 
-def test_a_finding_is_a_finding() -> None:
-    """What the checks say of an agent can be told like any other fault."""
-    with pytest.raises(AgentError) as refused:
+def test_an_agent_error_has_findings() -> None:
+    """AgentError has the findings like any other DefinitionError."""
+    with pytest.raises(AgentError) as caught:
         read_agent({"name": "counter"})
-    assert [type(one) for one in refused.value.findings] == [Finding]
-    assert refused.value.noun == "agent"
+    assert [type(one) for one in caught.value.findings] == [Finding]
+    assert caught.value.noun == "agent"

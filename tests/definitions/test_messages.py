@@ -24,37 +24,37 @@ CHECKPOINT = authoring_schema()["$defs"]["Checkpoint"]
 TOO_LONG = "expected at most 1 character; here there are 2"
 
 
-def told(*checkpoints: Any, **fields: Any) -> list[tuple[str, str]]:
+def errors_of(*checkpoints: Any, **fields: Any) -> list[tuple[str, str]]:
     return [(finding.path, finding.message) for finding in check(pipeline(*checkpoints, **fields))]
 
 
-def test_an_unknown_key_is_told_with_what_may_be_meant() -> None:
-    assert told({"key": "a", "promt": "x", "prompt": "y"}) == [("/checkpoints/0", mentions("`promt`", "`prompt`"))]
-    assert told(steps=[], config={"speed": 1}) == [
+def test_an_unknown_key_is_reported_with_a_suggestion() -> None:
+    assert errors_of({"key": "a", "promt": "x", "prompt": "y"}) == [("/checkpoints/0", mentions("`promt`", "`prompt`"))]
+    assert errors_of(steps=[], config={"speed": 1}) == [
         ("/config", mentions("`speed`", "auto_advance, timeout_config")),
         ("", mentions("`steps`", ", ".join(sorted(authoring_schema()["properties"])))),
     ]
 
 
-def test_a_checkpoint_that_nobody_does_is_told_so() -> None:
+def test_a_checkpoint_without_a_mode_is_reported() -> None:
     message = mentions("`agent`", "`prompt`", "`script`", "`function`", "`form`", "`execution`")
-    assert told({"key": "a"}) == [("/checkpoints/0", message)]
+    assert errors_of({"key": "a"}) == [("/checkpoints/0", message)]
 
 
 def test_a_run_timeout_can_only_fail_the_run() -> None:
 
     timeout = {"timeout_minutes": 5, "on_timeout": "pause_pipeline"}
-    place = "/config/timeout_config/on_timeout"
-    assert told(config={"timeout_config": timeout}) == [(place, mentions("fail_run", '"pause_pipeline"'))]
+    pointer = "/config/timeout_config/on_timeout"
+    assert errors_of(config={"timeout_config": timeout}) == [(pointer, mentions("fail_run", '"pause_pipeline"'))]
 
 
 def test_a_required_second_pass_needs_a_restart() -> None:
     message = mentions("require_second_pass", "1", "0")
     policy = {"require_second_pass": True, "max_restarts": 0}
-    assert told(restart_policy=policy) == [("/restart_policy/max_restarts", message)]
+    assert errors_of(restart_policy=policy) == [("/restart_policy/max_restarts", message)]
 
 
-def test_findings_stand_at_their_line_and_column() -> None:
+def test_findings_have_their_line_and_column() -> None:
     text = """\
 pipeline_name: P
 checkpoints:
@@ -153,7 +153,7 @@ def test_each_schema_error_has_its_path() -> None:
         ({"$schema": "urn:unknown"}, "", mentions("urn:unknown")),
     ],
 )
-def test_a_schema_that_cannot_be_used_says_why(schema: Any, path: str, part: str) -> None:
+def test_an_unusable_schema_is_rejected_with_a_reason(schema: Any, path: str, part: str) -> None:
     with pytest.raises(SchemaError) as caught:
         compile_schema(schema)
     assert caught.value.path == path

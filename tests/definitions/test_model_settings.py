@@ -32,7 +32,7 @@ def agentic(**settings: Any) -> dict[str, Any]:
     return {"key": "a", "execution": {"mode": "agentic", "agent_config": config}, "outputs": ["report.md"]}
 
 
-def test_they_are_kept_as_they_are() -> None:
+def test_model_settings_are_stored_unchanged() -> None:
     loaded = load(pipeline(agentic(**SETTINGS)), limits=DefinitionLimits())
     config = loaded.definition.checkpoints[0].execution.agent_config
     assert config is not None
@@ -40,7 +40,7 @@ def test_they_are_kept_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "place", "words"),
+    ("settings", "pointer", "message"),
     [
         ({"temprature": 1}, "", mentions("`temprature`", "`temperature`")),
         ({"temperature": 3}, "/temperature", mentions("2", "3")),
@@ -62,6 +62,8 @@ def test_they_are_kept_as_they_are() -> None:
         ({"simulation": [{"say": "x", "retry_after": 1}]}, "/simulation/0", mentions("`fail`")),
     ],
 )
-def test_what_cannot_be_is_told_by_its_place(settings: dict[str, Any], place: str, words: str) -> None:
-    where = f"/checkpoints/0/execution/agent_config/model_settings{place}"
-    assert errors(agentic(**settings)) == [(where, words)]
+def test_invalid_model_settings_are_reported_with_their_path(
+    settings: dict[str, Any], pointer: str, message: str
+) -> None:
+    path = f"/checkpoints/0/execution/agent_config/model_settings{pointer}"
+    assert errors(agentic(**settings)) == [(path, message)]

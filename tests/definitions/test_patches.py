@@ -1,4 +1,4 @@
-"""Changes of some fields of a checkpoint, in either form."""
+"""Patches of a checkpoint, in the full form or with short forms."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from cairn.definitions.model import CheckpointDefinition
 from tests.definitions.corpus import pipeline, saved, saved_again
 
 
-def amended(checkpoint: Any, **changes: Any) -> CheckpointDefinition:
-    """The checkpoint after the change, its ids kept."""
+def patched(checkpoint: Any, **changes: Any) -> CheckpointDefinition:
+    """The checkpoint after the change, with its ids."""
     old = saved(pipeline({"key": "first", "prompt": "x"}, {"key": "a", **checkpoint}))
     stored: Any = old.document
     first, second = stored["checkpoints"]
@@ -22,7 +22,7 @@ def amended(checkpoint: Any, **changes: Any) -> CheckpointDefinition:
     return new.checkpoints[1]
 
 
-def written(**checkpoint: Any) -> CheckpointDefinition:
+def created(**checkpoint: Any) -> CheckpointDefinition:
     return load(pipeline({"key": "first", "prompt": "x"}, {"key": "a", **checkpoint})).definition.checkpoints[1]
 
 
@@ -76,36 +76,36 @@ def _without_ids(value: Any) -> Any:
         ),
     ],
 )
-def test_what_is_given_replaces_what_was(before: Any, changes: Any, after: Any) -> None:
-    assert content(amended(before, **changes)) == content(written(**after))
+def test_a_patch_replaces_the_fields_it_contains(before: Any, changes: Any, after: Any) -> None:
+    assert content(patched(before, **changes)) == content(created(**after))
 
 
 def form(**config: Any) -> Any:
     return {"mode": "human_only", "human_only_config": {"instructions": "x", **config}}
 
 
-def test_an_artifact_that_a_form_saves_under_another_name_is_the_same_one() -> None:
+def test_an_artifact_that_a_form_saves_under_another_name_keeps_its_id() -> None:
     before = {"execution": form(save_as_artifact=True, artifact_name="goals")}
     first = saved(pipeline({"key": "first", "prompt": "x"}, {"key": "a", **before})).checkpoints[1].output.artifacts[0]
-    renamed = amended(before, execution=form(save_as_artifact=True, artifact_name="aims", artifact_format="md"))
+    renamed = patched(before, execution=form(save_as_artifact=True, artifact_name="aims", artifact_format="md"))
     assert [(one.name, one.format, one.artifact_id) for one in renamed.output.artifacts] == [
         ("aims", "md", first.artifact_id)
     ]
-    assert amended(before, execution=form()).output.artifacts == ()
+    assert patched(before, execution=form()).output.artifacts == ()
     assert [
         one.name
-        for one in amended(before, execution=form(save_as_artifact=True, artifact_name="goals")).output.artifacts
+        for one in patched(before, execution=form(save_as_artifact=True, artifact_name="goals")).output.artifacts
     ] == ["goals"]
 
 
-def test_a_form_that_begins_to_be_saved_declares_its_artifact() -> None:
+def test_a_form_that_is_now_saved_declares_its_artifact() -> None:
     before = {"execution": form()}
-    after = amended(before, execution=form(save_as_artifact=True, artifact_name="goals"))
+    after = patched(before, execution=form(save_as_artifact=True, artifact_name="goals"))
     assert [one.name for one in after.output.artifacts] == ["goals"]
 
 
-def test_what_is_amended_is_not_changed_itself() -> None:
-    checkpoint: Any = written(prompt="x", outputs=["a.md"]).document
+def test_a_patch_does_not_modify_the_original() -> None:
+    checkpoint: Any = created(prompt="x", outputs=["a.md"]).document
     before = repr(checkpoint)
     apply_patch(checkpoint, {"prompt": "y", "outputs": [], "script": "a.py", "approve": "both", "needs": []})
     assert repr(checkpoint) == before

@@ -1,4 +1,4 @@
-"""Any document is either refused with findings or usable, and never causes a crash."""
+"""Any document is either rejected with findings or usable, and never causes a crash."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ WORDS = st.sampled_from(
 
 
 def replaced(document: Any, at: int, value: Any, key: str | None) -> Any:
-    """The document with one of its places changed, or one key added there."""
+    """The document with one value replaced, or one key added to it."""
     changed = deepcopy(document)
-    places = [way for way, _ in walk(changed)]
-    way = places[at % len(places)]
-    if not way:
+    paths = [path for path, _ in walk(changed)]
+    path = paths[at % len(paths)]
+    if not path:
         return value
     holder = changed
-    for part in way[:-1]:
+    for part in path[:-1]:
         holder = holder[part]
-    if key is not None and isinstance(holder[way[-1]], dict):
-        holder[way[-1]][key] = value
+    if key is not None and isinstance(holder[path[-1]], dict):
+        holder[path[-1]][key] = value
     else:
-        holder[way[-1]] = value
+        holder[path[-1]] = value
     return changed
 
 
@@ -79,7 +79,7 @@ UNHURRIED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large
 
 @settings(max_examples=examples(120), deadline=None, suppress_health_check=UNHURRIED)
 @given(KNOWN | pipelines, st.lists(st.tuples(st.integers(0, 400), WORDS | values, KEYS), max_size=3))
-def test_any_document_is_told_or_taken(document: Any, changes: list[tuple[int, Any, str | None]]) -> None:
+def test_any_document_is_either_rejected_or_usable(document: Any, changes: list[tuple[int, Any, str | None]]) -> None:
     for at, value, key in changes:
         document = replaced(document, at, value, key)
     findings = check(document, functions=["samples.f"])

@@ -19,7 +19,7 @@ VALID = sorted((FOLDER / "valid").iterdir())
 EXPECTED = cast("dict[str, dict[str, str]]", decode_json((FOLDER / "expected.json").read_bytes()))
 
 
-def faults(text: str, **more: Any) -> list[Finding]:
+def findings(text: str, **more: Any) -> list[Finding]:
     with pytest.raises(DefinitionError) as caught:
         load(text, **more)
     return [found for found in caught.value.findings if found.severity is Severity.ERROR]
@@ -29,8 +29,8 @@ def rule(action: str = "{}", trigger: str = "{ risk_level: high }", name: str = 
     return f"  - name: {name}\n    trigger: {trigger}\n    action: {action}\n"
 
 
-def rules(*written: str) -> str:
-    return "checkpoints:\n" + "".join(written)
+def rules(*entries: str) -> str:
+    return "checkpoints:\n" + "".join(entries)
 
 
 def hours(zone: str, days: str) -> str:
@@ -39,12 +39,12 @@ def hours(zone: str, days: str) -> str:
 
 
 # ---- the corpus --------------------------------------------------------------------------------------------
-def test_the_corpus_is_whole() -> None:
+def test_every_document_of_the_corpus_has_an_expectation() -> None:
     assert {path.name for path in (FOLDER / "invalid").iterdir()} == set(EXPECTED)
     assert (len(VALID), len(EXPECTED)) == (7, 89)
 
 
-def test_the_schema_is_a_schema() -> None:
+def test_the_published_schema_is_valid() -> None:
     jsonschema_rs.meta.validate(schema())
     assert schema()["$id"] == "urn:cairn:schema:rules:1.0"
 
@@ -58,21 +58,21 @@ def test_valid_rules_pass(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_wrong_rules_are_refused_at_their_place(name: str) -> None:
+def test_invalid_rules_are_rejected_with_the_path_of_the_error(name: str) -> None:
     case = EXPECTED[name]
-    found = faults((FOLDER / "invalid" / name).read_text("utf-8"))
-    assert {fault.path for fault in found} == {case["path"]}
-    assert all(fault.line is not None and fault.column is not None for fault in found)
+    found = findings((FOLDER / "invalid" / name).read_text("utf-8"))
+    assert {finding.path for finding in found} == {case["path"]}
+    assert all(finding.line is not None and finding.column is not None for finding in found)
     if "names" in case:
-        assert any(f"`{case['names']}`" in fault.message for fault in found)
+        assert any(f"`{case['names']}`" in finding.message for finding in found)
 
 
-def test_nothing_is_no_rule() -> None:
+def test_an_empty_document_has_no_rules() -> None:
     assert [load(text).rulebook for text in ("", "# none yet\n", "{}")] == [Rulebook()] * 3
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "message"),
+    ("text", "position", "message"),
     [
         ("checkpoints: [\n", (2, 1), mentions()),
         ("a: &x 1\nb: *x\n", (1, 4), mentions("&x")),
@@ -80,9 +80,9 @@ def test_nothing_is_no_rule() -> None:
         ("version: 1.0\nversion: 1.0\n", (2, 1), mentions("'version'", "1")),
     ],
 )
-def test_a_text_that_is_no_document(text: str, place: tuple[int, int], message: str) -> None:
-    found = faults(text)
-    assert [(fault.line, fault.column) for fault in found] == [place]
+def test_text_that_is_not_a_document_is_rejected(text: str, position: tuple[int, int], message: str) -> None:
+    found = findings(text)
+    assert [(finding.line, finding.column) for finding in found] == [position]
     assert found[0].message == message
 
 
@@ -165,13 +165,13 @@ MEANT = {
 
 
 @pytest.mark.parametrize("case", MEANT)
-def test_what_could_not_work(case: str) -> None:
-    text, fault = MEANT[case]
-    assert faults(text) == [fault]
+def test_rules_that_cannot_work_are_rejected(case: str) -> None:
+    text, finding = MEANT[case]
+    assert findings(text) == [finding]
 
 
-def test_what_is_ill_formed_is_told_once() -> None:
-    assert [fault.path for fault in faults(rules("  - name: 5\n", rule(name="5")))] == [
+def test_a_malformed_value_is_reported_once() -> None:
+    assert [finding.path for finding in findings(rules("  - name: 5\n", rule(name="5")))] == [
         "/checkpoints/0",
         "/checkpoints/0",
         "/checkpoints/0/name",
@@ -186,7 +186,7 @@ def test_what_is_ill_formed_is_told_once() -> None:
         ("{ notify: true }", mentions("`notify`")),
     ],
 )
-def test_what_is_doubtful_is_told_and_taken(action: str, message: str) -> None:
+def test_questionable_rules_are_accepted_with_a_warning(action: str, message: str) -> None:
     read = load(rules(rule(action)))
     assert [found.message for found in read.warnings] == [message]
     assert load(rules(rule("{ auto_approve: true, notify: true, rollout_percentage: 5 }"))).warnings == ()
@@ -220,11 +220,11 @@ def count(named: tuple[str, ...]) -> int:
         ),
     ],
 )
-def test_more_approvers_than_exist(action: str, path: str, message: str) -> None:
-    found = faults(rules(rule(action)), count=count)
-    assert [(fault.path, fault.message) for fault in found] == [(f"/checkpoints/0/action/{path}", message)]
+def test_requiring_more_approvers_than_exist_is_rejected(action: str, path: str, message: str) -> None:
+    found = findings(rules(rule(action)), count=count)
+    assert [(finding.path, finding.message) for finding in found] == [(f"/checkpoints/0/action/{path}", message)]
 
 
 @pytest.mark.parametrize("action", ["{ require_approval_count: 3 }", "{ approvers: boss }", "{}"])
-def test_as_many_approvers_as_exist(action: str) -> None:
+def test_requiring_as_many_approvers_as_exist_is_accepted(action: str) -> None:
     assert len(load(rules(rule(action)), count=count).rulebook.rules) == 1

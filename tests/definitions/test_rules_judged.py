@@ -68,7 +68,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("case", TABLE)
-def test_each_rule_of_the_stories(case: str) -> None:
+def test_the_verdict_of_each_example_rule(case: str) -> None:
     file, action, rule, asks = TABLE[case]
     verdict = judged(file, action=action)
     assert (verdict.rule, verdict.requires_approval) == (rule, asks)
@@ -81,13 +81,13 @@ def test_outside_business_hours_people_are_asked(at: datetime) -> None:
     assert verdict.evaluated_rules[0].outcome == mentions()
 
 
-def test_a_quarter_of_the_emails_goes_by_itself() -> None:
+def test_a_quarter_of_the_emails_is_approved_automatically() -> None:
     mail = act("send_email", "low", 0.9)
     approved = sum(judged(APPROVING, action=mail, id=str(n)).requires_approval is False for n in range(1000))
     assert 200 < approved < 300
 
 
-def test_an_automatic_approval_tells_why() -> None:
+def test_an_automatic_approval_has_its_reasons() -> None:
     """The notification of the story names each condition with its value."""
     verdict = judged(APPROVING, action=act("financial_transaction", "low", 0.92, amount=35))
     assert (verdict.notify, verdict.terms.channels) == (True, ("teams",))
@@ -99,7 +99,7 @@ def test_an_automatic_approval_tells_why() -> None:
     )
 
 
-def test_both_together_asking_wins() -> None:
+def test_requiring_approval_wins_over_automatic_approval() -> None:
     unsure = act("read", "low", 0.8)
     assert judged(ASKING, APPROVING, action=unsure).rule == "Auto-Approve Safe Operations"
     large = act("financial_transaction", "high", 0.99, amount=2000)
@@ -107,7 +107,7 @@ def test_both_together_asking_wins() -> None:
     assert judged(APPROVING, ASKING, action=large).scope == "pipeline"
 
 
-def test_what_is_no_action_is_none_of_their_business() -> None:
+def test_rules_about_actions_ignore_other_approvals() -> None:
     assert [
         judged(ASKING, APPROVING, action=None, kind=kind).requires_approval
         for kind in ApprovalKind

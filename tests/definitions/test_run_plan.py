@@ -37,7 +37,7 @@ DOCUMENT = pipeline(
 )
 
 
-def test_the_graph() -> None:
+def test_the_graph_is_compiled() -> None:
     definition = saved(DOCUMENT)
     plan, build, sell, decide = definition.checkpoint_order
     assert compile_graph(definition) == (
@@ -48,7 +48,7 @@ def test_the_graph() -> None:
     )
 
 
-def test_the_policies() -> None:
+def test_the_policies_are_compiled() -> None:
     policies = compile_policies(saved(DOCUMENT))
     digests = {key: policy.digest for key, policy in policies.items()}
     assert len(set(digests.values())) == 4
@@ -103,7 +103,7 @@ def test_the_graph_is_fixed_at_the_start_and_the_rest_is_the_newest() -> None:
     assert compile_plan(old, new).policy("build").requires_start_approval
 
 
-def test_settings_of_the_pipeline() -> None:
+def test_settings_of_the_pipeline_are_compiled() -> None:
     definition = saved(DOCUMENT)
     plan = compile_plan(definition, definition)
     assert plan == Plan(
@@ -117,7 +117,7 @@ def test_settings_of_the_pipeline() -> None:
     )
 
 
-def test_a_checkpoint_that_is_gone_is_carried_out_as_it_was() -> None:
+def test_a_removed_checkpoint_keeps_its_earlier_policy() -> None:
     old = saved(DOCUMENT)
     empty = saved_again(pipeline(), old)
     plan = compile_plan(old, empty)
@@ -125,7 +125,7 @@ def test_a_checkpoint_that_is_gone_is_carried_out_as_it_was() -> None:
     assert plan.run_timeout is None
 
 
-def test_a_definition_knows_its_checkpoints() -> None:
+def test_checkpoints_are_found_by_key_and_id() -> None:
     definition = saved(DOCUMENT)
     assert definition.checkpoint("sell") is definition.checkpoints[2]
     assert definition.by_id[definition.checkpoints[1].checkpoint_id].key == "build"

@@ -1,4 +1,4 @@
-"""Short forms, written out in full."""
+"""Expansion of short forms."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ EXECUTION: Any = {
 }
 
 
-def test_a_prompt_alone_is_a_whole_checkpoint() -> None:
+def test_a_prompt_is_enough_for_a_checkpoint() -> None:
     agents: Any = {"creation_mode": "single", "tools": []}
     assert full(prompt="Do it") == DEFAULTS | {
         "instructions": DEFAULTS["instructions"] | {"task_prompt": "Do it"},
@@ -198,12 +198,12 @@ def test_a_form_is_filled_in_by_a_person() -> None:
 
 
 def test_a_form_without_a_prompt_is_explained_by_its_description() -> None:
-    told = ("execution", "human_only_config", "instructions")
+    path = ("execution", "human_only_config", "instructions")
     described = full(form=[], checkpoint_description="What we want")
-    assert described[told[0]][told[1]][told[2]] == "What we want"
-    assert full(form=[], checkpoint_description=" ")[told[0]][told[1]][told[2]] == FORM_INSTRUCTIONS
-    given = full(prompt="So", execution={"mode": "human_only", "human_only_config": {}})
-    assert given[told[0]][told[1]][told[2]] == "So"
+    assert described[path[0]][path[1]][path[2]] == "What we want"
+    assert full(form=[], checkpoint_description=" ")[path[0]][path[1]][path[2]] == FORM_INSTRUCTIONS
+    expanded = full(prompt="So", execution={"mode": "human_only", "human_only_config": {}})
+    assert expanded[path[0]][path[1]][path[2]] == "So"
 
 
 def test_the_output_of_a_form_is_what_it_saves() -> None:
@@ -231,17 +231,17 @@ def test_outputs_are_file_names_with_formats() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "start", "complete"), [("start", True, False), ("complete", False, True), ("both", True, True)]
+    ("approve", "start", "complete"), [("start", True, False), ("complete", False, True), ("both", True, True)]
 )
-def test_approve_sets_the_approval_flags(asked: str, start: bool, complete: bool) -> None:
-    assert full(prompt="x", approve=asked)["human_interaction"] == {
+def test_approve_sets_the_approval_flags(approve: str, start: bool, complete: bool) -> None:
+    assert full(prompt="x", approve=approve)["human_interaction"] == {
         "requires_approval_to_start": start,
         "requires_approval_to_complete": complete,
         "max_revision_iterations": 3,
     }
 
 
-def test_needs_and_dependencies_are_one_list() -> None:
+def test_needs_and_dependencies_are_merged() -> None:
     dependencies = {"required_checkpoint_ids": ["b", "c"]}
     needs = ("dependencies", "required_checkpoint_ids")
     assert full(prompt="x", needs=["c"])[needs[0]][needs[1]] == ["c"]

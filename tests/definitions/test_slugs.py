@@ -19,7 +19,7 @@ ONE, TWO = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-0000
 
 
 @pytest.mark.parametrize(
-    ("name", "made"),
+    ("name", "expected"),
     [
         ("Business Goals", "business_goals"),
         ("  --Größe & Maß!  ", "größe_maß"),
@@ -33,13 +33,13 @@ ONE, TWO = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-0000
         ("3 steps", "3_steps"),
     ],
 )
-def test_slugs_of_names(name: str, made: str) -> None:
-    assert slug(name) == made
+def test_slugs_of_names(name: str, expected: str) -> None:
+    assert slug(name) == expected
 
 
 @settings(deadline=None)
 @given(st.text(), st.sets(st.text(max_size=5)))
-def test_every_name_gives_a_free_key(name: str, taken: set[str]) -> None:
+def test_every_name_has_a_free_key(name: str, taken: set[str]) -> None:
     key = key_for(name, taken)
     assert is_key.is_valid(key)
     assert key not in taken | {"input"}
@@ -84,7 +84,7 @@ def test_keys_come_from_names_and_names_from_keys() -> None:
     ]
 
 
-def test_the_order_may_be_given_by_key_or_id() -> None:
+def test_checkpoint_order_accepts_keys_and_ids() -> None:
     a: Any = {"key": "a", "prompt": "x", "checkpoint_id": ONE.upper()}
     b: Any = {"key": "b", "prompt": "x"}
     assert keys(a, b, checkpoint_order=["b", ONE]) == [("b", "B"), ("a", "A")]
@@ -93,7 +93,7 @@ def test_the_order_may_be_given_by_key_or_id() -> None:
     assert document["checkpoints"][1]["checkpoint_id"] == ONE
 
 
-def test_an_order_names_every_checkpoint() -> None:
+def test_checkpoint_order_must_list_every_checkpoint() -> None:
     with pytest.raises(DefinitionError) as caught:
         expand(pipeline({"key": "a", "prompt": "x"}, {"key": "b", "prompt": "x"}, checkpoint_order=["a", "c"]))
     assert [(finding.path, finding.message) for finding in caught.value.findings] == [

@@ -25,7 +25,7 @@ def named(name: str) -> BuiltinTemplate:
     return next(template for template in builtin_templates() if template.name == name)
 
 
-def test_there_are_twelve() -> None:
+def test_there_are_twelve_templates() -> None:
     assert [(template.name, template.title) for template in builtin_templates()] == [
         ("build-or-buy", "Build or buy"),
         ("business-analysis", "Business analysis"),
@@ -44,7 +44,7 @@ def test_there_are_twelve() -> None:
 
 
 @pytest.mark.parametrize("template", builtin_templates(), ids=lambda template: template.name)
-def test_a_template_can_be_used_as_it_is(template: BuiltinTemplate) -> None:
+def test_a_template_can_be_used_unchanged(template: BuiltinTemplate) -> None:
     document, positions = template.read()
     assert check(document, positions=positions, functions=FUNCTIONS) == []
     assert jsonschema_rs.validator_for(authoring_schema()).is_valid(document)

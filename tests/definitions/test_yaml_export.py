@@ -42,7 +42,7 @@ def test_applying_any_definition_again_changes_nothing(document: Any) -> None:
     apply_again(document)
 
 
-def test_it_reads_as_an_author_would_write_it() -> None:
+def test_the_export_uses_short_forms_and_omits_defaults() -> None:
     document = pipeline(
         {
             "key": "goals",
@@ -113,7 +113,7 @@ checkpoints:
     )
 
 
-def test_what_no_short_form_says_is_written_in_full() -> None:
+def test_a_definition_without_matching_short_forms_is_exported_in_full() -> None:
     form = {"key": "a", "form": [{"name": "proof", "type": "file"}], "outputs": ["goals.json"]}
     document: Any = expand(pipeline(form))
     document["checkpoints"][0]["output"]["artifacts"].append({"name": "proof", "format": "csv", "description": ""})
@@ -127,7 +127,7 @@ def test_a_task_beside_a_form_stays_a_task() -> None:
     assert "    instructions: { task_prompt: x }\n" in text
 
 
-def test_whole_numbers_may_be_written_as_floats() -> None:
+def test_whole_numbers_may_be_floats() -> None:
     document: Any = expand(
         pipeline({"key": "a", "prompt": "x", "execution": {"retry_config": {"max_auto_retries": 3.0}}})
     )

@@ -60,13 +60,13 @@ def test_writing_the_same_value_twice_is_valid() -> None:
     assert expand(pipeline(twice)) == expand(pipeline({"key": "a", "prompt": "x"}))
 
 
-def test_what_an_author_wrote_is_not_changed() -> None:
-    written = pipeline(
+def test_expansion_does_not_modify_the_authors_document() -> None:
+    document = pipeline(
         {"prompt": "x", "execution": {"retry_config": {}}, "needs": ["b"], "dependencies": {}}, config={}
     )
-    before = repr(written)
-    expand(written)
-    assert repr(written) == before
+    before = repr(document)
+    expand(document)
+    assert repr(document) == before
 
 
 ILL_FORMED: list[Any] = [
@@ -105,11 +105,11 @@ ILL_FORMED: list[Any] = [
 
 
 @pytest.mark.parametrize("document", ILL_FORMED)
-def test_whatever_is_ill_formed_is_told_and_never_a_crash(document: Any) -> None:
+def test_malformed_documents_are_reported_and_never_crash(document: Any) -> None:
     expand_tracked(document)
     assert check(document) != []
 
 
-def test_a_document_that_is_no_object_has_no_full_form() -> None:
+def test_a_document_that_is_not_an_object_has_no_full_form() -> None:
     with pytest.raises(DefinitionError):
         expand([])
