@@ -1,4 +1,4 @@
-"""Rules in tests: put into force for one pipeline or for all, and taken away again."""
+"""Helpers that save and read rules in tests."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ REVIEWER = Actor("a reviewer", frozenset({"approver"}))
 
 
 async def rule(app: App, text: str, scope: str = GLOBAL) -> int:
-    """The revision that they have then."""
+    """Save rules. Returns their revision."""
     return (await app.cairn.rules.save(scope, dedent(text), actor=ADMIN)).revision
 
 
 async def second_approver(app: App) -> None:
-    """So that a rule can want two people."""
-    with suppress(InvalidInput, CommandRefused):  # one test may have made it for the others
+    """Add an approver, so that rules can require two."""
+    with suppress(InvalidInput, CommandRefused):  # another test may have created it
         await app.cairn.accounts.users.create(UserSpec("reviewer", roles=("approver",)), actor=ADMIN)
 
 
 @asynccontextmanager
 async def globally(app: App, text: str) -> AsyncGenerator[int]:
-    """Rules that hold for all pipelines, while a test is about them."""
+    """Apply rules to all pipelines within the block."""
     try:
         yield await rule(app, text)
     finally:
@@ -39,12 +39,12 @@ async def globally(app: App, text: str) -> AsyncGenerator[int]:
 
 
 def approvals(app: App, run_id: str) -> list[Approval]:
-    """All of a run, in the order in which they were asked."""
+    """All approvals of a run, oldest first."""
     from cairn.core.states import ApprovalStatus
     from cairn.services.approvals.queries.lists import ApprovalFilter
 
-    wanted = ApprovalFilter(tuple(ApprovalStatus), (), None, run_id, "age")
-    return app.cairn.approval_queries.list_approvals(wanted, 500, None).items
+    of_run = ApprovalFilter(tuple(ApprovalStatus), (), None, run_id, "age")
+    return app.cairn.approval_queries.list_approvals(of_run, 500, None).items
 
 
 def why(app: App, approval_id: str) -> ApprovalExplanation:

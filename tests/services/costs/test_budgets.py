@@ -1,4 +1,4 @@
-"""Model usage is counted per call, and a spent budget pauses the run until it is raised."""
+"""Model usage is counted per call, and an exhausted budget pauses the run until it is raised."""
 
 from __future__ import annotations
 
@@ -31,42 +31,42 @@ from tests.services.app import App, step
 from tests.services.conversing import AT, agents, answered, produced, talking
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
-NONE = BudgetLimits(max_cost_usd=None, max_tokens=None, max_calls=None)
+NO_LIMITS = BudgetLimits(max_cost_usd=None, max_tokens=None, max_calls=None)
 CENT = Decimal("0.01")
 
 
-def script(calls: int, **said: Any) -> Any:
-    """So many calls of one cent and ten tokens each, of which those that were made before are not made again."""
+def script(calls: int, **fields: Any) -> Any:
+    """A runner that makes this many calls of one cent and ten tokens each. Calls that were saved are not repeated."""
 
     async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
         done = len(await conversation.messages())
         for number in range(done + 1, calls + 1):
             await conversation.check_budget()
-            given: dict[str, Any] = {"tokens": TokenUsage(8, 2), "cost": CENT, "at": datetime.now(UTC), **said}
-            await conversation.save(answered(number=number, **given))
+            call: dict[str, Any] = {"tokens": TokenUsage(8, 2), "cost": CENT, "at": datetime.now(UTC), **fields}
+            await conversation.save(answered(number=number, **call))
         return produced(work)
 
     return talk
 
 
-def usage(**given: Any) -> Usage:
-    """With nothing where nothing is said."""
-    plain: dict[str, Any] = dict.fromkeys(Usage.model_fields, 0) | {"cost_usd": 0.0, "seconds": 0.0}
-    return Usage(**(plain | given))
+def usage(**fields: Any) -> Usage:
+    """Usage with defaults of zero."""
+    defaults: dict[str, Any] = dict.fromkeys(Usage.model_fields, 0) | {"cost_usd": 0.0, "seconds": 0.0}
+    return Usage(**(defaults | fields))
 
 
-async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> None:
+async def test_an_exhausted_budget_pauses_the_run_until_it_is_raised(app: App) -> None:
     with talking(app.cairn, script(7)):
         pipeline = await app.pipeline(step("talk"), budget={"max_cost_usd": 0.05})
         run = await app.start(pipeline)
         paused = await app.until_run(run, "paused")
-        words = paused.over_budget or ""
-        assert words == mentions("$0.0500")
+        message = paused.over_budget or ""
+        assert message == mentions("$0.0500")
         assert (paused.usage.calls, "resume" in paused.available_commands) == (5, False)
         assert paused.budget == RunBudget(
-            run_limits=NONE,
-            definition_limits=NONE.model_copy(update={"max_cost_usd": 0.05}),
-            monthly_limits=NONE,
+            run_limits=NO_LIMITS,
+            definition_limits=NO_LIMITS.model_copy(update={"max_cost_usd": 0.05}),
+            monthly_limits=NO_LIMITS,
             status=[
                 BudgetStatus(
                     period="run",
@@ -75,7 +75,7 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> Non
                     used=0.05,
                     is_exhausted=True,
                     unpriced_calls=0,
-                    message=words,
+                    message=message,
                 )
             ],
         )
@@ -93,8 +93,8 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> Non
         await app.cairn.runs.resume(run, actor=ADMIN)
         done = await app.until_run(run, "completed")
     assert (done.usage.calls, done.usage.cost_usd, done.over_budget) == (7, 0.07, None)
-    told = [e for e in app.event_types(run) if e.startswith("budget_")]
-    assert told == [
+    events = [e for e in app.event_types(run) if e.startswith("budget_")]
+    assert events == [
         "budget_warning",
         "budget_exhausted",
         "budget_updated",
@@ -106,47 +106,49 @@ async def test_a_spent_budget_pauses_the_run_until_it_is_raised(app: App) -> Non
     assert app.execution(run, "talk").attempt_number == 1
 
 
-@pytest.mark.parametrize(("limit", "most"), [("max_calls", 2), ("max_tokens", 20)])
-async def test_the_definition_may_be_raised_instead_and_test_runs_count_too(app: App, limit: str, most: int) -> None:
+@pytest.mark.parametrize(("limit", "value"), [("max_calls", 2), ("max_tokens", 20)])
+async def test_the_budget_of_the_definition_can_be_raised_and_applies_to_test_runs(
+    app: App, limit: str, value: int
+) -> None:
     with talking(app.cairn, script(3)):
         checkpoints = [step("talk")]
-        pipeline = await app.pipeline(*checkpoints, budget={limit: most})
+        pipeline = await app.pipeline(*checkpoints, budget={limit: value})
         run = await app.start(pipeline, test=True)
-        assert f"{most} {limit.removeprefix('max_')}" in ((await app.until_run(run, "paused")).over_budget or "")
-        await app.cairn.pipelines.update(pipeline, {"budget": {limit: most * 2}}, actor=ADMIN)
+        assert f"{value} {limit.removeprefix('max_')}" in ((await app.until_run(run, "paused")).over_budget or "")
+        await app.cairn.pipelines.update(pipeline, {"budget": {limit: value * 2}}, actor=ADMIN)
         await app.cairn.runs.resume(run, actor=ADMIN)
         await app.until_run(run, "completed")
 
 
-@pytest.mark.parametrize("how", ["of the run", "of the definition"])
-async def test_a_budget_that_comes_later_holds_from_the_next_call_on(app: App, how: str) -> None:
-    """That nothing bounds a run is remembered only until something does."""
-    said, heard = asyncio.Event(), asyncio.Event()
+@pytest.mark.parametrize("budget", ["of the run", "of the definition"])
+async def test_a_budget_set_during_a_run_applies_from_the_next_call_on(app: App, budget: str) -> None:
+    """The cache of runs without limits is updated."""
+    waiting, resume = asyncio.Event(), asyncio.Event()
 
     async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(1, 9):
             await conversation.check_budget()
-            given: dict[str, Any] = {"tokens": TokenUsage(8, 2), "cost": CENT, "at": datetime.now(UTC)}
-            await conversation.save(answered(number=number, **given))
+            call: dict[str, Any] = {"tokens": TokenUsage(8, 2), "cost": CENT, "at": datetime.now(UTC)}
+            await conversation.save(answered(number=number, **call))
             if number == 3:
-                said.set()
-                await asyncio.wait_for(heard.wait(), PATIENCE)
+                waiting.set()
+                await asyncio.wait_for(resume.wait(), PATIENCE)
         return produced(work)
 
     with talking(app.cairn, talk):
         pipeline = await app.pipeline(step("talk"))
         run = await app.start(pipeline)
-        await asyncio.wait_for(said.wait(), PATIENCE)
-        if how == "of the run":
+        await asyncio.wait_for(waiting.wait(), PATIENCE)
+        if budget == "of the run":
             await app.cairn.runs.set_budget(run, Budget(max_calls=4), actor=ADMIN)
         else:
             await app.cairn.pipelines.update(pipeline, {"budget": {"max_calls": 4}}, actor=ADMIN)
-        heard.set()
+        resume.set()
         paused = await app.until_run(run, "paused")
         assert (paused.usage.calls, "4 calls" in (paused.over_budget or "")) == (4, True)
 
 
-async def test_a_month_bounds_all_runs_of_a_pipeline(app: App) -> None:
+async def test_a_monthly_budget_applies_to_all_runs_of_a_pipeline(app: App) -> None:
     with talking(app.cairn, script(2)):
         budget = {"max_calls": 10, "per_month": {"max_calls": 3}}
         pipeline = await app.pipeline(step("talk"), budget=budget)
@@ -172,24 +174,24 @@ async def test_a_month_bounds_all_runs_of_a_pipeline(app: App) -> None:
 
 
 async def test_cost_sums_equal_the_calls(app: App) -> None:
-    """By call, execution, checkpoint, run, pipeline, model, purpose and day; unknown and simulated told apart."""
-    given: list[dict[str, Any]] = [
+    """For every grouping. Unpriced and simulated calls are counted separately."""
+    calls_of_a_cycle: list[dict[str, Any]] = [
         {"cost": CENT, "tokens": TokenUsage(100, 20, 40, 5)},
         {"cost": None, "tokens": TokenUsage(7, 3), "model": "fake:unpriced"},
         {"cost": Decimal(0), "is_simulated": True, "model": "simulated:default", "purpose": Purpose.JUDGE},
     ]
-    kinds = itertools.cycle(given)
+    cycle = itertools.cycle(calls_of_a_cycle)
 
     async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(1, 7):
             at = AT.replace(day=number)
-            await conversation.save(answered(number=number, at=at, **next(kinds)))
+            await conversation.save(answered(number=number, at=at, **next(cycle)))
         return produced(work)
 
     with talking(app.cairn, talk):
         pipeline = await app.pipeline(step("talk"), step("talk_more"))
         first, second = await app.done(pipeline), await app.done(pipeline, test=True)
-        await app.roll_back(first, 0)  # what is taken away was paid for all the same
+        await app.roll_back(first, 0)  # archived work counts, too
         await app.until_run(first, "completed")
     each = usage(
         calls=6,
@@ -203,10 +205,10 @@ async def test_cost_sums_equal_the_calls(app: App) -> None:
         simulated_tokens=240,
         seconds=9.0,
     )
-    queries, plain = app.cairn.cost_queries, each.model_dump()
+    queries, fields = app.cairn.cost_queries, each.model_dump()
 
     def times(number: int) -> Usage:
-        return Usage(**{name: round(value * number, 6) for name, value in plain.items()})
+        return Usage(**{name: round(value * number, 6) for name, value in fields.items()})
 
     executions = app.cairn.execution_queries.list_executions(first, True, 50, None).items
     assert [e.usage for e in executions] == [each] * 3
@@ -214,13 +216,17 @@ async def test_cost_sums_equal_the_calls(app: App) -> None:
     runs = app.cairn.run_queries.list_runs(RunFilter(include_tests=True), 500, None).items
     listed = {run.run_id: run.usage for run in runs}
     assert (listed[first], listed[second]) == (times(3), times(2))
-    for by, keys in {
+    for group_by, keys in {
         "execution": {e.execution_id: "talk" if e.checkpoint_key == "talk" else "talk_more" for e in executions},
         "model": {model: model for model in ("fake:large", "fake:unpriced", "simulated:default")},
         "purpose": {"work": "work", "judge": "judge"},
     }.items():
-        costs = queries.get_run_costs(first, CostQuery(by, 50, None))
-        assert (costs.group_by, costs.total, {line.key: line.name for line in costs.items}) == (by, times(3), keys)
+        costs = queries.get_run_costs(first, CostQuery(group_by, 50, None))
+        assert (costs.group_by, costs.total, {line.key: line.name for line in costs.items}) == (
+            group_by,
+            times(3),
+            keys,
+        )
         _check_sum(costs.total, [line.usage for line in costs.items])
     calls = queries.get_run_costs(first, CostQuery("call", 50, None)).items
     assert len(calls) == 18
@@ -235,16 +241,16 @@ async def test_cost_sums_equal_the_calls(app: App) -> None:
     days = [*by_day.items, *rest.items]
     assert [line.key for line in days] == [f"2026-03-0{n}" for n in (6, 5, 4, 3, 2, 1)]
     _check_sum(by_day.total, [line.usage for line in days])
-    some = DateRange(date(2026, 3, 2), date(2026, 3, 3))
-    assert queries.get_pipeline_costs(pipeline, CostQuery("checkpoint", 50, None, some)).total.calls == 10
+    two_days = DateRange(date(2026, 3, 2), date(2026, 3, 3))
+    assert queries.get_pipeline_costs(pipeline, CostQuery("checkpoint", 50, None, two_days)).total.calls == 10
     everything = queries.get_costs(CostQuery("pipeline", 500, None, DateRange(date(2026, 3, 1), date(2026, 3, 6))))
     assert {line.key: line.usage for line in everything.items}[pipeline] == times(5)
-    dearest = queries.get_run_costs(first, CostQuery("model", 50, None)).items
-    assert [line.key for line in dearest] == ["fake:large", "simulated:default", "fake:unpriced"]
-    assert [line.usage.cost_usd for line in dearest] == [0.06, 0.0, None]
+    by_cost = queries.get_run_costs(first, CostQuery("model", 50, None)).items
+    assert [line.key for line in by_cost] == ["fake:large", "simulated:default", "fake:unpriced"]
+    assert [line.usage.cost_usd for line in by_cost] == [0.06, 0.0, None]
 
 
-async def test_a_bill_outlives_a_test_run(app: App) -> None:
+async def test_the_costs_of_a_deleted_test_run_are_kept(app: App) -> None:
     with talking(app.cairn, script(2)):
         pipeline = await app.pipeline(step("talk"))
         run = await app.done(pipeline, test=True)
@@ -254,30 +260,30 @@ async def test_a_bill_outlives_a_test_run(app: App) -> None:
     await retention._remove_test(await _row(app, run))  # pyright: ignore[reportPrivateUsage]
     (line,) = app.cairn.cost_queries.get_pipeline_costs(pipeline, CostQuery("run", 50, None)).items
     assert (line.key, line.name, line.usage.calls) == (run, mentions("test"), 2)
-    said = sa.select(sa.func.count()).where(t.messages.c.run_id == run)
-    assert app.cairn.database.read(lambda c: c.execute(said).scalar_one()) == 0
+    message_count = sa.select(sa.func.count()).where(t.messages.c.run_id == run)
+    assert app.cairn.database.read(lambda c: c.execute(message_count).scalar_one()) == 0
 
 
 @pytest.mark.parametrize("mode", ["sequential", "parallel"])
-async def test_agents_stop_at_a_budget_and_go_on_with_a_higher_one(app: App, mode: str) -> None:
-    """With the real runner, alone or in parallel; stored answers are not requested again."""
+async def test_agents_stop_at_a_budget_and_continue_after_it_is_raised(app: App, mode: str) -> None:
+    """Stored answers are not requested again."""
     app.models.current = models = FakeModels(lambda request: f"Answer {request.number}.")
     team = agents("team", discussion_mode=mode, max_turns=2) | {"outputs": ["team.md"]}
     run = await app.start(await app.pipeline(team, budget={"max_calls": 1}))
     paused = await app.until_run(run, "paused")
     assert 1 <= paused.usage.calls == len(models.requests)
     assert paused.over_budget == mentions("1 call")
-    before = said(app, run)
+    before = messages(app, run)
     await app.cairn.runs.set_budget(run, Budget(max_calls=100), actor=ADMIN)
     await app.cairn.runs.resume(run, actor=ADMIN)
     done = await app.until_run(run, "completed")
-    after = said(app, run)
+    after = messages(app, run)
     assert after[: len(before)] == before
     answers = [message for message in after if message.model is not None]
     assert done.usage.calls == len(answers) == len(models.requests)
 
 
-def said(app: App, run: str) -> list[Message]:
+def messages(app: App, run: str) -> list[Message]:
     execution = app.execution(run, "team").execution_id
     return app.cairn.conversation_queries.list_messages(execution, MessageFilter(), ADMIN, 500, None).items
 

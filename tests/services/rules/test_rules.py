@@ -1,4 +1,4 @@
-"""Rules: versions with authors, concurrent changes, the watched file, emergency stops as events."""
+"""Versions of rules, concurrent changes, emergency stops and the rules file."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from tests.services.rule_files import rule
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
-NOBODY = "00000000-0000-4000-8000-000000000000"
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
 ASK = (
     "checkpoints: [{ name: Ask, trigger: { kind: start, custom_field: { field: run.id, value: none } }, action: {} }]\n"
 )
 APPROVE = ASK.replace("action: {}", "action: { auto_approve: true, rollout_percentage: 25 }").replace("Ask", "Approve")
 
 
-def told(app: App, *types: str) -> list[tuple[str, str, dict[str, object]]]:
+def global_events(app: App, *types: str) -> list[tuple[str, str, dict[str, object]]]:
     """Global events of these types, oldest first."""
-    found = app.cairn.event_queries.list_events(EventFilter(types=types), 500, None).items
-    return [(event.event_type, event.actor, event.metadata) for event in reversed(found) if event.pipeline_id is None]
+    events = app.cairn.event_queries.list_events(EventFilter(types=types), 500, None).items
+    return [(event.event_type, event.actor, event.metadata) for event in reversed(events) if event.pipeline_id is None]
 
 
-async def test_every_version_is_kept(app: App) -> None:
+async def test_every_version_is_stored(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     read = app.cairn.rule_queries
     empty = read.current(pipeline)
@@ -55,7 +55,7 @@ async def test_every_version_is_kept(app: App) -> None:
     ]
 
 
-async def test_what_is_in_force_is_shown(app: App) -> None:
+async def test_active_rules_are_summarized(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     await rule(app, APPROVE, pipeline)
     shown = app.cairn.rule_queries.current(pipeline)
@@ -73,7 +73,7 @@ async def test_what_is_in_force_is_shown(app: App) -> None:
     ]
 
 
-async def test_wrong_rules_change_nothing(app: App) -> None:
+async def test_invalid_rules_change_nothing(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     await rule(app, ASK, pipeline)
     with pytest.raises(DefinitionError) as caught:
@@ -82,7 +82,7 @@ async def test_wrong_rules_change_nothing(app: App) -> None:
     assert app.cairn.rule_queries.current(pipeline).revision == 1
 
 
-async def test_who_comes_late_is_told(app: App) -> None:
+async def test_a_change_based_on_an_old_revision_is_rejected(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     rules = app.cairn.rules
     assert (await rules.save(pipeline, ASK, if_match=0, actor=ADMIN)).revision == 1
@@ -91,31 +91,31 @@ async def test_who_comes_late_is_told(app: App) -> None:
     assert caught.value.current == 1
 
 
-async def test_of_what_is_not_there(app: App) -> None:
+async def test_unknown_scopes_revisions_and_approvals_are_not_found(app: App) -> None:
     with pytest.raises(NotFound):
-        await rule(app, ASK, NOBODY)
+        await rule(app, ASK, UNKNOWN)
     with pytest.raises(NotFound):
-        app.cairn.rule_queries.current(NOBODY)
+        app.cairn.rule_queries.current(UNKNOWN)
     with pytest.raises(NotFound):
         app.cairn.rule_queries.version(GLOBAL, 99_999)
     with pytest.raises(NotFound):
-        app.cairn.rule_queries.explain(NOBODY)
+        app.cairn.rule_queries.explain(UNKNOWN)
     pipeline = await app.pipeline(step("count"))
     await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
     with pytest.raises(CommandRefused):
         await rule(app, ASK, pipeline)
 
 
-async def test_more_approvers_than_exist(app: App) -> None:
+async def test_a_rule_cannot_require_more_approvers_than_exist(app: App) -> None:
     rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, app.folder / "x", lambda c, people: 1)
-    wants_two = ASK.replace("action: {}", "action: { require_approval_count: 2 }")
+    requires_two = ASK.replace("action: {}", "action: { require_approval_count: 2 }")
     pipeline = await app.pipeline(step("count"))
     with pytest.raises(DefinitionError, match=r"\b2\b.*\b1\b"):
-        await rules.save(pipeline, wants_two, actor=ADMIN)
+        await rules.save(pipeline, requires_two, actor=ADMIN)
     assert (await rules.save(pipeline, ASK, actor=ADMIN)).revision == 1
 
 
-async def test_stops_are_told_and_kept(app: App) -> None:
+async def test_emergency_stops_are_stored_and_recorded_as_events(app: App) -> None:
     rules, read = app.cairn.rules, app.cairn.rule_queries
     boss = Actor("boss", frozenset({"admin"}))
     with pytest.raises(InvalidInput):
@@ -130,21 +130,25 @@ async def test_stops_are_told_and_kept(app: App) -> None:
         False,
     ]
     shown = read.current(GLOBAL).emergency_stop
-    assert shown == first.model_copy(update={"reason": "a bad model"})  # who stopped it, and when, stay
+    assert shown == first.model_copy(update={"reason": "a bad model"})  # the user and the time are unchanged
     assert [await rules.stop(False, "all well", actor=boss), await rules.stop(False, "", actor=boss)] == [True, False]
     assert [(s.stopped, s.reason) for s in read.stops(2, None).items] == [(False, "all well"), (True, "a bad model")]
     assert len(read.stops(500, None).items) == before + 2
-    assert told(app, "emergency_stop_enabled", "emergency_stop_reason_updated", "emergency_stop_lifted")[-3:] == [
+    assert global_events(app, "emergency_stop_enabled", "emergency_stop_reason_updated", "emergency_stop_lifted")[
+        -3:
+    ] == [
         ("emergency_stop_enabled", "boss", {"reason": "odd"}),
         ("emergency_stop_reason_updated", "other", {"reason": "a bad model", "earlier_reason": "odd"}),
         ("emergency_stop_lifted", "boss", {"reason": "all well"}),
     ]
 
 
-async def test_people_who_have_gone_since_are_told(app: App) -> None:
-    """Also for a rule that was saved long ago."""
+async def test_the_doctor_reports_rules_without_enough_approvers(app: App) -> None:
+    """Also for rules saved before the approvers were removed."""
     pipeline = await app.pipeline(step("count"))
-    rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, app.folder / "x")  # counts nobody
+    rules = RuleService(
+        app.cairn.database, app.cairn.clock, app.cairn.hub, app.folder / "x"
+    )  # does not check approvers
     await rules.save(pipeline, ASK.replace("action: {}", "action: { approvers: somebody who left }"), actor=ADMIN)
     diagnosis = await app.cairn.doctor.examine()
     [found] = [one for one in diagnosis.findings if one.what == "rules" and pipeline in one.detail]
@@ -152,26 +156,26 @@ async def test_people_who_have_gone_since_are_told(app: App) -> None:
     await rule(app, "", pipeline)
 
 
-# ---- the file --------------------------------------------------------------------------------------------------
+# Rules file
 def file_of(app: App) -> Path:
     return app.cairn.rules.file.path
 
 
-async def test_a_file_comes_into_force_and_follows(app: App) -> None:
-    """A change on disk becomes a version by `file` within a second; what is saved elsewhere is written to it."""
+async def test_the_file_and_the_database_are_synced_in_both_directions(app: App) -> None:
+    """An edit becomes a version with the author `file`. Rules saved elsewhere are written to the file."""
     path, read = file_of(app), app.cairn.rule_queries
     path.write_text(ASK)
     await app.until(lambda: read.current(GLOBAL).text == ASK)
     found = read.current(GLOBAL)
     assert (found.author, found.file and found.file.faults) == ("file", [])
-    assert told(app, "rules_updated")[-1][:2] == ("rules_updated", "file")
+    assert global_events(app, "rules_updated")[-1][:2] == ("rules_updated", "file")
     await rule(app, APPROVE)
     assert path.read_text() == APPROVE
     await rule(app, "")
     assert path.read_text() == ""
 
 
-async def test_a_wrong_file_changes_nothing_and_is_told(app: App) -> None:
+async def test_an_invalid_file_changes_nothing_and_is_reported(app: App) -> None:
     path, read = file_of(app), app.cairn.rule_queries
     await rule(app, ASK)
     path.write_text("checkpoints:\n  - name: 5\n")
@@ -186,12 +190,12 @@ async def test_a_wrong_file_changes_nothing_and_is_told(app: App) -> None:
     assert ("warning", mentions(path)) in [
         (found.verdict, found.remedy) for found in diagnosis.findings if found.what == "rules"
     ]
-    await rule(app, "")  # what is saved replaces what was wrong, which is kept beside it
+    await rule(app, "")  # saved rules replace the invalid file, which is renamed
     assert (path.read_text(), path.with_name("rules.refused.yaml").read_text()) == ("", "checkpoints:\n  - name: 5\n")
     assert faults() is None
 
 
-async def test_a_file_that_cannot_be_read_is_told(app: App) -> None:
+async def test_an_unreadable_file_is_reported(app: App) -> None:
     path = file_of(app)
     await rule(app, ASK)
     path.write_bytes(b"\xff\xfe")
@@ -203,8 +207,8 @@ async def test_a_file_that_cannot_be_read_is_told(app: App) -> None:
     assert (path.read_text(), app.cairn.rules.file.errors) == ("", ())
 
 
-async def test_a_file_that_was_taken_away_is_no_change(app: App) -> None:
-    """Rules are taken away by saving none, not by losing a file."""
+async def test_a_deleted_file_changes_nothing(app: App) -> None:
+    """To remove rules, save an empty text."""
     await rule(app, ASK)
     file_of(app).unlink()
     await app.cairn.rules.file.sync()
@@ -214,8 +218,8 @@ async def test_a_file_that_was_taken_away_is_no_change(app: App) -> None:
     assert file_of(app).read_text() == ""
 
 
-async def test_a_file_edited_while_nobody_looked(app: App, tmp_path: Path) -> None:
-    """At a start: what the file had in common with the database tells which of them has moved."""
+async def test_changes_made_while_the_server_was_stopped_are_synced_at_the_start(app: App, tmp_path: Path) -> None:
+    """The last common text tells whether the file or the database has changed."""
     cairn, path = app.cairn, tmp_path / "rules.yaml"
 
     def start() -> RuleService:
@@ -223,16 +227,16 @@ async def test_a_file_edited_while_nobody_looked(app: App, tmp_path: Path) -> No
 
     await rule(app, ASK)
     await start().file.sync()
-    assert path.read_text() == ASK  # a folder that has no file gets one
+    assert path.read_text() == ASK  # a missing file is written
     path.write_text(APPROVE)
     await start().file.sync()
     assert cairn.rule_queries.current(GLOBAL).text == APPROVE
-    await rule(app, "")  # a server that ended before the file could follow
+    await rule(app, "")  # the server stopped before it could write the file
     await start().file.sync()
     assert path.read_text() == ""
 
 
-async def test_a_link_is_followed(app: App, tmp_path: Path) -> None:
+async def test_a_symbolic_link_is_followed(app: App, tmp_path: Path) -> None:
     (tmp_path / "repository").mkdir()
     real, link = tmp_path / "repository" / "rules.yaml", tmp_path / "rules.yaml"
     real.write_text(ASK)
@@ -244,8 +248,7 @@ async def test_a_link_is_followed(app: App, tmp_path: Path) -> None:
     assert (real.read_text(), link.is_symlink()) == ("", True)
 
 
-async def test_a_folder_that_cannot_be_written_to(app: App, tmp_path: Path) -> None:
-    """The rules hold all the same."""
+async def test_rules_can_be_saved_if_the_file_cannot_be_written(app: App, tmp_path: Path) -> None:
     rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, tmp_path / "gone" / "rules.yaml")
     assert (await rules.save(GLOBAL, dedent(ASK), actor=ADMIN)).changed
     assert (await rules.save(GLOBAL, "", actor=ADMIN)).changed

@@ -39,6 +39,6 @@ def test_wilson_intervals_match_the_literature(count: int, total: int, low: floa
     ],
 )
 def test_the_final_decision_of_users(status: str, is_modified: bool, decision: str | None) -> None:
-    """A timeout is no decision, and approving a modified action is no agreement."""
+    """A timeout is not a decision, and approving a modified action is not an agreement."""
     assert user_decision(status, is_modified) == decision
     assert agrees(decision or "") is (decision == "approved")
