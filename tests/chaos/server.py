@@ -1,4 +1,4 @@
-"""A real `cairn serve`, started and killed as its user's machine would."""
+"""A real `cairn serve` process that tests start, stop and kill."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ TOKEN = "chaos"
 
 
 class Server:
-    """One data folder, and the processes that serve it one after the other."""
+    """A data folder and the current server process on it."""
 
     def __init__(self, folder: Path, is_prepared: bool = True, /, **environment: str) -> None:
-        """Prepared, its first start finds a migrated database."""
+        """If prepared, the folder already has a migrated database."""
         self.folder = folder
         self.data = folder / "data"
         self.process: CairnProcess | None = None
@@ -46,23 +46,23 @@ class Server:
     def spawn(self) -> CairnProcess:
         port = _free_port()
         self.address = f"http://127.0.0.1:{port}"
-        words = ("serve", "--port", str(port), "--data-dir", str(self.data))
+        arguments = ("serve", "--port", str(port), "--data-dir", str(self.data))
         with self._log.open("a") as log:
-            self.process = CairnProcess(words, self._environment, stderr=log)
+            self.process = CairnProcess(arguments, self._environment, stderr=log)
         return self.process
 
     def start(self) -> None:
-        """Spawn it and wait until it answers."""
+        """Start the process and wait until it accepts requests."""
         for line in self.spawn().stdout:
             if "#token=" in line:
                 return
-        raise AssertionError(f"the server did not start:\n{self.last_words()}")
+        raise AssertionError(f"the server did not start:\n{self.log_tail()}")
 
-    def last_words(self) -> str:
+    def log_tail(self) -> str:
         return self._log.read_text()[-3000:]
 
     def kill(self) -> None:
-        """As the kernel does when memory runs out: at once, with nothing said."""
+        """Kill the process with SIGKILL, as the kernel does when memory runs out."""
         if self.process is not None:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
@@ -70,20 +70,20 @@ class Server:
             self.process = None
 
     def stop(self) -> int:
-        """As a person does."""
+        """Stop the process with Ctrl-C. Returns the exit code."""
         assert self.process is not None
         self.process.send_signal(signal.SIGINT)
-        return self.ended()
+        return self.wait_for_exit()
 
-    def ended(self) -> int:
+    def wait_for_exit(self) -> int:
         assert self.process is not None
         code = self.process.wait(timeout=PATIENCE)
         self.process.close()
         self.process = None
         return code
 
-    def ask(self, method: str, path: str, body: Any = None, *, seconds: float = 30) -> tuple[int, bytes]:
-        """The status and the content of the answer, whatever it says."""
+    def request(self, method: str, path: str, body: Any = None, *, seconds: float = 30) -> tuple[int, bytes]:
+        """Send a request. Returns the status and the body, even of an error."""
         request = urllib.request.Request(
             self.address + path,
             method=method,
@@ -97,11 +97,11 @@ class Server:
             return error.code, error.read()
 
     def call(self, method: str, path: str, body: Any = None, *, expect: int | None = None) -> Any:
-        status, data = self.ask(method, path, body)
+        status, data = self.request(method, path, body)
         assert expect is None or status == expect, f"{method} {path}: {status} {data[:500]!r}"
         return json.loads(data) if data else None
 
-    def until_run_is(self, run_id: str, status: str, seconds: float = 60) -> dict[str, Any]:
+    def wait_for_run(self, run_id: str, status: str, seconds: float = 60) -> dict[str, Any]:
         deadline = time.monotonic() + seconds
         while True:
             run: dict[str, Any] = self.call("GET", f"/api/runs/{run_id}", expect=200)

@@ -1,5 +1,8 @@
-"""Many hands at once on the same runs, and a server that is killed meanwhile. Everything is answered, the trail
-holds, the files are those of the database, and nothing of Cairn's own is taken for a user's."""
+"""Concurrent users on the same runs, while the server is killed.
+
+All requests get a response, the event chains are intact, the files equal the database, and none of Cairn's own files
+is mistaken for a user's.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from tests.chaos.concurrent_users import Hands
+from tests.chaos.concurrent_users import ConcurrentUsers
 from tests.chaos.server import Server
 from tests.effort import effort, seed
 from tests.isolation import PATIENCE
 from tests.runners.script_samples import until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.prove, pytest.mark.timeout(3600)]
-HANDS = 6
-REQUESTS = 400  # from one kill to the next
+USERS = 6
+REQUESTS = 400  # between two kills
 
 
 @pytest.fixture
@@ -29,21 +32,21 @@ def server(tmp_path: Path) -> Iterator[Server]:
     server.kill()
 
 
-def perhaps(key: str, seconds: float = 0.05, fails: float = 0.0, **more: Any) -> dict[str, Any]:
+def perhaps(key: str, seconds: float = 0.05, fails: float = 0.0, **count: Any) -> dict[str, Any]:
     config = {"function": "chaos.perhaps", "parameters": {"seconds": seconds, "fails": fails}}
     retries = {"max_auto_retries": 1, "retry_delay_seconds": 0}
     return {
         "key": key,
         "execution": {"mode": "function", "function_config": config, "retry_config": retries},
-        **more,
+        **count,
     }
 
 
 PIPELINES = {
-    "By itself": [perhaps("first"), perhaps("second", fails=0.2), perhaps("third", 0.5)],
+    "Automatic": [perhaps("first"), perhaps("second", fails=0.2), perhaps("third", 0.5)],
     "Approved": [perhaps("first", approve="both"), perhaps("second", approve="complete"), perhaps("third")],
-    "Filled in": [perhaps("first"), {"key": "second", "form": ["text"], "approve": "complete"}, perhaps("third")],
-    "Side by side": [
+    "Form": [perhaps("first"), {"key": "second", "form": ["text"], "approve": "complete"}, perhaps("third")],
+    "Parallel": [
         perhaps("first"),
         perhaps("second", 0.3, needs=["first"]),
         perhaps("third", 0.3, needs=["first"], fails=0.2),
@@ -52,47 +55,52 @@ PIPELINES = {
 }
 
 
-def test_many_hands_and_a_server_that_is_killed(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+def test_concurrent_users_while_the_server_is_killed(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     server.start()
     definitions = [
         {"pipeline_name": name, "config": {"auto_advance": name != "Approved"}, "checkpoints": checkpoints}
         for name, checkpoints in PIPELINES.items()
     ]
-    made = {server.call("POST", "/api/pipelines", each, expect=201)["pipeline_id"]: each for each in definitions}
-    hands = Hands(server, made)
-    with hands.at_work(HANDS, seed()):
+    pipelines = {
+        server.call("POST", "/api/pipelines", definition, expect=201)["pipeline_id"]: definition
+        for definition in definitions
+    }
+    users = ConcurrentUsers(server, pipelines)
+    with users.acting(USERS, seed()):
         for _ in range(effort().soak_kills):
-            until_answered(hands, REQUESTS)
+            wait_for_requests(users, REQUESTS)
             server.kill()
             server.start()
-        until_answered(hands, REQUESTS)
-    for pipeline in made:
+        wait_for_requests(users, REQUESTS)
+    for pipeline in pipelines:
         server.call("POST", f"/api/pipelines/{pipeline}/restore")
-    until_nothing_is_at_work(server)
+    wait_until_idle(server)
     with capsys.disabled():
-        print(f"\n{HANDS} hands, {effort().soak_kills} kills: {dict(sorted(hands.answers.items()))}")  # noqa: T201
-    assert hands.faults == []
-    assert min(hands.answers[200], hands.answers[201], hands.answers[409]) > 20
+        print(f"\n{USERS} users, {effort().soak_kills} kills: {dict(sorted(users.responses.items()))}")  # noqa: T201
+    assert users.errors == []
+    assert min(users.responses[200], users.responses[201], users.responses[409]) > 20
     for run in runs(server):
         assert server.call("GET", f"/api/events/verify?run_id={run}", expect=200)["valid"]
     assert server.stop() == 0
-    diagnosis = server.doctor()
-    assert diagnosis.returncode == 0, diagnosis.stdout
+    doctor = server.doctor()
+    assert doctor.returncode == 0, doctor.stdout
     assert workspaces(server) == expected_workspaces(server)
-    assert not list(server.data.glob("pipelines/*/.archived/drift_*")), "nothing of Cairn's own is taken for a user's"
+    assert not list(server.data.glob("pipelines/*/.archived/drift_*")), (
+        "a file of Cairn's own was mistaken for a user's"
+    )
     assert " ERROR " not in (server.folder / "server.log").read_text()
 
 
-def until_answered(hands: Hands, more: int) -> None:
-    least = hands.answers.total() + more
-    until(lambda: hands.faults or hands.answers.total() >= least, 10 * PATIENCE)
+def wait_for_requests(users: ConcurrentUsers, count: int) -> None:
+    target = users.responses.total() + count
+    until(lambda: users.errors or users.responses.total() >= target, 10 * PATIENCE)
 
 
 def runs(server: Server) -> list[str]:
     return [row[0] for row in rows(server, "SELECT run_id FROM pipeline_runs")]
 
 
-def until_nothing_is_at_work(server: Server, seconds: float = 60) -> None:
+def wait_until_idle(server: Server, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     at_work = "SELECT execution_id FROM checkpoint_executions WHERE state = 'working'"
     while found := rows(server, at_work):

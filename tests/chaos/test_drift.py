@@ -1,4 +1,4 @@
-"""Changes of the folders while the server is stopped are found at the next start, and nothing is lost."""
+"""Changes in the folders while the server is stopped are repaired at the next start, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def completed_run(server: Server) -> Path:
-    """A run of three steps that has come to its end; the answer is its pipeline's folder."""
+    """Complete a run with three checkpoints. Returns the pipeline's folder."""
     steps = [
         {
             "key": f"step_{number}",
@@ -36,12 +36,12 @@ def completed_run(server: Server) -> Path:
     document = {"pipeline_name": "Drifts", "config": {"auto_advance": True}, "checkpoints": steps}
     pipeline_id = server.call("POST", "/api/pipelines", document, expect=201)["pipeline_id"]
     run_id = server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
-    server.until_run_is(run_id, "completed")
+    server.wait_for_run(run_id, "completed")
     return server.data / "pipelines" / pipeline_id
 
 
 def drift_report(server: Server) -> dict[str, Any]:
-    """What the first scan after the start has found."""
+    """The result of the first scan after the start."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         if report := server.call("GET", "/api/health", expect=200)["drift"]:
@@ -56,15 +56,15 @@ def contents(root: Path) -> dict[str, bytes]:
     }
 
 
-def test_files_that_were_changed_deleted_and_added_while_stopped(server: Server) -> None:
+def test_files_changed_deleted_and_added_while_stopped_are_repaired(server: Server) -> None:
     server.start()
     root = completed_run(server)
     assert server.stop() == 0
     before = contents(root)
     first, second, third = sorted((root / "runs/v1").glob("*/outputs/*.json"))
-    first.write_text("somebody's own words")
+    first.write_text("changed by a user")
     second.unlink()
-    added = third.parent / "notes of mine.txt"
+    added = third.parent / "my notes.txt"
     added.write_text("keep me")
     (root / "runs/latest").unlink()
     assert server.doctor().returncode == 1
@@ -74,13 +74,13 @@ def test_files_that_were_changed_deleted_and_added_while_stopped(server: Server)
     assert (report["repaired"] >= 2, report["moved_aside"]) == (True, 2)
     assert contents(root) == before
     assert (root / "runs/latest").resolve() == (root / "runs/v1").resolve()
-    kept = {path.name: path.read_text() for path in (root / ".archived").glob("drift_*/**/*") if path.is_file()}
-    assert kept == {first.name: "somebody's own words", added.name: "keep me"}
+    moved_aside = {path.name: path.read_text() for path in (root / ".archived").glob("drift_*/**/*") if path.is_file()}
+    assert moved_aside == {first.name: "changed by a user", added.name: "keep me"}
     assert server.stop() == 0
     assert server.doctor().returncode == 0
 
 
-def test_a_folder_that_is_gone_is_written_again(server: Server) -> None:
+def test_a_missing_folder_is_written_again(server: Server) -> None:
     server.start()
     root = completed_run(server)
     assert server.stop() == 0

@@ -1,4 +1,4 @@
-"""A run continues after any number of kills at any moment; nothing is lost or counted twice."""
+"""A run continues after any number of kills at any time. Nothing is lost or counted twice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.effort import chance, effort
 from tests.runners.script_samples import until
 
 STEP = 0.12  # seconds
-DEATHS = Plan(()).max_interruptions  # that an attempt survives
+MAX_KILLS = Plan(()).max_interruptions  # that an attempt survives
 pytestmark = [pytest.mark.chaos, pytest.mark.prove, pytest.mark.timeout(3600)]
 
 
@@ -47,61 +47,61 @@ def pipeline(checkpoints: int) -> dict[str, object]:
     return {"pipeline_name": "Killed", "config": {"auto_advance": True}, "checkpoints": steps}
 
 
-def test_killed_again_and_again_during_a_run(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    """A kill comes after the work was dispatched again, and as long as the attempt survives it: nothing is a fault."""
-    kills, moments = effort().server_kills, chance("kills")
+def test_a_run_survives_repeated_kills(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """Kills the server only after the work was dispatched again, and no more often than an attempt survives."""
+    kills, rng = effort().server_kills, chance("kills")
     checkpoints = max(20, kills)
     server.start()
     pipeline_id = server.call("POST", "/api/pipelines", pipeline(checkpoints), expect=201)["pipeline_id"]
     run_id = server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
-    watched, hits, booting = Watched(server.data / "cairn.db", run_id), 0, 0
+    watcher, hits, booting = RunWatcher(server.data / "cairn.db", run_id), 0, 0
     for _ in range(kills):
-        if server.process is None and watched.deaths < DEATHS - 1 and moments.random() < 0.2:
-            server.spawn()  # killed also while it starts: repair, recovery
-            time.sleep(moments.uniform(0.0, 0.5))
+        if server.process is None and watcher.interruptions < MAX_KILLS - 1 and rng.random() < 0.2:
+            server.spawn()  # and kill it while it starts, during repair and recovery
+            time.sleep(rng.uniform(0.0, 0.5))
             booting += 1
         else:
             if server.process is None:
                 server.start()
-            watched.until_dispatched()
-            if watched.deaths == DEATHS:
-                watched.until_next()
-            time.sleep(moments.uniform(0.0, 2 * STEP))
+            watcher.until_dispatched()
+            if watcher.interruptions == MAX_KILLS:
+                watcher.until_next()
+            time.sleep(rng.uniform(0.0, 2 * STEP))
         server.kill()
-        watched.look()
-        hits += watched.working is not None
+        watcher.look()
+        hits += watcher.working is not None
     (server.folder / "go").touch()
     server.start()
-    run = server.until_run_is(run_id, "completed")
+    run = server.wait_for_run(run_id, "completed")
     with capsys.disabled():
         print(f"\n{kills} kills, {hits} hit an execution in progress, {booting} a start")  # noqa: T201
     assert hits >= kills // 2
     check(server, run, checkpoints)
 
 
-class Watched:
-    """What the database says of a run, whether a server is there or not."""
+class RunWatcher:
+    """Reads the state of a run from the database, with or without a server."""
 
     def __init__(self, database: Path, run_id: str) -> None:
         self._database = database
         self._run_id = run_id
         self.dispatches = 0  # of all executions
-        self.working: str | None = None  # the execution that was carried out when it was last looked at
-        self.deaths = 0  # that its attempt has survived
+        self.working: str | None = None  # the execution in progress at the last look
+        self.interruptions = 0  # of its attempt
 
     def look(self) -> None:
-        self.dispatches, self.working, self.deaths = self._read()
+        self.dispatches, self.working, self.interruptions = self._read()
 
     def until_dispatched(self) -> None:
-        """Something is carried out that was not yet, or again."""
-        before = self.dispatches
-        until(lambda: self._read()[0] > before and self._read()[1] is not None)
+        """Wait until an execution was dispatched, for the first time or again."""
+        previous = self.dispatches
+        until(lambda: self._read()[0] > previous and self._read()[1] is not None)
         self.look()
 
     def until_next(self) -> None:
-        """What is carried out is another execution."""
-        before = self.working
-        until(lambda: self._read()[1] not in (before, None))
+        """Wait until another execution is in progress."""
+        previous = self.working
+        until(lambda: self._read()[1] not in (previous, None))
         self.look()
 
     def _read(self) -> tuple[int, str | None, int]:
@@ -138,7 +138,7 @@ def check(server: Server, run: dict[str, object], checkpoints: int) -> None:
     assert {name: counts[name] for name in expected} == expected
     assert server.call("GET", f"/api/events/verify?run_id={run_id}", expect=200)["valid"]
     assert server.stop() == 0
-    diagnosis = server.doctor()
-    assert diagnosis.returncode == 0, diagnosis.stdout
+    doctor = server.doctor()
+    assert doctor.returncode == 0, doctor.stdout
     assert not list(root.glob(".temp/exec_*"))
-    assert not list(root.glob(".archived/drift_*")), "nothing of Cairn's own is taken for a user's"
+    assert not list(root.glob(".archived/drift_*")), "a file of Cairn's own was mistaken for a user's"

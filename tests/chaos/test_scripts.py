@@ -23,7 +23,7 @@ import os, subprocess, sys, time
 
 def main(ctx):
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    (ctx.workspace / f"begun_{ctx.attempt}_{time.monotonic_ns()}").touch()
+    (ctx.workspace / f"started_{ctx.attempt}_{time.monotonic_ns()}").touch()
     time.sleep(1.5)
     ctx.stage("value.json", {"n": len(list(ctx.workspace.iterdir()))})
 """
@@ -44,22 +44,22 @@ def stage(many: int, source: str, output: str) -> dict[str, Any]:
     return {"pipeline_name": "Many", "config": {"auto_advance": True}, "checkpoints": checkpoints}
 
 
-def begun(server: Server) -> int:
-    return len(list((server.data / "pipelines").glob("*/.temp/*/workspace/begun_*")))
+def started_scripts(server: Server) -> int:
+    return len(list((server.data / "pipelines").glob("*/.temp/*/workspace/started_*")))
 
 
-def test_the_server_killed_while_ten_scripts_run(server: Server) -> None:
+def test_a_kill_while_ten_scripts_run(server: Server) -> None:
     server.start()
     pipeline_id = server.call("POST", "/api/pipelines", stage(TEN, SLOW, "value.json"), expect=201)["pipeline_id"]
     run_id = server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
-    until(lambda: begun(server) == TEN, 30)
+    until(lambda: started_scripts(server) == TEN, 30)
     assert server.process is not None
     pid = server.process.pid
     assert len(alive("", pid)) >= 2 * TEN
     server.kill()
-    until(lambda: not alive("", pid))  # nobody is left to end them: they end by themselves
+    until(lambda: not alive("", pid))  # no server ends them: they end by themselves
     server.start()
-    server.until_run_is(run_id, "completed")
+    server.wait_for_run(run_id, "completed")
     assert server.process is not None
     pid = server.process.pid
     until(lambda: not alive("", pid))
@@ -71,7 +71,7 @@ def test_the_server_killed_while_ten_scripts_run(server: Server) -> None:
 
 
 @pytest.mark.prove
-def test_many_queued_scripts_leave_the_api_quick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_api_stays_fast_with_many_queued_scripts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     server = Server(tmp_path)
     server.start()
     try:
@@ -82,15 +82,15 @@ def test_many_queued_scripts_leave_the_api_quick(tmp_path: Path, capsys: pytest.
         times: list[float] = []
         paths = (f"/api/runs/{run_id}", "/api/pipelines", "/api/approvals", f"/api/runs/{run_id}/checkpoints?limit=10")
         while (status := server.call("GET", f"/api/runs/{run_id}", expect=200)["status"]) != "completed":
-            assert status == "in_progress", server.last_words()
+            assert status == "in_progress", server.log_tail()
             for path in paths:
-                began = time.perf_counter()
+                started = time.perf_counter()
                 server.call("GET", path, expect=200)
-                times.append(time.perf_counter() - began)
+                times.append(time.perf_counter() - started)
                 time.sleep(0.01)
-        late = statistics.quantiles(times, n=20)[-1]
+        p95 = statistics.quantiles(times, n=20)[-1]
         with capsys.disabled():
-            print(f"\n{effort().queued_scripts} scripts queued: P95 of {len(times)} requests is {late * 1000:.0f} ms")  # noqa: T201
-        assert late < limit(0.1)
+            print(f"\n{effort().queued_scripts} scripts queued: P95 of {len(times)} requests is {p95 * 1000:.0f} ms")  # noqa: T201
+        assert p95 < limit(0.1)
     finally:
         server.kill()

@@ -1,4 +1,4 @@
-"""The pages of the documentation, and what stands in them."""
+"""The pages of the documentation and their code blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FENCE = re.compile(
 
 @dataclass(frozen=True)
 class Block:
-    """A piece of code in a page. `mark` is the word after its language."""
+    """A code block of a page. `mark` is the text after the language."""
 
     page: Path
     line: int
@@ -41,8 +41,8 @@ def read(page: Path) -> str:
 def blocks_of(page: Path) -> list[Block]:
     text = read(page)
     return [
-        Block(page, text.count("\n", 0, found.start()) + 1, found["language"], found["mark"], found["text"])
-        for found in _FENCE.finditer(text)
+        Block(page, text.count("\n", 0, match.start()) + 1, match["language"], match["mark"], match["text"])
+        for match in _FENCE.finditer(text)
     ]
 
 
@@ -51,5 +51,5 @@ def blocks(language: str) -> list[Block]:
 
 
 def prose(page: Path) -> str:
-    """The text without the pieces of code."""
+    """The text without code blocks."""
     return _FENCE.sub("", read(page))

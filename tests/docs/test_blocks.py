@@ -1,4 +1,4 @@
-"""What the pages show is right: definitions load, faults are told in these words, JSON is JSON, Python runs."""
+"""The code blocks of the docs are correct: definitions load, error messages are exact, JSON parses, Python runs."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tests.docs.pages import ROOT, Block, blocks, blocks_of, pages
 
 @pytest.fixture(scope="module")
 def functions() -> Iterator[frozenset[str]]:
-    """The names of Cairn's own functions, and of every function that a page or an example defines."""
+    """The names of Cairn's own functions and of the functions that pages and examples define."""
     importlib.import_module("cairn.runners.samples.functions")
     defined = FunctionRegistry()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cairn, "function", defined)
-        learn(ROOT / "examples" / "invoice_functions.py")
+        import_file(ROOT / "examples" / "invoice_functions.py")
         for block in blocks("python"):
             exec(compile(block.text, str(block), "exec"), {"__name__": block.page.stem})
         yield frozenset([*function, *defined])
 
 
-def learn(module: Path) -> None:
+def import_file(module: Path) -> None:
     """Import a module of functions from its file."""
     spec = importlib.util.spec_from_file_location(module.stem, module)
     assert spec is not None
@@ -39,11 +39,11 @@ def learn(module: Path) -> None:
 
 
 def definition(block: Block) -> str:
-    """The text of a whole definition; a single checkpoint gets a pipeline around it."""
+    """The text of a complete definition. A single checkpoint is put into a pipeline."""
     if block.mark != "checkpoint":
         return block.text
     indented = "".join(f"    {line}" if line.strip() else line for line in block.text.splitlines(keepends=True))
-    return f"pipeline_name: Around it\ncheckpoints:\n  -\n{indented}"
+    return f"pipeline_name: Wrapper\ncheckpoints:\n  -\n{indented}"
 
 
 @pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark in ("", "checkpoint")], ids=str)
@@ -53,14 +53,14 @@ def test_a_definition_loads(block: Block, functions: frozenset[str]) -> None:
 
 
 @pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark == "wrong"], ids=str)
-def test_a_wrong_definition_is_told_in_these_words(block: Block, functions: frozenset[str]) -> None:
-    """The text block that follows is the response."""
+def test_an_invalid_definition_has_the_shown_errors(block: Block, functions: frozenset[str]) -> None:
+    """The next block shows the errors."""
     document, positions = decode_yaml(block.text)
     with pytest.raises(DefinitionError) as error:
         load(document, positions=positions, functions=functions)
     on_page = blocks_of(block.page)
-    said = on_page[on_page.index(block) + 1]
-    assert (said.language, said.text.strip()) == ("text", str(error.value))
+    response = on_page[on_page.index(block) + 1]
+    assert (response.language, response.text.strip()) == ("text", str(error.value))
 
 
 @pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark == "rules"], ids=str)
@@ -69,16 +69,16 @@ def test_rules_load(block: Block) -> None:
 
 
 @pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark == "rules wrong"], ids=str)
-def test_wrong_rules_are_told_in_these_words(block: Block) -> None:
-    """The text block that follows is the response."""
+def test_invalid_rules_have_the_shown_errors(block: Block) -> None:
+    """The next block shows the errors."""
     with pytest.raises(RulesError) as error:
         load_rules(block.text)
     on_page = blocks_of(block.page)
-    said = on_page[on_page.index(block) + 1]
-    assert (said.language, said.text.strip()) == ("text", str(error.value))
+    response = on_page[on_page.index(block) + 1]
+    assert (response.language, response.text.strip()) == ("text", str(error.value))
 
 
-def test_every_block_of_yaml_is_looked_at() -> None:
+def test_every_yaml_block_has_a_known_mark() -> None:
     marks = {"", "checkpoint", "wrong", "rules", "rules wrong"}
     assert [str(block) for block in blocks("yaml") if block.mark not in marks] == []
 
@@ -88,16 +88,16 @@ def test_the_example_of_rules_loads() -> None:
 
 
 @pytest.mark.parametrize("block", blocks("json"), ids=str)
-def test_json_is_json(block: Block) -> None:
+def test_json_parses(block: Block) -> None:
     decode_json(block.text)
 
 
-def test_the_first_pipeline_is_the_file_that_the_readme_names() -> None:
+def test_the_pipeline_in_the_readme_equals_the_example() -> None:
     shown = [block.text for block in blocks_of(ROOT / "README.md") if block.language == "yaml"]
     assert shown == [(ROOT / "examples" / "release-notes.yaml").read_text()]
 
 
-def test_languages_are_those_that_are_looked_at() -> None:
-    """A block in another language would be looked at by nobody."""
+def test_every_block_has_a_known_language() -> None:
+    """No test would check a block in another language."""
     known = {"sh", "yaml", "json", "python", "text", "toml", "http", "mermaid"}
     assert [str(block) for page in pages() for block in blocks_of(page) if block.language not in known] == []

@@ -1,4 +1,4 @@
-"""Every example runs to its end on a real server."""
+"""Every example completes on a real server."""
 
 from __future__ import annotations
 
@@ -32,56 +32,58 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     assert running.stop() == 0
 
 
-def begin(server: Server, name: str, given: Any = None) -> str:
-    """Start a run of an example; the answer is its id."""
-    return start(server, decode_yaml((EXAMPLES / name).read_bytes())[0], given)
+def start_example(server: Server, name: str, run_input: Any = None) -> str:
+    """Start a run of an example. Returns the id of the run."""
+    return start(server, decode_yaml((EXAMPLES / name).read_bytes())[0], run_input)
 
 
-def start(server: Server, definition: Any, given: Any = None) -> str:
+def start(server: Server, definition: Any, run_input: Any = None) -> str:
     pipeline = server.call("POST", "/api/pipelines", definition, expect=201)
     assert pipeline["warnings"] == []
-    run = server.call("POST", "/api/runs", {"pipeline_id": pipeline["pipeline_id"], "input": given}, expect=201)
+    run = server.call("POST", "/api/runs", {"pipeline_id": pipeline["pipeline_id"], "input": run_input}, expect=201)
     return str(run["run_id"])
 
 
-def until(server: Server, run_id: str, position: int, status: str) -> str:
-    """The execution at a position once it has a status; a form waits as `human_form` or `script_input`."""
+def wait_for_status(server: Server, run_id: str, position: int, status: str) -> str:
+    """Wait until the execution at a position has a status or wait reason. Returns its id."""
     wait = "waiting_on" if status in ("human_form", "script_input", "action_approval") else "status"
     while True:
-        found = server.call("GET", f"/api/runs/{run_id}", expect=200)["checkpoints"][position]
-        if found[wait] == status:
-            return str(found["execution_id"])
-        assert found["error"] is None, found["error"]
+        checkpoint = server.call("GET", f"/api/runs/{run_id}", expect=200)["checkpoints"][position]
+        if checkpoint[wait] == status:
+            return str(checkpoint["execution_id"])
+        assert checkpoint["error"] is None, checkpoint["error"]
 
 
-def fill_in(server: Server, run_id: str, position: int, fields: dict[str, Any], waits: str = "human_form") -> str:
-    execution = until(server, run_id, position, waits)
+def fill_in(server: Server, run_id: str, position: int, fields: dict[str, Any], wait_reason: str = "human_form") -> str:
+    execution = wait_for_status(server, run_id, position, wait_reason)
     server.call("POST", f"/api/executions/{execution}/submit", {"fields": fields}, expect=200)
     return execution
 
 
 def approve(server: Server, run_id: str, position: int, status: str = "waiting_approval_to_complete") -> None:
-    execution = until(server, run_id, position, status)
+    execution = wait_for_status(server, run_id, position, status)
     server.call("POST", f"/api/executions/{execution}/approve", {}, expect=200)
 
 
 def read(server: Server, run_id: str, position: int, name: str) -> str:
     """The content of an artifact, from the file on disk."""
-    run = server.until_run_is(run_id, "completed")
+    run = server.wait_for_run(run_id, "completed")
     execution = server.call("GET", f"/api/executions/{run['checkpoints'][position]['execution_id']}", expect=200)
-    path = next(one["file_path"] for one in execution["artifacts_generated"] if one["artifact_name"] == name)
+    path = next(
+        artifact["file_path"] for artifact in execution["artifacts_generated"] if artifact["artifact_name"] == name
+    )
     return (server.data / "pipelines" / run["pipeline_id"] / path).read_text()
 
 
-def test_templates_are_copied_as_they_are() -> None:
+def test_examples_equal_the_templates() -> None:
     shipped = {f"{template.name}.yaml": template.text for template in builtin_templates()}
     assert {name: (EXAMPLES / name).read_text() for name in shipped} == shipped
 
 
 def test_release_notes(server: Server) -> None:
     """An invalid answer gets the response that the guide shows."""
-    run_id = begin(server, "release-notes.yaml")
-    form = until(server, run_id, 0, "human_form")
+    run_id = start_example(server, "release-notes.yaml")
+    form = wait_for_status(server, run_id, 0, "human_form")
     wrong = server.call("POST", f"/api/executions/{form}/submit", {"fields": {"txt": "Typed wrongly."}}, expect=422)
     shown = [block.text for block in blocks_of(ROOT / "docs" / "guide" / "forms.md") if block.language == "json"]
     assert [decode_json(text) for text in shown] == [wrong]
@@ -91,7 +93,7 @@ def test_release_notes(server: Server) -> None:
 
 
 def test_product_discovery(server: Server) -> None:
-    run_id = begin(server, "product-discovery.yaml")
+    run_id = start_example(server, "product-discovery.yaml")
     goals = {
         "goals": "Suppliers answer within a day, without mails.",
         "audience": "Suppliers",
@@ -99,7 +101,7 @@ def test_product_discovery(server: Server) -> None:
     }
     fill_in(server, run_id, 0, goals)
     approve(server, run_id, 0)
-    second = until(server, run_id, 1, "pending")
+    second = wait_for_status(server, run_id, 1, "pending")
     server.call("POST", "/api/executions/start", {"execution_id": second}, expect=200)
     fill_in(server, run_id, 1, {"must_have": "Sign in by link. Keep twelve months of history."})
     approve(server, run_id, 1)
@@ -111,16 +113,16 @@ def test_product_discovery(server: Server) -> None:
 
 
 def test_text_report(server: Server) -> None:
-    """A stage of three, then one that needs them all."""
-    run_id = begin(server, "text-report.yaml", {"text": "A cairn marks the way."})
+    """A stage of three checkpoints, then one that needs all of them."""
+    run_id = start_example(server, "text-report.yaml", {"text": "A cairn marks the way."})
     approve(server, run_id, 3)
     assert "| Words | 5 |" in read(server, run_id, 3, "report")
 
 
 def test_invoices(server: Server) -> None:
-    """An upload that a function reads."""
-    run_id = begin(server, "invoices.yaml")
-    form = until(server, run_id, 0, "human_form")
+    """A function reads an uploaded file."""
+    run_id = start_example(server, "invoices.yaml")
+    form = wait_for_status(server, run_id, 0, "human_form")
     fill_in(server, run_id, 0, {"invoices": upload(server, form, EXAMPLES / "invoices.csv"), "limit": 1000})
     approve(server, run_id, 2)
     assert decode_json(read(server, run_id, 1, "findings")) == {"count": 3, "total": "1830.40", "large": ["2026-002"]}
@@ -129,16 +131,16 @@ def test_invoices(server: Server) -> None:
 
 
 def test_refund_email(server: Server) -> None:
-    """Proposed, modified, approved; without a mail server the e-mail is not sent and the run completes."""
-    run_id = begin(server, "refund-email.yaml")
-    execution = until(server, run_id, 4, "action_approval")
-    asked = server.call("GET", f"/api/executions/{execution}", expect=200)["approval"]
-    assert (asked["operation_type"], asked["risk_level"], asked["confidence"]) == ("send_email", "high", 0.87)
-    address = f"/api/approvals/{asked['approval_id']}"
-    decided = {"digest": asked["digest"], "modified_params": {"amount": 89.99}}
-    server.call("PUT", f"{address}/approve", decided, expect=200)
+    """An action is proposed, modified and approved. Without a mail server it fails, and the run completes."""
+    run_id = start_example(server, "refund-email.yaml")
+    execution = wait_for_status(server, run_id, 4, "action_approval")
+    approval = server.call("GET", f"/api/executions/{execution}", expect=200)["approval"]
+    assert (approval["operation_type"], approval["risk_level"], approval["confidence"]) == ("send_email", "high", 0.87)
+    approval_path = f"/api/approvals/{approval['approval_id']}"
+    decision = {"digest": approval["digest"], "modified_params": {"amount": 89.99}}
+    server.call("PUT", f"{approval_path}/approve", decision, expect=200)
     assert decode_json(read(server, run_id, 4, "outcome")) == {"sent": False, "amount": 89.99, "modified": True}
-    action = server.call("GET", address, expect=200)["action"]
+    action = server.call("GET", approval_path, expect=200)["action"]
     assert (action["outcome"], action["result"]) == (
         "failed",
         {"error": mentions("CAIRN_SMTP_HOST")},
@@ -146,8 +148,8 @@ def test_refund_email(server: Server) -> None:
 
 
 def test_sales_report(server: Server) -> None:
-    """CSV is read, checked and aggregated into a page with a chart."""
-    run_id = begin(server, "sales-report.yaml")
+    """A CSV file is read, checked and aggregated into a page with a chart."""
+    run_id = start_example(server, "sales-report.yaml")
     approve(server, run_id, 2)
     assert read(server, run_id, 0, "problems") == "line,date,region,amount\n6,2026-02-25,South,n/a\n"
     totals = decode_json(read(server, run_id, 1, "totals"))
@@ -162,8 +164,8 @@ def test_sales_report(server: Server) -> None:
 
 
 def test_text_review(server: Server) -> None:
-    """A form, scripts side by side, an approval, a script."""
-    run_id = begin(server, "text-review.yaml")
+    """A form, parallel scripts, an approval and another script."""
+    run_id = start_example(server, "text-review.yaml")
     fill_in(server, run_id, 0, {"title": "Letter", "text": "It is very good. See http://example.org now."})
     approve(server, run_id, 4, "waiting_approval_to_start")
     assert read(server, run_id, 4, "review") == (
@@ -174,33 +176,37 @@ def test_text_review(server: Server) -> None:
 
 def test_plan_dev_test(server: Server) -> None:
     """The test sends the work back once and continues with the new result."""
-    run_id = begin(server, "plan-dev-test.yaml")
+    run_id = start_example(server, "plan-dev-test.yaml")
     approve(server, run_id, 3)
     assert decode_json(read(server, run_id, 3, "verification")) == {"passed": True, "rounds": 2}
     executions = server.call("GET", f"/api/runs/{run_id}/checkpoints?limit=50", expect=200)["items"]
-    asker = next(e for e in executions if e["checkpoint_key"] == "test")
-    assert [e["checkpoint_key"] for e in executions if e["parent_execution_id"] == asker["execution_id"]] == ["dev"]
-    assert {e["sandbox"] for e in executions} == {"bubblewrap"}
+    requester = next(execution for execution in executions if execution["checkpoint_key"] == "test")
+    assert [
+        execution["checkpoint_key"]
+        for execution in executions
+        if execution["parent_execution_id"] == requester["execution_id"]
+    ] == ["dev"]
+    assert {execution["sandbox"] for execution in executions} == {"bubblewrap"}
 
 
 def test_the_scripts_of_the_guide(server: Server) -> None:
     page = blocks_of(ROOT / "docs" / "guide" / "scripts.md")
-    whole, asking = (block for block in page if block.language == "yaml")
-    run_id = start(server, decode_yaml(whole.text)[0])
+    complete, with_input = (block for block in page if block.language == "yaml")
+    run_id = start(server, decode_yaml(complete.text)[0])
     assert read(server, run_id, 1, "letter") == "There are 4 words.\n"
-    document = {"pipeline_name": "Asking", "checkpoints": [decode_yaml(asking.text)[0]]}
+    document = {"pipeline_name": "Asking", "checkpoints": [decode_yaml(with_input.text)[0]]}
     run_id = start(server, document)
     fill_in(server, run_id, 0, {"region": "North"}, "script_input")
     assert decode_json(read(server, run_id, 0, "report")) == {"region": "North", "rows": 10}
 
 
 def upload(server: Server, execution: str, file: Path) -> str:
-    limit = "a-line-that-the-file-has-not"
-    head = f'--{limit}\r\nContent-Disposition: form-data; name="file"; filename="{file.name}"\r\n\r\n'
+    boundary = "boundary-that-is-not-in-the-file"
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file.name}"\r\n\r\n'
     request = urllib.request.Request(
         f"{server.address}/api/executions/{execution}/files",
-        data=head.encode() + file.read_bytes() + f"\r\n--{limit}--\r\n".encode(),
-        headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": f"multipart/form-data; boundary={limit}"},
+        data=head.encode() + file.read_bytes() + f"\r\n--{boundary}--\r\n".encode(),
+        headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": f"multipart/form-data; boundary={boundary}"},
     )
     with urllib.request.urlopen(request, timeout=30) as response:
         return str(json.load(response)["upload_id"])

@@ -1,4 +1,4 @@
-"""Links between pages lead somewhere, and what pages name is there."""
+"""Links between pages resolve, and the operations and settings that pages mention exist."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VARIABLE = re.compile(r"\bCAIRN_[A-Z_]+\b")
 
 
 def anchor(heading: str) -> str:
-    """As GitHub makes it."""
+    """The anchor that GitHub generates for a heading."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
@@ -39,18 +39,18 @@ def test_links_resolve(page: Path) -> None:
     for link in links(page):
         if link.startswith(("http://", "https://")):
             continue
-        path, _, place = link.partition("#")
+        path, _, fragment = link.partition("#")
         target = (page.parent / path).resolve() if path else page
-        if not target.exists() or (place and place not in anchors(target)):
+        if not target.exists() or (fragment and fragment not in anchors(target)):
             broken.append(link)
     assert broken == []
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_operations_exist(page: Path) -> None:
-    """`GET /api/…` in a page is an operation of the API, whatever its parameters are called."""
-    named = set(_OPERATION.findall(read(page)))
-    assert [one for one in named if not any(is_same(one, other) for other in operations())] == []
+    """`GET /api/…` in a page is an operation of the API. The names of path parameters may differ."""
+    mentioned = set(_OPERATION.findall(read(page)))
+    assert [operation for operation in mentioned if not any(matches(operation, known) for known in operations())] == []
 
 
 @cache
@@ -59,27 +59,27 @@ def operations() -> list[tuple[str, str]]:
     return [(method.upper(), path) for path, methods in paths.items() for method in methods]
 
 
-def is_same(named: tuple[str, str], known: tuple[str, str]) -> bool:
-    steps = list(zip_longest(named[1].split("/"), known[1].split("/"), fillvalue=""))
-    return named[0] == known[0] and all(step == other or other.startswith("{") for step, other in steps)
+def matches(mentioned: tuple[str, str], known: tuple[str, str]) -> bool:
+    steps = list(zip_longest(mentioned[1].split("/"), known[1].split("/"), fillvalue=""))
+    return mentioned[0] == known[0] and all(step == known or known.startswith("{") for step, known in steps)
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_settings_exist(page: Path) -> None:
     known = {f"CAIRN_{name.upper()}" for name in Settings.model_fields} | {"CAIRN_REQUIRE_SYSTEM_PACKAGES"}
-    known |= {"CAIRN_SERVER", "CAIRN_TOKEN"}  # of the command line alone
+    known |= {"CAIRN_SERVER", "CAIRN_TOKEN"}  # read by the command line only
     assert set(_VARIABLE.findall(read(page))) - known == set()
 
 
-def test_every_page_can_be_found() -> None:
-    """From the README, by following links."""
-    left, found = [ROOT / "README.md"], {ROOT / "README.md"}
-    while left:
-        page = left.pop()
+def test_every_page_is_linked() -> None:
+    """Every page is reachable from the README."""
+    remaining, found = [ROOT / "README.md"], {ROOT / "README.md"}
+    while remaining:
+        page = remaining.pop()
         targets = [(page.parent / link.partition("#")[0]).resolve() for link in links(page) if "://" not in link]
         new = {target for target in targets if target.suffix == ".md"} - found
         found |= new
-        left += new
+        remaining += new
     assert set(pages()) - found == set()
 
 

@@ -1,4 +1,4 @@
-"""The commands of the README and of the first steps, run as a person would: in a shell, against a real server."""
+"""The commands of the README, the first steps and the guide, run in a shell against a real server."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from cairn.documents import decode_json
 from tests.docs.pages import ROOT, blocks_of
 from tests.forked import shell_command
 
-# `make run` would also bring the environment up to date, which is not for a test to do: what it starts is asked of
-# make, and started beside the shell as in a second terminal. Of other targets it is enough that they are there.
+# A test must not update the environment, as `make run` would. So it asks make for the command that starts the server,
+# and runs that in the background, like a second terminal. Other targets only have to exist.
 PRELUDE = r"""
 set -euo pipefail
 make() {
@@ -43,7 +43,7 @@ trap stop EXIT
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A folder that looks like a clone where `make run` has been before."""
+    """A folder that looks like a clone in which `make run` was used before."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / ".venv").symlink_to(Path(sys.executable).parent.parent)
     return tmp_path
@@ -66,9 +66,11 @@ def test_the_commands_of_a_page_work(document: str, clone: Path) -> None:
 
 
 def run_commands(document: str, clone: Path, variables: dict[str, str]) -> None:
-    assert shutil.which("curl"), "curl is not installed; the first steps are shown with it."
-    shown = blocks_of(ROOT / document)
-    commands = [f"{{\n{block.text}}} > said-{at}.txt" for at, block in enumerate(shown) if block.language == "sh"]
+    assert shutil.which("curl"), "curl is not installed. The first steps use it."
+    blocks = blocks_of(ROOT / document)
+    commands = [
+        f"{{\n{block.text}}} > output-{index}.txt" for index, block in enumerate(blocks) if block.language == "sh"
+    ]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("CAIRN_", "MAKE", "ARGS"))}
     process = subprocess.Popen(
         ["bash", "-c", "\n".join([PRELUDE, "set -x", *commands])],
@@ -80,15 +82,15 @@ def run_commands(document: str, clone: Path, variables: dict[str, str]) -> None:
         start_new_session=True,
     )
     try:
-        said, _ = process.communicate(timeout=480)  # a few seconds, on a machine that is not busy
+        output, _ = process.communicate(timeout=480)  # a few seconds on an idle machine
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        said, _ = process.communicate()
+        output, _ = process.communicate()
     log = clone / "server.log"
-    assert process.returncode == 0, f"{said[-3000:]}\n{log.read_text()[-2000:] if log.exists() else ''}"
-    for at, block in enumerate(shown):
-        if block.language == "json" and shown[at - 1].language == "sh":
-            assert decode_json(block.text) == decode_json((clone / f"said-{at - 1}.txt").read_text()), str(block)
+    assert process.returncode == 0, f"{output[-3000:]}\n{log.read_text()[-2000:] if log.exists() else ''}"
+    for index, block in enumerate(blocks):
+        if block.language == "json" and blocks[index - 1].language == "sh":
+            assert decode_json(block.text) == decode_json((clone / f"output-{index - 1}.txt").read_text()), str(block)
 
 
 def free_port() -> int:

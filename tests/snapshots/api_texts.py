@@ -1,4 +1,4 @@
-"""What the API's description says, and the descriptions of settings."""
+"""The texts of the OpenAPI document, and the descriptions of settings."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ def _operation(operation: Json) -> Iterator[str]:
     yield operation.get("summary", "")
     yield from operation.get("description", "").splitlines()
     for parameter in operation.get("parameters", ()):
-        told = parameter.get("description") or parameter.get("schema", {}).get("description")
-        if told:
-            yield f"- {parameter['in']} {parameter['name']}: {told}"
+        description = parameter.get("description") or parameter.get("schema", {}).get("description")
+        if description:
+            yield f"- {parameter['in']} {parameter['name']}: {description}"
     body = operation.get("requestBody", {})
-    if told := body.get("description"):
-        yield f"- body: {told}"
+    if description := body.get("description"):
+        yield f"- body: {description}"
     for kind, media in body.get("content", {}).items():
         yield from _described(media.get("schema", {}), f"body {kind}")
-    for status, answer in operation.get("responses", {}).items():
-        yield f"- {status}: {answer['description']}"
+    for status, response in operation.get("responses", {}).items():
+        yield f"- {status}: {response['description']}"
 
 
-def _described(schema: Json, at: str) -> Iterator[str]:
-    """Descriptions in a schema, by the way to them."""
-    if told := schema.get("description"):
-        yield f"- {at}: {told}" if at else str(told)
+def _described(schema: Json, path: str) -> Iterator[str]:
+    """The descriptions in a schema, with their paths."""
+    if description := schema.get("description"):
+        yield f"- {path}: {description}" if path else str(description)
     for name, inner in schema.get("properties", {}).items():
-        yield from _described(inner, f"{at}.{name}" if at else name)
+        yield from _described(inner, f"{path}.{name}" if path else name)
     for key in ("items", "additionalProperties"):
         if isinstance(inner := schema.get(key), dict):
-            yield from _described(cast("Json", inner), f"{at}[]")
+            yield from _described(cast("Json", inner), f"{path}[]")
     for key in ("anyOf", "oneOf", "allOf"):
         for inner in schema.get(key, ()):
-            yield from _described(inner, at)
+            yield from _described(inner, path)
 
 
 def settings() -> str:

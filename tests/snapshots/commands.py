@@ -1,4 +1,4 @@
-"""The help of every command, and what commands print."""
+"""The help of every command, and the sentences that commands print."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ import pytest
 import typer.main
 
 from cairn.cli.app import app
-from tests.snapshots.source_texts import listed, texts_of
+from tests.snapshots.source_texts import listing, texts_of
 
 WIDTH = 100
 
 
 def help_texts(monkeypatch: pytest.MonkeyPatch) -> str:
-    """In the order in which `cairn --help` lists them."""
+    """The help of all commands, in the order of `cairn --help`."""
     monkeypatch.setenv("COLUMNS", str(WIDTH))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setattr(app, "rich_markup_mode", None)  # as in a pipe
     command = typer.main.get_command(app)
     return "\n\n".join(
-        f"$ {' '.join(('cairn', *words, '--help'))}\n\n{_help(command, words)}" for words in _all(command)
+        f"$ {' '.join(('cairn', *path, '--help'))}\n\n{_help(command, path)}" for path in _command_paths(command)
     )
 
 
-def _help(command: Any, words: Sequence[str]) -> str:
-    with redirect_stdout(StringIO()) as shown, pytest.raises(SystemExit):
-        command.main([*words, "--help"], prog_name="cairn")
-    return "".join(f"{line.rstrip()}\n" for line in shown.getvalue().splitlines())
+def _help(command: Any, path: Sequence[str]) -> str:
+    with redirect_stdout(StringIO()) as stdout, pytest.raises(SystemExit):
+        command.main([*path, "--help"], prog_name="cairn")
+    return "".join(f"{line.rstrip()}\n" for line in stdout.getvalue().splitlines())
 
 
-def _all(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    yield words
+def _command_paths(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
     for name, inner in getattr(command, "commands", {}).items():
         if not inner.hidden:
-            yield from _all(inner, (*words, name))
+            yield from _command_paths(inner, (*path, name))
 
 
 def output() -> str:
-    """Everything but help texts."""
-    found = {
+    """All sentences except help texts."""
+    sentences = {
         module: [
             text for text in texts if not text.label.endswith(" help") and text.label not in ("group", "Typer help")
         ]
         for module, texts in texts_of("cli").items()
     }
-    return "# What commands print\n\n" + listed({module: texts for module, texts in found.items() if texts})
+    return "# What commands print\n\n" + listing({module: texts for module, texts in sentences.items() if texts})

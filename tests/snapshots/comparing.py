@@ -1,4 +1,4 @@
-"""Compares a text with its snapshot file, or writes that file: `make snapshots` sets WRITE_SNAPSHOTS."""
+"""Compares a text with its snapshot, or writes the snapshot if WRITE_SNAPSHOTS is set, as `make snapshots` does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def compare_text(name: str, text: str) -> None:
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, encoding="utf-8")
     if not file.exists() or text != file.read_text(encoding="utf-8"):
-        pytest.fail(f"tests/snapshots/{name} is stale: run `make snapshots`, then read its diff.", pytrace=False)
+        pytest.fail(f"tests/snapshots/{name} is out of date. Run `make snapshots` and read the diff.", pytrace=False)
 
 
 def compare_json(name: str, value: Any) -> None:

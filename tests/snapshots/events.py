@@ -1,4 +1,4 @@
-"""Every event with its meaning and its description, filled in with sample data."""
+"""Every event with its meaning and its description, with sample data."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ SAMPLE: Mapping[str, Any] = {
 
 
 def descriptions() -> str:
-    of_runs = [event.value for event in EventType]
-    others = [name for name in SENTENCES if name not in of_runs]
+    run_events = [event.value for event in EventType]
+    other_events = [name for name in SENTENCES if name not in run_events]
     parts = [
         "# Events of a run",
-        *(_entry(name, _meaning(EventType(name))) for name in of_runs),
+        *(_entry(name, _meaning(EventType(name))) for name in run_events),
         "# Other events",
-        *(_entry(name) for name in others),
+        *(_entry(name) for name in other_events),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -63,7 +63,7 @@ def _entry(name: str, meaning: str = "") -> str:
 
 
 def _meaning(member: EventType) -> str:
-    """The comment beside it."""
+    """The comment on the line of the enum member."""
     source = inspect.getsource(EventType)
-    found = re.search(rf"^    {member.name} = .*?  # (?:noqa\S* ?\S* - )?(.*)$", source, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(rf"^    {member.name} = .*?  # (?:noqa\S* ?\S* - )?(.*)$", source, re.MULTILINE)
+    return match[1] if match else ""

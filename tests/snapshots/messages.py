@@ -1,4 +1,4 @@
-"""Problems, refusals, findings and log messages."""
+"""Problem types, error messages, findings and log messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cairn.store import migrations, tables
 from cairn.store.events import descriptions
 from tests.definitions import corpus
 from tests.definitions.test_rules import FOLDER as RULES
-from tests.snapshots.source_texts import PACKAGE, Text, listed, texts_of
+from tests.snapshots.source_texts import PACKAGE, Text, listing, texts_of
 
 # Packages whose sentences have no snapshot of their own.
 PACKAGES = ("core", "services", "api", "store", "files", "ports", "adapters", "config", "bootstrap", "worker")
@@ -27,24 +27,24 @@ PACKAGES = ("core", "services", "api", "store", "files", "ports", "adapters", "c
 
 def problems() -> str:
     kinds = "\n".join(f"- {status} {slug}: {title}" for slug, (status, title) in KINDS.items())
-    elsewhere = (*_files(composer, descriptions), *_folders(migrations, tables))
-    found = {
+    excluded = (*_files(composer, descriptions), *_folders(migrations, tables))
+    modules = {
         module: [text for text in texts if not text.logged and not text.label.endswith("description")]
         for package in PACKAGES
         for module, texts in texts_of(package).items()
-        if not module.startswith(elsewhere)
+        if not module.startswith(excluded)
     }
-    sentences = listed(_filled(found))
-    return f"# Problem types\n\n{kinds}\n\n# Refusals, errors and findings\n\n{sentences}"
+    sentences = listing(_non_empty(modules))
+    return f"# Problem types\n\n{kinds}\n\n# Errors and findings\n\n{sentences}"
 
 
 def definition_findings() -> str:
-    """As the corpus of invalid documents shows them, in the schemas, and as templates in the source."""
+    """Findings in invalid documents, messages in the schemas, and templates in the source."""
     definitions = {name: _errors_of_definition(name) for name in sorted(corpus.EXPECTED)}
     rules = {path.name: _errors_of_rules(path) for path in sorted((RULES / "invalid").iterdir())}
     agents: dict[str, Any] = {**agent_schema(), "$defs": {}}
     schemas = {"definitions": authoring_schema(), "rules": rules_schema(), "agents": agents}
-    found = {
+    modules = {
         module: [text for text in texts if not text.logged]
         for package in ("definitions", "documents")
         for module, texts in texts_of(package).items()
@@ -57,54 +57,54 @@ def definition_findings() -> str:
         "# Messages in the schemas",
     ]
     parts += [f"## {name}\n" + "\n".join(_messages(schema)) for name, schema in schemas.items()]
-    return "\n\n".join([*parts, "# Messages in the source", listed(_filled(found))])
+    return "\n\n".join([*parts, "# Messages in the source", listing(_non_empty(modules))])
 
 
-def _filled(modules: Mapping[str, list[Text]]) -> dict[str, list[Text]]:
+def _non_empty(modules: Mapping[str, list[Text]]) -> dict[str, list[Text]]:
     return {module: texts for module, texts in modules.items() if texts}
 
 
 def _errors_of_definition(name: str) -> tuple[str, ...]:
     document, _ = corpus.read_invalid(name)
-    return tuple(dict.fromkeys(f"{fault.finding.path}: {fault.finding.message}" for fault in check_shape(document)))
+    return tuple(dict.fromkeys(f"{error.finding.path}: {error.finding.message}" for error in check_shape(document)))
 
 
 def _errors_of_rules(path: Path) -> tuple[str, ...]:
     with pytest.raises(DefinitionError) as caught:
         load_rules(path.read_bytes())
-    return tuple(dict.fromkeys(f"{found.path}: {found.message}" for found in caught.value.findings))
+    return tuple(dict.fromkeys(f"{finding.path}: {finding.message}" for finding in caught.value.findings))
 
 
 def _shown(documents: Mapping[str, tuple[str, ...]]) -> str:
     return "\n".join(f"{name}\n" + "\n".join(f"    {error}" for error in errors) for name, errors in documents.items())
 
 
-def _messages(schema: Any, at: str = "") -> Iterator[str]:
+def _messages(schema: Any, path: str = "") -> Iterator[str]:
     match schema:
         case dict():
             for key, value in cast("dict[str, Any]", schema).items():
-                if at and key in ("errorMessage", "$comment") and isinstance(value, str):
-                    yield f"- {at}: {value}"
-                yield from _messages(value, f"{at}/{key}")
+                if path and key in ("errorMessage", "$comment") and isinstance(value, str):
+                    yield f"- {path}: {value}"
+                yield from _messages(value, f"{path}/{key}")
         case list():
             for number, value in enumerate(cast("list[Any]", schema)):
-                yield from _messages(value, f"{at}/{number}")
+                yield from _messages(value, f"{path}/{number}")
         case _:
             pass
 
 
 def log_messages() -> str:
-    found: dict[str, list[Text]] = {}
+    modules: dict[str, list[Text]] = {}
     for path in sorted(PACKAGE.iterdir()):
         if path.is_dir() or path.suffix == ".py":
             for module, texts in texts_of(path.stem).items():
                 if logged := [text for text in texts if text.logged]:
-                    found[module] = logged
-    return "# Log messages\n\n" + listed(found)
+                    modules[module] = logged
+    return "# Log messages\n\n" + listing(modules)
 
 
 def module_name(module: object) -> str:
-    """Its path below the package."""
+    """The path of a module in the package."""
     return str(Path(str(vars(module)["__file__"])).relative_to(PACKAGE))
 
 

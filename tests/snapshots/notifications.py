@@ -1,4 +1,4 @@
-"""Every kind of notification as the e-mail that is sent, and test messages of channels."""
+"""Every kind of notification as an email, and the test message of a channel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cairn.services.notifications.formats import email
 from cairn.services.notifications.subjects import ActionSubject, NotificationSubject
 from cairn.store.tables.notifications import NotificationKind
 from tests.snapshots.messages import module_name
-from tests.snapshots.source_texts import listed, texts_of
+from tests.snapshots.source_texts import listing, texts_of
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 BASE = "https://cairn.example.com"
@@ -58,7 +58,7 @@ WITHOUT_EXECUTION = (
 
 
 def emails() -> str:
-    parts = [_shown(f"approval_requested, {kind.value}", _asked(kind)) for kind in ApprovalKind]
+    parts = [_shown(f"approval_requested, {kind.value}", _approval_requested(kind)) for kind in ApprovalKind]
     parts += [
         _shown(kind.value, _of_approval(kind))
         for kind in OF_APPROVALS
@@ -68,7 +68,7 @@ def emails() -> str:
     parts += [_shown(kind.value, _of_run(kind)) for kind in others]
     parts.append(_shown("test", composer.compose_test("operations", "mira")))
     templates = {name: texts for name, texts in texts_of("services").items() if name == module_name(composer)}
-    return "\n\n".join([*parts, "# In the source", listed(templates)])
+    return "\n\n".join([*parts, "# In the source", listing(templates)])
 
 
 def _shown(title: str, content: NotificationContent) -> str:
@@ -77,12 +77,12 @@ def _shown(title: str, content: NotificationContent) -> str:
     return "\n".join([f"# {title}", "", *(f"    {line}".rstrip() for line in lines)])
 
 
-def _asked(kind: ApprovalKind) -> NotificationContent:
+def _approval_requested(kind: ApprovalKind) -> NotificationContent:
     if kind is not ApprovalKind.ACTION:
         return _composed(NotificationKind.APPROVAL_REQUESTED, approval=replace(APPROVAL, kind=kind))
     risky = replace(APPROVAL, kind=kind, rule=RULE, scope="global", operation_type="refund", risk=RiskLevel.HIGH)
-    asked = replace(risky, confidence=0.87)
-    return _composed(NotificationKind.APPROVAL_REQUESTED, approval=asked, action=ACTION, evaluated_rules=CONSIDERED)
+    approval = replace(risky, confidence=0.87)
+    return _composed(NotificationKind.APPROVAL_REQUESTED, approval=approval, action=ACTION, evaluated_rules=CONSIDERED)
 
 
 def _of_approval(kind: NotificationKind) -> NotificationContent:
@@ -95,7 +95,7 @@ def _of_run(kind: NotificationKind) -> NotificationContent:
     return _composed(kind, execution=None if kind in WITHOUT_EXECUTION else SECOND)
 
 
-def _composed(kind: NotificationKind, execution: Execution | None = SECOND, **more: Any) -> NotificationContent:
+def _composed(kind: NotificationKind, execution: Execution | None = SECOND, **options: Any) -> NotificationContent:
     facts = SimpleNamespace(
         pipeline_name="Customer refunds", pipeline_id="p1", run_id="r1", run_version=3, is_test=False
     )
@@ -104,4 +104,4 @@ def _composed(kind: NotificationKind, execution: Execution | None = SECOND, **mo
     loaded: Any = SimpleNamespace(facts=facts, run=run, places=places)
     detail = {"rule": RULE, "reason": "The run has used 9 calls of its budget of 10 calls."}
     notification: Any = SimpleNamespace(detail=detail, actor="mira", created_at=NOW)
-    return composer.compose(NotificationSubject(kind, notification, loaded, execution, **more), lambda text: text)
+    return composer.compose(NotificationSubject(kind, notification, loaded, execution, **options), lambda text: text)

@@ -1,4 +1,4 @@
-"""What models receive: whole requests in the main situations, the agents of the library, and every other sentence."""
+"""The prompts that models receive: complete requests in the main situations, the library, and all other sentences."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cairn.definitions.templates import builtin_templates
 from cairn.ports import ArtifactSource, ResolvedInputs, ReworkBrief
 from tests.runners.agent_samples import AgentBench, FakeModels, ReceivedRequest, Reply, ToolCall, final_result
 from tests.runners.work_orders import stored
-from tests.snapshots.source_texts import listed, texts_of
+from tests.snapshots.source_texts import listing, texts_of
 
 Json = dict[str, Any]
 
-FOUND = ResolvedInputs(
+INPUTS = ResolvedInputs(
     previous=ArtifactSource("Report", 2, 1, (stored("report", "md", "# Earlier report", "runs/v1/report.md"),)),
     completed={"goals": ArtifactSource("Goals", 0, 2, (stored("goals", "json", '{"n": 1}', "runs/v2/goals.json"),))},
     feedback=("Shorter, please.",),
@@ -38,7 +38,7 @@ COUNT: Json = {
     "format": "json",
     "schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
 }
-PEOPLE: list[Json] = [
+AGENTS: list[Json] = [
     {"name": "Analyst", "role": "The role of the analyst.", "task_prompt": "The task of the analyst."},
     {"name": "Architect", "role": "The role of the architect.", "task_prompt": "The task of the architect."},
     {"name": "Chair", "role": "The role of the chair.", "task_prompt": "The task of the chair."},
@@ -46,23 +46,23 @@ PEOPLE: list[Json] = [
 TEAM: Json = {"name": "UX", "role": "Designs.", "system_prompt": "You design.", "task_prompt": "Draw."}
 ALL_TOOLS = ["file_operations", "propose_action", "request_rework", "ask_human"]
 PASSES: Json = {"passes": True, "reason": "Fine.", "findings": []}
-NUMBERS = count()  # of folders
+FOLDER_NUMBERS = count()
 LONG = stored("spec", "md", "# Spec\n" + "Requirement. " * 8_000, "runs/v1/spec.md")
 
 
 # ---- situations ------------------------------------------------------------------------------------------
 async def _context(folder: Path) -> list[ReceivedRequest]:
-    """One agent with everything that it may read, in each format."""
+    """One agent with everything that it can read, in each format."""
     requests: list[ReceivedRequest] = []
     for layout in ("markdown", "xml", "json"):
         fields = {**READS, "instructions": {**READS["instructions"], "injection_format": {"content_format": layout}}}
         agent = {"task_prompt": "The task of the agent."}
-        requests += await _requests(folder, "Done.", "report.md", agent=agent, fields=fields, resolved=FOUND)
+        requests += await _requests(folder, "Done.", "report.md", agent=agent, fields=fields, resolved=INPUTS)
     return requests
 
 
 async def _results(folder: Path) -> list[ReceivedRequest]:
-    """The forms that a result can have, and corrections of results that are not valid."""
+    """The formats of a result, and corrections of invalid results."""
     requests = await _requests(folder, "a,b", "table.csv")
     requests += await _requests(folder, "No JSON.", final_result({"n": "two"}), final_result({"n": 2}), COUNT)
     requests += await _requests(
@@ -73,7 +73,7 @@ async def _results(folder: Path) -> list[ReceivedRequest]:
 
 
 async def _tools(folder: Path) -> list[ReceivedRequest]:
-    """Every tool with its description, and results of tools."""
+    """Every tool with its description, and tool results."""
     uses = [
         ToolCall("write_file", {"path": "workspace/notes.txt", "content": "one\ntwo"}, "1"),
         ToolCall("read_file", {"path": "workspace/notes.txt"}, "2"),
@@ -83,27 +83,27 @@ async def _tools(folder: Path) -> list[ReceivedRequest]:
         ToolCall("list_files", {}, "6"),
         ToolCall("write_file", {"path": "report.md", "content": "# Report"}, "7"),
     ]
-    files = await _requests(folder, uses, "Done.", "report.md", agent={"tools": ["file_operations"]}, resolved=FOUND)
+    files = await _requests(folder, uses, "Done.", "report.md", agent={"tools": ["file_operations"]}, resolved=INPUTS)
     question = ToolCall("ask_human", {"question": "Which colour?"}, "1")
-    return files + await _requests(folder, question, "report.md", agent={"tools": ALL_TOOLS}, resolved=FOUND)
+    return files + await _requests(folder, question, "report.md", agent={"tools": ALL_TOOLS}, resolved=INPUTS)
 
 
 async def _rework(folder: Path) -> list[ReceivedRequest]:
-    """Work that was sent back."""
-    found = replace(FOUND, rework=ReworkBrief("tester", "Correct the count.", "Two is wrong."))
+    """A rework."""
+    found = replace(INPUTS, rework=ReworkBrief("tester", "Correct the count.", "Two is wrong."))
     return await _requests(folder, "Done.", "report.md", resolved=found)
 
 
 def _discussion(mode: str) -> Callable[[Path], Awaitable[list[ReceivedRequest]]]:
     async def run(folder: Path) -> list[ReceivedRequest]:
-        config = {"creation_mode": "predefined", "discussion_mode": mode, "agents": PEOPLE, "max_turns": 6}
+        config = {"creation_mode": "predefined", "discussion_mode": mode, "agents": AGENTS, "max_turns": 6}
         return await _requests(folder, *["An answer."] * 20, "plan.md", config=config)
 
     return run
 
 
 async def _team(folder: Path) -> list[ReceivedRequest]:
-    """An agent that sets up those who work; its first answers are not valid."""
+    """An agent that designs the team. Its first answers are invalid."""
     config = {
         "creation_mode": "meta_agent",
         "meta_agent_instructions": "Agents for a mobile app.",
@@ -118,17 +118,17 @@ async def _team(folder: Path) -> list[ReceivedRequest]:
 
 
 async def _validation(folder: Path) -> list[ReceivedRequest]:
-    """Models that judge results: near misses of a schema, and by the author's prompt; a verdict that is not valid."""
+    """Models that judge results, by schema and by a custom prompt, and an invalid verdict."""
     lenient = {"output": {"validation": {"validation_mode": "llm_schema", "schema_validation_strictness": "lenient"}}}
-    wrong = [final_result({"n": "two"})] * 3
-    requests = await _requests(folder, *wrong, final_result(PASSES), COUNT, fields=lenient)
+    invalid = [final_result({"n": "two"})] * 3
+    requests = await _requests(folder, *invalid, final_result(PASSES), COUNT, fields=lenient)
     custom = {"validation_mode": "llm_custom", "custom_validation_prompt": "Is it kind?"}
     replies = ["You are great.", "It passes!", final_result(PASSES)]
     return requests + await _requests(folder, *replies, "text.md", fields={"output": {"validation": custom}})
 
 
 async def _summary(folder: Path) -> list[ReceivedRequest]:
-    """A long document that is summarised before it is read."""
+    """A long document is summarized before it is read."""
     reads = {"inputs": {"include_checkpoint_outputs": [{"checkpoint_id": "spec", "use_summarization": True}]}}
     found = ResolvedInputs(completed={"spec": ArtifactSource("Spec", 0, 1, (LONG,))})
     return await _requests(folder, *["It wants much."] * 2, "Done.", "text.md", fields=reads, resolved=found)
@@ -151,16 +151,20 @@ SITUATIONS: dict[str, Callable[[Path], Awaitable[list[ReceivedRequest]]]] = {
 
 async def situation(name: str, folder: Path) -> str:
     requests = await SITUATIONS[name](folder)
-    requests = [f"# Request {number}\n\n{_request(one)}" for number, one in enumerate(requests, 1)]
+    requests = [f"# Request {number}\n\n{_request(request)}" for number, request in enumerate(requests, 1)]
     return "\n\n".join(requests) + "\n"
 
 
-async def _requests(folder: Path, *given: Any, **more: Any) -> list[ReceivedRequest]:
-    """What models receive until the checkpoint ends; `given` are their replies, then the checkpoint's outputs."""
-    outputs = [one for one in given if one is COUNT or (isinstance(one, str) and one.endswith((".md", ".csv")))]
-    replies: list[Reply] = [one for one in given if not any(one is output for output in outputs)]
-    bench = AgentBench(folder / str(next(NUMBERS)), FakeModels.replying(*replies))
-    await bench.run(*outputs, **more)
+async def _requests(folder: Path, *arguments: Any, **options: Any) -> list[ReceivedRequest]:
+    """The requests until the checkpoint ends. The arguments are the replies of models and the checkpoint's outputs."""
+    outputs = [
+        argument
+        for argument in arguments
+        if argument is COUNT or (isinstance(argument, str) and argument.endswith((".md", ".csv")))
+    ]
+    replies: list[Reply] = [argument for argument in arguments if not any(argument is output for output in outputs)]
+    bench = AgentBench(folder / str(next(FOLDER_NUMBERS)), FakeModels.replying(*replies))
+    await bench.run(*outputs, **options)
     return bench.models.requests
 
 
@@ -197,10 +201,10 @@ class _Leaf:
 
 
 def library() -> str:
-    """Texts of the agents and templates that come with Cairn."""
+    """The texts of the built-in agents and templates."""
     agents = {f"Agent {name}": agent.model_dump(exclude_defaults=True) for name, agent in builtin_agents().items()}
-    found: Json = agents | {f"Template {template.name}": template.read()[0] for template in builtin_templates()}
-    parts = ["\n".join([f"# {title}", *_lines(document)]) for title, document in found.items()]
+    documents: Json = agents | {f"Template {template.name}": template.read()[0] for template in builtin_templates()}
+    parts = ["\n".join([f"# {title}", *_lines(document)]) for title, document in documents.items()]
     return "\n\n".join(parts) + "\n"
 
 
@@ -223,8 +227,8 @@ def _leaves(value: Any, path: str) -> Iterator[_Leaf]:
             pass
 
 
-# ---- all else ----------------------------------------------------------------------------------------------
+# ---- other sentences ---------------------------------------------------------------------------------------
 def sentences() -> str:
-    """Instructions, results of tools and faults, as they stand in the source of the runners."""
-    found = {module: [text for text in texts if not text.logged] for module, texts in texts_of("runners").items()}
-    return listed({module: texts for module, texts in found.items() if texts})
+    """Instructions, tool results and errors in the source of the runners."""
+    modules = {module: [text for text in texts if not text.logged] for module, texts in texts_of("runners").items()}
+    return listing({module: texts for module, texts in modules.items() if texts})

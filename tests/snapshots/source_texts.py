@@ -1,4 +1,4 @@
-"""Collects the sentences in the source: every string that a person or a model may read, as a template."""
+"""Collects the sentences in the source as templates: every string that a person or a model can read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 PACKAGE = Path(__file__).parent.parent.parent / "src" / "cairn"
 
 LOGGERS = {"log", "logger", "logging"}
-TRANSPARENT = {"format", "get", "join", "partition", "removeprefix", "strip"}  # say nothing about the text they get
+TRANSPARENT = {"format", "get", "join", "partition", "removeprefix", "strip"}  # they don't label the text
 NOT_SHOWN = {"DDL", "cast", "compile", "execute", "like", "startswith", "endswith"}
 SQL = re.compile(r"^(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA|SET|BEGIN|WITH|REINDEX|VACUUM)\b")
 CODE = re.compile(r"\(\?|\\[bsdw]|<[a-z!/]|^\w[\w.]*\[.*\]$|^[^ ]*\{[^}]* [^}]*\}[^ ]*$")
@@ -22,34 +22,34 @@ WORDS = re.compile(r"[A-Za-z]{2,}[,:;]? +(\{|[`'\"«(]?[A-Za-z])|\} +[a-z]{2,}")
 
 @dataclass(frozen=True)
 class Text:
-    """A sentence with its variable parts in braces, and the call or name that it is given to."""
+    """A sentence with its variable parts in braces, and the call or name that uses it."""
 
     label: str
     template: str
     logged: bool
 
 
-class _Place(NamedTuple):
+class _Context(NamedTuple):
     label: str = ""
     logged: bool = False
 
-    def named(self, name: str) -> _Place:
+    def named(self, name: str) -> _Context:
         return self._replace(label=name)
 
-    def below(self, name: str) -> _Place:
+    def below(self, name: str) -> _Context:
         return self._replace(label=f"{self.label} {name}".strip())
 
 
 def texts_of(folder: str) -> dict[str, list[Text]]:
-    """The sentences of a package by module, in the order of the source."""
+    """The sentences of a package by module, in source order."""
     root = PACKAGE / folder
     files = sorted(root.rglob("*.py")) if root.is_dir() else [root.with_suffix(".py")]
-    found = {str(file.relative_to(PACKAGE)): _texts(file) for file in files}
-    return {module: texts for module, texts in found.items() if texts}
+    modules = {str(file.relative_to(PACKAGE)): _texts(file) for file in files}
+    return {module: texts for module, texts in modules.items() if texts}
 
 
-def listed(modules: dict[str, list[Text]]) -> str:
-    """A heading for each module, a line for each sentence."""
+def listing(modules: dict[str, list[Text]]) -> str:
+    """A heading for each module, and a line for each sentence."""
     parts: list[str] = []
     for module, texts in modules.items():
         lines = dict.fromkeys(f"- {text.label}: {_indented(text.template)}" for text in texts)
@@ -63,40 +63,40 @@ def _indented(text: str) -> str:
 
 @cache
 def _texts(file: Path) -> list[Text]:
-    return list(_walk(ast.parse(file.read_text(encoding="utf-8")), _Place()))
+    return list(_walk(ast.parse(file.read_text(encoding="utf-8")), _Context()))
 
 
-def _walk(node: ast.AST, place: _Place) -> Iterator[Text]:
+def _walk(node: ast.AST, context: _Context) -> Iterator[Text]:
     if isinstance(node, ast.JoinedStr | ast.Constant) and _is_prose(template := _template(node)):
-        yield Text(place.label or "text", template, place.logged)
-    for child, inner in _children(node, place):
+        yield Text(context.label or "text", template, context.logged)
+    for child, inner in _children(node, context):
         yield from _walk(child, inner)
 
 
-def _children(node: ast.AST, place: _Place) -> Iterator[tuple[ast.AST, _Place]]:
+def _children(node: ast.AST, context: _Context) -> Iterator[tuple[ast.AST, _Context]]:
     match node:
         case ast.JoinedStr():
-            yield from ((part.value, place) for part in node.values if isinstance(part, ast.FormattedValue))
+            yield from ((part.value, context) for part in node.values if isinstance(part, ast.FormattedValue))
         case ast.Call():
             name = _called(node)
             if name in NOT_SHOWN:
                 return
-            inner = place if name in TRANSPARENT else _Place(name, place.logged or _is_log(node))
+            inner = context if name in TRANSPARENT else _Context(name, context.logged or _is_log(node))
             yield from ((child, inner) for child in ast.iter_child_nodes(node))
         case ast.keyword(arg=str() as name):
-            yield node.value, place.below(name)
+            yield node.value, context.below(name)
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            yield value, place.named(name)
+            yield value, context.named(name)
         case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-            yield value, place.named(name)
+            yield value, context.named(name)
         case ast.Dict():
             for key, value in zip(node.keys, node.values, strict=True):
-                yield value, place.below(ast.unparse(key).strip("'") if key is not None else "")
+                yield value, context.below(ast.unparse(key).strip("'") if key is not None else "")
         case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-            inner = place.named(getattr(node, "name", ""))
+            inner = context.named(getattr(node, "name", ""))
             yield from ((child, inner) for child in ast.iter_child_nodes(node) if not _is_docstring(child))
         case _:
-            yield from ((child, place) for child in ast.iter_child_nodes(node))
+            yield from ((child, context) for child in ast.iter_child_nodes(node))
 
 
 def _called(call: ast.Call) -> str:

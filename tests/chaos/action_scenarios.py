@@ -1,4 +1,4 @@
-"""An approved e-mail is sent once even if the process dies at any step."""
+"""An approved email is sent once, even if the process dies at any step."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from cairn.ports.outbound import Mail
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from tests.chaos.scene import Ids, Scene
+from tests.chaos.scenario import Ids, Scenario
 from tests.services.app import App, step
 
 OUTBOX = "outbox.txt"
 
 
 class FileMailer:
-    """What has left stands in a file, whatever becomes of the process."""
+    """Records sent mail in a file, which survives the process."""
 
     def __init__(self, folder: Path) -> None:
         self._outbox = folder / OUTBOX
@@ -26,17 +26,17 @@ class FileMailer:
             file.write(f"{message_id} {mail.text}\n")
             file.flush()
             os.fsync(file.fileno())
-        return "taken"
+        return "accepted"
 
 
-def open_action_functions(app: App) -> None:
+def register_action_functions(app: App) -> None:
     @app.function("write_mail")
     async def write_mail(ctx: Ctx) -> dict[str, Any]:
         parameters = {"to": "customer@example.com", "subject": "Refund", "body": "{{ amount }}", "amount": 5}
         return dict(ctx.propose_action("send_email", parameters, confidence=0.9, risk_level="high"))
 
 
-async def before_the_mail(app: App) -> Ids:
+async def pending_action(app: App) -> Ids:
     pipeline = await app.pipeline(step("mail", "write_mail"), step("end"))
     run = await app.start(pipeline)
     approval = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
@@ -44,38 +44,41 @@ async def before_the_mail(app: App) -> Ids:
     return {"pipeline": pipeline, "run": run, "approval": approval.approval_id}
 
 
-async def send_it(app: App, ids: Ids) -> None:
-    changed = {"amount": 4}
-    await app.cairn.approvals.decide(ids["approval"], "approve", modified_params=changed, actor=ADMIN)
+async def approve_action(app: App, ids: Ids) -> None:
+    modified_params = {"amount": 4}
+    await app.cairn.approvals.decide(ids["approval"], "approve", modified_params=modified_params, actor=ADMIN)
     await app.until_run(ids["run"], "completed")
     await app.until_quiet()
 
 
-def sent(app: App) -> list[str]:
+def sent_mails(app: App) -> list[str]:
     outbox = app.folder / OUTBOX
     return [line.partition(" ")[2] for line in outbox.read_text().splitlines()] if outbox.exists() else []
 
 
 async def check_sent(app: App, ids: Ids) -> None:
-    """It has left once; where nobody could know, people were asked and looked."""
+    """The email was sent once. If Cairn couldn't know, it asked a person, who looked it up."""
 
-    def doubt() -> str | None:
-        found = [a for a in app.run(ids["run"]).pending_approvals if a.kind == "escalation"]
-        return found[0].approval_id if found else None
+    def escalation() -> str | None:
+        escalations = [a for a in app.run(ids["run"]).pending_approvals if a.kind == "escalation"]
+        return escalations[0].approval_id if escalations else None
 
-    def settled() -> str | None:
-        return "completed" if app.run(ids["run"]).status == "completed" else doubt()
+    def outcome() -> str | None:
+        return "completed" if app.run(ids["run"]).status == "completed" else escalation()
 
-    asked = await app.until(settled)
-    if asked != "completed":
-        assert len(sent(app)) <= 1, "nobody repeats what may have been done"
-        await app.cairn.approvals.decide(asked, "accept" if sent(app) else "retry", actor=ADMIN)
+    approval_id = await app.until(outcome)
+    if approval_id != "completed":
+        assert len(sent_mails(app)) <= 1, "Cairn repeated an action that may have been executed"
+        await app.cairn.approvals.decide(approval_id, "accept" if sent_mails(app) else "retry", actor=ADMIN)
     await app.until_run(ids["run"], "completed")
     await app.until_quiet()
-    assert sent(app) == ["4"]
-    told = app.event_types(ids["run"])
-    assert (told.count("approval_approved"), told.count("action_done")) == (1 + told.count("action_unknown"), 1)
+    assert sent_mails(app) == ["4"]
+    event_types = app.event_types(ids["run"])
+    assert (event_types.count("approval_approved"), event_types.count("action_done")) == (
+        1 + event_types.count("action_unknown"),
+        1,
+    )
     assert len(app.cairn.correction_queries.cases(None, ids["pipeline"], 10, None).items) == 1
 
 
-SCENES = {"an approved action is carried out": Scene(before_the_mail, send_it, check_sent)}
+SCENARIOS = {"execute an approved action": Scenario(pending_action, approve_action, check_sent)}

@@ -1,4 +1,4 @@
-"""What a process is at when it dies: how it comes to that, what it does, and what has to stand afterwards."""
+"""A scenario for a crash: its preparation, the action that crashes, and the checks after the restart."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ NEVER = 3600.0  # seconds
 
 
 @dataclass(frozen=True)
-class Scene:
+class Scenario:
     prepare: Callable[[App], Awaitable[Ids]]
     act: Callable[[App, Ids], Awaitable[Any]]
-    check: Callable[[App, Ids], Awaitable[None]]  # after the next start, acted again where it had not come to that
-    opens_after: float = NEVER  # seconds until a run that is at work has its folder; earlier if it rests
+    check: Callable[[App, Ids], Awaitable[None]]  # after the restart, when the action was repeated
+    open_after: float = NEVER  # seconds until an active run gets its folder
