@@ -47,7 +47,7 @@ def killed_at(number: int, prepared: Path, folder: Path, scenario: str, ids: Ids
     raise AssertionError(f"The process never crashed in the scenario {scenario!r}.")
 
 
-@pytest.mark.parametrize("scene", SCENARIOS)
+@pytest.mark.parametrize("scenario", SCENARIOS)
 async def test_the_next_start_completes_the_command(scenario: str, tmp_path: Path) -> None:
     prepared = tmp_path / "ready"
     ids: Ids = run_in_process(prepare, prepared, None, scenario)
