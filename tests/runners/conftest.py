@@ -13,7 +13,7 @@ from tests.runners.script_samples import Bench, make_sandbox
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Servers of tools may take their time to start: the machine may be busy."""
+    """Give MCP servers more time to start, because the machine may be busy."""
     monkeypatch.setattr(mcp, "START_SECONDS", PATIENCE)
 
 

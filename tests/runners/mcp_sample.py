@@ -1,4 +1,4 @@
-"""An MCP server for tests: tools that add, fail, hang and say what the environment holds."""
+"""An MCP server for tests. Its tools add numbers, fail, hang and list environment variables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fail() -> str:
 
 @server.tool()
 def hang(mark: str) -> str:
-    """Never ends, and starts a process that does not either."""
+    """Never returns, and starts a process that never ends."""
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", mark])
     time.sleep(600)
     return ""
@@ -34,7 +34,7 @@ def hang(mark: str) -> str:
 
 @server.tool()
 def environment() -> str:
-    """The names of what the environment holds."""
+    """The names of all environment variables."""
     return " ".join(sorted(os.environ))
 
 

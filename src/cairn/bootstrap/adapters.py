@@ -42,7 +42,7 @@ def doubts(settings: Settings) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def script_rules(settings: Settings) -> ScriptPolicy:
+def script_policy(settings: Settings) -> ScriptPolicy:
     return ScriptPolicy(
         level=SandboxLevel(settings.script_sandbox),
         network=settings.script_network,
@@ -58,7 +58,7 @@ def script_rules(settings: Settings) -> ScriptPolicy:
     )
 
 
-def agent_rules(settings: Settings, secrets: SecretStore) -> AgentPolicy:
+def agent_policy(settings: Settings, secrets: SecretStore) -> AgentPolicy:
     def key() -> str | None:
         return secrets.get(settings.web_search_secret) if settings.web_search_secret else None
 
@@ -77,7 +77,7 @@ def agent_rules(settings: Settings, secrets: SecretStore) -> AgentPolicy:
             )
             for name, one in settings.mcp_servers.items()
         },
-        secret=secrets.get,
+        get_secret=secrets.get,
         search=SearchPolicy(settings.web_search, settings.web_search_url, key),
     )
 
@@ -103,7 +103,7 @@ def outward(settings: Settings, clock: Clock, secrets: SecretStore) -> OutboundP
     return OutboundPorts(HttpxClient(guard), mailer, AppriseMessenger(guard))
 
 
-def model_rules(settings: Settings) -> ModelPolicy:
+def model_policy(settings: Settings) -> ModelPolicy:
     return ModelPolicy(
         default=settings.default_model,
         fallbacks=tuple(settings.model_fallbacks),

@@ -216,8 +216,8 @@ def build(
     hub, plans = EventBus(), DefinitionCache()
     admin_changes, directory = AdminChanges(database, clock, hub), Directory(clock)
     access = Authentication(database, clock, directory, adapters.shown(settings.admin_token))
-    model_rules = adapters.model_rules(settings)
-    unsaved_events = (*settings.secret_values, *keys_in(os.environ, model_rules.providers))
+    model_policy = adapters.model_policy(settings)
+    unsaved_events = (*settings.secret_values, *keys_in(os.environ, model_policy.providers))
     secrets = SecretStore(
         admin_changes, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), unsaved_events
     )
@@ -251,17 +251,17 @@ def build(
         max_file_bytes=settings.max_file_bytes,
         max_context_length=settings.max_context_length,
     )
-    models = models or adapters.open_models(settings, model_rules, secrets)
+    models = models or adapters.open_models(settings, model_policy, secrets)
     sandbox = BestSandbox(settings.data_dir.resolve())
-    script_rules = adapters.script_rules(settings)
-    agent_rules = adapters.agent_rules(settings, secrets)
-    runners = make_runners(limits, functions, sandbox, script_rules, models, agent_rules, ways.web)
+    script_policy = adapters.script_policy(settings)
+    agent_policy = adapters.agent_policy(settings, secrets)
+    runners = make_runners(limits, functions, sandbox, script_policy, models, agent_policy, ways.web)
     modes = frozenset(mode.value for mode in runners)
     answers = FormAnswers(database, plans)
     action_modifications = ActionModifications(database, plans)
     approvals = ApprovalService(engine, answers, action_modifications)
     conversations = ConversationService(engine, budgets, hub, secrets)
-    library = AgentLibraryService(admin_changes, agent_rules.mcp_servers.keys())
+    library = AgentLibraryService(admin_changes, agent_policy.mcp_servers.keys())
     work_orders = WorkOrders(database, plans, tree, log_writer, limits, conversations, library)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,
@@ -325,7 +325,7 @@ def build(
             folder_repair,
             limits=definition_limits,
             functions=functions,
-            support=RunnerSupport(modes, script_rules, agent_rules, library.now),
+            support=RunnerSupport(modes, script_policy, agent_policy, library.now),
         ),
         runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=ExecutionService(engine, approvals),

@@ -73,14 +73,14 @@ class Discussion:
 
     async def parallel(self) -> tuple[AgentAnswer, Agent]:
         answers = await self._all("parallel/{}", lambda agent: self._team.member_role(agent, PARALLEL))
-        return await self._close("parallel/merge", PARALLEL_MERGE, answers)
+        return await self._final_turn("parallel/merge", PARALLEL_MERGE, answers)
 
     async def council(self) -> tuple[AgentAnswer, Agent]:
         team = self._team
         answers = await self._all("council/answer/{}", lambda agent: team.member_role(agent, COUNCIL_ANSWER))
         reviews = await self._all("council/review/{}", lambda agent: team.member_role(agent, COUNCIL_REVIEW, answers))
         reviewed = [PromptStatement(f"{one.speaker}, reviewing", one.text) for one in reviews]
-        return await self._close("council/chair", COUNCIL_CHAIR, [*answers, *reviewed])
+        return await self._final_turn("council/chair", COUNCIL_CHAIR, [*answers, *reviewed])
 
     async def debate(self) -> tuple[AgentAnswer, Agent]:
         statements, rounds = list[PromptStatement](), rounds_of(self._team, self._config)
@@ -89,7 +89,7 @@ class Discussion:
                 role = self._team.member_role(agent, DEBATE, tuple(statements), round=number, rounds=rounds)
                 answer = await self._take_turn(f"debate/{number}/{self._slugs[agent.name]}", role)
                 statements.append(PromptStatement(f"{agent.name}, round {number}", answer.text))
-        return await self._close("debate/judge", DEBATE_JUDGE, statements)
+        return await self._final_turn("debate/judge", DEBATE_JUDGE, statements)
 
     async def _all(self, name: str, role: Callable[[Agent], TurnRole]) -> list[PromptStatement]:
         """One turn of each member, all at the same time."""
@@ -99,12 +99,12 @@ class Discussion:
         )
         return [_statement(agent, answer) for agent, answer in zip(members, answers, strict=True)]
 
-    async def _close(
+    async def _final_turn(
         self, name: str, instructions: str, statements: Sequence[PromptStatement]
     ) -> tuple[AgentAnswer, Agent]:
-        closer = self._team.closer
-        role = TurnRole(closer, statements=tuple(statements), instructions=instructions)
-        return await self._take_turn(name, role), closer
+        agent = self._team.final_agent
+        role = TurnRole(agent, statements=tuple(statements), instructions=instructions)
+        return await self._take_turn(name, role), agent
 
 
 async def gather_all(turns: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

@@ -36,5 +36,5 @@ class AgentPolicy:
     code_timeout_seconds: float = 60.0  # for one program
     code_limits: ProcessLimits = field(default_factory=ProcessLimits)
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict[str, McpServer])
-    secret: Callable[[str], str | None] = lambda _: None  # resolves `secret:NAME` in the settings of MCP servers
+    get_secret: Callable[[str], str | None] = lambda _: None  # resolves `secret:NAME` in the settings of MCP servers
     search: SearchPolicy = field(default_factory=SearchPolicy)

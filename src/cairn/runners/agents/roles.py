@@ -1,4 +1,4 @@
-"""What an agent does in a turn of a discussion, and the prompts that say so."""
+"""The roles of agents in a discussion, and their prompts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MODE_DESCRIPTIONS = {
     DiscussionMode.COUNCIL: "answer, review each other and leave the decision to a chair",
     DiscussionMode.DEBATE: "argue for different positions and leave the decision to a judge",
 }
-CLOSERS = {
+FINAL_AGENTS = {
     DiscussionMode.PARALLEL: ("Editor", "merger", "merges", "editor"),
     DiscussionMode.COUNCIL: ("Chair", "chair", "chairs", "chairperson"),
     DiscussionMode.DEBATE: ("Judge", "judge", "judges", "arbiter"),
@@ -75,10 +75,10 @@ class TurnRole:
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """The agents that discuss, and the one that produces the result."""
+    """The agents of a discussion."""
 
     members: tuple[Agent, ...]
-    closer: Agent
+    final_agent: Agent  # produces the result
 
     @property
     def names(self) -> str:
@@ -105,7 +105,7 @@ def team_of(agents: Sequence[Agent], mode: DiscussionMode) -> Team:
     """
     if mode is DiscussionMode.SEQUENTIAL:
         return Team(tuple(agents), agents[-1])
-    name, *words = CLOSERS[mode]
+    name, *words = FINAL_AGENTS[mode]
     for agent in agents if len(agents) > 1 else ():
         description = f"{agent.name} {agent.role or ''}".casefold()
         if set(words) & set(description.replace(",", " ").replace(".", " ").split()):

@@ -60,7 +60,7 @@ class ToolSession:
         if self._servers is None:
             policy, sandbox = self._resources.policy, self._resources.sandbox
             marks = sandbox.environment_marks(f"{self._work.execution_id}/tools") if sandbox is not None else None
-            self._servers = McpServers(policy.mcp_servers, policy.secret, marks)
+            self._servers = McpServers(policy.mcp_servers, policy.get_secret, marks)
         return self._servers
 
     async def close(self) -> None:

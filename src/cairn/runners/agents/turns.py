@@ -62,7 +62,7 @@ CheckAnswer = Callable[[AgentAnswer], Sequence[Mismatch]]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one agent is asked, with which model and tools."""
+    """The prompts, model and tools of one turn, and the expected answer."""
 
     name: str
     speaker: str

@@ -57,7 +57,7 @@ def code_tool(
     description = (
         "Run a Python program and return its output. The program has no network access. Its working directory is your"
         " folder workspace/, the only folder it can access. It is stopped after"
-        f" {policy.code_timeout_seconds:g} seconds. To make a file that it writes an artifact, copy the file to"
+        f" {policy.code_timeout_seconds:g} seconds. To turn a file that it writes into an artifact, copy the file to"
         " artifacts_staging/ afterwards."
     )
     schema: dict[str, Any] = {

@@ -33,12 +33,12 @@ class McpServers:
     def __init__(
         self,
         servers: Mapping[str, McpServer],
-        secret: Callable[[str], str | None] = lambda _: None,
+        get_secret: Callable[[str], str | None] = lambda _: None,
         marks: Mapping[str, str] | None = None,
     ) -> None:
         """`marks` are environment variables that identify the processes, to find leftovers after a crash."""
         self._servers = servers
-        self._secret = secret
+        self._get_secret = get_secret
         self._marks = marks or {}
         self._connections: dict[str, McpConnection] = {}
 
@@ -74,10 +74,11 @@ class McpServers:
         def resolve(values: Mapping[str, str]) -> dict[str, str]:
             resolved: dict[str, str] = {}
             for key, value in values.items():
-                secret = self._secret(value.removeprefix(SECRET_PREFIX)) if value.startswith(SECRET_PREFIX) else value
-                if secret is None:
+                is_secret = value.startswith(SECRET_PREFIX)
+                plain = self._get_secret(value.removeprefix(SECRET_PREFIX)) if is_secret else value
+                if plain is None:
                     raise ToolNotAvailable(f"The MCP server {name} needs {value}, but this secret does not exist.")
-                resolved[key] = secret
+                resolved[key] = plain
             return resolved
 
         return replace(server, env={**resolve(server.env), **self._marks}, headers=resolve(server.headers))
@@ -160,11 +161,11 @@ class McpConnection:
 
 def _content(result: CallToolResult) -> str:
     texts = [one.text for one in result.content if isinstance(one, TextContent)]
-    others = len(result.content) - len(texts)
+    other_items = len(result.content) - len(texts)
     if not texts and result.structured_content is not None:
         texts = [encode_json(result.structured_content, indent=True).decode()]
-    if others:
-        texts.append(f"({others} more items that are not text)")
+    if other_items:
+        texts.append(f"({other_items} more items that are not text)")
     return "\n".join(texts)
 
 
