@@ -94,9 +94,9 @@ async def test_a_modification_is_previewed_and_then_approved(app: App) -> None:
     assert (approved["status"], approved["decisions"][0]["by"]) == ("approved", "admin")
     assert approved["action"]["approved_parameters"]["amount"] == 89.99
     assert approved["action"]["parameters"]["amount"] == 99.99
-    [case] = (await app.get("/api/learning/cases", pipeline_id=pending["pipeline_id"]))["items"]
+    [case] = (await app.get("/api/corrections", pipeline_id=pending["pipeline_id"]))["items"]
     assert (case["by"], case["feedback"], case["changes"][0]["difference"]) == ("admin", "By policy", -10.0)
-    rates = {rate["operation_type"]: rate for rate in (await app.get("/api/learning/rates"))["items"]}
+    rates = {rate["operation_type"]: rate for rate in (await app.get("/api/corrections/rates"))["items"]}
     assert rates["financial_transaction"]["modified"] >= 1
     await app.put("/api/approvals/00000000-0000-0000-0000-000000000000/modify", {"modified_params": {}}, 404)
 

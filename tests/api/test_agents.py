@@ -54,8 +54,8 @@ async def test_ready_agents_are_listed_searched_and_read(app: App) -> None:
     response = await app.client.get("/api/agents/tester")
     tester = response.json()
     assert (response.headers["ETag"], tester["title"], tester["tools"]) == ('"0"', "Tester", ["request_rework"])
-    known = {key: tester[key] for key in ("revision", "is_ready_made", "updated_at", "updated_by", "used_count")}
-    assert known == {"revision": 0, "is_ready_made": True, "updated_at": None, "updated_by": None, "used_count": 0}
+    known = {key: tester[key] for key in ("revision", "is_builtin", "updated_at", "updated_by", "used_count")}
+    assert known == {"revision": 0, "is_builtin": True, "updated_at": None, "updated_by": None, "used_count": 0}
     text = await app.client.get("/api/agents/tester", params={"format": "yaml"})
     assert text.text.startswith("name: tester\n")
     assert (await app.get("/api/agents/tester/revisions"))["items"] == []
@@ -163,11 +163,11 @@ async def test_saving_names_the_pipelines_that_do_not_fit_any_more(app: App) -> 
 
 async def test_ones_own_stands_before_a_ready_one_and_gives_its_place_back(app: App) -> None:
     mine = await app.put("/api/agents/critic", {"role": "You praise."}, headers={"If-Match": '"0"'})
-    assert (mine["is_ready_made"], mine["replaces_ready_made"], mine["role"]) == (False, True, "You praise.")
+    assert (mine["is_builtin"], mine["overrides_builtin"], mine["role"]) == (False, True, "You praise.")
     await app.pipeline(speaks("say", "critic", prompt="Speak."), pipeline_name="Praise")
     assert (await app.client.delete("/api/agents/critic")).status_code == 204
     back = await app.get("/api/agents/critic")
-    assert (back["is_ready_made"], back["role"]) == (True, builtin_agents()["critic"].role)
+    assert (back["is_builtin"], back["role"]) == (True, builtin_agents()["critic"].role)
     assert back["used_count"] == 1
 
 

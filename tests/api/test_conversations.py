@@ -75,7 +75,7 @@ async def test_messages_come_whole_with_their_tools_and_what_they_used(app: App,
         "agent_name": "Cairn",
         "role": "user",
         "content": "Do it.",
-        "scope": "a1.r0.v0",
+        "attempt_key": "a1.r0.v0",
         "is_current": True,
         "turn": "work",
         "number": 1,
@@ -106,7 +106,7 @@ async def test_messages_come_whole_with_their_tools_and_what_they_used(app: App,
             "number": 3,
             "role": "tool",
             "content": "",
-            "tool_results": [{"call_id": "c1", "name": "add", "content": 2, "went_well": True}],
+            "tool_results": [{"call_id": "c1", "name": "add", "content": 2, "succeeded": True}],
         },
         answer
         | {
@@ -141,12 +141,12 @@ async def test_pages_go_on_and_scopes_are_told_apart(app: App) -> None:
         everything = await app.until(revised)
         await app.until(waits)
         await app.post(f"{path}/approve-complete")
-    assert [(m["scope"], m["is_current"]) for m in everything["items"]] == [("a1.r0.v0", False)] * 4 + [
+    assert [(m["attempt_key"], m["is_current"]) for m in everything["items"]] == [("a1.r0.v0", False)] * 4 + [
         ("a1.r1.v0", True)
     ]
-    current = await app.get(f"{path}/messages", scope="current")
+    current = await app.get(f"{path}/messages", attempt_key="current")
     assert [m["usage"]["cost_usd"] for m in current["items"]] == [None]
-    assert len((await app.get(f"{path}/messages", scope="a1.r0.v0"))["items"]) == 4
+    assert len((await app.get(f"{path}/messages", attempt_key="a1.r0.v0"))["items"]) == 4
     seen: list[int] = []
     cursor: dict[str, str] = {}
     while True:
@@ -225,13 +225,13 @@ async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(ap
         execution = (await app.execution(run))["execution_id"]
         async with listening(app, path) as stream:
             told = await stream.next()
-            while told.event != "piece":
+            while told.event != "message_delta":
                 told = await stream.next()
             assert (told.id, told.data) == (
                 None,
                 {
                     "execution_id": execution,
-                    "scope": "a1.r0.v0",
+                    "attempt_key": "a1.r0.v0",
                     "turn": "work",
                     "number": 1,
                     "agent_name": "Analyst",
@@ -242,7 +242,7 @@ async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(ap
                 },
             )
             async with listening(app, path) as late:  # who comes later is told what was said so far
-                while (told := await late.next()).event != "piece":
+                while (told := await late.next()).event != "message_delta":
                     pass
                 assert told.data["text"] == "The answer is 42."
             go.set()

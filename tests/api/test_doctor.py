@@ -31,7 +31,7 @@ LOOKED_AT = [
     "rows",
     "contents",
     "jobs",
-    "trail",
+    "events",
     "notifications",
     "other files",
     "folders",
@@ -39,7 +39,7 @@ LOOKED_AT = [
 
 
 def by_name(diagnosis: Any) -> dict[str, Any]:
-    return {found["what"]: found for found in diagnosis["findings"]}
+    return {found["name"]: found for found in diagnosis["checks"]}
 
 
 def mode(folder: Path, wanted: int | None = None) -> int:
@@ -52,13 +52,13 @@ async def test_a_new_server_is_well(app: App) -> None:
     mode(app.cairn.settings.data_dir, 0o700)
     await app.pipeline(form("goals"))
     diagnosis = await app.get("/api/doctor")
-    looked_at = [found["what"] for found in diagnosis["findings"]]
+    looked_at = [found["name"] for found in diagnosis["checks"]]
     if app.cairn.database.kind == "sqlite":
         looked_at.remove("sqlite")
     assert looked_at == LOOKED_AT
-    assert diagnosis["well"] is True
-    unwell = [found for found in diagnosis["findings"] if found["verdict"] != "ok"]
-    assert [found for found in unwell if found["what"] not in ("settings", "sandbox")] == []
+    assert diagnosis["healthy"] is True
+    unwell = [found for found in diagnosis["checks"] if found["status"] != "ok"]
+    assert [found for found in unwell if found["name"] not in ("settings", "sandbox")] == []
 
 
 async def test_the_versions_in_use(app: App) -> None:
@@ -76,11 +76,11 @@ async def test_what_is_missing_is_told_and_written_again(app: App) -> None:
     definition = next((folder / ".pipeline_system" / "definitions").rglob("*.json"))
     definition.unlink()
     found = by_name(await app.get("/api/doctor"))[f"folder of pipeline {pipeline['pipeline_id']}"]
-    assert (found["verdict"], definition.name in found["detail"], bool(found["remedy"])) == ("fault", True, True)
+    assert (found["status"], definition.name in found["detail"], bool(found["hint"])) == ("error", True, True)
     repaired = await app.post("/api/doctor/repair")
-    assert by_name(repaired)["folders"]["verdict"] == "repaired"
+    assert by_name(repaired)["folders"]["status"] == "repaired"
     assert definition.exists()
-    assert (await app.get("/api/doctor"))["well"] is True
+    assert (await app.get("/api/doctor"))["healthy"] is True
 
 
 async def test_rows_that_deny_one_another_are_told(app: App) -> None:
@@ -91,7 +91,7 @@ async def test_rows_that_deny_one_another_are_told(app: App) -> None:
     await app.cairn.database.transact(lambda c: c.execute(sa.update(t.approvals).values(status="withdrawn")))
     found = by_name(await app.get("/api/doctor"))["rows"]
     assert found["detail"] == mentions(execution_id)
-    assert found["verdict"] == "fault"
+    assert found["status"] == "error"
 
 
 async def test_a_changed_event_is_told(app: App) -> None:
@@ -105,8 +105,8 @@ async def test_a_changed_event_is_told(app: App) -> None:
         connection.execute(sa.update(t.events).values(actor="somebody else"))
 
     await app.cairn.database.transact(tamper)
-    found = by_name(await app.get("/api/doctor"))["checkpoints"]
-    assert (found["verdict"], found["detail"]) == ("fault", mentions("1"))
+    found = by_name(await app.get("/api/doctor"))["events"]
+    assert (found["status"], found["detail"]) == ("error", mentions("1"))
     assert (await app.get("/api/events/verify"))["valid"] is False
 
 
@@ -116,10 +116,10 @@ async def test_strange_folders_and_open_doors(app: App) -> None:
     (folder / "pipelines" / "stranger").mkdir()
     mode(folder, 0o755)
     found = by_name(await app.get("/api/doctor"))
-    assert (found["other files"]["verdict"], found["other files"]["detail"]) == ("warning", "stranger")
-    assert found["permissions"]["verdict"] == "warning"
+    assert (found["other files"]["status"], found["other files"]["detail"]) == ("warning", "stranger")
+    assert found["permissions"]["status"] == "warning"
     repaired = by_name(await app.post("/api/doctor/repair"))
-    assert repaired["permissions"]["verdict"] == "repaired"
+    assert repaired["permissions"]["status"] == "repaired"
     assert mode(folder) == 0o700
     assert (folder / "pipelines" / "stranger").is_dir()
 
@@ -128,7 +128,7 @@ async def test_a_clock_that_was_put_back_is_told(app: App) -> None:
     await app.pipeline(form("goals"))
     earlier = app.cairn.clock.now() - timedelta(minutes=10)
     (found,) = await asyncio.to_thread(machine.clock, app.cairn.database, earlier)
-    assert (found.what, found.verdict) == ("clock", "warning")
+    assert (found.name, found.status) == ("clock", "warning")
 
 
 async def test_a_secret_whose_key_is_lost_is_a_fault(app: App) -> None:
@@ -138,14 +138,14 @@ async def test_a_secret_whose_key_is_lost_is_a_fault(app: App) -> None:
     file.unlink()
     app.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
     found = by_name(await app.get("/api/doctor"))["secrets"]
-    assert (found["verdict"], found["detail"]) == ("fault", mentions("door"))
+    assert (found["status"], found["detail"]) == ("error", mentions("door"))
     file.write_text(key)
     mode(file, 0o644)
     mode(app.cairn.settings.data_dir, 0o755)
     app.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
     found = by_name(await app.get("/api/doctor"))
-    assert found["secrets"]["verdict"] == "ok"
-    assert (found["permissions"]["verdict"], "secret.key" in found["permissions"]["detail"]) == ("fault", True)
+    assert found["secrets"]["status"] == "ok"
+    assert (found["permissions"]["status"], "secret.key" in found["permissions"]["detail"]) == ("error", True)
     await app.post("/api/doctor/repair")
     assert mode(file) == 0o600
     assert (await app.client.delete("/api/secrets/door")).status_code == 204

@@ -69,27 +69,27 @@ async def test_without_a_key(app: App) -> None:
         "name": "google",
         "is_ready": False,
         "is_installed": True,
-        "wants_key": True,
+        "requires_key": True,
         "has_key": False,
         "key_names": ["GOOGLE_API_KEY", "GEMINI_API_KEY"],
         "key_source": None,
         "base_url": None,
-        "remedy": mentions("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        "hint": mentions("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     }
     tried = await app.post("/api/models/test", {})
-    assert (tried["works"], tried["fault"]) == (False, "not_configured")
+    assert (tried["succeeded"], tried["error_type"]) == (False, "not_configured")
     assert told(app) == [("warning", mentions("anthropic:claude-sonnet-4-6"))]
 
 
 async def test_the_simulated_one(app: App) -> None:
     tried = await app.post("/api/models/test", {"model": "simulated:default"})
-    assert {key: tried[key] for key in ("model", "is_simulated", "works", "answer", "cost_usd", "fault")} == {
+    assert {key: tried[key] for key in ("model", "is_simulated", "succeeded", "answer", "cost_usd", "error_type")} == {
         "model": "simulated:default",
         "is_simulated": True,
-        "works": True,
+        "succeeded": True,
         "answer": "ready",
         "cost_usd": 0.0,
-        "fault": None,
+        "error_type": None,
     }
 
 
@@ -106,7 +106,7 @@ async def test_a_key_of_the_secret_store_and_a_server_of_ones_own(app: App, prov
     assert by_name["house"] == (True, "secret", provider.openai_url)
     provider.enqueue(Answer("ready", input_tokens=1000, output_tokens=100))
     tried = await app.post("/api/models/test", {"model": "house:qwen3"})
-    assert (tried["works"], tried["answer"], tried["cost_usd"]) == (True, "ready", 0.00125)
+    assert (tried["succeeded"], tried["answer"], tried["cost_usd"]) == (True, "ready", 0.00125)
     assert (tried["input_tokens"], tried["output_tokens"], tried["is_simulated"]) == (1000, 100, False)
     assert provider.requests[-1].headers["authorization"] == "Bearer the-key-of-the-house"
 
@@ -115,15 +115,15 @@ async def test_faults_are_told_in_words(app: App, provider: FakeProvider) -> Non
     await with_keys(app)
     provider.enqueue(ErrorReply(401, message=f"Incorrect API key: {KEY}"))
     tried = await app.post("/api/models/test", {})
-    assert (tried["works"], tried["fault"], tried["answer"], tried["input_tokens"]) == (
+    assert (tried["succeeded"], tried["error_type"], tried["answer"], tried["input_tokens"]) == (
         False,
         "authentication",
         "",
         None,
     )
-    assert tried["message"] == mentions("anthropic:claude-sonnet-4-6", "401")
+    assert tried["error_message"] == mentions("anthropic:claude-sonnet-4-6", "401")
     unknown = await app.post("/api/models/test", {"model": "zzz:model"})
-    assert (unknown["fault"], unknown["message"]) == (
+    assert (unknown["error_type"], unknown["error_message"]) == (
         "not_configured",
         mentions("zzz:model"),
     )
@@ -143,7 +143,7 @@ async def test_who_may(app: App) -> None:
 
 
 def told(app: App, *fallbacks: str) -> list[tuple[str, str]]:
-    return [(one.verdict, one.detail) for one in look_at_models(app.cairn.models, fallbacks)]
+    return [(one.status, one.detail) for one in look_at_models(app.cairn.models, fallbacks)]
 
 
 async def test_what_the_doctor_says(app: App) -> None:

@@ -29,13 +29,13 @@ async def test_work_is_sent_back_and_what_was_made_from_it_done_again(app: App) 
     path = f"/api/executions/{design['execution_id']}/rework"
     body = {"checkpoint": "goals", "prompt": "Name the market.", "reason": "It is too vague."}
     shown = await app.post(f"{path}/preview", body)
-    assert (shown["execution_id"], shown["reopens"], shown["asker_waits"], shown["begins"]) == (
+    assert (shown["execution_id"], shown["reopens_run"], shown["requester_waits"], shown["start_mode"]) == (
         goals["execution_id"],
         True,
         False,
-        "at once",
+        "immediately",
     )
-    assert [one["checkpoint_name"] for one in shown["becomes_stale"]] == ["Design"]
+    assert [one["checkpoint_name"] for one in shown["stale_executions"]] == ["Design"]
     assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
 
     key = {"Idempotency-Key": str(uuid4())}

@@ -38,10 +38,10 @@ async def test_a_preview_tells_what_would_happen_and_changes_nothing(app: App) -
     shown = await app.post("/api/rollback/preview", back_to(run, 0, user_reason="redo"))
     assert [e["checkpoint_name"] for e in shown["rolled_back_items"]["deleted_checkpoint_executions"]] == ["Design"]
     assert [a["artifact_name"] for a in shown["rolled_back_items"]["archived_artifacts"]] == ["design"]
-    assert (shown["rollback_id"], shown["kept"], shown["then"]) == (
+    assert (shown["rollback_id"], shown["unaffected"], shown["resumes_with"]) == (
         None,
         {"checkpoints": 1, "artifacts": 1},
-        {"checkpoint_name": "Design", "begins": "at once"},
+        {"checkpoint_name": "Design", "start_mode": "immediately"},
     )
     assert shown["size_bytes"] > 0
     assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
@@ -52,9 +52,9 @@ async def test_a_preview_names_what_is_stopped_and_withdrawn(app: App) -> None:
     await app.fill(run, goals="grow")
     await app.execution(run, 1)
     shown = await app.post("/api/rollback/preview", back_to(run, -1))
-    assert [s["checkpoint_name"] for s in shown["stopped"]] == ["Design"]
+    assert [s["checkpoint_name"] for s in shown["stopped_executions"]] == ["Design"]
     assert [(w["kind"], w["checkpoint_name"]) for w in shown["withdrawn_approvals"]] == [("input", "Design")]
-    assert shown["then"]["checkpoint_name"] == "Goals"
+    assert shown["resumes_with"]["checkpoint_name"] == "Goals"
 
 
 async def test_going_back_and_undoing_it(app: App) -> None:

@@ -61,7 +61,7 @@ async def test_the_global_rules_show_their_file(app: App) -> None:
     before = (await app.get("/api/rules"))["revision"]
     text = "checkpoints: [{ name: Far, trigger: { custom_field: { field: run.id, value: none } }, action: {} }]\n"
     saved = (await put(app, "/api/rules", text)).json()
-    assert (saved["scope"], saved["revision"], saved["file"]["faults"]) == ("global", before + 1, [])
+    assert (saved["scope"], saved["revision"], saved["file"]["errors"]) == ("global", before + 1, [])
     assert saved["file"]["path"].endswith("/rules.yaml")
     assert (await app.get(f"/api/rules/versions/{before + 1}"))["text"] == text
     await put(app, "/api/rules", "")
@@ -169,7 +169,7 @@ async def test_one_call_stops_everything(app: App) -> None:
     run = await app.run(pipeline)
     held = (await app.get("/api/approvals", run_id=run["run_id"]))["items"][0]
     told = await app.get(f"/api/approvals/{held['approval_id']}/explain")
-    assert (told["rule"], told["considered"][0]["outcome"] == "approves") == ("Approve", False)
+    assert (told["rule"], told["evaluated_rules"][0]["outcome"] == "approves") == ("Approve", False)
     await app.put("/api/rules/emergency-stop", {"stopped": True}, 422)
     explained = await app.put("/api/rules/emergency-stop", {"stopped": True, "reason": "a bad model"})
     assert explained == {**stopped, "reason": "a bad model"}
@@ -207,6 +207,6 @@ async def test_a_backtest(app: App) -> None:
 
     found = (await backtest(APPROVE, pipeline_id=pipeline["pipeline_id"])).json()
     assert (found["decisions"], found["would_approve"], found["agreed"], found["disagreed"]) == (1, 1, 1, 0)
-    assert (found["false_approve"]["rate"], found["complete"]) == (0.0, True)
+    assert (found["false_approval_rate"]["rate"], found["complete"]) == (0.0, True)
     assert (await backtest("checkpoints: 5\n")).status_code == 422
     assert (await backtest(APPROVE, limit=0)).status_code == 422

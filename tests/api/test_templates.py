@@ -210,6 +210,6 @@ async def test_templates_say_what_they_are(app: App) -> None:
         "key": "design",
         "name": "Design",
         "mode": "human_only",
-        "approve": "both",
+        "requires_approval": "both",
     }
     assert found["text-report"]["uses"] == ["functions", "people"]

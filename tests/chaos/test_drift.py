@@ -71,7 +71,7 @@ def test_files_changed_deleted_and_added_while_stopped_are_repaired(server: Serv
 
     server.start()
     report = drift_report(server)
-    assert (report["repaired"] >= 2, report["moved_aside"]) == (True, 2)
+    assert (report["rewritten"] >= 2, report["moved_aside"]) == (True, 2)
     assert contents(root) == before
     assert (root / "runs/latest").resolve() == (root / "runs/v1").resolve()
     moved_aside = {path.name: path.read_text() for path in (root / ".archived").glob("drift_*/**/*") if path.is_file()}
@@ -88,5 +88,5 @@ def test_a_missing_folder_is_written_again(server: Server) -> None:
     for path in sorted((root / "runs").rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
     server.start()
-    assert drift_report(server)["repaired"] >= len(before)
+    assert drift_report(server)["rewritten"] >= len(before)
     assert contents(root) == before

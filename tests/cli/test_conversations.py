@@ -18,7 +18,7 @@ from tests.snapshots.comparing import compare_text
 
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 CALL: dict[str, Any] = {"kind": "call", "call_id": "c", "name": "add", "arguments": {"a": 1}}
-RESULT: dict[str, Any] = {"kind": "result", "call_id": "c", "name": "add", "content": "no", "went_well": False}
+RESULT: dict[str, Any] = {"kind": "result", "call_id": "c", "name": "add", "content": "no", "succeeded": False}
 
 
 def insert_rows(

@@ -17,8 +17,8 @@ from tests.mentions import mentions
 def test_a_healthy_installation_has_no_errors(shell: Shell, notes: Path) -> None:
     shell("apply", str(notes))
     report = shell.json("doctor")
-    assert report["well"] is True
-    assert {check["what"] for check in report["findings"]} >= {"database", "trail", "folders", "disk", "sandbox"}
+    assert report["healthy"] is True
+    assert {check["name"] for check in report["checks"]} >= {"database", "events", "folders", "disk", "sandbox"}
     assert shell("doctor").out.splitlines()[0] == mentions("settings")
 
 
@@ -58,8 +58,8 @@ def test_repair_creates_a_missing_schema(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "cairn.db").touch()
     empty = Shell(tmp_path)
     for _ in range(2):
-        (check,) = empty.json("doctor")["findings"]
-        assert (check["what"], check["verdict"]) == ("schema", "warning")
+        (check,) = empty.json("doctor")["checks"]
+        assert (check["name"], check["status"]) == ("schema", "warning")
     assert empty("doctor", "--repair").code == 0
 
 
@@ -69,7 +69,7 @@ def test_an_old_sqlite_is_rejected(local_shell: Shell, notes: Path, monkeypatch:
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
     monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
     problem = "SQLite 3.34.1 is too old: Cairn needs 3.35 or newer"
-    remedy = "se a Python with a newer SQLite, or PostgreSQL (CAIRN_DATABASE_URL)"
-    assert local_shell("doctor", code=1).out == f"fault    sqlite: {problem} — u{remedy}\n"
-    assert local_shell("runs", code=4).err == f"cairn: {problem}. U{remedy}.\n"
-    assert local_shell("serve", "--port", "0", code=1).err == f"cairn: {problem}. U{remedy}.\n"
+    hint = "se a Python with a newer SQLite, or PostgreSQL (CAIRN_DATABASE_URL)"
+    assert local_shell("doctor", code=1).out == f"error    sqlite: {problem} — u{hint}\n"
+    assert local_shell("runs", code=4).err == f"cairn: {problem}. U{hint}.\n"
+    assert local_shell("serve", "--port", "0", code=1).err == f"cairn: {problem}. U{hint}.\n"

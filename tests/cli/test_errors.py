@@ -189,5 +189,5 @@ def test_a_damaged_database_is_reported(local_shell: Shell) -> None:
     local_shell.data.mkdir(exist_ok=True)
     (local_shell.data / "cairn.db").write_bytes(b"not a database, but long enough to look at" * 100)
     assert local_shell("runs", code=4).err == mentions("file is not a database")
-    (found,) = local_shell.json("doctor", code=1)["findings"]
-    assert (found["what"], found["verdict"]) == ("database", "fault")
+    (found,) = local_shell.json("doctor", code=1)["checks"]
+    assert (found["name"], found["status"]) == ("database", "error")

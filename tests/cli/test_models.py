@@ -25,4 +25,4 @@ def test_a_model_is_tested(shell: Shell) -> None:
     assert failed == mentions("simulated:rate-limit", "429", "rate_limit")
     missing = shell("models", "test", "anthropic:claude-sonnet-5-5", code=1).out
     assert missing == mentions("anthropic:claude-sonnet-5-5", "ANTHROPIC_API_KEY")
-    assert shell.json("models", "test", "zzz:m", code=1)["fault"] == "not_configured"
+    assert shell.json("models", "test", "zzz:m", code=1)["error_type"] == "not_configured"

@@ -105,7 +105,7 @@ def test_the_emergency_stop_stops_automatic_approvals(
         assert local_shell("rules", "list").out.splitlines()[0] == mentions("admin", reason)
     submit_form(local_shell, name)
     local_shell("watch", name, code=6)
-    (rule,) = local_shell.json("rules", "explain", f"{name}/write")["considered"]
+    (rule,) = local_shell.json("rules", "explain", f"{name}/write")["evaluated_rules"]
     assert rule["rule"] == "Results are fine"
     local_shell("rules", "lift-stop")
     assert local_shell.json("rules", "list")["emergency_stop"]["stopped"] is False

@@ -184,4 +184,4 @@ def test_without_a_server_on_postgresql(
         shell("submit", name, "--field", "text=New.")
         shell("approve", name)
         assert shell.json("show", name)["status"] == "completed"
-        assert shell.json("doctor")["well"] is True
+        assert shell.json("doctor")["healthy"] is True

@@ -77,7 +77,7 @@ class Talk:
             "agent_name": agent_name,
             "role": "assistant",
             "content": content,
-            "scope": "a1.r0.v0",
+            "attempt_key": "a1.r0.v0",
             "is_current": True,
             "turn": "work",
             "number": number,
@@ -99,9 +99,9 @@ class Talk:
 
     def hear(self, text: str, offset: int, **facts: Any) -> None:
         """Send a part of the next message."""
-        piece = {
+        delta = {
             "execution_id": self.execution_id,
-            "scope": "a1.r0.v0",
+            "attempt_key": "a1.r0.v0",
             "turn": "work",
             "number": len(self.messages) + 1,
             "agent_name": "Sceptic",
@@ -111,7 +111,7 @@ class Talk:
             "is_simulated": True,
             **facts,
         }
-        self.page.evaluate("([type, data]) => window.say(type, data)", ["piece", piece])
+        self.page.evaluate("([type, data]) => window.say(type, data)", ["message_delta", delta])
 
     def tell(self, said: dict[str, Any]) -> None:
         self.page.evaluate("([type, data]) => window.say(type, data)", ["message", said])

@@ -122,7 +122,7 @@ def test_changed_parameters_show_a_live_diff(page: Page, server: Server, width: 
         "amount": 89.99,
         "subject": f"URGENT: {SUBJECT}",
     }
-    cases = server.call("GET", "/api/learning/cases?limit=200")["items"]
+    cases = server.call("GET", "/api/corrections?limit=200")["items"]
     assert [
         [change["field"] for change in case["changes"]]
         for case in cases

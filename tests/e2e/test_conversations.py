@@ -22,7 +22,7 @@ def test_messages_appear_as_they_are_written(signed_in: Page, server: Server) ->
     talk.add("Advocate", "A cap of **12 months**.", turn="debate/1/advocate", usage=spent, thinking=thought)
     call = {"call_id": "1", "name": "file_operations", "arguments": {"operation": "read", "path": "clauses.json"}}
     talk.add("Sceptic", "I look first.", turn="debate/1/sceptic", tool_calls=[call])
-    result = {"call_id": "1", "name": "file_operations", "content": "The file is not there.", "went_well": False}
+    result = {"call_id": "1", "name": "file_operations", "content": "The file is not there.", "succeeded": False}
     talk.add("Cairn", "", role="tool", model=None, turn="debate/1/sceptic", tool_results=[result])
     talk.add("Judge", '{"ruling": "accept"}', turn="judge/1", purpose="judge", is_simulated=True)
     signed_in.goto(talk.address)

@@ -228,7 +228,7 @@ async def test_old_deliveries_are_deleted_unless_one_is_open(receivers: Receiver
         update = sa.update(t.deliveries).where(t.deliveries.c.delivery_id == delivery_id)
         return database.transact(lambda c: c.execute(update.values(status=status)))
 
-    await set_status("waiting")
+    await set_status("queued")
     while await database.transact(lambda c: delete_old_notifications(c, now + timedelta(days=1), limit=1)):
         pass
     assert len(receivers.deliveries(run_id=run)) == 2
@@ -246,7 +246,7 @@ async def test_old_deliveries_are_deleted_unless_one_is_open(receivers: Receiver
 async def test_the_doctor_reports_failed_and_overdue_deliveries(receivers: Receivers) -> None:
     async def checks() -> list[tuple[str, str]]:
         diagnosis = await receivers.app.cairn.doctor.examine()
-        return [(one.verdict, one.detail) for one in diagnosis.findings if one.what == "notifications"]
+        return [(one.status, one.detail) for one in diagnosis.checks if one.name == "notifications"]
 
     database = receivers.app.cairn.database
     for table in LOG:
@@ -258,7 +258,7 @@ async def test_the_doctor_reports_failed_and_overdue_deliveries(receivers: Recei
     run = await start_run(receivers)
     await receivers.ended_deliveries(run)
     assert await checks() == [("warning", mentions("ops", "1"))]
-    overdue = {"status": "waiting", "due_at": receivers.app.cairn.clock.now() - timedelta(hours=1)}
+    overdue = {"status": "queued", "due_at": receivers.app.cairn.clock.now() - timedelta(hours=1)}
     await database.transact(lambda c: c.execute(sa.update(t.deliveries).values(overdue)))
     assert await checks() == [("warning", mentions("1"))]
     await database.transact(lambda c: c.execute(sa.update(t.deliveries).values(status="skipped")))

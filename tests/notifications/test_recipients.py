@@ -167,7 +167,7 @@ async def test_quiet_hours_delay_delivery_until_they_end(with_email: Receivers) 
     await with_email.app.cairn.notifications.preferences.set("ann", None, None, quiet)
     run = await start_run(with_email)
     (delivery,) = await with_email.app.until(lambda: with_email.deliveries(run_id=run) or None)
-    assert (delivery.status, delivery.attempt_count) == ("waiting", 0)
+    assert (delivery.status, delivery.attempt_count) == ("queued", 0)
     assert timedelta(minutes=118) < delivery.due_at - now < timedelta(minutes=121)
     await with_email.app.cairn.runs.cancel(run, actor=ADMIN)
 

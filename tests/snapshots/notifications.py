@@ -22,7 +22,7 @@ from tests.snapshots.source_texts import listing, texts_of
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 BASE = "https://cairn.example.com"
 RULE = "High-value refunds"
-CONDITIONS = [{"field": "amount", "wanted": "> 50", "actual": "99.99", "holds": True}]
+CONDITIONS = [{"field": "amount", "expected": "> 50", "actual": "99.99", "matched": True}]
 CONSIDERED = ({"rule": RULE, "scope": "global", "conditions": CONDITIONS},)
 ACTION = ActionSubject(
     {"to": "customer@example.com", "amount": 99.99}, "The parcel never arrived.", ("It moves money.",)

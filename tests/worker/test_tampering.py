@@ -73,7 +73,7 @@ async def test_every_change_is_repaired_and_nothing_is_lost(app: App, caplog: py
     caplog.clear()
     report = await restarted(app)
     assert (report.is_clean, report.failed) == (False, ())
-    assert report.repaired >= 9
+    assert report.rewritten >= 9
     assert report.moved_aside >= 7
     assert app.disk(pipeline).keys() - before.keys() == {
         path for path in app.disk(pipeline) if path.startswith(".archived/drift_")
@@ -93,9 +93,9 @@ async def test_every_change_is_repaired_and_nothing_is_lost(app: App, caplog: py
     assert [str(link.readlink()) for link in links] == ["/etc"]
     told = [event for event in app.events(pipeline_id=pipeline) if event.event_type == "drift_repaired"]
     assert len(told) == 1
-    assert told[0].metadata["counts"] == {"rewritten": report.repaired, "moved_aside": report.moved_aside}
+    assert told[0].metadata["counts"] == {"rewritten": report.rewritten, "moved_aside": report.moved_aside}
     assert {plain(move["to"]) for move in told[0].metadata["moved_aside"]} >= {".archived/drift_TIME/runs/mine"}
-    counts = mentions(report.repaired, report.moved_aside)
+    counts = mentions(report.rewritten, report.moved_aside)
     assert any(record.getMessage() == counts for record in caplog.records)
     again = await app.cairn.folder_repair.repair_all()
     assert again.is_clean
@@ -174,9 +174,9 @@ async def test_the_trail_records_what_could_not_be_repaired(app: App, monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr(tree, "repair", denied)
         report = await app.cairn.folder_repair.repair_all()
-    assert (report.repaired, len(report.failed)) == (0, 1)
+    assert (report.rewritten, len(report.failed)) == (0, 1)
     assert "Permission denied" in report.failed[0]
-    assert (await app.cairn.folder_repair.repair_all()).repaired == 1
+    assert (await app.cairn.folder_repair.repair_all()).rewritten == 1
     assert lost.exists()
     await app.cairn.runs.cancel(waiting, actor=ADMIN)
 
@@ -231,5 +231,5 @@ async def test_an_outdated_run_info_after_a_crash_is_not_drift(app: App) -> None
     changed["status"] = "invented"
     info.write_text(json.dumps(changed))
     report = await restarted(app)
-    assert (report.repaired, report.moved_aside) == (1, 1)
+    assert (report.rewritten, report.moved_aside) == (1, 1)
     assert json.loads(kept(app.root(pipeline))["runs/v3/run_info.json"])["status"] == "invented"

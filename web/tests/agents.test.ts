@@ -11,10 +11,10 @@ it.each([
 ])('the name in %j', (text, name) => expect(agentNameIn(text)).toBe(name))
 
 it('describes the origin and the tools of an agent', () => {
-  const own = { is_ready_made: false, replaces_ready_made: false, revision: 2 }
+  const own = { is_builtin: false, overrides_builtin: false, revision: 2 }
   expect(originLabel(own)).toBe('custom')
-  expect(originLabel({ ...own, replaces_ready_made: true })).toBe('custom, replaces the built-in agent')
-  expect(originLabel({ ...own, is_ready_made: true })).toBe('built in')
+  expect(originLabel({ ...own, overrides_builtin: true })).toBe('custom, replaces the built-in agent')
+  expect(originLabel({ ...own, is_builtin: true })).toBe('built in')
   expect([toolsLabel(null), toolsLabel([]), toolsLabel(['a', 'b'])]).toEqual([
     'from the checkpoint',
     'none',

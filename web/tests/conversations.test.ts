@@ -32,7 +32,7 @@ describe('conversationEntries', () => {
 
   it('shows a name once per turn and adds results to their calls', () => {
     const call = { call_id: 'c', name: 'file_operations', arguments: { path: 'a.csv' } }
-    const result = { call_id: 'c', name: 'file_operations', content: 'rows', went_well: true }
+    const result = { call_id: 'c', name: 'file_operations', content: 'rows', succeeded: true }
     const messages = [
       message(1, { role: 'user', agent_name: 'Cairn' }),
       message(2, { tool_calls: [call] }),
@@ -44,7 +44,7 @@ describe('conversationEntries', () => {
   })
 
   it('shows a result without a known call', () => {
-    const result = { call_id: 'other', name: 'web_search', content: 'x', went_well: false }
+    const result = { call_id: 'other', name: 'web_search', content: 'x', succeeded: false }
     expect(shown([message(3, { role: 'tool', tool_results: [result] })], [])).toEqual(['nobody is told 3'])
   })
 
@@ -55,7 +55,7 @@ describe('conversationEntries', () => {
       message(3, { turn: 'debate/2/pro', agent_name: 'Pro' }),
       message(4, { turn: 'debate/judge', agent_name: 'Judge' }),
       message(5, { turn: 'judge/1', purpose: 'judge', agent_name: 'Judge' }),
-      message(6, { turn: 'debate/1/pro', agent_name: 'Pro', scope: 'a1.r1.v0' }),
+      message(6, { turn: 'debate/1/pro', agent_name: 'Pro', attempt_key: 'a1.r1.v0' }),
     ]
     expect(shown(messages, [])).toEqual([
       '# Round 1',

@@ -95,7 +95,7 @@ export function message(message_id: number, facts: Partial<Message> = {}): Messa
     agent_name: 'Writer',
     role: 'assistant',
     content: `words ${message_id}`,
-    scope: 'a1.r0.v0',
+    attempt_key: 'a1.r0.v0',
     is_current: true,
     turn: 'work',
     number: message_id,
@@ -114,7 +114,7 @@ export function message(message_id: number, facts: Partial<Message> = {}): Messa
 export function delta(text: string, offset: number, facts: Partial<MessageDelta> = {}): MessageDelta {
   return {
     execution_id: 'execution-0',
-    scope: 'a1.r0.v0',
+    attempt_key: 'a1.r0.v0',
     turn: 'work',
     number: 2,
     agent_name: 'Writer',

@@ -13,14 +13,14 @@ function preview(facts: Partial<ReworkPreview> = {}): ReworkPreview {
     checkpoint_position: 0,
     execution_id: '',
     replaced: [],
-    asker_execution_id: '',
-    asker_checkpoint_name: 'Test',
-    asker_waits: true,
+    requester_execution_id: '',
+    requester_checkpoint_name: 'Test',
+    requester_waits: true,
     withdrawn_approvals: [],
-    becomes_stale: [],
-    reopens: false,
+    stale_executions: [],
+    reopens_run: false,
     reworks: 0,
-    begins: 'at once',
+    start_mode: 'immediately',
     ...facts,
   }
 }
@@ -44,10 +44,10 @@ describe('rework texts', () => {
     expect(nextStepText(preview())).toBe(
       'Code starts again immediately. Test waits, then continues with the new artifacts.',
     )
-    expect(nextStepText(preview({ begins: 'asks first', asker_waits: false }))).toBe(
+    expect(nextStepText(preview({ start_mode: 'needs_approval', requester_waits: false }))).toBe(
       'Code needs approval to start again. Test does not change.',
     )
-    expect(nextStepText(preview({ begins: 'when the run is resumed' }))).toContain(
+    expect(nextStepText(preview({ start_mode: 'on_resume' }))).toContain(
       'Code starts again when the run is resumed.',
     )
   })
@@ -63,10 +63,10 @@ describe('rework texts', () => {
   })
 
   it('lists stale checkpoints of this and other runs', () => {
-    expect(staleText(preview({ becomes_stale: [stale('Docs', 1)] }))).toBe(
+    expect(staleText(preview({ stale_executions: [stale('Docs', 1)] }))).toBe(
       'Docs. It used the replaced artifacts. You can rerun it.',
     )
-    expect(staleText(preview({ becomes_stale: [stale('Docs', 1), stale('Code', 2, 'other')] }))).toBe(
+    expect(staleText(preview({ stale_executions: [stale('Docs', 1), stale('Code', 2, 'other')] }))).toBe(
       'Docs, Code (v2). They used the replaced artifacts. You can rerun them one by one.',
     )
   })

@@ -7,7 +7,7 @@ const template = (title: string, uses: Template['uses'], step = 'Work'): Templat
   title,
   description: `About ${title}.`,
   uses,
-  checkpoints: [{ key: 'work', name: step, mode: 'agentic', approve: null }],
+  checkpoints: [{ key: 'work', name: step, mode: 'agentic', requires_approval: null }],
   sample_input: null,
   text: '',
 })

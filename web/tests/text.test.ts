@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { RollbackPreview } from '~/api/types'
 import { decisionOptions } from '~/features/approvals/decisions'
 import { nextVersion, startLabel } from '~/features/pipelines/runVersions'
 import { archivedText, nextStepText, rollbackSummary } from '~/features/rollbacks/rollbackText'
@@ -80,9 +81,9 @@ describe('rollback texts', () => {
       'v6 and v7: 1 execution. You can undo this until something newer completes.',
     ))
   it('describe the next step', () => {
-    const then = (begins: 'at once' | 'asks first' | 'waits for a start' | 'completes') =>
-      nextStepText({ checkpoint_name: 'Design', begins }, null)
-    expect([then('at once'), then('asks first'), then('waits for a start'), then('completes')]).toEqual([
+    const then = (start_mode: RollbackPreview['resumes_with']['start_mode']) =>
+      nextStepText({ checkpoint_name: 'Design', start_mode }, null)
+    expect([then('immediately'), then('needs_approval'), then('manual'), then('run_completes')]).toEqual([
       'Design starts again immediately.',
       'Design needs approval to start.',
       'Design waits for a manual start.',

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from cairn.documents import encode_json
 from cairn.services.actors import Actor
-from cairn.services.conversations.live_messages import HEARD, LiveMessage, LiveMessageCursor
+from cairn.services.conversations.live_messages import MESSAGE_DELTA, LiveMessage, LiveMessageCursor
 from cairn.services.conversations.views import Message
 from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import Unauthenticated
@@ -67,7 +67,7 @@ async def follow_run(
 ) -> AsyncIterator[bytes]:
     """Events, log lines and messages of a run, each once and in order, until the client leaves or loses access.
 
-    Progress and pieces of messages are not part of that order: they are sent as they are, and again when they change.
+    Progress and message deltas have no position: they are sent as they are, and again when they change.
     """
     yield OPENING + f"id: {place}\n\n".encode()
     is_shared = services.database.kind == "postgresql"
@@ -78,7 +78,7 @@ async def follow_run(
             for line in await watcher.listen():
                 yield line
                 timer.restart()
-            is_stored = any(hint.event_type != HEARD for hint in news) or not news
+            is_stored = any(hint.event_type != MESSAGE_DELTA for hint in news) or not news
             if is_stored or watcher.has_more or (is_shared and watcher.is_behind):
                 for line in await watcher.look():
                     yield line
@@ -120,8 +120,8 @@ class RunWatcher:
         """Pieces of messages being streamed that the client does not have yet."""
         coming: list[LiveMessage] = self._services.conversations.live_messages.of_run(self._run_id)
         hidden = await self._hidden_of({one.key.execution_id for one in coming})
-        pieces = self._cursor.new_deltas([one for one in coming if one.key.execution_id not in hidden])
-        return [message("piece", piece.model_dump_json().encode()) for piece in pieces]
+        deltas = self._cursor.new_deltas([one for one in coming if one.key.execution_id not in hidden])
+        return [message(MESSAGE_DELTA, delta.model_dump_json().encode()) for delta in deltas]
 
     async def look(self) -> list[bytes]:
         """The next batch from the database that the client does not have yet."""

@@ -30,21 +30,21 @@ def check_before_opening(folder: Path, *, repair: bool) -> dict[str, Any] | None
             if version is not None:
                 schema_version.check(version, database.url)
     except UnsupportedSchema as error:
-        return _report(HealthCheck(what="schema", verdict="fault", detail=error.problem, remedy=error.remedy))
+        return _report(HealthCheck(name="schema", status="error", detail=error.problem, hint=error.remedy))
     except OldSqlite as error:
-        return _report(HealthCheck(what="sqlite", verdict="fault", detail=error.problem, remedy=error.remedy))
+        return _report(HealthCheck(name="sqlite", status="error", detail=error.problem, hint=error.remedy))
     except (DatabaseError, OSError) as error:
         detail = explain(error) if isinstance(error, DatabaseError) else str(error)
-        return _report(HealthCheck(what="database", verdict="fault", detail=detail, remedy="Restore a backup."))
+        return _report(HealthCheck(name="database", status="error", detail=detail, hint="Restore a backup."))
     if version == schema_version.newest() or repair:
         return None
     detail = f"version {version or 'none'}, but this Cairn needs {schema_version.newest()}"
-    remedy = "Start the server or run `cairn doctor --repair` to upgrade it."
-    return _report(HealthCheck(what="schema", verdict="warning", detail=detail, remedy=remedy))
+    hint = "Start the server or run `cairn doctor --repair` to upgrade it."
+    return _report(HealthCheck(name="schema", status="warning", detail=detail, hint=hint))
 
 
 def _report(check: HealthCheck) -> dict[str, Any]:
-    report = HealthReport(checked_at=datetime.now(UTC), well=check.verdict != "fault", findings=[check])
+    report = HealthReport(checked_at=datetime.now(UTC), healthy=check.status != "error", checks=[check])
     return report.model_dump(mode="json")
 
 

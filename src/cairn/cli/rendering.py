@@ -10,6 +10,13 @@ from cairn.cli.references import file_name, short, state, title
 from cairn.cli.run_state import print_waiting
 
 UNKNOWN_COST = "unknown"
+START_MODES = {
+    "immediately": "starts immediately",
+    "needs_approval": "needs approval to start",
+    "manual": "waits for a manual start",
+    "on_resume": "starts when the run is resumed",
+    "run_completes": "is completed",
+}
 
 
 def show_run(output: Output, run: JsonObject) -> None:

@@ -106,16 +106,16 @@ class ProviderState:
 
     name: str
     is_installed: bool
-    wants_key: bool
+    requires_key: bool
     has_key: bool
     key_names: tuple[str, ...] = ()  # environment variables, and secrets, that hold it
     key_source: str | None = None  # environment or secret
     base_url: str | None = None  # where it was set
-    remedy: str = ""  # what to do where it cannot be used
+    hint: str = ""  # what to do where it cannot be used
 
     @property
     def is_ready(self) -> bool:
-        return not self.remedy
+        return not self.hint
 
 
 @dataclass(frozen=True, slots=True)

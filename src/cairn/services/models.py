@@ -34,14 +34,14 @@ class ModelService:
         return ModelTestResult(
             model=tried.name,
             is_simulated=tried.is_simulated,
-            works=tried.fault is None,
+            succeeded=tried.fault is None,
             seconds=round(tried.seconds, 3),
             answer=tried.text.strip()[:LONGEST],
             input_tokens=tried.tokens.input if tried.tokens is not None else None,
             output_tokens=tried.tokens.output if tried.tokens is not None else None,
             cost_usd=float(tried.cost) if tried.cost is not None else None,
-            fault=tried.fault.kind.value if tried.fault is not None else None,
-            message=str(tried.fault) if tried.fault is not None else None,
+            error_type=tried.fault.kind.value if tried.fault is not None else None,
+            error_message=str(tried.fault) if tried.fault is not None else None,
         )
 
 
@@ -50,12 +50,12 @@ def _shown(state: ProviderState) -> ModelProvider:
         name=state.name,
         is_ready=state.is_ready,
         is_installed=state.is_installed,
-        wants_key=state.wants_key,
+        requires_key=state.requires_key,
         has_key=state.has_key,
         key_names=list(state.key_names),
         key_source=state.key_source,
         base_url=_plain(state.base_url) if state.base_url else None,
-        remedy=state.remedy,
+        hint=state.hint,
     )
 
 
@@ -69,12 +69,12 @@ class ModelProvider(View):
     name: str = Field(description="What stands before the colon in the names of its models.")
     is_ready: bool = Field(description="Whether nothing is missing to ask it.")
     is_installed: bool = Field(description="Whether its client is installed here.")
-    wants_key: bool = Field(description="Whether it has to be given a key.")
+    requires_key: bool = Field(description="Whether it has to be given a key.")
     has_key: bool = Field(description="Whether there is one.")
     key_names: list[str] = Field(description="Environment variables, or secrets, that hold it.")
     key_source: str | None = Field(description="Where it was found: `secret` or `environment`.")
     base_url: str | None = Field(description="Its address, where the settings give one.")
-    remedy: str = Field(description="What to do if it is not ready.")
+    hint: str = Field(description="What to do if it is not ready.")
 
 
 class ModelList(View):
@@ -88,11 +88,11 @@ class ModelList(View):
 class ModelTestResult(View):
     model: str = Field(description="The model that was asked.")
     is_simulated: bool
-    works: bool
+    succeeded: bool
     seconds: float = Field(description="How long it took.")
     answer: str = Field(description="What it said.")
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None = Field(description="Null if nobody knows its price.")
-    fault: str | None = Field(description="What kind of fault it was.")
-    message: str | None = Field(description="The fault in words, and what to do.")
+    error_type: str | None = Field(description="The kind of error.")
+    error_message: str | None = Field(description="What failed, and what to do.")

@@ -96,7 +96,7 @@ def test_an_unreadable_secret_is_reported() -> None:
     assert configuration_error(models, CLAUDE) == mentions("ANTHROPIC_API_KEY")
     assert models.default == DEFAULT_MODEL
     (anthropic,) = (one for one in models.providers() if one.name == "anthropic")
-    assert (anthropic.has_key, anthropic.remedy) == (
+    assert (anthropic.has_key, anthropic.hint) == (
         False,
         mentions("ANTHROPIC_API_KEY"),
     )
@@ -138,7 +138,7 @@ def test_providers_report_their_keys_and_hints() -> None:
     assert [*states] == [*KNOWN, "company", "simulated"]
     assert KEY not in repr(states)
     picked = {
-        name: (one.is_ready, one.has_key, one.key_source, one.remedy)
+        name: (one.is_ready, one.has_key, one.key_source, one.hint)
         for name, one in states.items()
         if name in ("anthropic", "openai", "google", "ollama", "groq", "company", "simulated")
     }

@@ -110,9 +110,9 @@ async def test_stored_messages_are_read_back_complete(app: App) -> None:
             {"kind": "call", "call_id": "c2", "name": "web", "arguments": {"q": "x"}},
         ],
         [
-            {"kind": "result", "call_id": "c1", "name": "add", "content": {"sum": 2}, "went_well": True},
-            {"kind": "result", "call_id": "c2", "name": "web", "content": "no", "went_well": False},
-            {"kind": "result", "call_id": "c3", "name": "add", "content": "again", "went_well": False},
+            {"kind": "result", "call_id": "c1", "name": "add", "content": {"sum": 2}, "succeeded": True},
+            {"kind": "result", "call_id": "c2", "name": "web", "content": "no", "succeeded": False},
+            {"kind": "result", "call_id": "c3", "name": "add", "content": "again", "succeeded": False},
         ],
         None,
     ]

@@ -36,13 +36,13 @@ async def test_each_watcher_receives_what_it_has_not_read() -> None:
         for piece in ("One", ", two"):
             live.add_chunk("run", "e", "a1.r0.v0", chunk(piece, is_simulated=True))
         live.add_chunk("run", "e", "a1.r0.v0", chunk("hm", kind="thinking"))
-        assert [hint.event_type for hint in await hints.wait(1)] == ["heard"]
+        assert [hint.event_type for hint in await hints.wait(1)] == ["message_delta"]
         first = MessageDelta(
             execution_id="e",
             turn="work",
             number=1,
             kind="text",
-            scope="a1.r0.v0",
+            attempt_key="a1.r0.v0",
             agent_name="Analyst",
             is_simulated=True,
             offset=0,

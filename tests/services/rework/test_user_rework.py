@@ -111,13 +111,13 @@ async def test_the_impact_is_shown_before(app: App) -> None:
                 "size_bytes": made.size_bytes,
             }
         ],
-        "asker_execution_id": asker.execution_id,
-        "asker_checkpoint_name": "Test",
-        "asker_waits": True,
+        "requester_execution_id": asker.execution_id,
+        "requester_checkpoint_name": "Test",
+        "requester_waits": True,
         "withdrawn_approvals": [
             {"approval_id": asker.approval.approval_id, "kind": "completion", "checkpoint_name": "Test"}
         ],
-        "becomes_stale": [
+        "stale_executions": [
             {
                 "execution_id": left.execution_id,
                 "run_id": run,
@@ -126,16 +126,16 @@ async def test_the_impact_is_shown_before(app: App) -> None:
                 "artifacts": ["code"],
             }
         ],
-        "reopens": False,
+        "reopens_run": False,
         "reworks": 0,
-        "begins": "at once",
+        "start_mode": "immediately",
     }
     assert app.executions(run) == before
     await app.decide(run, "test", "approve")
     await app.until_run(run, "completed")
     after = app.cairn.rework_queries.preview(request, ADMIN)
-    assert (after.reopens, after.asker_waits, after.withdrawn_approvals) == (True, False, [])
-    assert [one.checkpoint_name for one in after.becomes_stale] == ["Left", "Test"]
+    assert (after.reopens_run, after.requester_waits, after.withdrawn_approvals) == (True, False, [])
+    assert [one.checkpoint_name for one in after.stale_executions] == ["Left", "Test"]
 
 
 async def test_what_cannot_be_sent_back_is_told(app: App) -> None:

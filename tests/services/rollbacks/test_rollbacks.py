@@ -47,8 +47,8 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
     before = {a.artifact_name: a for a in app.artifacts(run)}
     request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
     preview = app.preview_rollback(request)
-    assert (preview.kept.checkpoints, preview.kept.artifacts, preview.size_bytes) == (2, 2, 22)
-    assert (preview.then.checkpoint_name, preview.then.begins) == ("S2", "at once")
+    assert (preview.unaffected.checkpoints, preview.unaffected.artifacts, preview.size_bytes) == (2, 2, 22)
+    assert (preview.resumes_with.checkpoint_name, preview.resumes_with.start_mode) == ("S2", "immediately")
     assert app.run(run).status == "completed"  # nothing has happened yet
     rollback_id, warnings = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert warnings == []
@@ -152,7 +152,7 @@ async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(app: App) -> Non
     open_ones = {e.checkpoint_key: e.execution_id for e in app.executions(run)}
     request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
     preview = app.preview_rollback(request)
-    assert {one.execution_id for one in preview.stopped} == {open_ones["slow"], open_ones["asks"]}
+    assert {one.execution_id for one in preview.stopped_executions} == {open_ones["slow"], open_ones["asks"]}
     assert [one.checkpoint_name for one in preview.withdrawn_approvals] == ["Asks"]
     rollback_id, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert stopped.is_set()
@@ -311,7 +311,7 @@ async def test_later_runs_that_are_open_are_stopped(app: App) -> None:
         await app.until_execution(run, "slow", "in_progress")
     await app.until(lambda: len(app.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
     request = RollbackSpec("run_level", first, target_run_id=first, target_checkpoint_position=1)
-    foreseen = {(one.execution_id, one.checkpoint_name) for one in app.preview_rollback(request).stopped}
+    foreseen = {(one.execution_id, one.checkpoint_name) for one in app.preview_rollback(request).stopped_executions}
     assert foreseen == {(app.execution(run, "slow").execution_id, "Slow") for run in later}
     await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert sorted(stopped) == sorted(f"exec_{app.execution(run, 'slow').execution_id}" for run in later)

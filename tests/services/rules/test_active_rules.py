@@ -34,7 +34,7 @@ async def test_a_rule_asks_where_no_flag_does(app: App, field: str) -> None:
     told = why(app, asked.approval_id)
     assert (told.rule, told.scope, told.rules_revision) == ("Big numbers", pipeline, revision)
     assert told.reason == mentions("'Big numbers'", revision)
-    assert [(one.outcome, [c.actual for c in one.conditions]) for one in told.considered] == [
+    assert [(one.outcome, [c.actual for c in one.conditions]) for one in told.evaluated_rules] == [
         ("asks", ["completion", "11"])
     ]
 
@@ -71,7 +71,7 @@ async def test_a_rule_approves_where_a_flag_asks(app: App) -> None:
     ]
     told = why(app, result.approval_id)
     assert told.reason == mentions("'Small numbers'", revision)
-    assert [(one.rule, one.outcome) for one in told.considered] == [
+    assert [(one.rule, one.outcome) for one in told.evaluated_rules] == [
         ("Starts are fine", mentions()),
         ("Small numbers", "approves"),
     ]
@@ -109,7 +109,7 @@ async def test_what_rules_see_of_a_run(app: App, case: str) -> None:
     await app.fill(run, "name", name="gold")
     await app.until_execution(run, "count", "waiting_approval_to_start")
     told = why(app, app.run(run).pending_approvals[0].approval_id)
-    assert [c.actual for c in told.considered[0].conditions] == ["start", actual]
+    assert [c.actual for c in told.evaluated_rules[0].conditions] == ["start", actual]
 
 
 async def test_secrets_are_not_told(app: App) -> None:
@@ -125,8 +125,8 @@ async def test_secrets_are_not_told(app: App) -> None:
     await rule(app, text, pipeline)
     run = await app.start(pipeline, input={"note": "it is correct horse battery!"})
     told = why(app, app.run(run).pending_approvals[0].approval_id)
-    [condition] = told.considered[0].conditions
-    assert (condition.holds, "horse" in condition.actual, "it is" in condition.actual) == (True, False, True)
+    [condition] = told.evaluated_rules[0].conditions
+    assert (condition.matched, "horse" in condition.actual, "it is" in condition.actual) == (True, False, True)
     await app.cairn.secrets.remove("mail", actor=ADMIN)
 
 
@@ -161,7 +161,7 @@ async def test_a_global_rule_that_asks_is_not_overridden(app: App) -> None:
         await app.until_execution(run, "count", "waiting_approval_to_complete")
     told = why(app, app.run(run).pending_approvals[0].approval_id)
     assert (told.rule, told.scope) == ("Everywhere", "global")
-    assert {one.rule: one.outcome for one in told.considered} == {
+    assert {one.rule: one.outcome for one in told.evaluated_rules} == {
         "Everywhere": "asks",
         "Own": "outranked by Everywhere",
     }
@@ -191,7 +191,7 @@ async def test_a_stop_holds_at_once_and_asks(app: App) -> None:
         await app.until_execution(run, "count", "waiting_approval_to_complete")
         asked = app.run(run).pending_approvals[0]
         told = why(app, asked.approval_id)
-        assert told.reason == mentions(told.considered[0].outcome)
+        assert told.reason == mentions(told.evaluated_rules[0].outcome)
         assert asked.expires_at is not None
         assert round((asked.expires_at - asked.requested_at).total_seconds()) == 3600
     finally:
@@ -219,7 +219,7 @@ async def test_without_rules_nothing_is_considered(app: App) -> None:
     run = await app.start(pipeline)
     await app.until_execution(run, "count", "waiting_approval_to_complete")
     told = why(app, app.run(run).pending_approvals[0].approval_id)
-    assert (told.rule, told.considered) == (None, [])
+    assert (told.rule, told.evaluated_rules) == (None, [])
     assert told.reason
 
 
@@ -263,7 +263,7 @@ async def test_rules_that_cannot_be_read_approve_nothing(app: App, caplog: pytes
         run = await app.start(pipeline)
         await app.until_execution(run, "count", "waiting_approval_to_complete")
     told = why(app, app.run(run).pending_approvals[0].approval_id)
-    assert told.considered[0].outcome != "approves"
+    assert told.evaluated_rules[0].outcome != "approves"
     assert caplog.text == mentions("revision 1", pipeline)
     await rule(app, "", pipeline)
     await app.decide(run, "count", "approve")

@@ -66,19 +66,19 @@ async def test_a_backtest_says_where_people_disagreed(app: App) -> None:
     rejected = await decided(app, pipeline, 30, "reject", feedback="not ours")
     changed = await decided(app, pipeline, 40, "approve", modified_params={"amount": 35})
     found = await backtest(app, SMALL % "shadow: true", pipeline)
-    assert (found.decisions, found.would_approve, found.would_ask, found.no_rule) == (5, 4, 0, 1)
+    assert (found.decisions, found.would_approve, found.would_require_approval, found.no_rule) == (5, 4, 0, 1)
     assert (found.agreed, found.disagreed, found.complete) == (2, 2, True)
-    share = found.false_approve
-    assert (share.count, share.of, share.rate, round(share.low, 4), round(share.high, 4)) == (2, 4, 0.5, 0.15, 0.85)
+    share = found.false_approval_rate
+    assert (share.count, share.total, share.rate, round(share.low, 4), round(share.high, 4)) == (2, 4, 0.5, 0.15, 0.85)
     assert [(one.approval_id, one.decision, one.rule, one.by, one.feedback) for one in found.disagreements] == [
         (changed, "modified", "Small refunds", REVIEWER.name, ""),
         (rejected, "rejected", "Small refunds", REVIEWER.name, "not ours"),
     ]
-    assert [(one.rule, one.approved, one.asked) for one in found.rules] == [("Small refunds", 4, 0)]
+    assert [(one.rule, one.approved, one.required_approval) for one in found.rules] == [("Small refunds", 4, 0)]
     newest = await backtest(app, SMALL % "", pipeline, limit=1)
     assert (newest.decisions, newest.complete) == (1, False)
     later = await backtest(app, SMALL % "", pipeline, since=app.cairn.clock.now())
-    assert (later.decisions, later.since, later.false_approve.rate) == (0, None, None)
+    assert (later.decisions, later.since, later.false_approval_rate.rate) == (0, None, None)
 
 
 async def test_a_backtest_knows_what_is_in_force_beside_it(app: App) -> None:
@@ -144,9 +144,9 @@ async def test_a_shadow_decides_nothing_and_is_scored(app: App) -> None:
     await decided(app, pipeline, 20, "reject", feedback="no")
     await decided(app, pipeline, 30, "approve", modified_params={"amount": 25})
     await decided(app, pipeline, 500, "approve")
-    assert [(one.outcome, one.shadow) for one in why(app, first).considered] == [(mentions("approves"), True)]
+    assert [(one.outcome, one.shadow) for one in why(app, first).evaluated_rules] == [(mentions("approves"), True)]
     scored = in_force(app, pipeline)
-    assert (scored.mode, scored.approved, scored.shadow.count, scored.shadow.of) == ("shadow", 0, 2, 3)
+    assert (scored.mode, scored.approved, scored.shadow.count, scored.shadow.total) == ("shadow", 0, 2, 3)
     assert scored.pipeline_name == "Test"
 
 
@@ -172,7 +172,7 @@ async def test_samples_are_looked_at_afterwards(app: App) -> None:
     }
     scored = in_force(app, pipeline)
     assert (scored.mode, scored.approved, scored.sampled, scored.reviewed) == ("full", 3, 3, 2)
-    assert (scored.disagreement.count, scored.disagreement.of) == (1, 2)
+    assert (scored.disagreement.count, scored.disagreement.total) == (1, 2)
     after = app.run(runs[0])
     assert (after.status, after.completed_at) == (before.status, before.completed_at)
     told = [e for e in app.events(runs[0]) if e.event_type == "auto_approval_reviewed"]
@@ -198,9 +198,14 @@ async def test_how_often_people_correct_what_a_rule_asks(app: App) -> None:
     await decided(app, pipeline, 10, "approve")
     await decided(app, pipeline, 20, "approve", modified_params={"amount": 15})
     scored = in_force(app, pipeline)
-    assert (scored.mode, scored.asked, scored.modification.count, scored.modification.of) == ("asks", 2, 1, 2)
+    assert (scored.mode, scored.required_approval, scored.modification.count, scored.modification.total) == (
+        "asks",
+        2,
+        1,
+        2,
+    )
     whole = app.cairn.rule_queries.autonomy(1)
-    assert whole.decided >= whole.automatic.of >= 2
+    assert whole.decided >= whole.automatic.total >= 2
 
 
 MODES = """

@@ -66,7 +66,7 @@ async def test_active_rules_are_summarized(app: App) -> None:
             "priority": 100,
             "enabled": True,
             "shadow": False,
-            "approves": True,
+            "auto_approves": True,
             "rollout_percentage": 25.0,
             "audit_sample_percentage": 0.0,
         }
@@ -151,8 +151,8 @@ async def test_the_doctor_reports_rules_without_enough_approvers(app: App) -> No
     )  # does not check approvers
     await rules.save(pipeline, ASK.replace("action: {}", "action: { approvers: somebody who left }"), actor=ADMIN)
     diagnosis = await app.cairn.doctor.examine()
-    [found] = [one for one in diagnosis.findings if one.what == "rules" and pipeline in one.detail]
-    assert (found.verdict, found.detail) == ("warning", mentions(pipeline, "line 1, column"))
+    [found] = [one for one in diagnosis.checks if one.name == "rules" and pipeline in one.detail]
+    assert (found.status, found.detail) == ("warning", mentions(pipeline, "line 1, column"))
     await rule(app, "", pipeline)
 
 
@@ -167,7 +167,7 @@ async def test_the_file_and_the_database_are_synced_in_both_directions(app: App)
     path.write_text(ASK)
     await app.until(lambda: read.current(GLOBAL).text == ASK)
     found = read.current(GLOBAL)
-    assert (found.author, found.file and found.file.faults) == ("file", [])
+    assert (found.author, found.file and found.file.errors) == ("file", [])
     assert global_events(app, "rules_updated")[-1][:2] == ("rules_updated", "file")
     await rule(app, APPROVE)
     assert path.read_text() == APPROVE
@@ -182,13 +182,13 @@ async def test_an_invalid_file_changes_nothing_and_is_reported(app: App) -> None
 
     def faults() -> list[tuple[str, int | None]] | None:
         shown = read.current(GLOBAL).file
-        return [(found.path, found.line) for found in shown.faults] if shown and shown.faults else None
+        return [(found.path, found.line) for found in shown.errors] if shown and shown.errors else None
 
     assert ("/checkpoints/0/name", 2) in await app.until(faults)
     assert read.current(GLOBAL).text == ASK
     diagnosis = await app.cairn.doctor.examine()
     assert ("warning", mentions(path)) in [
-        (found.verdict, found.remedy) for found in diagnosis.findings if found.what == "rules"
+        (found.status, found.hint) for found in diagnosis.checks if found.name == "rules"
     ]
     await rule(app, "")  # saved rules replace the invalid file, which is renamed
     assert (path.read_text(), path.with_name("rules.refused.yaml").read_text()) == ("", "checkpoints:\n  - name: 5\n")

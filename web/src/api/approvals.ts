@@ -86,6 +86,6 @@ export const explanation = (approval_id: string) =>
 export const modificationRates = () =>
   queryOptions({
     queryKey: ['learning', 'rates'],
-    queryFn: ({ signal }) => unwrap(client.GET('/api/learning/rates', { signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/corrections/rates', { signal })),
     staleTime: 60_000,
   })

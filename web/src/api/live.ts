@@ -34,7 +34,7 @@ export function useLiveLists(onConnection: (state: Connection) => void): void {
 }
 
 /** Hints that change no state: log lines, messages and message deltas. */
-const TRANSIENT = ['log', 'message', 'heard']
+const TRANSIENT = ['log', 'message', 'message_delta']
 const isTransient = (message: Arrived) =>
   TRANSIENT.includes((parseJson(message.data) as { event_type?: string } | null)?.event_type ?? '')
 
@@ -67,10 +67,10 @@ export function useLiveRun(runId: string): void {
       messages.filter((message) => message.type === type).map((message) => parseJson(message.data))
     const stop = openStream({
       url: `/api/runs/${runId}/stream?last_event_id=now`,
-      types: ['event', 'log', 'progress', 'piece', 'message'],
+      types: ['event', 'log', 'progress', 'message_delta', 'message'],
       onMessages: (messages) => {
         const lines = payloadsOf('log', messages) as LogLine[]
-        const deltas = payloadsOf('piece', messages) as MessageDelta[]
+        const deltas = payloadsOf('message_delta', messages) as MessageDelta[]
         const newMessages = payloadsOf('message', messages) as Message[]
         for (const subscriber of subscribers.get(runId) ?? []) {
           if (lines.length > 0) subscriber.onLines?.(lines)

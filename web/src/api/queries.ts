@@ -259,7 +259,7 @@ export const events = (filter: EventFilter) =>
 /** The health report. The checks take a moment, so the result is cached for a minute. */
 export const healthReport = () =>
   queryOptions({
-    queryKey: ['diagnosis'],
+    queryKey: ['health-report'],
     queryFn: ({ signal }) => unwrap(client.GET('/api/doctor', { signal })),
     staleTime: 60_000,
   })

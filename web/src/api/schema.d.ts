@@ -1425,7 +1425,8 @@ export interface paths {
         put?: never;
         /**
          * Reject Execution
-         * @description The same as revise.
+         * @deprecated
+         * @description Deprecated alias of `revise`.
          */
         post: operations["rejectExecution"];
         delete?: never;
@@ -1839,7 +1840,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/learning/cases": {
+    "/api/corrections": {
         parameters: {
             query?: never;
             header?: never;
@@ -1847,10 +1848,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Learning Cases
-         * @description What people have corrected before they approved it, newest first.
+         * List Corrections
+         * @description List corrections, newest first.
          */
-        get: operations["listLearningCases"];
+        get: operations["listCorrections"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1859,7 +1860,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/learning/rates": {
+    "/api/corrections/rates": {
         parameters: {
             query?: never;
             header?: never;
@@ -1868,7 +1869,7 @@ export interface paths {
         };
         /**
          * Get Modification Rates
-         * @description How often people correct each operation, recently and before.
+         * @description Get how often people correct each operation, recently and before.
          */
         get: operations["getModificationRates"];
         put?: never;
@@ -2089,10 +2090,10 @@ export interface paths {
         get: operations["listRollbacks"];
         put?: never;
         /**
-         * Make Rollback
+         * Create Rollback
          * @description Go back. What is taken away is archived. The same `rollback_id` again answers with what it did.
          */
-        post: operations["makeRollback"];
+        post: operations["createRollback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2169,14 +2170,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask Rework
+         * Create Rework
          * @description Send the work of an earlier checkpoint back, with a prompt and a reason.
          *
          *     The execution in the path is the one that was looked at: it awaits approval, and then waits for the rework and
          *     goes on with the new artifacts; or it is completed, and stays so. The answer is the execution that does the work
          *     again.
          */
-        post: operations["askRework"];
+        post: operations["createRework"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2710,11 +2711,11 @@ export interface paths {
         };
         /**
          * Stream Run
-         * @description Events (`event`), log lines (`log`), messages of conversations (`message`) and `progress` of a run as they come,
-         *     and `ping` when nothing does.
+         * @description Stream a run: events (`event`), log lines (`log`), messages of conversations (`message`) and `progress`, and a
+         *     `ping` when nothing else is sent.
          *
-         *     Without an id the stream begins with the run's first event. With one it goes on exactly after it. A `piece` is a
-         *     part of a message on its way: it has no id, and the whole message comes in its place.
+         *     Without an id, the stream starts with the run's first event. With one, it continues exactly after it. A
+         *     `message_delta` is part of a message that is still being written. It has no id, and the complete message follows.
          */
         get: operations["streamRun"];
         put?: never;
@@ -2734,7 +2735,7 @@ export interface paths {
         };
         /**
          * Stream Changes
-         * @description Hints (`change`) that something in the lists has changed: read what you show again.
+         * @description Stream hints (`change`) that something in the lists has changed. Reload what you show.
          */
         get: operations["streamChanges"];
         put?: never;
@@ -2773,10 +2774,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Diagnosis
+         * Get Health Report
          * @description Look at everything: database, trail, folders, jobs, disk, sandbox, clock and settings. Nothing is changed.
          */
-        get: operations["getDiagnosis"];
+        get: operations["getHealthReport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3028,7 +3029,7 @@ export interface components {
         };
         /**
          * ApprovalExplanation
-         * @description Why an approval was asked, or given without people.
+         * @description Why an approval was required, or given automatically.
          */
         ApprovalExplanation: {
             /**
@@ -3046,8 +3047,8 @@ export interface components {
             rules_revision: number | null;
             /** Reason */
             reason: string;
-            /** Considered */
-            considered: components["schemas"]["EvaluatedRule"][];
+            /** Evaluated Rules */
+            evaluated_rules: components["schemas"]["EvaluatedRule"][];
         };
         /**
          * ApprovalKind
@@ -3204,7 +3205,7 @@ export interface components {
         };
         /**
          * ArtifactFlow
-         * @description An artifact, who made it and who read it.
+         * @description An artifact with the execution that produced it and one that read it.
          */
         ArtifactFlow: {
             /**
@@ -3246,7 +3247,7 @@ export interface components {
             consumed_at: string;
             /**
              * Is Stale
-             * @description A newer version stands: who read this one is not up to date.
+             * @description A newer version exists, so the consumer is not up to date.
              */
             is_stale: boolean;
         };
@@ -3297,7 +3298,7 @@ export interface components {
         };
         /**
          * Audit
-         * @description An automatic approval that people look at afterwards.
+         * @description An automatic approval that users review afterwards.
          */
         Audit: {
             /**
@@ -3346,7 +3347,7 @@ export interface components {
         };
         /**
          * AuditPage
-         * @description The sample, newest first.
+         * @description Sampled approvals, newest first.
          */
         AuditPage: {
             /** Items */
@@ -3374,7 +3375,7 @@ export interface components {
         };
         /**
          * Autonomy
-         * @description How far automatic approvals go, rule by rule.
+         * @description The extent of automatic approval, by rule.
          */
         Autonomy: {
             /**
@@ -3385,7 +3386,7 @@ export interface components {
             since: string;
             /**
              * Decided
-             * @description Approvals that were decided, by people or by rules.
+             * @description Approvals decided by users or by rules.
              */
             decided: number;
             automatic: components["schemas"]["Proportion"];
@@ -3400,27 +3401,27 @@ export interface components {
         };
         /**
          * Backtest
-         * @description What rules would have done with what people decided.
+         * @description Rules applied to past decisions of users.
          */
         Backtest: {
             /** Decisions */
             decisions: number;
             /** Would Approve */
             would_approve: number;
-            /** Would Ask */
-            would_ask: number;
+            /** Would Require Approval */
+            would_require_approval: number;
             /** No Rule */
             no_rule: number;
             /** Agreed */
             agreed: number;
             /** Disagreed */
             disagreed: number;
-            false_approve: components["schemas"]["Proportion"];
+            false_approval_rate: components["schemas"]["Proportion"];
             /** Rules */
             rules: components["schemas"]["RuleScore"][];
             /**
              * Disagreements
-             * @description The newest of them, a hundred at most.
+             * @description The newest disagreements, at most 100.
              */
             disagreements: components["schemas"]["Disagreement"][];
             /** Since */
@@ -3429,7 +3430,7 @@ export interface components {
             until: string | null;
             /**
              * Complete
-             * @description Whether every decision in this time was looked at.
+             * @description Whether all decisions in the period were evaluated.
              */
             complete: boolean;
         };
@@ -4595,7 +4596,7 @@ export interface components {
          * DeliveryStatus
          * @enum {string}
          */
-        DeliveryStatus: "waiting" | "sending" | "sent" | "unknown" | "failed" | "skipped";
+        DeliveryStatus: "queued" | "sending" | "sent" | "unknown" | "failed" | "skipped";
         /** Dependency */
         Dependency: {
             /**
@@ -4616,7 +4617,7 @@ export interface components {
         };
         /**
          * Disagreement
-         * @description Where people decided otherwise than the rule would have.
+         * @description An approval that users decided differently than the rule would have.
          */
         Disagreement: {
             /**
@@ -4662,14 +4663,14 @@ export interface components {
              * @example 2026-03-02T09:30:00.000000Z
              */
             checked_at: string;
-            /** Repaired */
-            repaired: number;
+            /** Rewritten */
+            rewritten: number;
             /** Moved Aside */
             moved_aside: number;
         };
         /**
          * EmergencyStop
-         * @description Whether every automatic approval is stopped.
+         * @description Whether automatic approvals are stopped.
          */
         EmergencyStop: {
             /** Stopped */
@@ -4683,7 +4684,7 @@ export interface components {
         };
         /**
          * EmergencyStopPage
-         * @description Every stop and every end of one, newest first.
+         * @description Starts and ends of emergency stops, newest first.
          */
         EmergencyStopPage: {
             /** Items */
@@ -4732,7 +4733,7 @@ export interface components {
         };
         /**
          * EvaluatedRule
-         * @description A rule that was looked at, and what came of it.
+         * @description An evaluated rule and its outcome.
          */
         EvaluatedRule: {
             /** Rule */
@@ -5032,27 +5033,27 @@ export interface components {
         };
         /**
          * HealthCheck
-         * @description One thing that was looked at.
+         * @description The result of one check.
          */
         HealthCheck: {
-            /** What */
-            what: string;
+            /** Name */
+            name: string;
             /**
-             * Verdict
+             * Status
              * @enum {string}
              */
-            verdict: "ok" | "repaired" | "warning" | "fault";
+            status: "ok" | "repaired" | "warning" | "error";
             /** Detail */
             detail: string;
             /**
-             * Remedy
-             * @description What to do about it; empty if all is well.
+             * Hint
+             * @description What to do. Empty if there is no problem.
              */
-            remedy: string;
+            hint: string;
         };
         /**
          * HealthReport
-         * @description Everything that was looked at.
+         * @description The results of all checks.
          */
         HealthReport: {
             /**
@@ -5062,12 +5063,12 @@ export interface components {
              */
             checked_at: string;
             /**
-             * Well
-             * @description Whether nothing is a fault; warnings do not count.
+             * Healthy
+             * @description Whether there are no errors. Warnings don't count.
              */
-            well: boolean;
-            /** Findings */
-            findings: components["schemas"]["HealthCheck"][];
+            healthy: boolean;
+            /** Checks */
+            checks: components["schemas"]["HealthCheck"][];
         };
         /**
          * Interaction
@@ -5266,10 +5267,10 @@ export interface components {
             } | boolean | null;
             /** Revision */
             revision: number;
-            /** Is Ready Made */
-            is_ready_made: boolean;
-            /** Replaces Ready Made */
-            replaces_ready_made: boolean;
+            /** Is Builtin */
+            is_builtin: boolean;
+            /** Overrides Builtin */
+            overrides_builtin: boolean;
             /** Updated At */
             updated_at: string | null;
             /** Updated By */
@@ -5304,13 +5305,13 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * Changed At
+             * Updated At
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
-            changed_at: string;
-            /** Changed By */
-            changed_by: string;
+            updated_at: string;
+            /** Updated By */
+            updated_by: string;
         };
         /**
          * LibraryAgentRevisionPage
@@ -5327,7 +5328,7 @@ export interface components {
         };
         /**
          * Lineage
-         * @description A run's artifacts on their way, what its executions waited for, and its reworks.
+         * @description The artifact flow, dependencies and reworks of a run.
          */
         Lineage: {
             /**
@@ -5344,7 +5345,7 @@ export interface components {
             dependencies: components["schemas"]["Dependency"][];
             /**
              * Reworks
-             * @description In the order in which they were asked for.
+             * @description In the order in which they were requested.
              */
             reworks: components["schemas"]["ReworkItem"][];
         };
@@ -5420,10 +5421,10 @@ export interface components {
              */
             content: string;
             /**
-             * Scope
+             * Attempt Key
              * @description Identifies the attempt, retry, validation retry and revision.
              */
-            scope: string;
+            attempt_key: string;
             /**
              * Is Current
              * @description Whether the message belongs to the current attempt.
@@ -5526,10 +5527,10 @@ export interface components {
              */
             is_installed: boolean;
             /**
-             * Wants Key
+             * Requires Key
              * @description Whether it has to be given a key.
              */
-            wants_key: boolean;
+            requires_key: boolean;
             /**
              * Has Key
              * @description Whether there is one.
@@ -5551,10 +5552,10 @@ export interface components {
              */
             base_url: string | null;
             /**
-             * Remedy
+             * Hint
              * @description What to do if it is not ready.
              */
-            remedy: string;
+            hint: string;
         };
         /** ModelTestResult */
         ModelTestResult: {
@@ -5565,8 +5566,8 @@ export interface components {
             model: string;
             /** Is Simulated */
             is_simulated: boolean;
-            /** Works */
-            works: boolean;
+            /** Succeeded */
+            succeeded: boolean;
             /**
              * Seconds
              * @description How long it took.
@@ -5587,15 +5588,15 @@ export interface components {
              */
             cost_usd: number | null;
             /**
-             * Fault
-             * @description What kind of fault it was.
+             * Error Type
+             * @description The kind of error.
              */
-            fault: string | null;
+            error_type: string | null;
             /**
-             * Message
-             * @description The fault in words, and what to do.
+             * Error Message
+             * @description What failed, and what to do.
              */
-            message: string | null;
+            error_message: string | null;
         };
         /**
          * ModificationPreview
@@ -6094,13 +6095,13 @@ export interface components {
         };
         /**
          * Proportion
-         * @description So many of so many, with its 95 % confidence interval (Wilson).
+         * @description A count out of a total, with the 95 % confidence interval of the rate (Wilson).
          */
         Proportion: {
             /** Count */
             count: number;
-            /** Of */
-            of: number;
+            /** Total */
+            total: number;
             /** Rate */
             rate: number | null;
             /** Low */
@@ -6306,16 +6307,16 @@ export interface components {
         };
         /**
          * ResumePoint
-         * @description How the run goes on after the rollback.
+         * @description How the run continues after the rollback.
          */
         ResumePoint: {
             /** Checkpoint Name */
             checkpoint_name: string | null;
             /**
-             * Begins
+             * Start Mode
              * @enum {string}
              */
-            begins: "at once" | "asks first" | "waits for a start" | "completes";
+            start_mode: "immediately" | "needs_approval" | "manual" | "run_completes";
         };
         /** RetryExecutionRequest */
         RetryExecutionRequest: {
@@ -6410,7 +6411,7 @@ export interface components {
         };
         /**
          * ReworkItem
-         * @description One execution that was sent back, in the chain of those that asked.
+         * @description An execution of a rework, in its chain of requesters.
          */
         ReworkItem: {
             /**
@@ -6432,19 +6433,19 @@ export interface components {
             status: components["schemas"]["ExecutionStatus"];
             /**
              * Depth
-             * @description How many reworks deep it stands; 1 is the first.
+             * @description Depth in the chain of reworks, starting at 1.
              */
             depth: number;
             /**
              * Parent Execution Id
-             * @description The execution that it was asked for by.
+             * @description The execution that requested it.
              */
             parent_execution_id: string | null;
             /** Parent Checkpoint Name */
             parent_checkpoint_name: string | null;
             /**
              * Requested By
-             * @description The key of the checkpoint that asked, or the person.
+             * @description Key of the requesting checkpoint, or the user.
              */
             requested_by: string;
             /** Prompt */
@@ -6453,7 +6454,7 @@ export interface components {
             reason: string;
             /**
              * Supersedes
-             * @description The execution whose place it takes, or is to take.
+             * @description The execution it replaces, or will replace.
              */
             supersedes: string | null;
             /** Archived By */
@@ -6469,7 +6470,7 @@ export interface components {
         };
         /**
          * ReworkPreview
-         * @description The impact of a rework that has not been asked for.
+         * @description The impact of a rework before it is created.
          */
         ReworkPreview: {
             /**
@@ -6491,42 +6492,42 @@ export interface components {
             /**
              * Execution Id
              * Format: uuid
-             * @description The execution that stands now, and is superseded when it is done.
+             * @description The current execution. It is superseded when the rework completes.
              */
             execution_id: string;
             /** Replaced */
             replaced: components["schemas"]["ReplacedArtifact"][];
             /**
-             * Asker Execution Id
+             * Requester Execution Id
              * Format: uuid
              */
-            asker_execution_id: string;
-            /** Asker Checkpoint Name */
-            asker_checkpoint_name: string;
+            requester_execution_id: string;
+            /** Requester Checkpoint Name */
+            requester_checkpoint_name: string;
             /**
-             * Asker Waits
-             * @description Whether the asker waits for it and then goes on.
+             * Requester Waits
+             * @description Whether the requester waits for the rework and then continues.
              */
-            asker_waits: boolean;
+            requester_waits: boolean;
             /** Withdrawn Approvals */
             withdrawn_approvals: components["schemas"]["WithdrawnApproval"][];
-            /** Becomes Stale */
-            becomes_stale: components["schemas"]["StaleExecution"][];
+            /** Stale Executions */
+            stale_executions: components["schemas"]["StaleExecution"][];
             /**
-             * Reopens
-             * @description Whether a completed run is in progress again until it is done.
+             * Reopens Run
+             * @description Whether a completed run is in progress again until the rework ends.
              */
-            reopens: boolean;
+            reopens_run: boolean;
             /**
              * Reworks
-             * @description How many the run has had.
+             * @description Number of reworks in the run so far.
              */
             reworks: number;
             /**
-             * Begins
+             * Start Mode
              * @enum {string}
              */
-            begins: "at once" | "asks first" | "when the run is resumed";
+            start_mode: "immediately" | "needs_approval" | "on_resume";
         };
         /**
          * RiskLevel
@@ -6605,7 +6606,7 @@ export interface components {
         };
         /**
          * RollbackPreview
-         * @description The impact of a rollback that has not been made.
+         * @description The impact of a rollback before it is created.
          */
         RollbackPreview: {
             /**
@@ -6635,14 +6636,14 @@ export interface components {
             warnings: string[];
             /** Rollback Id */
             rollback_id: null;
-            kept: components["schemas"]["UnaffectedItems"];
-            /** Stopped */
-            stopped: components["schemas"]["StoppedExecution"][];
+            unaffected: components["schemas"]["UnaffectedItems"];
+            /** Stopped Executions */
+            stopped_executions: components["schemas"]["StoppedExecution"][];
             /** Withdrawn Approvals */
             withdrawn_approvals: components["schemas"]["WithdrawnApproval"][];
             /** Size Bytes */
             size_bytes: number;
-            then: components["schemas"]["ResumePoint"];
+            resumes_with: components["schemas"]["ResumePoint"];
         };
         /** RolledBackItems */
         RolledBackItems: {
@@ -6655,7 +6656,7 @@ export interface components {
         };
         /**
          * RuleAutonomy
-         * @description What a rule has done, and how people have judged it.
+         * @description The verdicts of an active rule, and how users judged them.
          */
         RuleAutonomy: {
             /**
@@ -6683,31 +6684,31 @@ export interface components {
             audit_sample_percentage: number;
             /**
              * Approved
-             * @description Approvals that it gave.
+             * @description Automatic approvals.
              */
             approved: number;
             /**
              * Sampled
-             * @description Of these, those that people are to look at.
+             * @description Automatic approvals selected for audit.
              */
             sampled: number;
             /** Reviewed */
             reviewed: number;
-            /** @description Of those that were looked at. */
+            /** @description Disagreements among reviewed approvals. */
             disagreement: components["schemas"]["Proportion"];
-            /** @description False approvals among those that it would have given in shadow. */
+            /** @description False approvals among those it would have given in shadow. */
             shadow: components["schemas"]["Proportion"];
             /**
-             * Asked
-             * @description Approvals that it put to people, who decided.
+             * Required Approval
+             * @description Approvals it required that users have decided.
              */
-            asked: number;
-            /** @description How often people corrected what it put to them. */
+            required_approval: number;
+            /** @description Approved actions that users modified first. */
             modification: components["schemas"]["Proportion"];
         };
         /**
          * RuleCheck
-         * @description What a text of rules says, and what is wrong with it.
+         * @description The rules in a text, with its errors and warnings.
          */
         RuleCheck: {
             /** Valid */
@@ -6723,16 +6724,16 @@ export interface components {
         RuleCondition: {
             /** Field */
             field: string;
-            /** Wanted */
-            wanted: string;
+            /** Expected */
+            expected: string;
             /** Actual */
             actual: string;
-            /** Holds */
-            holds: boolean;
+            /** Matched */
+            matched: boolean;
         };
         /**
          * RuleDiff
-         * @description What changed between two versions, line by line.
+         * @description The differences between two versions, as a unified diff.
          */
         RuleDiff: {
             /** From Revision */
@@ -6744,7 +6745,7 @@ export interface components {
         };
         /**
          * RuleScore
-         * @description What one rule would have done.
+         * @description The verdicts of one rule in a backtest.
          */
         RuleScore: {
             /** Rule */
@@ -6755,13 +6756,13 @@ export interface components {
             agreed: number;
             /** Disagreed */
             disagreed: number;
-            /** Asked */
-            asked: number;
-            false_approve: components["schemas"]["Proportion"];
+            /** Required Approval */
+            required_approval: number;
+            false_approval_rate: components["schemas"]["Proportion"];
         };
         /**
          * RuleSummary
-         * @description One rule, in short.
+         * @description A rule, summarized.
          */
         RuleSummary: {
             /** Name */
@@ -6777,8 +6778,8 @@ export interface components {
             enabled: boolean;
             /** Shadow */
             shadow: boolean;
-            /** Approves */
-            approves: boolean;
+            /** Auto Approves */
+            auto_approves: boolean;
             /** Rollout Percentage */
             rollout_percentage: number;
             /** Audit Sample Percentage */
@@ -6796,7 +6797,7 @@ export interface components {
             scope: string;
             /**
              * Revision
-             * @description Counts the versions; 0 if none was saved yet.
+             * @description Number of the version. 0 if no rules have been saved.
              */
             revision: number;
             /** Text */
@@ -6853,16 +6854,16 @@ export interface components {
         };
         /**
          * RulesFileStatus
-         * @description The file that the global rules may be edited in.
+         * @description The file in which the global rules can be edited.
          */
         RulesFileStatus: {
             /** Path */
             path: string;
             /**
-             * Faults
-             * @description Of what lies there; what was in force before still is.
+             * Errors
+             * @description With errors, the previous rules stay active.
              */
-            faults: components["schemas"]["DefinitionFinding"][];
+            errors: components["schemas"]["DefinitionFinding"][];
         };
         /**
          * Run
@@ -7202,10 +7203,10 @@ export interface components {
             } | boolean | null;
             /** Revision */
             revision: number;
-            /** Is Ready Made */
-            is_ready_made: boolean;
-            /** Replaces Ready Made */
-            replaces_ready_made: boolean;
+            /** Is Builtin */
+            is_builtin: boolean;
+            /** Overrides Builtin */
+            overrides_builtin: boolean;
             /** Updated At */
             updated_at: string | null;
             /** Updated By */
@@ -7443,7 +7444,7 @@ export interface components {
         };
         /**
          * StaleExecution
-         * @description An execution that has read what is to be replaced.
+         * @description An execution that read an artifact that would be replaced.
          */
         StaleExecution: {
             /**
@@ -7465,7 +7466,7 @@ export interface components {
         };
         /**
          * StaleInput
-         * @description An artifact that was read, and has been replaced or taken away since.
+         * @description An artifact that was read and has been replaced or removed since.
          */
         StaleInput: {
             /**
@@ -7489,7 +7490,7 @@ export interface components {
             checkpoint_name: string;
             /**
              * Replaced By
-             * @description The execution that stands now; null if none does.
+             * @description The execution that replaced it, or null.
              */
             replaced_by: string | null;
         };
@@ -7570,8 +7571,8 @@ export interface components {
              * @enum {string}
              */
             mode: "agentic" | "script" | "function" | "human_only";
-            /** Approve */
-            approve: ("start" | "complete" | "both") | null;
+            /** Requires Approval */
+            requires_approval: ("start" | "complete" | "both") | null;
         };
         /**
          * TemplatePage
@@ -7674,8 +7675,8 @@ export interface components {
             name: string;
             /** Content */
             content: unknown;
-            /** Went Well */
-            went_well: boolean;
+            /** Succeeded */
+            succeeded: boolean;
         };
         /** UnaffectedItems */
         UnaffectedItems: {
@@ -20354,8 +20355,8 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
-                /** @description Only messages of this scope; `current` is the one that still counts. */
-                scope?: string | null;
+                /** @description Only messages with this attempt key. `current` is the newest one. */
+                attempt_key?: string | null;
                 /** @description Which comes first. */
                 order?: "oldest" | "newest";
                 /** @description Only messages before this `message_id`. */
@@ -20471,8 +20472,8 @@ export interface operations {
     getConversation: {
         parameters: {
             query?: {
-                /** @description Only messages of this scope; `current` is the one that still counts. */
-                scope?: string | null;
+                /** @description Only messages with this attempt key. `current` is the newest one. */
+                attempt_key?: string | null;
                 /** @description Which comes first. */
                 order?: "oldest" | "newest";
                 /** @description Only messages before this `message_id`. */
@@ -22002,10 +22003,10 @@ export interface operations {
             };
         };
     };
-    listLearningCases: {
+    listCorrections: {
         parameters: {
             query?: {
-                /** @description Of this operation. */
+                /** @description Only this operation. */
                 operation_type?: string | null;
                 pipeline_id?: string | null;
                 /** @description How many items at most. */
@@ -23852,7 +23853,7 @@ export interface operations {
             };
         };
     };
-    makeRollback: {
+    createRollback: {
         parameters: {
             query?: never;
             header?: {
@@ -24380,7 +24381,7 @@ export interface operations {
             };
         };
     };
-    askRework: {
+    createRework: {
         parameters: {
             query?: never;
             header?: {
@@ -27781,11 +27782,11 @@ export interface operations {
     streamRun: {
         parameters: {
             query?: {
-                /** @description The same, for clients that set no headers; `now` leaves out what was before. */
+                /** @description The same, for clients that can't set headers. `now` skips everything before the request. */
                 last_event_id?: string | null;
             };
             header?: {
-                /** @description Go on after this; a browser sends it by itself. */
+                /** @description Continue after this id. Browsers send it themselves. */
                 "Last-Event-ID"?: string | null;
             };
             path: {
@@ -28027,7 +28028,7 @@ export interface operations {
             };
         };
     };
-    getDiagnosis: {
+    getHealthReport: {
         parameters: {
             query?: never;
             header?: never;

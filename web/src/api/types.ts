@@ -46,7 +46,7 @@ export type Message = Schemas['Message']
 /** A part of a message that is being streamed. The API schema does not describe stream events. */
 export type MessageDelta = {
   execution_id: string
-  scope: string
+  attempt_key: string
   turn: string
   number: number
   agent_name: string

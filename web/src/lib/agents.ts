@@ -2,10 +2,10 @@ import type { LibraryAgent } from '~/api/types'
 
 /** Whether an agent is built in or custom. */
 export function originLabel(
-  agent: Pick<LibraryAgent, 'is_ready_made' | 'replaces_ready_made' | 'revision'>,
+  agent: Pick<LibraryAgent, 'is_builtin' | 'overrides_builtin' | 'revision'>,
 ): string {
-  if (agent.is_ready_made) return 'built in'
-  return agent.replaces_ready_made ? 'custom, replaces the built-in agent' : 'custom'
+  if (agent.is_builtin) return 'built in'
+  return agent.overrides_builtin ? 'custom, replaces the built-in agent' : 'custom'
 }
 
 /** The agent name in a YAML text. */

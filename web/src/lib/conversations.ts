@@ -7,7 +7,7 @@ export type ToolResult = Message['tool_results'][number]
 /** A message that is being streamed. */
 export type StreamingMessage = Pick<
   MessageDelta,
-  'scope' | 'turn' | 'number' | 'agent_name' | 'is_simulated'
+  'attempt_key' | 'turn' | 'number' | 'agent_name' | 'is_simulated'
 > & {
   texts: Record<MessageDelta['kind'], string>
 }
@@ -19,8 +19,9 @@ export type Entry =
   | { kind: 'answer'; key: string; message: Message; results: readonly ToolResult[]; continues: boolean }
   | { kind: 'streaming'; key: string; streaming: StreamingMessage; continues: boolean }
 
-type MessagePosition = Pick<Message, 'scope' | 'turn' | 'number'>
-export const messageKey = ({ scope, turn, number }: MessagePosition) => `${scope} ${turn} ${number}`
+type MessagePosition = Pick<Message, 'attempt_key' | 'turn' | 'number'>
+export const messageKey = ({ attempt_key, turn, number }: MessagePosition) =>
+  `${attempt_key} ${turn} ${number}`
 
 /** Merges two lists of messages in order, without duplicates. */
 export function mergeMessages(one: readonly Message[], other: readonly Message[]): readonly Message[] {
@@ -32,9 +33,9 @@ export function mergeMessages(one: readonly Message[], other: readonly Message[]
 
 /** Adds a delta at its offset. Offsets count characters, not UTF-16 units. */
 export function withDelta(streaming: StreamingMessage | undefined, delta: MessageDelta): StreamingMessage {
-  const { scope, turn, number, agent_name, is_simulated, kind, offset, text } = delta
+  const { attempt_key, turn, number, agent_name, is_simulated, kind, offset, text } = delta
   const started = streaming ?? {
-    scope,
+    attempt_key,
     turn,
     number,
     agent_name,
@@ -50,8 +51,8 @@ type Turn = { messages: Message[]; streaming: StreamingMessage[] }
 /** Groups messages by turn, in the order in which the turns started. */
 function groupByTurn(messages: readonly Message[], streaming: readonly StreamingMessage[]): Turn[] {
   const turns = new Map<string, Turn>()
-  const turnOf = ({ scope, turn }: MessagePosition) => {
-    const key = `${scope} ${turn}`
+  const turnOf = ({ attempt_key, turn }: MessagePosition) => {
+    const key = `${attempt_key} ${turn}`
     const speakers = turns.get(key) ?? { messages: [], streaming: [] }
     turns.set(key, speakers)
     return speakers
@@ -108,7 +109,7 @@ export function conversationEntries(
 }
 
 const callKey = (message: MessagePosition) => (one: { call_id: string }) =>
-  `${message.scope} ${message.turn} ${one.call_id}`
+  `${message.attempt_key} ${message.turn} ${one.call_id}`
 
 function resultsOf(messages: readonly Message[]): Map<string, ToolResult> {
   return new Map(
@@ -119,13 +120,13 @@ function resultsOf(messages: readonly Message[]): Map<string, ToolResult> {
 }
 
 /** The section of a message, such as “Round 2”, with the reason for a retry. */
-function headingOf({ scope, turn }: MessagePosition): string {
-  return [retryLabel(scope), turnLabel(turn)].filter(Boolean).join(' · ')
+function headingOf({ attempt_key, turn }: MessagePosition): string {
+  return [retryLabel(attempt_key), turnLabel(turn)].filter(Boolean).join(' · ')
 }
 
 /** a2.r1.v0: the second attempt, the first revision. */
-function retryLabel(scope: string): string {
-  const [, attempt, revision, validation] = /^a(\d+)\.r(\d+)\.v(\d+)$/.exec(scope) ?? []
+function retryLabel(attemptKey: string): string {
+  const [, attempt, revision, validation] = /^a(\d+)\.r(\d+)\.v(\d+)$/.exec(attemptKey) ?? []
   return [
     Number(attempt ?? 1) > 1 && `Attempt ${attempt}`,
     Number(revision ?? 0) > 0 && `Revision ${revision}`,

@@ -40,7 +40,7 @@ export const channelLabel = (kind: string) =>
   CHANNEL_KINDS.find((channel) => channel.value === kind)?.label ?? kind
 
 export const DELIVERY_STATES: Record<DeliveryStatus, State> = {
-  waiting: { tone: 'grey', icon: 'dotted', label: 'Queued' },
+  queued: { tone: 'grey', icon: 'dotted', label: 'Queued' },
   sending: { tone: 'blue', icon: 'running', label: 'Sending' },
   sent: { tone: 'green', icon: 'completed', label: 'Sent' },
   unknown: { tone: 'grey', icon: 'alert', label: 'Unknown' },

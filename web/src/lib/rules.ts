@@ -30,7 +30,7 @@ export function reachLabel(rule: Pick<RuleAutonomy, 'mode' | 'rollout_percentage
 
 /** The effect of a rule that matches. */
 export function effectText(rule: RuleSummary): string {
-  if (!rule.approves)
+  if (!rule.auto_approves)
     return rule.shadow ? 'shadow: records when it would require approval' : 'requires approval'
   if (rule.shadow) return 'shadow: records what it would approve'
   const parts = ['approves automatically']
@@ -43,7 +43,7 @@ export function effectText(rule: RuleSummary): string {
 export function rulesSummary(rules: readonly RuleSummary[]): string {
   if (rules.length === 0) return 'No rules yet'
   const active = rules.filter((rule) => rule.enabled && !rule.shadow)
-  const requiring = active.filter((rule) => !rule.approves).length
+  const requiring = active.filter((rule) => !rule.auto_approves).length
   const approving = active.length - requiring
   const requires = requiring === 1 ? '1 rule requires approval' : `${requiring} rules require approval`
   const approves = approving === 1 ? 'approves automatically' : 'approve automatically'

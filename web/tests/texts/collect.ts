@@ -13,7 +13,7 @@ const childrenOf = (node: Node): Node[] => Object.values(node).flat().filter(isN
 /** Attributes and properties whose strings are shown or read aloud. */
 const TEXT_NAMES = new Set(
   `alt aria-label aria-valuetext button cancelLabel children description detail done emptyText errorTitle error
-  firstTitle hint label name note placeholder remedy subject submitLabel text title verb word`.split(/\s+/),
+  firstTitle hint label name note placeholder subject submitLabel text title verb word`.split(/\s+/),
 )
 /** Attributes, properties and calls whose strings nobody sees. */
 const TECHNICAL_NAMES = new Set(

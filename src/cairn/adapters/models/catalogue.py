@@ -217,7 +217,7 @@ class PydanticAiModels:
         return DEPRECATED_MODELS.get(model)
 
     def providers(self) -> Sequence[ProviderState]:
-        simulated = ProviderState(SIMULATED, is_installed=True, wants_key=False, has_key=False)
+        simulated = ProviderState(SIMULATED, is_installed=True, requires_key=False, has_key=False)
         return [*self._providers.states(), simulated]
 
     async def try_out(self, name: str | None = None) -> ModelTest:

@@ -141,8 +141,8 @@ class ProviderRegistry:
 
     def make(self, name: str, model: str, way: ProviderFactory) -> Model:
         """ModelFault says what is missing, and what to do."""
-        if remedy := self._remedy(name, way):
-            raise _not_configured(f"{name}:{model}", remedy)
+        if hint := self._hint(name, way):
+            raise _not_configured(f"{name}:{model}", hint)
         from pydantic_ai.exceptions import UserError
         from pydantic_ai.models import infer_model
 
@@ -155,7 +155,7 @@ class ProviderRegistry:
             vars(made).pop("profile", None)  # as it was read so far
         return made
 
-    def _remedy(self, name: str, way: ProviderFactory) -> str:
+    def _hint(self, name: str, way: ProviderFactory) -> str:
         known = KNOWN.get(way.kind)
         if known is None:
             return "" if _is_library_provider(way.kind) else f"there is no provider of this name{self._meant(name)}"
@@ -185,18 +185,18 @@ class ProviderRegistry:
         names = self._key_names(name, rule, known)
         try:
             way = self.way(name)
-            remedy = self._remedy(name, way)
+            hint = self._hint(name, way)
         except ModelError as fault:
-            way, remedy = ProviderFactory(rule.kind or name, rule.base_url, None, None), str(fault).partition(": ")[2]
+            way, hint = ProviderFactory(rule.kind or name, rule.base_url, None, None), str(fault).partition(": ")[2]
         return ProviderState(
             name=name,
             is_installed=known is None or is_installed(known.module),
-            wants_key=bool(names),
+            requires_key=bool(names),
             has_key=way.key is not None,
             key_names=names,
             key_source=way.source,
             base_url=rule.base_url,
-            remedy=remedy,
+            hint=hint,
         )
 
 

@@ -37,8 +37,8 @@ def agent() -> LibraryAgent:
         tools=None,
         input_schema=None,
         revision=2,
-        is_ready_made=False,
-        replaces_ready_made=False,
+        is_builtin=False,
+        overrides_builtin=False,
         updated_at=_AT,
         updated_by="admin",
         used_by=[
@@ -62,6 +62,6 @@ def saved_agent() -> SavedLibraryAgent:
 
 def revisions() -> LibraryAgentRevisionPage:
     return LibraryAgentRevisionPage(
-        items=[LibraryAgentRevision(revision=2, document=document(), changed_at=_AT, changed_by="admin")],
+        items=[LibraryAgentRevision(revision=2, document=document(), updated_at=_AT, updated_by="admin")],
         next_cursor=None,
     )

@@ -14,7 +14,7 @@ def _message() -> Message:
         agent_name="Analyst",
         role="assistant",
         content="I look at the figures first.",
-        scope="a1.r0.v0",
+        attempt_key="a1.r0.v0",
         is_current=True,
         turn="work",
         number=2,

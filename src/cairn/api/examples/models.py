@@ -12,12 +12,12 @@ def _anthropic() -> ModelProvider:
         name="anthropic",
         is_ready=True,
         is_installed=True,
-        wants_key=True,
+        requires_key=True,
         has_key=True,
         key_names=["ANTHROPIC_API_KEY"],
         key_source="secret",
         base_url=None,
-        remedy="",
+        hint="",
     )
 
 
@@ -26,12 +26,12 @@ def _local() -> ModelProvider:
         name="house",
         is_ready=True,
         is_installed=True,
-        wants_key=False,
+        requires_key=False,
         has_key=False,
         key_names=[],
         key_source=None,
         base_url="http://127.0.0.1:8080/v1",
-        remedy="",
+        hint="",
     )
 
 
@@ -53,12 +53,12 @@ def test_result() -> ModelTestResult:
     return ModelTestResult(
         model="house:qwen3",
         is_simulated=False,
-        works=True,
+        succeeded=True,
         seconds=0.412,
         answer="ready",
         input_tokens=19,
         output_tokens=2,
         cost_usd=0.0,
-        fault=None,
-        message=None,
+        error_type=None,
+        error_message=None,
     )

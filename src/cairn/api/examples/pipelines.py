@@ -106,7 +106,9 @@ def templates() -> TemplatePage:
             title="Goals to design",
             description="Three forms.",
             uses=["people"],
-            checkpoints=[TemplateCheckpoint(key="goals", name="Goals", mode="human_only", approve="complete")],
+            checkpoints=[
+                TemplateCheckpoint(key="goals", name="Goals", mode="human_only", requires_approval="complete")
+            ],
             sample_input=None,
             text=story.DEFINITION_YAML,
         ),

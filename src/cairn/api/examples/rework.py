@@ -44,9 +44,9 @@ def preview() -> ReworkPreview:
                 size_bytes=story.artifact().size_bytes,
             )
         ],
-        asker_execution_id=REQUESTER_ID,
-        asker_checkpoint_name="Requirements",
-        asker_waits=True,
+        requester_execution_id=REQUESTER_ID,
+        requester_checkpoint_name="Requirements",
+        requester_waits=True,
         withdrawn_approvals=[
             WithdrawnApproval(
                 approval_id=story.id_of("approval requirements"),
@@ -54,7 +54,7 @@ def preview() -> ReworkPreview:
                 checkpoint_name="Requirements",
             )
         ],
-        becomes_stale=[
+        stale_executions=[
             StaleExecution(
                 execution_id=story.id_of("execution summary"),
                 run_id=story.RUN_ID,
@@ -63,9 +63,9 @@ def preview() -> ReworkPreview:
                 artifacts=["goals"],
             )
         ],
-        reopens=False,
+        reopens_run=False,
         reworks=0,
-        begins="at once",
+        start_mode="immediately",
     )
 
 

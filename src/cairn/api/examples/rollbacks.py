@@ -84,15 +84,15 @@ def rollback() -> Rollback:
 def preview() -> RollbackPreview:
     return RollbackPreview(
         **_facts(),
-        kept=UnaffectedItems(checkpoints=0, artifacts=0),
-        stopped=[],
+        unaffected=UnaffectedItems(checkpoints=0, artifacts=0),
+        stopped_executions=[],
         withdrawn_approvals=[
             WithdrawnApproval(
                 approval_id=story.APPROVAL_ID, kind=ApprovalKind.COMPLETION, checkpoint_name="Business Goals"
             )
         ],
         size_bytes=41,
-        then=ResumePoint(checkpoint_name="Business Goals", begins="at once"),
+        resumes_with=ResumePoint(checkpoint_name="Business Goals", start_mode="immediately"),
     )
 
 

@@ -35,7 +35,7 @@ def _asks() -> v.RuleSummary:
         priority=100,
         enabled=True,
         shadow=False,
-        approves=False,
+        auto_approves=False,
         rollout_percentage=100,
         audit_sample_percentage=0,
     )
@@ -48,7 +48,7 @@ def _approves() -> v.RuleSummary:
         priority=100,
         enabled=True,
         shadow=False,
-        approves=True,
+        auto_approves=True,
         rollout_percentage=25,
         audit_sample_percentage=10,
     )
@@ -96,7 +96,7 @@ def diff() -> v.RuleDiff:
 
 
 def _condition() -> v.RuleCondition:
-    return v.RuleCondition(field="amount", wanted="> 1000", actual="1250", holds=True)
+    return v.RuleCondition(field="amount", expected="> 1000", actual="1250", matched=True)
 
 
 def _disagreement() -> v.Disagreement:
@@ -158,7 +158,7 @@ def explanation() -> v.ApprovalExplanation:
         scope=GLOBAL,
         rules_revision=3,
         reason="'Large amounts' of the global rules, revision 3, asks.",
-        considered=[
+        evaluated_rules=[
             v.EvaluatedRule(
                 rule="Large amounts",
                 scope=GLOBAL,
@@ -175,19 +175,19 @@ def backtest() -> v.Backtest:
     return v.Backtest(
         decisions=240,
         would_approve=80,
-        would_ask=12,
+        would_require_approval=12,
         no_rule=148,
         agreed=79,
         disagreed=1,
-        false_approve=share(Proportion(1, 80)),
+        false_approval_rate=share(Proportion(1, 80)),
         rules=[
             v.RuleScore(
                 rule="Small refunds",
                 approved=80,
                 agreed=79,
                 disagreed=1,
-                asked=0,
-                false_approve=share(Proportion(1, 80)),
+                required_approval=0,
+                false_approval_rate=share(Proportion(1, 80)),
             )
         ],
         disagreements=[_disagreement()],
@@ -216,7 +216,7 @@ def autonomy() -> v.Autonomy:
                 reviewed=5,
                 disagreement=share(Proportion(0, 5)),
                 shadow=share(Proportion(1, 90)),
-                asked=160,
+                required_approval=160,
                 modification=share(Proportion(4, 160)),
             )
         ],

@@ -16,7 +16,7 @@ from cairn.services.conversations.views import MessagePage
 router = operation_router("/api/executions", "Executions")
 MessageScope = Annotated[
     Text | None,
-    Query(max_length=100, description="Only messages of this scope; `current` is the one that still counts."),
+    Query(max_length=100, description="Only messages with this attempt key. `current` is the newest one."),
 ]
 Before = Annotated[int | None, Query(ge=0, lt=2**63, description="Only messages before this `message_id`.")]
 After = Annotated[int | None, Query(ge=0, lt=2**63, description="Only messages after this `message_id`.")]
@@ -29,7 +29,7 @@ def list_messages(
     services: Services,
     by: By,
     paging: Paging,
-    scope: MessageScope = None,
+    attempt_key: MessageScope = None,
     order: Order = "oldest",
     before: Before = None,
     after: After = None,
@@ -39,7 +39,7 @@ def list_messages(
     With `order=newest` the first page is the end of the conversation, and the next ones lead back to its beginning.
     Where the definition does not show the conversation, only admins see it: it is for the audit.
     """
-    message_filter = MessageFilter(scope, before, after, order == "newest")
+    message_filter = MessageFilter(attempt_key, before, after, order == "newest")
     return services.conversation_queries.list_messages(execution_id, message_filter, by, paging.limit, paging.cursor)
 
 
@@ -50,10 +50,10 @@ def get_conversation(
     services: Services,
     by: By,
     paging: Paging,
-    scope: MessageScope = None,
+    attempt_key: MessageScope = None,
     order: Order = "oldest",
     before: Before = None,
     after: After = None,
 ) -> MessagePage:
     """The same as messages."""
-    return list_messages(execution_id, services, by, paging, scope, order, before, after)
+    return list_messages(execution_id, services, by, paging, attempt_key, order, before, after)

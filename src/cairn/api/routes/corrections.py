@@ -1,4 +1,4 @@
-"""What people correct in actions, and how often."""
+"""Corrections: action parameters that people changed before they approved, and how often."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ById, Paging, Text
 from cairn.services.actions.views import LearningCasePage, ModificationRates
 
-router = operation_router("/api/learning", "Approvals")
+router = operation_router("/api/corrections", "Approvals")
 
 
-@router.get("/cases")
+@router.get("")
 @operation(READ, response_example=examples.corrections)
-def list_learning_cases(
+def list_corrections(
     services: Services,
     paging: Paging,
-    operation_type: Annotated[Text | None, Query(max_length=100, description="Of this operation.")] = None,
+    operation_type: Annotated[Text | None, Query(max_length=100, description="Only this operation.")] = None,
     pipeline_id: ById = None,
 ) -> LearningCasePage:
-    """What people have corrected before they approved it, newest first."""
+    """List corrections, newest first."""
     return services.correction_queries.cases(operation_type, pipeline_id, paging.limit, paging.cursor)
 
 
 @router.get("/rates")
 @operation(READ, response_example=examples.correction_rates)
 def get_modification_rates(services: Services) -> ModificationRates:
-    """How often people correct each operation, recently and before."""
+    """Get how often people correct each operation, recently and before."""
     return services.correction_queries.rates()

@@ -21,13 +21,13 @@ def get_health(services: Services) -> Health:
         version=cairn.__version__,
         database=services.database.kind,
         drift=drift
-        and DriftStatus(checked_at=drift.checked_at, repaired=drift.repaired, moved_aside=drift.moved_aside),
+        and DriftStatus(checked_at=drift.checked_at, rewritten=drift.rewritten, moved_aside=drift.moved_aside),
     )
 
 
 @router.get("/doctor")
 @operation(ADMIN, response_example=examples.report)
-async def get_diagnosis(services: Services) -> HealthReport:
+async def get_health_report(services: Services) -> HealthReport:
     """Look at everything: database, trail, folders, jobs, disk, sandbox, clock and settings. Nothing is changed."""
     return await services.doctor.examine()
 

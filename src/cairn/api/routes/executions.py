@@ -93,12 +93,12 @@ async def revise_execution(
     return await _decide(services, execution_id, "revise", _WORK, body or ReviseRequest(), by, command_id)
 
 
-@router.post("/{execution_id}/reject")
+@router.post("/{execution_id}/reject", deprecated=True)
 @operation(DECIDE, request_example=examples.revise_request, response_example=story.execution)
 async def reject_execution(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ReviseRequest | None = None
 ) -> Execution:
-    """The same as revise."""
+    """Deprecated alias of `revise`."""
     return await _decide(services, execution_id, "revise", _WORK, body or ReviseRequest(), by, command_id)
 
 

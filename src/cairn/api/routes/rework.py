@@ -26,7 +26,7 @@ def preview_rework(execution_id: ExecutionId, body: CreateReworkRequest, service
 
 @router.post("/executions/{execution_id}/rework", status_code=201)
 @operation(RUN, request_example=examples.request, response_example=examples.execution)
-async def ask_rework(
+async def create_rework(
     execution_id: ExecutionId,
     body: CreateReworkRequest,
     response: Response,

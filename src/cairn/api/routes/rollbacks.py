@@ -35,7 +35,7 @@ def preview_rollback(body: CreateRollbackRequest, services: Services, by: By, co
 
 @router.post("", status_code=201)
 @operation(RUN, request_example=examples.create_request, response_example=examples.rollback)
-async def make_rollback(
+async def create_rollback(
     body: CreateRollbackRequest, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Rollback:
     """Go back. What is taken away is archived. The same `rollback_id` again answers with what it did."""

@@ -29,18 +29,18 @@ async def stream_run(
     services: Services,
     by: By,
     last_seen: Annotated[
-        str | None, Header(alias="Last-Event-ID", description="Go on after this; a browser sends it by itself.")
+        str | None, Header(alias="Last-Event-ID", description="Continue after this id. Browsers send it themselves.")
     ] = None,
     last_event_id: Annotated[
         str | None,
-        Query(description="The same, for clients that set no headers; `now` leaves out what was before."),
+        Query(description="The same, for clients that can't set headers. `now` skips everything before the request."),
     ] = None,
 ) -> Response:
-    """Events (`event`), log lines (`log`), messages of conversations (`message`) and `progress` of a run as they come,
-    and `ping` when nothing does.
+    """Stream a run: events (`event`), log lines (`log`), messages of conversations (`message`) and `progress`, and a
+    `ping` when nothing else is sent.
 
-    Without an id the stream begins with the run's first event. With one it goes on exactly after it. A `piece` is a
-    part of a message on its way: it has no id, and the whole message comes in its place.
+    Without an id, the stream starts with the run's first event. With one, it continues exactly after it. A
+    `message_delta` is part of a message that is still being written. It has no id, and the complete message follows.
     """
     named = last_seen or last_event_id
     place = StreamPosition() if named == NOW else StreamPosition.named(named)
@@ -54,6 +54,6 @@ async def stream_run(
 @router.get("/stream", response_class=Response)
 @operation(READ, response_media={_MEDIA_TYPE: TEXT}, response_example=examples.change_stream)
 async def stream_changes(request: Request, services: Services) -> Response:
-    """Hints (`change`) that something in the lists has changed: read what you show again."""
+    """Stream hints (`change`) that something in the lists has changed. Reload what you show."""
     check = lambda: authenticate(request, services.access, READ)  # noqa: E731
     return StreamingResponse(follow_changes(services, check), media_type=_MEDIA_TYPE, headers=HEADERS)

@@ -64,8 +64,8 @@ class ApprovalsApi(HttpCalls):
     async def add_comment(self, approval_id: str, text: str) -> JsonObject:
         return await self._send("POST", f"/api/approvals/{approval_id}/comments", {"text": text})
 
-    async def list_learning_cases(self, *, operation_type: str | None = None, limit: int | None = None) -> JsonObject:
-        return await self._pages("/api/learning/cases", {"operation_type": operation_type}, limit)
+    async def list_corrections(self, *, operation_type: str | None = None, limit: int | None = None) -> JsonObject:
+        return await self._pages("/api/corrections", {"operation_type": operation_type}, limit)
 
     async def get_modification_rates(self) -> JsonObject:
-        return await self._get("/api/learning/rates")
+        return await self._get("/api/corrections/rates")

@@ -27,7 +27,7 @@ class Client(
     async def get_session(self) -> JsonObject:
         return await self._get("/api/session")
 
-    async def get_diagnosis(self) -> JsonObject:
+    async def get_health_report(self) -> JsonObject:
         return await self._get("/api/doctor")
 
     async def repair(self) -> JsonObject:
@@ -37,7 +37,7 @@ class Client(
     async def preview_rework(self, execution_id: str, body: dict[str, Any]) -> JsonObject:
         return await self._send("POST", f"/api/executions/{execution_id}/rework/preview", body)
 
-    async def ask_rework(self, execution_id: str, body: dict[str, Any]) -> JsonObject:
+    async def create_rework(self, execution_id: str, body: dict[str, Any]) -> JsonObject:
         return await self._send("POST", f"/api/executions/{execution_id}/rework", body)
 
     async def rerun_execution(self, execution_id: str, *, reason: str = "") -> JsonObject:
@@ -50,7 +50,7 @@ class Client(
     async def preview_rollback(self, body: dict[str, Any]) -> JsonObject:
         return await self._send("POST", "/api/rollback/preview", body)
 
-    async def make_rollback(self, body: dict[str, Any]) -> JsonObject:
+    async def create_rollback(self, body: dict[str, Any]) -> JsonObject:
         return await self._send("POST", "/api/rollback", body)
 
     async def list_rollbacks(

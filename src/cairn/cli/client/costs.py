@@ -9,7 +9,7 @@ from cairn.cli.client.transport import HttpCalls, JsonObject
 
 class CostsApi(HttpCalls):
     async def list_messages(self, execution_id: str, *, attempt_key: str | None = None) -> JsonObject:
-        return await self._pages(f"/api/executions/{execution_id}/messages", {"scope": attempt_key})
+        return await self._pages(f"/api/executions/{execution_id}/messages", {"attempt_key": attempt_key})
 
     async def get_run_costs(self, run_id: str, *, group_by: str, limit: int | None = None) -> JsonObject:
         return await self._pages(f"/api/runs/{run_id}/costs", {"group_by": group_by}, limit)

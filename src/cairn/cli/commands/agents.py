@@ -41,7 +41,7 @@ async def list_agents(
 
 
 def _source(agent: JsonObject) -> str:
-    return "Cairn" if agent["is_ready_made"] else f"{agent['updated_by']}, revision {agent['revision']}"
+    return "Cairn" if agent["is_builtin"] else f"{agent['updated_by']}, revision {agent['revision']}"
 
 
 def _description(agent: JsonObject) -> str:
@@ -70,8 +70,8 @@ async def list_agent_revisions(ctx: CliContext, name: AgentName, limit: Limit = 
     rows = [
         (
             revision["revision"],
-            local_time(revision["changed_at"]),
-            revision["changed_by"],
+            local_time(revision["updated_at"]),
+            revision["updated_by"],
             "saved" if revision["document"] else "removed",
         )
         for revision in page["items"]

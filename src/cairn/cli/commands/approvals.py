@@ -224,7 +224,7 @@ async def corrections(
     Example: cairn approvals corrections --operation send_email
     """
     rates = await ctx.client.get_modification_rates()
-    page = await ctx.client.list_learning_cases(operation_type=operation, limit=limit)
+    page = await ctx.client.list_corrections(operation_type=operation, limit=limit)
 
     def print_text(_: JsonObject) -> None:
         for rate in rates["items"]:

@@ -52,11 +52,11 @@ async def conversation(
 async def _follow(ctx: CliContext, execution: JsonObject, printer: ConversationPrinter, attempt: str | None) -> None:
     def print_message(message: StreamMessage) -> None:
         data: Any = message.data
-        if message.kind not in ("piece", "message") or data["execution_id"] != execution["execution_id"]:
+        if message.kind not in ("message_delta", "message") or data["execution_id"] != execution["execution_id"]:
             return
-        if attempt not in (None, "current", data["scope"]):
+        if attempt not in (None, "current", data["attempt_key"]):
             return
-        if message.kind == "piece":
+        if message.kind == "message_delta":
             printer.print_delta(data)
         elif attempt != "current" or data["is_current"]:
             printer.print_message(data)
@@ -112,7 +112,7 @@ class ConversationPrinter:
             self._output.line(f"  → {call['name']} {shorten(call['arguments'], MAX_TOOL_CHARS)}", "dim")
         for result in message["tool_results"]:
             line = f"  ← {result['name']} {shorten(result['content'], MAX_TOOL_CHARS)}"
-            self._output.line(line, "dim" if result["went_well"] else "red")
+            self._output.line(line, "dim" if result["succeeded"] else "red")
         if message["usage"] is not None:
             self._output.line(f"  {usage_line(message['usage'])}, {message['usage']['seconds']:.1f} s", "dim")
         self._output.out.flush()

@@ -35,7 +35,7 @@ def doctor(
 
 async def _check_health(output: Output, location: server_location.ServerLocation, *, repair: bool) -> None:
     async def check(ctx: CliContext) -> None:
-        _print_report(output, await (ctx.client.repair() if repair else ctx.client.get_diagnosis()))
+        _print_report(output, await (ctx.client.repair() if repair else ctx.client.get_health_report()))
 
     if location.address is None:
         from cairn.cli.preflight import check_before_opening  # takes half a second to import
@@ -50,9 +50,9 @@ def _print_report(output: Output, report: JsonObject) -> None:
     if output.as_json:
         output.json(report)
     else:
-        for check in report["findings"]:
-            remedy = f" — {check['remedy']}" if check["remedy"] else ""
-            line = f"{check['verdict']:<9}{check['what']}: {check['detail']}{remedy}"
-            output.line(line, STYLES.get(check["verdict"]) if check["verdict"] != "ok" else None)
-    if not report["well"]:
+        for check in report["checks"]:
+            hint = f" — {check['hint']}" if check["hint"] else ""
+            line = f"{check['status']:<9}{check['name']}: {check['detail']}{hint}"
+            output.line(line, STYLES.get(check["status"]) if check["status"] != "ok" else None)
+    if not report["healthy"]:
         raise CommandFailed(ExitCode.FAILED)

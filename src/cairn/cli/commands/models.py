@@ -45,7 +45,7 @@ def _print_models(ctx: CliContext, models: JsonObject, *, include_unavailable: b
             "yes" if provider["is_ready"] else "no",
             _key_source(provider),
             provider["base_url"] or "-",
-            provider["remedy"],
+            provider["hint"],
         )
         for provider in models["providers"]
         if include_unavailable or provider["is_ready"]
@@ -54,7 +54,7 @@ def _print_models(ctx: CliContext, models: JsonObject, *, include_unavailable: b
 
 
 def _key_source(provider: JsonObject) -> str:
-    return provider["key_source"] or ("-" if provider["wants_key"] else "not required")
+    return provider["key_source"] or ("-" if provider["requires_key"] else "not required")
 
 
 @models_app.command("test")
@@ -71,13 +71,13 @@ async def try_model(
     """
     result = await ctx.client.test_model(name)
     ctx.show(result, lambda result: _print_test(ctx, result))
-    if not result["works"]:
+    if not result["succeeded"]:
         raise typer.Exit(ExitCode.FAILED)
 
 
 def _print_test(ctx: CliContext, result: JsonObject) -> None:
-    if not result["works"]:
-        ctx.output.line(f"{result['message']} ({result['fault']}, after {result['seconds']:.1f} s)")
+    if not result["succeeded"]:
+        ctx.output.line(f"{result['error_message']} ({result['error_type']}, after {result['seconds']:.1f} s)")
         return
     cost = f"${result['cost_usd']:.6f}" if result["cost_usd"] is not None else "unknown price"
     usage = f"{result['input_tokens']} tokens in, {result['output_tokens']} out, {cost}"

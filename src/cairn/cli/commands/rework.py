@@ -13,6 +13,7 @@ from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import local_time
 from cairn.cli.references import short
+from cairn.cli.rendering import START_MODES
 
 Reason = Annotated[str, typer.Option("--reason", "-m", help="Reason.")]
 
@@ -47,23 +48,23 @@ async def rework(
         return
     if not prompt and not reason:
         raise CommandFailed(ExitCode.USAGE, "Instructions or a reason are required. Add --prompt or --reason.")
-    created = await ctx.client.ask_rework(requester["execution_id"], spec)
+    created = await ctx.client.create_rework(requester["execution_id"], spec)
     await show_execution_result(ctx, created["execution_id"])
 
 
 def _show_preview(ctx: CliContext, preview: JsonObject) -> None:
     print_line = ctx.output.line
-    print_line(f"would run {preview['checkpoint_name']} again ({preview['begins']})")
+    print_line(f"would run {preview['checkpoint_name']} again ({START_MODES[preview['start_mode']]})")
     for artifact in preview["replaced"]:
         print_line(f"would replace {artifact['file_path'] or artifact['artifact_name']}")
-    for stale in preview["becomes_stale"]:
+    for stale in preview["stale_executions"]:
         read = ", ".join(stale["artifacts"])
         print_line(f"would make stale: {stale['checkpoint_name']} of v{stale['run_version']} (read {read})")
     for withdrawn in preview["withdrawn_approvals"]:
         print_line(f"would withdraw the approval of {withdrawn['checkpoint_name']} ({withdrawn['kind']})")
-    if preview["asker_waits"]:
-        print_line(f"{preview['asker_checkpoint_name']} would wait for the new result")
-    if preview["reopens"]:
+    if preview["requester_waits"]:
+        print_line(f"{preview['requester_checkpoint_name']} would wait for the new result")
+    if preview["reopens_run"]:
         print_line("would reopen the run until the rework has ended")
 
 

@@ -16,7 +16,7 @@ from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import file_size, local_time
 from cairn.cli.references import find_checkpoint, short
-from cairn.cli.rendering import print_warnings
+from cairn.cli.rendering import START_MODES, print_warnings
 
 rollbacks_app = group("List and show rollbacks.")
 RollbackName = Annotated[str, typer.Argument(metavar="ROLLBACK", help="Id of a rollback.", autocompletion=complete)]
@@ -44,7 +44,7 @@ async def rollback(
     if dry_run:
         ctx.show(await ctx.client.preview_rollback(spec), lambda preview: _show_preview(ctx, preview))
         return
-    created = await ctx.client.make_rollback({**spec, "rollback_id": str(uuid4())})
+    created = await ctx.client.create_rollback({**spec, "rollback_id": str(uuid4())})
     run_id = created["target_run_id"] or created["source_run_id"]
     current = await ctx.wait_until_idle(run_id)
     if ctx.output.as_json:
@@ -93,19 +93,20 @@ def _item_counts(rollback: JsonObject) -> str:
 
 
 def _show_preview(ctx: CliContext, preview: JsonObject) -> None:
-    items, resumes_with = preview["rolled_back_items"], preview["then"]
+    items, resumes_with = preview["rolled_back_items"], preview["resumes_with"]
     ctx.output.line(f"would archive {_item_counts(preview)} ({file_size(preview['size_bytes'])})")
     for run in items["deleted_runs"]:
         ctx.output.line(f"  run v{run['run_version']}")
     for execution in items["deleted_checkpoint_executions"]:
         ctx.output.line(f"  {execution['checkpoint_name']} ({execution['status']})")
-    for stopped in preview["stopped"]:
+    for stopped in preview["stopped_executions"]:
         ctx.output.line(f"would stop {stopped['checkpoint_name']}")
     for withdrawn in preview["withdrawn_approvals"]:
         ctx.output.line(f"would withdraw the approval of {withdrawn['checkpoint_name']} ({withdrawn['kind']})")
-    unaffected = preview["kept"]
+    unaffected = preview["unaffected"]
     ctx.output.line(f"would keep {unaffected['checkpoints']} checkpoints and {unaffected['artifacts']} artifacts")
-    ctx.output.line(f"would continue with {resumes_with['checkpoint_name'] or 'the run'} ({resumes_with['begins']})")
+    start = START_MODES[resumes_with["start_mode"]]
+    ctx.output.line(f"would continue with {resumes_with['checkpoint_name'] or 'the run'} ({start})")
     print_warnings(preview)
 
 

@@ -33,13 +33,13 @@ async def explain(ctx: CliContext, name: ApprovalName) -> None:
 
 def _show_explanation(ctx: CliContext, explanation: JsonObject) -> None:
     ctx.output.line(explanation["reason"])
-    for rule in explanation["considered"]:
+    for rule in explanation["evaluated_rules"]:
         scope = "" if rule["scope"] == "global" else " (pipeline rule)"
         ctx.output.line()
         ctx.output.line(f"{rule['rule']}{scope}: {rule['outcome']}", OUTCOME_STYLES.get(rule["outcome"]))
         for condition in rule["conditions"]:
-            result = "matches" if condition["holds"] else "does not match"
-            ctx.output.line(f"  {condition['field']} {condition['wanted']}: {condition['actual']}, {result}")
+            result = "matches" if condition["matched"] else "does not match"
+            ctx.output.line(f"  {condition['field']} {condition['expected']}: {condition['actual']}, {result}")
 
 
 @rules_app.command("backtest")
@@ -78,15 +78,15 @@ def _show_backtest(ctx: CliContext, backtest: JsonObject) -> None:
                 f"{local_time(backtest['since'])} to {local_time(backtest['until'])}" if backtest["since"] else None,
             ),
             ("would approve", backtest["would_approve"]),
-            ("would require approval", backtest["would_ask"]),
+            ("would require approval", backtest["would_require_approval"]),
             ("no rule applies", backtest["no_rule"]),
-            ("false approvals", proportion_text(backtest["false_approve"])),
+            ("false approvals", proportion_text(backtest["false_approval_rate"])),
         ]
     )
     if backtest["rules"]:
         ctx.output.line()
         rows = [
-            (item["rule"], item["approved"], proportion_text(item["false_approve"]), item["asked"])
+            (item["rule"], item["approved"], proportion_text(item["false_approval_rate"]), item["required_approval"])
             for item in backtest["rules"]
         ]
         ctx.output.table(("rule", "would approve", "false approvals", "would require approval"), rows)

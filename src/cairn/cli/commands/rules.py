@@ -50,7 +50,7 @@ def _show_rules(ctx: CliContext, autonomy: JsonObject, stop: JsonObject) -> None
             rule["pipeline_name"] or rule["scope"],
             rule["mode"] if rule["mode"] != "rollout" else f"rollout {rule['rollout_percentage']:g} %",
             rule["approved"] or "",
-            rule["asked"] or "",
+            rule["required_approval"] or "",
             proportion_text(rule["disagreement"]),
             proportion_text(rule["shadow"]),
             proportion_text(rule["modification"]),
@@ -63,9 +63,9 @@ def _show_rules(ctx: CliContext, autonomy: JsonObject, stop: JsonObject) -> None
 
 def proportion_text(proportion: JsonObject) -> str:
     """The count, the total and the confidence interval."""
-    if not proportion["of"]:
+    if not proportion["total"]:
         return ""
-    return f"{proportion['count']} of {proportion['of']} ({proportion['low']:.0%} to {proportion['high']:.0%})"
+    return f"{proportion['count']} of {proportion['total']} ({proportion['low']:.0%} to {proportion['high']:.0%})"
 
 
 @rules_app.command("show")
@@ -86,8 +86,8 @@ async def show_rules(ctx: CliContext, pipeline: PipelineOption = None, version: 
     else:
         rules = await (client.get_rules() if pipeline_id is None else client.get_pipeline_rules(pipeline_id))
     ctx.show(rules, lambda rules: ctx.output.raw(rules["text"]))
-    rules_file: JsonObject = rules.get("file") or {"path": "", "faults": []}
-    for error in rules_file["faults"]:
+    rules_file: JsonObject = rules.get("file") or {"path": "", "errors": []}
+    for error in rules_file["errors"]:
         print_status(DefinitionSource(rules_file["path"], b"", YAML).located(error))
 
 

@@ -71,7 +71,7 @@ async def status(ctx: CliContext) -> None:
         ("database", health["database"]),
         ("data", session["data_dir"]),
         ("user", f"{session['actor']} ({', '.join(session['roles'])})"),
-        ("drift", f"{drift['repaired']} repaired, {drift['moved_aside']} moved aside" if drift else None),
+        ("drift", f"{drift['rewritten']} rewritten, {drift['moved_aside']} moved aside" if drift else None),
     ]
     ctx.show({**session, "address": address, **health}, lambda _: ctx.output.fields(fields))
 

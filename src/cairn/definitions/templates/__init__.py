@@ -24,7 +24,7 @@ class TemplateCheckpoint:
     key: str
     name: str
     mode: str
-    approve: str | None  # start, complete or both
+    requires_approval: str | None  # start, complete or both
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class BuiltinTemplate:
     def uses(self) -> tuple[str, ...]:
         """What the template uses, in the order of `USES`."""
         used = {_USED_BY_MODE[checkpoint.mode] for checkpoint in self.checkpoints}
-        used |= {"people"} if any(checkpoint.approve for checkpoint in self.checkpoints) else set()
+        used |= {"people"} if any(checkpoint.requires_approval for checkpoint in self.checkpoints) else set()
         used |= {"actions", "people"} if self.full.get("actions") else set()
         return tuple(name for name in USES if name in used)
 
@@ -79,6 +79,6 @@ def _read(file: str, text: str) -> BuiltinTemplate:
 def _checkpoint(checkpoint: Document) -> TemplateCheckpoint:
     interaction = section(checkpoint, "human_interaction")
     points = [point for point in ("start", "complete") if interaction.get(f"requires_approval_to_{point}")]
-    approve = "both" if len(points) > 1 else next(iter(points), None)
+    requires_approval = "both" if len(points) > 1 else next(iter(points), None)
     name, mode = text_of(checkpoint, "checkpoint_name"), text_of(checkpoint, "execution", "mode")
-    return TemplateCheckpoint(text_of(checkpoint, "key") or "", name or "", mode or "", approve)
+    return TemplateCheckpoint(text_of(checkpoint, "key") or "", name or "", mode or "", requires_approval)

@@ -68,7 +68,7 @@ def _revisions(connection: Connection, name: str, limit: int, cursor: str | None
     found = page(connection, sa.select(t.library_agents).where(A.name == name), _NEWEST, limit, cursor)
     items = [
         LibraryAgentRevision(
-            revision=row.revision, document=row.document, changed_at=row.updated_at, changed_by=row.updated_by
+            revision=row.revision, document=row.document, updated_at=row.updated_at, updated_by=row.updated_by
         )
         for row in found.rows
     ]
@@ -97,8 +97,8 @@ def _view(stored: StoredAgent, uses: list[library.AgentUse]) -> LibraryAgent:
         input_schema=agent.input_schema,
         output_schema=agent.output_schema,
         revision=stored.revision,
-        is_ready_made=stored.revision == 0,
-        replaces_ready_made=stored.revision > 0 and agent.name in builtin_agents(),
+        is_builtin=stored.revision == 0,
+        overrides_builtin=stored.revision > 0 and agent.name in builtin_agents(),
         updated_at=stored.updated_at,
         updated_by=stored.updated_by,
         used_by=users[:MAX_LISTED_PIPELINES],

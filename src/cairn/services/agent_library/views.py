@@ -27,8 +27,8 @@ class LibraryAgent(View):
     input_schema: dict[str, Any] | bool | None
     output_schema: dict[str, Any] | bool | None
     revision: int
-    is_ready_made: bool  # as it came with Cairn
-    replaces_ready_made: bool  # saved under the name of one that came with Cairn: removed, that one is back
+    is_builtin: bool  # as it came with Cairn
+    overrides_builtin: bool  # saved under the name of one that came with Cairn: removed, that one is back
     updated_at: Instant | None
     updated_by: str | None
     used_by: list[AgentUsage]
@@ -50,8 +50,8 @@ class LibraryAgentRevision(View):
 
     revision: int
     document: dict[str, Any] | None
-    changed_at: Instant
-    changed_by: str
+    updated_at: Instant
+    updated_by: str
 
 
 class LibraryAgentRevisionPage(Page[LibraryAgentRevision]):

@@ -18,7 +18,7 @@ from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.text import sanitize
 
 BATCH_SECONDS = 0.05
-HEARD = "heard"  # the type of the hint; it announces nothing that is stored
+MESSAGE_DELTA = "message_delta"  # the type of the hint; it announces nothing that is stored
 MAX_LENGTH = 256 * 1024  # characters of one message that are streamed
 KINDS: dict[str, DeltaKind] = {"text": "text", "thinking": "thinking", "tool_call": "tool_call"}
 _GENERATIONS = count()
@@ -45,7 +45,7 @@ class LiveMessage:
     def delta(self, offset: int, text: str) -> MessageDelta:
         return MessageDelta(
             execution_id=self.key.execution_id,
-            scope=self.attempt_key,
+            attempt_key=self.attempt_key,
             turn=self.key.turn,
             number=self.key.number,
             agent_name=self.speaker,
@@ -103,7 +103,7 @@ class LiveMessages:
         for _, message in changed.values():
             self._mask_new_text(message)
         for run_id in {run_id for run_id, _ in changed.values()}:
-            self._event_bus.publish_transient(ChangeHint(None, run_id, HEARD))
+            self._event_bus.publish_transient(ChangeHint(None, run_id, MESSAGE_DELTA))
 
     def _mask_new_text(self, message: LiveMessage) -> None:
         """Hold back text that may be the beginning of a secret until the rest of it arrives."""

@@ -32,9 +32,9 @@ def _read(parts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield {"kind": "call", **tool, "arguments": _arguments(part.get("args"))}
         elif kind in RESULTS:
             succeeded = part.get("outcome", SUCCESS) == SUCCESS
-            yield {"kind": "result", **tool, "content": part.get("content"), "went_well": succeeded}
+            yield {"kind": "result", **tool, "content": part.get("content"), "succeeded": succeeded}
         elif kind == "retry-prompt":
-            yield {"kind": "result", **tool, "content": part.get("content"), "went_well": False}
+            yield {"kind": "result", **tool, "content": part.get("content"), "succeeded": False}
 
 
 def _arguments(args: Any) -> Any:

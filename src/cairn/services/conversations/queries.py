@@ -106,7 +106,7 @@ def message(row: Row) -> Message:
         agent_name=row.speaker,
         role=row.role,
         content=row.text,
-        scope=row.attempt_key,
+        attempt_key=row.attempt_key,
         is_current=row.attempt_key == _current_attempt_key(row),
         turn=row.turn,
         number=row.number,

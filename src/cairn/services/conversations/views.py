@@ -22,7 +22,7 @@ class ToolResult(View):
     call_id: str
     name: str
     content: Any
-    went_well: bool
+    succeeded: bool
 
 
 class Message(View):
@@ -34,7 +34,7 @@ class Message(View):
     agent_name: Annotated[str, Field(description="The agent that answered, or the sender of a request.")]
     role: Literal["system", "user", "assistant", "tool"]
     content: Annotated[str, Field(description="The message as people read it.")]
-    scope: Annotated[
+    attempt_key: Annotated[
         str,
         Field(description="Identifies the attempt, retry, validation retry and revision."),
     ]
@@ -66,7 +66,7 @@ class MessageDelta(View):
     """A piece of a message that is being streamed."""
 
     execution_id: Id
-    scope: str
+    attempt_key: str
     turn: str
     number: int
     agent_name: str

@@ -21,23 +21,23 @@ def schema(database: Database) -> list[HealthCheck]:
     if version == newest:
         return [_ok("schema", f"version {version}, the newest")]
     detail = f"version {version or 'none'}, but this Cairn needs {newest}"
-    return [HealthCheck(what="schema", verdict="fault", detail=detail, remedy="start this version of the server")]
+    return [HealthCheck(name="schema", status="error", detail=detail, hint="start this version of the server")]
 
 
 def integrity(database: Database) -> list[HealthCheck]:
     faults = database.read(store.database_errors)
     if not faults:
         return [_ok("database", f"{database.kind}, sound")]
-    remedy = "stop the server, copy the folder, and go back to a backup"
-    return [HealthCheck(what="database", verdict="fault", detail=_some(faults), remedy=remedy)]
+    hint = "stop the server, copy the folder, and go back to a backup"
+    return [HealthCheck(name="database", status="error", detail=_some(faults), hint=hint)]
 
 
 def rows(database: Database) -> list[HealthCheck]:
     found = database.read(store.inconsistent_rows)
     if not found:
         return [_ok("rows", "every one has what it refers to")]
-    remedy = "somebody has changed the database: compare with a backup"
-    return [HealthCheck(what="rows", verdict="fault", detail=_some(found), remedy=remedy)]
+    hint = "somebody has changed the database: compare with a backup"
+    return [HealthCheck(name="rows", status="error", detail=_some(found), hint=hint)]
 
 
 def contents(database: Database, now: datetime) -> list[HealthCheck]:
@@ -45,7 +45,7 @@ def contents(database: Database, now: datetime) -> list[HealthCheck]:
     if not left.count:
         return [_ok("contents", "nothing is left over")]
     detail = f"{left.count} that nothing refers to, {left.size / 1_000_000:.1f} MB"
-    return [HealthCheck(what="contents", verdict="warning", detail=detail, remedy="cairn doctor --repair removes them")]
+    return [HealthCheck(name="contents", status="warning", detail=detail, hint="cairn doctor --repair removes them")]
 
 
 def engine(database: Database, jobs: JobEngine) -> list[HealthCheck]:
@@ -60,22 +60,22 @@ def engine(database: Database, jobs: JobEngine) -> list[HealthCheck]:
     at_work, left = database.read(look)
     if not left:
         return [_ok("jobs", f"{at_work} executions at work, each with its job")]
-    remedy = "a running server takes them up within 15 seconds; if it does not, start it again"
+    hint = "a running server takes them up within 15 seconds; if it does not, start it again"
     detail = f"nobody drives {_some(left)}"
-    return [HealthCheck(what="jobs", verdict="warning", detail=detail, remedy=remedy)]
+    return [HealthCheck(name="jobs", status="warning", detail=detail, hint=hint)]
 
 
-def trail(events: EventQueries) -> list[HealthCheck]:
+def event_chains(events: EventQueries) -> list[HealthCheck]:
     verdict = events.verify_chains()
     if verdict.valid:
-        return [_ok("trail", f"{verdict.events} events in {verdict.chains} chains")]
+        return [_ok("events", f"{verdict.events} events in {verdict.chains} chains")]
     broken = _some([f"{link.chain} at {link.seq}: {link.reason}" for link in verdict.broken])
-    remedy = "somebody has changed the database: compare with a backup"
-    return [HealthCheck(what="trail", verdict="fault", detail=broken, remedy=remedy)]
+    hint = "somebody has changed the database: compare with a backup"
+    return [HealthCheck(name="events", status="error", detail=broken, hint=hint)]
 
 
-def _ok(what: str, detail: str) -> HealthCheck:
-    return HealthCheck(what=what, verdict="ok", detail=detail, remedy="")
+def _ok(name: str, detail: str) -> HealthCheck:
+    return HealthCheck(name=name, status="ok", detail=detail, hint="")
 
 
 def _some(found: list[str]) -> str:

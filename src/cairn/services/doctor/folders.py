@@ -20,11 +20,11 @@ def folders(database: Database, folder_repair: FolderRepair) -> list[HealthCheck
     for pipeline_id in database.read(_standing):
         drift = folder_repair.find_drift(pipeline_id)
         if not drift.is_clean:
-            remedy = "cairn doctor --repair puts it right; so does a start of the server"
-            what = f"folder of pipeline {pipeline_id}"
-            found.append(HealthCheck(what=what, verdict="fault", detail=_told(drift), remedy=remedy))
+            hint = "cairn doctor --repair puts it right; so does a start of the server"
+            name = f"folder of pipeline {pipeline_id}"
+            found.append(HealthCheck(name=name, status="error", detail=_told(drift), hint=hint))
     if not found:
-        found.append(HealthCheck(what="folders", verdict="ok", detail="equal to the database", remedy=""))
+        found.append(HealthCheck(name="folders", status="ok", detail="equal to the database", hint=""))
     return found
 
 
@@ -33,21 +33,21 @@ def strangers(database: Database, folder_repair: FolderRepair) -> list[HealthChe
     known = frozenset(database.read(lambda c: c.execute(sa.select(t.pipelines.c.pipeline_id)).scalars().all()))
     found = _strangers(folder_repair.root, known)
     if not found:
-        return [HealthCheck(what="other files", verdict="ok", detail="none among the folders", remedy="")]
+        return [HealthCheck(name="other files", status="ok", detail="none among the folders", hint="")]
     more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    remedy = "they belong to no pipeline of this database: move them away if you do not know them"
+    hint = "they belong to no pipeline of this database: move them away if you do not know them"
     detail = "; ".join(found[:SHOWN]) + more
-    return [HealthCheck(what="other files", verdict="warning", detail=detail, remedy=remedy)]
+    return [HealthCheck(name="other files", status="warning", detail=detail, hint=hint)]
 
 
 async def mend(folder_repair: FolderRepair) -> list[HealthCheck]:
     """What was missing or changed is written again; what is a user's is moved aside, never deleted."""
     await folder_repair.repair_unfinished()
     report = await folder_repair.repair_all()
-    detail = f"{report.repaired} files written again, {report.moved_aside} moved aside"
-    verdict = "fault" if report.failed else "ok" if report.is_clean else "repaired"
-    remedy = "look at the disk and its permissions, then repair again" if report.failed else ""
-    return [HealthCheck(what="folders", verdict=verdict, detail="; ".join((detail, *report.failed)), remedy=remedy)]
+    detail = f"{report.rewritten} files written again, {report.moved_aside} moved aside"
+    status = "error" if report.failed else "ok" if report.is_clean else "repaired"
+    hint = "look at the disk and its permissions, then repair again" if report.failed else ""
+    return [HealthCheck(name="folders", status=status, detail="; ".join((detail, *report.failed)), hint=hint)]
 
 
 def _standing(connection: Connection) -> list[str]:

@@ -35,39 +35,36 @@ class Machine:
 
 def settings(machine: Machine) -> list[HealthCheck]:
     if not machine.doubts:
-        return [HealthCheck(what="settings", verdict="ok", detail="nothing doubtful", remedy="")]
-    return [
-        HealthCheck(what="settings", verdict="warning", detail=detail, remedy=remedy)
-        for detail, remedy in machine.doubts
-    ]
+        return [HealthCheck(name="settings", status="ok", detail="nothing doubtful", hint="")]
+    return [HealthCheck(name="settings", status="warning", detail=detail, hint=hint) for detail, hint in machine.doubts]
 
 
 def versions(database: Database) -> list[HealthCheck]:
     """What Cairn runs on. It does not start on a version that is too old."""
-    found = [HealthCheck(what="python", verdict="ok", detail=platform.python_version(), remedy="")]
+    found = [HealthCheck(name="python", status="ok", detail=platform.python_version(), hint="")]
     if database.kind == "sqlite":
-        found.append(HealthCheck(what="sqlite", verdict="ok", detail=sqlite3.sqlite_version, remedy=""))
+        found.append(HealthCheck(name="sqlite", status="ok", detail=sqlite3.sqlite_version, hint=""))
     return found
 
 
 def disk(machine: Machine) -> list[HealthCheck]:
     free = shutil.disk_usage(machine.folder).free
-    verdict = "fault" if free < NONE else "warning" if free < LITTLE else "ok"
-    remedy = "" if verdict == "ok" else "make room: nothing can be saved on a full disk"
-    return [HealthCheck(what="disk", verdict=verdict, detail=f"{free / 1e9:.1f} GB free", remedy=remedy)]
+    status = "error" if free < NONE else "warning" if free < LITTLE else "ok"
+    hint = "" if status == "ok" else "make room: nothing can be saved on a full disk"
+    return [HealthCheck(name="disk", status=status, detail=f"{free / 1e9:.1f} GB free", hint=hint)]
 
 
 def permissions(machine: Machine) -> list[HealthCheck]:
     if not os.access(machine.folder, os.W_OK | os.X_OK):
-        remedy = f"give it to the user that runs Cairn: chown {machine.folder}"
-        return [HealthCheck(what="permissions", verdict="fault", detail="the folder is not writable", remedy=remedy)]
+        hint = f"give it to the user that runs Cairn: chown {machine.folder}"
+        return [HealthCheck(name="permissions", status="error", detail="the folder is not writable", hint=hint)]
     if not machine.folder.stat().st_mode & OTHERS:  # then nobody else reaches what is in it
-        return [HealthCheck(what="permissions", verdict="ok", detail="for its owner alone", remedy="")]
+        return [HealthCheck(name="permissions", status="ok", detail="for its owner alone", hint="")]
     others = [path for path in _private(machine.folder) if path.exists() and path.stat().st_mode & OTHERS]
     lets_in = {machine.folder / name for name in ("server.json", "secret.key")}
-    verdict = "warning" if lets_in.isdisjoint(others) else "fault"
+    status = "warning" if lets_in.isdisjoint(others) else "error"
     detail = f"others may use {', '.join(path.name for path in others)}"
-    return [HealthCheck(what="permissions", verdict=verdict, detail=detail, remedy="cairn doctor --repair")]
+    return [HealthCheck(name="permissions", status=status, detail=detail, hint="cairn doctor --repair")]
 
 
 def close_to_others(machine: Machine) -> list[HealthCheck]:
@@ -80,7 +77,7 @@ def close_to_others(machine: Machine) -> list[HealthCheck]:
     if not closed:
         return []
     detail = f"others may no longer use {', '.join(closed)}"
-    return [HealthCheck(what="permissions", verdict="repaired", detail=detail, remedy="")]
+    return [HealthCheck(name="permissions", status="repaired", detail=detail, hint="")]
 
 
 def _private(folder: Path) -> tuple[Path, ...]:
@@ -92,22 +89,22 @@ def sandbox(machine: Machine) -> list[HealthCheck]:
     reached = machine.probe()
     detail = f"{reached.level.value}: {reached.reason}" if reached.reason else reached.level.value
     if not reached.level.is_weaker(machine.asked):
-        return [HealthCheck(what="sandbox", verdict="ok", detail=detail, remedy="")]
-    remedy = f"scripts are refused: install {machine.asked.value}, or allow less with CAIRN_SCRIPT_SANDBOX"
-    return [HealthCheck(what="sandbox", verdict="warning", detail=detail, remedy=remedy)]
+        return [HealthCheck(name="sandbox", status="ok", detail=detail, hint="")]
+    hint = f"scripts are refused: install {machine.asked.value}, or allow less with CAIRN_SCRIPT_SANDBOX"
+    return [HealthCheck(name="sandbox", status="warning", detail=detail, hint=hint)]
 
 
 def clock(database: Database, now: datetime) -> list[HealthCheck]:
     newest, there = database.read(lambda c: (integrity.newest_event(c), integrity.database_time(c)))
-    remedy = "let the machine take its time from the network"
+    hint = "let the machine take its time from the network"
     if now.year < EARLIEST:
         told = f"the clock says {now.isoformat(timespec='seconds')}"
-        return [HealthCheck(what="clock", verdict="fault", detail=told, remedy=remedy)]
+        return [HealthCheck(name="clock", status="error", detail=told, hint=hint)]
     ahead = newest - now if newest is not None else timedelta()
     if ahead > LATE:
         told = f"the last event is {ahead.total_seconds():.0f} s in the future: the clock was put back"
-        return [HealthCheck(what="clock", verdict="warning", detail=told, remedy=remedy)]
+        return [HealthCheck(name="clock", status="warning", detail=told, hint=hint)]
     if there is not None and abs(there - now) > LATE:
         told = f"the database's clock differs by {abs(there - now).total_seconds():.0f} s"
-        return [HealthCheck(what="clock", verdict="warning", detail=told, remedy=remedy)]
-    return [HealthCheck(what="clock", verdict="ok", detail=now.isoformat(timespec="seconds"), remedy="")]
+        return [HealthCheck(name="clock", status="warning", detail=told, hint=hint)]
+    return [HealthCheck(name="clock", status="ok", detail=now.isoformat(timespec="seconds"), hint="")]

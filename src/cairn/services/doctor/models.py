@@ -19,15 +19,15 @@ def models(known: ModelCatalogue, fallbacks: Sequence[str]) -> list[HealthCheck]
             detail = f"{what} {name}: there is no provider of this name"
             found.append(_warning(detail, "see docs/guide/models.md, and cairn models list"))
         elif not state.is_ready:
-            found.append(_warning(f"{what} {name} cannot be asked", state.remedy))
+            found.append(_warning(f"{what} {name} cannot be asked", state.hint))
         elif (end := known.ends_on(name)) is not None:
             found.append(_warning(f"{what} {name} ends on {end}", "set another one: CAIRN_DEFAULT_MODEL"))
     if found:
         return found
     is_simulated = default.startswith("simulated:")
     detail = "no key for any provider: agents are simulated" if is_simulated else f"{default}; {known.prices}"
-    return [HealthCheck(what="models", verdict="ok", detail=detail, remedy="")]
+    return [HealthCheck(name="models", status="ok", detail=detail, hint="")]
 
 
-def _warning(detail: str, remedy: str) -> HealthCheck:
-    return HealthCheck(what="models", verdict="warning", detail=detail, remedy=remedy)
+def _warning(detail: str, hint: str) -> HealthCheck:
+    return HealthCheck(name="models", status="warning", detail=detail, hint=hint)

@@ -27,7 +27,7 @@ def deliveries(database: Database, now: datetime) -> list[HealthCheck]:
             .order_by(D.channel)
         )
         late = sa.select(sa.func.count()).where(
-            D.status.in_([DeliveryStatus.WAITING.value, DeliveryStatus.SENDING.value]), D.due_at < now - OVERDUE
+            D.status.in_([DeliveryStatus.QUEUED.value, DeliveryStatus.SENDING.value]), D.due_at < now - OVERDUE
         )
         failed = [(channel, count) for channel, count in connection.execute(lost)]
         return connection.execute(in_use).scalar_one(), failed, connection.execute(late).scalar_one()
@@ -40,8 +40,8 @@ def deliveries(database: Database, now: datetime) -> list[HealthCheck]:
         return [_warning(f"{late} should have left by now", "a running server sends them; if it does not, see its log")]
     count = "1 channel" if in_use == 1 else f"{in_use} channels"
     detail = f"{count} in use" if in_use else "no channel is in use: nobody is told anything outside"
-    return [HealthCheck(what="notifications", verdict="ok", detail=detail, remedy="")]
+    return [HealthCheck(name="notifications", status="ok", detail=detail, hint="")]
 
 
-def _warning(detail: str, remedy: str) -> HealthCheck:
-    return HealthCheck(what="notifications", verdict="warning", detail=detail, remedy=remedy)
+def _warning(detail: str, hint: str) -> HealthCheck:
+    return HealthCheck(name="notifications", status="warning", detail=detail, hint=hint)

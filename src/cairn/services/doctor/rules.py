@@ -11,7 +11,7 @@ from cairn.services.rules.service import RuleService
 from cairn.store import Connection, Database
 from cairn.store import rules as rule_rows
 
-WELL = HealthCheck(what="rules", verdict="ok", detail="what is written is in force", remedy="")
+WELL = HealthCheck(name="rules", status="ok", detail="what is written is in force", hint="")
 
 
 def rules(database: Database, service: RuleService) -> list[HealthCheck]:
@@ -36,5 +36,5 @@ def _in_force(connection: Connection, service: RuleService) -> Iterator[HealthCh
             yield _warning(f"{whose} could not be saved today: {error.findings[0]}", "save them anew")
 
 
-def _warning(detail: str, remedy: str) -> HealthCheck:
-    return HealthCheck(what="rules", verdict="warning", detail=detail, remedy=remedy)
+def _warning(detail: str, hint: str) -> HealthCheck:
+    return HealthCheck(name="rules", status="warning", detail=detail, hint=hint)

@@ -57,8 +57,8 @@ class Doctor:
         await self.retention.sweep_contents()
         looks = (*self._around(), *self._in_database())
         found = [one for look in looks for one in await asyncio.to_thread(_looked, look)]
-        repaired = {one.what for one in done}
-        return self._diagnosis([*done, *(one for one in found if one.what not in repaired or one.verdict != "ok")])
+        repaired = {one.name for one in done}
+        return self._diagnosis([*done, *(one for one in found if one.name not in repaired or one.status != "ok")])
 
     def _around(self) -> tuple[Look, ...]:
         return (
@@ -80,14 +80,14 @@ class Doctor:
             lambda: database.rows(self.database),
             lambda: database.contents(self.database, self.clock.now()),
             lambda: database.engine(self.database, self.jobs),
-            lambda: database.trail(self.events),
+            lambda: database.event_chains(self.events),
             lambda: notices.deliveries(self.database, self.clock.now()),
             lambda: files.strangers(self.database, self.folder_repair),
         )
 
-    def _diagnosis(self, findings: list[HealthCheck]) -> HealthReport:
-        well = all(found.verdict != "fault" for found in findings)
-        return HealthReport(checked_at=self.clock.now(), well=well, findings=findings)
+    def _diagnosis(self, checks: list[HealthCheck]) -> HealthReport:
+        healthy = all(check.status != "error" for check in checks)
+        return HealthReport(checked_at=self.clock.now(), healthy=healthy, checks=checks)
 
 
 def _looked(look: Look) -> Sequence[HealthCheck]:
@@ -97,5 +97,5 @@ def _looked(look: Look) -> Sequence[HealthCheck]:
     except Exception as error:
         log.exception("a check could not be made")
         told = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        remedy = "see the server's log"
-        return [HealthCheck(what="doctor", verdict="fault", detail=f"a check could not be made: {told}", remedy=remedy)]
+        hint = "see the server's log"
+        return [HealthCheck(name="doctor", status="error", detail=f"a check could not be made: {told}", hint=hint)]

@@ -1,4 +1,4 @@
-"""How the server, its data and its machine do."""
+"""The health of the server, its data and its machine."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pydantic import Field
 
 from cairn.services.view import Instant, View
 
-Verdict = Literal["ok", "repaired", "warning", "fault"]
+HealthStatus = Literal["ok", "repaired", "warning", "error"]
 
 
 class HealthCheck(View):
-    """One thing that was looked at."""
+    """The result of one check."""
 
-    what: str
-    verdict: Verdict
+    name: str
+    status: HealthStatus
     detail: str
-    remedy: Annotated[str, Field(description="What to do about it; empty if all is well.")]
+    hint: Annotated[str, Field(description="What to do. Empty if there is no problem.")]
 
 
 class HealthReport(View):
-    """Everything that was looked at."""
+    """The results of all checks."""
 
     checked_at: Instant
-    well: Annotated[bool, Field(description="Whether nothing is a fault; warnings do not count.")]
-    findings: list[HealthCheck]
+    healthy: Annotated[bool, Field(description="Whether there are no errors. Warnings don't count.")]
+    checks: list[HealthCheck]

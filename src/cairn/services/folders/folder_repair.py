@@ -37,18 +37,18 @@ class RepairReport:
 
     checked_at: datetime
     pipelines: int = 0
-    repaired: int = 0  # files that were missing, or had been changed
+    rewritten: int = 0  # files that were missing, or had been changed
     moved_aside: int = 0  # files of users, and changed ones
     failed: tuple[str, ...] = ()
 
     @property
     def is_clean(self) -> bool:
-        return not (self.repaired or self.moved_aside or self.failed)
+        return not (self.rewritten or self.moved_aside or self.failed)
 
     def with_more(self, other: RepairReport) -> RepairReport:
         return replace(
             self,
-            repaired=self.repaired + other.repaired,
+            rewritten=self.rewritten + other.rewritten,
             moved_aside=self.moved_aside + other.moved_aside,
             failed=(*self.failed, *other.failed),
         )
@@ -142,7 +142,7 @@ class FolderRepair:
                 report = replace(report, failed=(*report.failed, f"{pipeline_id}: {error}"))
         self.last = report
         if not report.is_clean:
-            log.warning("drift: %d files written again, %d moved aside", report.repaired, report.moved_aside)
+            log.warning("drift: %d files written again, %d moved aside", report.rewritten, report.moved_aside)
         return report
 
     async def pipelines(self) -> list[str]:
@@ -179,7 +179,7 @@ class FolderRepair:
         for line in failed:
             log.error("drift of pipeline %s could not be put right: %s", pipeline_id, line)
         report = RepairReport(at, 1, len(done.written) - behind, len(done.moved_aside), failed)
-        if report.repaired or report.moved_aside:
+        if report.rewritten or report.moved_aside:
             self._tell(pipeline_id, done, at)
         return report
 

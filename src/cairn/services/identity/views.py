@@ -209,7 +209,7 @@ class DriftStatus(View):
     """Result of the last check of the folder tree."""
 
     checked_at: Instant
-    repaired: int
+    rewritten: int
     moved_aside: int
 
 

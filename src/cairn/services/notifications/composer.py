@@ -185,7 +185,7 @@ class _ContentBuilder:
         key = (approval.rule, approval.scope)
         rules = [rule for rule in self.subject.evaluated_rules if (rule["rule"], rule["scope"]) == key]
         lines = [
-            f"{_label(c['field'])}: {c['actual']} {'✓' if c['holds'] else '✗'} ({c['wanted']})"
+            f"{_label(c['field'])}: {c['actual']} {'✓' if c['matched'] else '✗'} ({c['expected']})"
             for rule in rules
             for c in rule["conditions"]
         ]

@@ -238,7 +238,7 @@ class Courier:
         records.update_delivery(
             connection,
             delivery_id,
-            status=DeliveryStatus.WAITING.value,
+            status=DeliveryStatus.QUEUED.value,
             response=result.response,
             possible_duplicate=row.possible_duplicate or is_unknown,
         )

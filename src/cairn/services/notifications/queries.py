@@ -28,7 +28,7 @@ from cairn.store.runs.run_rows import Row
 from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
 C, N, D, A = t.channels.c, t.notification_outbox.c, t.deliveries.c, t.delivery_attempts.c
-OPEN_STATUSES = (DeliveryStatus.WAITING.value, DeliveryStatus.SENDING.value)
+OPEN_STATUSES = (DeliveryStatus.QUEUED.value, DeliveryStatus.SENDING.value)
 _DELIVERIES: Query = sa.select(
     t.deliveries, N.kind, N.pipeline_id, N.run_id, N.execution_id, N.approval_id, N.content
 ).join_from(t.deliveries, t.notification_outbox, N.notification_id == D.notification_id)

@@ -66,7 +66,7 @@ def insert_delivery(
         "channel": target.name,
         "channel_kind": target.kind,
         "recipient": target.recipient,
-        "status": (DeliveryStatus.FAILED if target.problem else DeliveryStatus.WAITING).value,
+        "status": (DeliveryStatus.FAILED if target.problem else DeliveryStatus.QUEUED).value,
         "attempt_count": 0,
         "possible_duplicate": False,
         "response": target.problem,

@@ -131,7 +131,7 @@ class TemplateCheckpoint(View):
     key: str
     name: str
     mode: Literal["agentic", "script", "function", "human_only"]
-    approve: Literal["start", "complete", "both"] | None
+    requires_approval: Literal["start", "complete", "both"] | None
 
 
 class Template(View):

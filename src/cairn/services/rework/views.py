@@ -1,4 +1,4 @@
-"""What was made from what, what is no longer up to date, and what was sent back."""
+"""Lineage, stale artifacts and reworks."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from cairn.core.states import ExecutionStatus
 from cairn.services.rollbacks.views import WithdrawnApproval
 from cairn.services.view import Checksum, Id, Instant, View
 
-ReworkBegins = Literal["at once", "asks first", "when the run is resumed"]
+ReworkStartMode = Literal["immediately", "needs_approval", "on_resume"]
 
 
 class StaleInput(View):
-    """An artifact that was read, and has been replaced or taken away since."""
+    """An artifact that was read and has been replaced or removed since."""
 
     artifact_record_id: Id
     artifact_name: str
     execution_id: Id
     checkpoint_id: Id
     checkpoint_name: str
-    replaced_by: Annotated[Id | None, Field(description="The execution that stands now; null if none does.")]
+    replaced_by: Annotated[Id | None, Field(description="The execution that replaced it, or null.")]
 
 
 class ArtifactFlow(View):
-    """An artifact, who made it and who read it."""
+    """An artifact with the execution that produced it and one that read it."""
 
     artifact_record_id: Id
     artifact_name: str
@@ -36,7 +36,7 @@ class ArtifactFlow(View):
     consumer_execution_id: Id
     consumer_checkpoint: str
     consumed_at: Instant
-    is_stale: Annotated[bool, Field(description="A newer version stands: who read this one is not up to date.")]
+    is_stale: Annotated[bool, Field(description="A newer version exists, so the consumer is not up to date.")]
 
 
 class Dependency(View):
@@ -46,7 +46,7 @@ class Dependency(View):
 
 
 class ReworkItem(View):
-    """One execution that was sent back, in the chain of those that asked."""
+    """An execution of a rework, in its chain of requesters."""
 
     execution_id: Id
     checkpoint_id: Id
@@ -54,25 +54,25 @@ class ReworkItem(View):
     checkpoint_name: str
     checkpoint_position: int
     status: ExecutionStatus
-    depth: Annotated[int, Field(description="How many reworks deep it stands; 1 is the first.")]
-    parent_execution_id: Annotated[Id | None, Field(description="The execution that it was asked for by.")]
+    depth: Annotated[int, Field(description="Depth in the chain of reworks, starting at 1.")]
+    parent_execution_id: Annotated[Id | None, Field(description="The execution that requested it.")]
     parent_checkpoint_name: str | None
-    requested_by: Annotated[str, Field(description="The key of the checkpoint that asked, or the person.")]
+    requested_by: Annotated[str, Field(description="Key of the requesting checkpoint, or the user.")]
     prompt: str
     reason: str
-    supersedes: Annotated[Id | None, Field(description="The execution whose place it takes, or is to take.")]
+    supersedes: Annotated[Id | None, Field(description="The execution it replaces, or will replace.")]
     archived_by: Id | None
     created_at: Instant
     completed_at: Instant | None
 
 
 class Lineage(View):
-    """A run's artifacts on their way, what its executions waited for, and its reworks."""
+    """The artifact flow, dependencies and reworks of a run."""
 
     run_id: Id
     flow: Annotated[list[ArtifactFlow], Field(description="In the order in which they were read.")]
     dependencies: list[Dependency]
-    reworks: Annotated[list[ReworkItem], Field(description="In the order in which they were asked for.")]
+    reworks: Annotated[list[ReworkItem], Field(description="In the order in which they were requested.")]
 
 
 class ReplacedArtifact(View):
@@ -83,7 +83,7 @@ class ReplacedArtifact(View):
 
 
 class StaleExecution(View):
-    """An execution that has read what is to be replaced."""
+    """An execution that read an artifact that would be replaced."""
 
     execution_id: Id
     run_id: Id
@@ -93,20 +93,24 @@ class StaleExecution(View):
 
 
 class ReworkPreview(View):
-    """The impact of a rework that has not been asked for."""
+    """The impact of a rework before it is created."""
 
     run_id: Id
     checkpoint_id: Id
     checkpoint_key: str
     checkpoint_name: str
     checkpoint_position: int
-    execution_id: Annotated[Id, Field(description="The execution that stands now, and is superseded when it is done.")]
+    execution_id: Annotated[Id, Field(description="The current execution. It is superseded when the rework completes.")]
     replaced: list[ReplacedArtifact]
-    asker_execution_id: Id
-    asker_checkpoint_name: str
-    asker_waits: Annotated[bool, Field(description="Whether the asker waits for it and then goes on.")]
+    requester_execution_id: Id
+    requester_checkpoint_name: str
+    requester_waits: Annotated[
+        bool, Field(description="Whether the requester waits for the rework and then continues.")
+    ]
     withdrawn_approvals: list[WithdrawnApproval]
-    becomes_stale: list[StaleExecution]
-    reopens: Annotated[bool, Field(description="Whether a completed run is in progress again until it is done.")]
-    reworks: Annotated[int, Field(description="How many the run has had.")]
-    begins: ReworkBegins
+    stale_executions: list[StaleExecution]
+    reopens_run: Annotated[
+        bool, Field(description="Whether a completed run is in progress again until the rework ends.")
+    ]
+    reworks: Annotated[int, Field(description="Number of reworks in the run so far.")]
+    start_mode: ReworkStartMode

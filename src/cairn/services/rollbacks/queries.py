@@ -123,7 +123,7 @@ def _has_newer_work(connection: Connection, row: Row, own: Sequence[str]) -> boo
 
 # ---- preview -----------------------------------------------------------------------------------------
 def preview(connection: Connection, request: RollbackSpec, foreseen: RollbackImpact) -> RollbackPreview:
-    """What a rollback would do, in the words of one that was done."""
+    """The impact of a rollback, in the shape of a finished one."""
     source, target = foreseen.source.facts, foreseen.target.facts
     before, plan = foreseen.target.before, foreseen.target.before.plan
     at_target = [c for c in plan.checkpoints if c.position == foreseen.target_position]
@@ -140,14 +140,14 @@ def preview(connection: Connection, request: RollbackSpec, foreseen: RollbackImp
         rolled_back_items=items,
         user_reason=request.user_reason or None,
         warnings=[],
-        kept=UnaffectedItems(
+        unaffected=UnaffectedItems(
             checkpoints=len({e.key for e in kept}),
             artifacts=sum(len(e.outputs) for e in kept),
         ),
-        stopped=[StoppedExecution(execution_id=one, checkpoint_name=name) for one, name in foreseen.stopped],
+        stopped_executions=[StoppedExecution(execution_id=one, checkpoint_name=name) for one, name in foreseen.stopped],
         withdrawn_approvals=withdrawn(connection, foreseen.withdrawn),
         size_bytes=sum(artifact.size_bytes for artifact in items.archived_artifacts),
-        then=_then(foreseen),
+        resumes_with=_resume_point(foreseen),
     )
 
 
@@ -165,21 +165,24 @@ def withdrawn(connection: Connection, ids: Sequence[str]) -> list[WithdrawnAppro
     ]
 
 
-def _then(foreseen: RollbackImpact) -> ResumePoint:
-    """How the run stands when it has settled: what it asks first, starts, or leaves to a person."""
+def _resume_point(foreseen: RollbackImpact) -> ResumePoint:
+    """The checkpoint that comes next once the run has settled, and how it starts."""
     run = foreseen.after.run
     if run.status is RunStatus.COMPLETED:
-        return ResumePoint(checkpoint_name=None, begins="completes")
+        return ResumePoint(checkpoint_name=None, start_mode="run_completes")
     made = sorted(run.open, key=lambda e: e.position)
     if not made:
         waiting = ready_checkpoints(run)
-        return ResumePoint(
-            checkpoint_name=run.plan[waiting[0].key].name if waiting else None, begins="waits for a start"
-        )
+        return ResumePoint(checkpoint_name=run.plan[waiting[0].key].name if waiting else None, start_mode="manual")
     first = made[0]
-    begins = "waits for a start" if first.state is ExecutionState.PENDING else "at once"
-    asks = first.state is ExecutionState.AWAITING_START_APPROVAL
-    return ResumePoint(checkpoint_name=run.plan[first.key].name, begins="asks first" if asks else begins)
+    match first.state:
+        case ExecutionState.AWAITING_START_APPROVAL:
+            start_mode = "needs_approval"
+        case ExecutionState.PENDING:
+            start_mode = "manual"
+        case _:
+            start_mode = "immediately"
+    return ResumePoint(checkpoint_name=run.plan[first.key].name, start_mode=start_mode)
 
 
 class RollbackQueries:

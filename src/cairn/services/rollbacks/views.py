@@ -1,4 +1,4 @@
-"""Rollbacks, done and previewed."""
+"""Rollbacks and their previews."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RolledBackItems(View):
 
 
 class RollbackFacts(View):
-    """What a rollback takes away, done or previewed."""
+    """What a rollback removes, whether created or previewed."""
 
     rollback_type: RollbackType
     source_run_id: Id
@@ -84,18 +84,18 @@ class WithdrawnApproval(View):
 
 
 class ResumePoint(View):
-    """How the run goes on after the rollback."""
+    """How the run continues after the rollback."""
 
     checkpoint_name: str | None
-    begins: Literal["at once", "asks first", "waits for a start", "completes"]
+    start_mode: Literal["immediately", "needs_approval", "manual", "run_completes"]
 
 
 class RollbackPreview(RollbackFacts):
-    """The impact of a rollback that has not been made."""
+    """The impact of a rollback before it is created."""
 
     rollback_id: None = None
-    kept: UnaffectedItems
-    stopped: list[StoppedExecution]
+    unaffected: UnaffectedItems
+    stopped_executions: list[StoppedExecution]
     withdrawn_approvals: list[WithdrawnApproval]
     size_bytes: int
-    then: ResumePoint
+    resumes_with: ResumePoint

@@ -34,7 +34,7 @@ class RuleTally:
     required_approval: int = 0
 
     @property
-    def false_approvals(self) -> Proportion:
+    def false_approval_rate(self) -> Proportion:
         return Proportion(self.disagreed, self.agreed + self.disagreed)
 
 
@@ -63,7 +63,7 @@ class BacktestOutcome:
         return sum(tally.required_approval for tally in self.rules.values())
 
     @property
-    def false_approvals(self) -> Proportion:
+    def false_approval_rate(self) -> Proportion:
         return Proportion(self.disagreed, self.agreed + self.disagreed)
 
 

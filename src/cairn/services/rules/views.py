@@ -1,4 +1,4 @@
-"""Rules for approvals, why they decided as they did, and how well they do."""
+"""Approval rules, explanations of their verdicts, and their scores."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Scope = Annotated[str, Field(description="`global`, or the pipeline's id.")]
 
 
 class RuleSummary(View):
-    """One rule, in short."""
+    """A rule, summarized."""
 
     name: str
     section: Literal["checkpoints", "auto_approval"]
     priority: int
     enabled: bool
     shadow: bool
-    approves: bool
+    auto_approves: bool
     rollout_percentage: float
     audit_sample_percentage: float
 
 
 class EmergencyStop(View):
-    """Whether every automatic approval is stopped."""
+    """Whether automatic approvals are stopped."""
 
     stopped: bool
     reason: str
@@ -36,15 +36,16 @@ class EmergencyStop(View):
 
 
 class EmergencyStopPage(Page[EmergencyStop]):
-    """Every stop and every end of one, newest first."""
+    """Starts and ends of emergency stops, newest first."""
 
 
 class RulesFileStatus(View):
-    """The file that the global rules may be edited in."""
+    """The file in which the global rules can be edited."""
 
     path: str
-    faults: Annotated[
-        list[DefinitionFinding], Field(description="Of what lies there; what was in force before still is.")
+    errors: Annotated[
+        list[DefinitionFinding],
+        Field(description="With errors, the previous rules stay active."),
     ]
 
 
@@ -52,7 +53,7 @@ class RuleText(View):
     """The rules of one scope."""
 
     scope: Scope
-    revision: Annotated[int, Field(description="Counts the versions; 0 if none was saved yet.")]
+    revision: Annotated[int, Field(description="Number of the version. 0 if no rules have been saved.")]
     text: str
     rules: list[RuleSummary]
     author: str | None
@@ -78,7 +79,7 @@ class RuleVersionPage(Page[RuleVersion]):
 
 
 class RuleDiff(View):
-    """What changed between two versions, line by line."""
+    """The differences between two versions, as a unified diff."""
 
     from_revision: int
     to_revision: int
@@ -86,7 +87,7 @@ class RuleDiff(View):
 
 
 class RuleCheck(View):
-    """What a text of rules says, and what is wrong with it."""
+    """The rules in a text, with its errors and warnings."""
 
     valid: bool
     errors: list[DefinitionFinding]
@@ -94,16 +95,16 @@ class RuleCheck(View):
     rules: list[RuleSummary]
 
 
-# ---- why -----------------------------------------------------------------------------------------
+# ---- explanations -----------------------------------------------------------------------------------------
 class RuleCondition(View):
     field: str
-    wanted: str
+    expected: str
     actual: str
-    holds: bool
+    matched: bool
 
 
 class EvaluatedRule(View):
-    """A rule that was looked at, and what came of it."""
+    """An evaluated rule and its outcome."""
 
     rule: str
     scope: Scope
@@ -114,7 +115,7 @@ class EvaluatedRule(View):
 
 
 class ApprovalExplanation(View):
-    """Why an approval was asked, or given without people."""
+    """Why an approval was required, or given automatically."""
 
     approval_id: Id
     kind: ApprovalKind
@@ -123,22 +124,22 @@ class ApprovalExplanation(View):
     scope: str | None
     rules_revision: int | None
     reason: str
-    considered: list[EvaluatedRule]
+    evaluated_rules: list[EvaluatedRule]
 
 
-# ---- how well --------------------------------------------------------------------------------------
+# ---- scores --------------------------------------------------------------------------------------
 class Proportion(View):
-    """So many of so many, with its 95 % confidence interval (Wilson)."""
+    """A count out of a total, with the 95 % confidence interval of the rate (Wilson)."""
 
     count: int
-    of: int
+    total: int
     rate: float | None
     low: float
     high: float
 
 
 class Disagreement(View):
-    """Where people decided otherwise than the rule would have."""
+    """An approval that users decided differently than the rule would have."""
 
     approval_id: Id
     pipeline_id: Id
@@ -154,35 +155,35 @@ class Disagreement(View):
 
 
 class RuleScore(View):
-    """What one rule would have done."""
+    """The verdicts of one rule in a backtest."""
 
     rule: str
     approved: int
     agreed: int
     disagreed: int
-    asked: int
-    false_approve: Proportion
+    required_approval: int
+    false_approval_rate: Proportion
 
 
 class Backtest(View):
-    """What rules would have done with what people decided."""
+    """Rules applied to past decisions of users."""
 
     decisions: int
     would_approve: int
-    would_ask: int
+    would_require_approval: int
     no_rule: int
     agreed: int
     disagreed: int
-    false_approve: Proportion
+    false_approval_rate: Proportion
     rules: list[RuleScore]
-    disagreements: Annotated[list[Disagreement], Field(description="The newest of them, a hundred at most.")]
+    disagreements: Annotated[list[Disagreement], Field(description="The newest disagreements, at most 100.")]
     since: Instant | None
     until: Instant | None
-    complete: Annotated[bool, Field(description="Whether every decision in this time was looked at.")]
+    complete: Annotated[bool, Field(description="Whether all decisions in the period were evaluated.")]
 
 
 class RuleAutonomy(View):
-    """What a rule has done, and how people have judged it."""
+    """The verdicts of an active rule, and how users judged them."""
 
     scope: Scope
     pipeline_name: str | None
@@ -191,20 +192,20 @@ class RuleAutonomy(View):
     mode: Literal["disabled", "shadow", "asks", "rollout", "full"]
     rollout_percentage: float
     audit_sample_percentage: float
-    approved: Annotated[int, Field(description="Approvals that it gave.")]
-    sampled: Annotated[int, Field(description="Of these, those that people are to look at.")]
+    approved: Annotated[int, Field(description="Automatic approvals.")]
+    sampled: Annotated[int, Field(description="Automatic approvals selected for audit.")]
     reviewed: int
-    disagreement: Annotated[Proportion, Field(description="Of those that were looked at.")]
-    shadow: Annotated[Proportion, Field(description="False approvals among those that it would have given in shadow.")]
-    asked: Annotated[int, Field(description="Approvals that it put to people, who decided.")]
-    modification: Annotated[Proportion, Field(description="How often people corrected what it put to them.")]
+    disagreement: Annotated[Proportion, Field(description="Disagreements among reviewed approvals.")]
+    shadow: Annotated[Proportion, Field(description="False approvals among those it would have given in shadow.")]
+    required_approval: Annotated[int, Field(description="Approvals it required that users have decided.")]
+    modification: Annotated[Proportion, Field(description="Approved actions that users modified first.")]
 
 
 class Autonomy(View):
-    """How far automatic approvals go, rule by rule."""
+    """The extent of automatic approval, by rule."""
 
     since: Instant
-    decided: Annotated[int, Field(description="Approvals that were decided, by people or by rules.")]
+    decided: Annotated[int, Field(description="Approvals decided by users or by rules.")]
     automatic: Proportion
     rules: list[RuleAutonomy]
 
@@ -217,7 +218,7 @@ class AuditReview(View):
 
 
 class Audit(View):
-    """An automatic approval that people look at afterwards."""
+    """An automatic approval that users review afterwards."""
 
     approval_id: Id
     pipeline_id: Id
@@ -235,4 +236,4 @@ class Audit(View):
 
 
 class AuditPage(Page[Audit]):
-    """The sample, newest first."""
+    """Sampled approvals, newest first."""

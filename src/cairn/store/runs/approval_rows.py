@@ -109,7 +109,7 @@ def evaluated_rules_value(a: Approval) -> list[Values] | None:
             "section": each.section,
             "outcome": each.outcome,
             "conditions": [
-                {"field": c.field, "wanted": c.expected, "actual": c.actual, "holds": c.matched}
+                {"field": c.field, "expected": c.expected, "actual": c.actual, "matched": c.matched}
                 for c in each.conditions
             ],
             "shadow": each.shadow,

@@ -35,7 +35,7 @@ class NotificationKind(StrEnum):
 
 
 class DeliveryStatus(StrEnum):
-    WAITING = "waiting"  # for its turn, the next attempt, or the end of quiet hours
+    QUEUED = "queued"  # until its turn, its next attempt or the end of quiet hours
     SENDING = "sending"  # an attempt is in progress, or was when the process died
     SENT = "sent"  # the receiver has confirmed it
     UNKNOWN = "unknown"  # it may have arrived, but was not confirmed
@@ -108,7 +108,7 @@ deliveries = sa.Table(
     sa.UniqueConstraint("notification_id", "channel", "recipient"),
     one_of("status", DeliveryStatus),
     index("ix_deliveries_created", "created_at", "delivery_id"),
-    index("ix_deliveries_open", "notification_id", where="status IN ('waiting', 'sending')"),
+    index("ix_deliveries_open", "notification_id", where="status IN ('queued', 'sending')"),
 )
 
 delivery_attempts = sa.Table(

@@ -67,7 +67,7 @@ export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
               Add a name, for example <code>name: fact-checker</code>.
             </p>
           )}
-          {agent?.is_ready_made && (
+          {agent?.is_builtin && (
             <Notice tone="grey" title="This agent is built in.">
               Saving creates your own version, which replaces the built-in agent. Delete your version to
               restore it.

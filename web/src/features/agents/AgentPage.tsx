@@ -54,13 +54,13 @@ function AgentView({ agent }: { agent: LibraryAgent }) {
         allowed &&
         !isEdited && (
           <>
-            {!agent.is_ready_made && (
+            {!agent.is_builtin && (
               <Button
                 leftSection={<IconTrash size={16} />}
                 loading={deletion.busy}
                 onClick={deletion.deleteNow}
               >
-                {agent.replaces_ready_made ? 'Restore built-in agent' : 'Delete agent'}
+                {agent.overrides_builtin ? 'Restore built-in agent' : 'Delete agent'}
               </Button>
             )}
             <Button leftSection={<IconPencil size={16} />} onClick={() => show({ edit: true })}>

@@ -20,8 +20,8 @@ export function AgentVersions({ agent, canRevert }: { agent: LibraryAgent; canRe
     return <p className={styles.muted}>No changes. This is the built-in version.</p>
   const items = data.items.map((item) => ({
     ...item,
-    author: item.changed_by,
-    created_at: item.changed_at,
+    author: item.updated_by,
+    created_at: item.updated_at,
     comment: item.document === null ? 'Deleted' : null,
   }))
   return (

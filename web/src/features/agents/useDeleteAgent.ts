@@ -19,7 +19,7 @@ export function useDeleteAgent(agent: LibraryAgent, onDeleted: () => void) {
     },
     onSuccess: (text) => {
       showUndoToast(`Deleted ${agent.title}.`, () => restore.mutate(text))
-      if (!agent.replaces_ready_made) onDeleted()
+      if (!agent.overrides_builtin) onDeleted()
     },
     onSettled: () => void refresh(),
   })

@@ -133,9 +133,9 @@ function Risk({ approval }: { approval: ApprovalDetail }) {
 /** The rule that requires the approval, and why the others did not apply. */
 function MatchedRule({ approval }: { approval: ApprovalDetail }) {
   const { data } = useQuery(explanation(approval.approval_id))
-  const considered = data?.considered ?? []
-  const others = considered.filter((one) => one.rule !== approval.rule)
-  const matched = considered.find((one) => one.rule === approval.rule)
+  const evaluated = data?.evaluated_rules ?? []
+  const others = evaluated.filter((one) => one.rule !== approval.rule)
+  const matched = evaluated.find((one) => one.rule === approval.rule)
   return (
     <DetailSection title={approval.rule === null ? 'Reason for this approval' : 'Required by rule'}>
       {approval.rule === null ? (
@@ -179,16 +179,16 @@ function noRuleText({ action, reason }: ApprovalDetail): string {
   return reason || 'No rule applies. The pipeline requires approval here.'
 }
 
-type Condition = { field: string; wanted: string; actual: string; holds: boolean }
+type Condition = { field: string; expected: string; actual: string; matched: boolean }
 
 function Conditions({ conditions }: { conditions: readonly Condition[] }) {
   if (conditions.length === 0) return null
   return (
     <ul className={styles.conditions}>
       {conditions.map((one) => (
-        <li key={`${one.field}${one.wanted}`}>
-          {one.holds ? 'Condition met' : 'Condition not met'}: <code>{one.field}</code> {one.wanted}
-          {!one.holds && ` (actual: ${one.actual})`}
+        <li key={`${one.field}${one.expected}`}>
+          {one.matched ? 'Condition met' : 'Condition not met'}: <code>{one.field}</code> {one.expected}
+          {!one.matched && ` (actual: ${one.actual})`}
         </li>
       ))}
     </ul>

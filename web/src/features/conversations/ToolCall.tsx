@@ -16,7 +16,7 @@ export function ToolCall({
   collapse: CollapseState
 }) {
   const isAnswer = call.name === FINAL_RESULT_TOOL
-  if (isAnswer && result?.went_well !== false)
+  if (isAnswer && result?.succeeded !== false)
     return <Code text={toText(call.arguments)} label="Submitted result" wrap />
   return (
     <Collapsible
@@ -28,7 +28,7 @@ export function ToolCall({
       trailing={
         result === undefined ? (
           'no result yet'
-        ) : result.went_well ? (
+        ) : result.succeeded ? (
           resultSummary(result.content)
         ) : (
           <span className={styles.failed}>
@@ -45,7 +45,7 @@ export function ToolCall({
       />
       {result !== undefined && (
         <>
-          <h4>{result.went_well ? 'Result' : 'Error'}</h4>
+          <h4>{result.succeeded ? 'Result' : 'Error'}</h4>
           <Code
             text={toText(result.content)}
             label={isAnswer ? 'Validation errors' : `Result of ${call.name}`}

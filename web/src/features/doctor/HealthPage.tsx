@@ -14,13 +14,13 @@ import { StateTag } from '~/ui/StateTag'
 import { Time } from '~/ui/Time'
 import styles from './HealthPage.module.css'
 
-const VERDICT_STATES: Record<HealthCheck['verdict'], State> = {
+const STATUS_STATES: Record<HealthCheck['status'], State> = {
   ok: { tone: 'green', icon: 'completed', label: 'OK' },
   repaired: { tone: 'green', icon: 'completed', label: 'Repaired' },
   warning: { tone: 'grey', icon: 'alert', label: 'Warning' },
-  fault: { tone: 'red', icon: 'failed', label: 'Error' },
+  error: { tone: 'red', icon: 'failed', label: 'Error' },
 }
-const ORDER = ['fault', 'warning', 'repaired', 'ok']
+const ORDER = ['error', 'warning', 'repaired', 'ok']
 
 /** The result of `cairn doctor`, for admins. */
 export function HealthPage() {
@@ -41,7 +41,7 @@ function HealthReportView() {
   const { data, error, refetch, isFetching } = useQuery(healthReport())
   const repair = useMutation({
     mutationFn: repairData,
-    onSuccess: (finding) => client.setQueryData(healthReport().queryKey, finding),
+    onSuccess: (report) => client.setQueryData(healthReport().queryKey, report),
   })
   if (error !== null)
     return <LoadError title="Couldn't check the installation." error={error} retry={() => void refetch()} />
@@ -58,7 +58,7 @@ function HealthReportView() {
             Check again
           </Button>
           <Button
-            variant={data.well ? 'default' : 'filled'}
+            variant={data.healthy ? 'default' : 'filled'}
             loading={repair.isPending}
             onClick={() => repair.mutate()}
           >
@@ -72,8 +72,8 @@ function HealthReportView() {
       <div className={styles.list}>
         <Panel>
           <ul aria-label="Checks">
-            {sortFindings(data.findings).map((finding) => (
-              <Finding key={`${finding.what}${finding.detail}`} finding={finding} />
+            {sortChecks(data.checks).map((check) => (
+              <Check key={`${check.name}${check.detail}`} check={check} />
             ))}
           </ul>
         </Panel>
@@ -86,30 +86,30 @@ function HealthReportView() {
   )
 }
 
-function Finding({ finding }: { finding: HealthCheck }) {
+function Check({ check }: { check: HealthCheck }) {
   return (
-    <li className={styles.finding}>
+    <li className={styles.item}>
       <span className={styles.status}>
-        <StateTag state={VERDICT_STATES[finding.verdict]} />
+        <StateTag state={STATUS_STATES[check.status]} />
       </span>
-      <span className={styles.check}>{finding.what}</span>
+      <span className={styles.check}>{check.name}</span>
       <span className={styles.detail}>
-        {finding.detail}
-        {finding.remedy !== '' && <span className={styles.remedy}>{finding.remedy}</span>}
+        {check.detail}
+        {check.hint !== '' && <span className={styles.hint}>{check.hint}</span>}
       </span>
     </li>
   )
 }
 
 /** The heading summarizes the result. */
-function reportTitle({ findings }: HealthReport): string {
-  const errorCount = findings.filter((finding) => finding.verdict === 'fault').length
-  const warningCount = findings.filter((finding) => finding.verdict === 'warning').length
+function reportTitle({ checks }: HealthReport): string {
+  const errorCount = checks.filter((check) => check.status === 'error').length
+  const warningCount = checks.filter((check) => check.status === 'warning').length
   const warnings = warningCount > 0 ? pluralize(warningCount, 'warning') : null
   if (errorCount > 0) return [pluralize(errorCount, 'error'), warnings].filter(Boolean).join(', ')
   return warnings === null ? 'No problems found' : `${warnings}, no errors`
 }
 
-function sortFindings(findings: HealthCheck[]): HealthCheck[] {
-  return findings.toSorted((one, other) => ORDER.indexOf(one.verdict) - ORDER.indexOf(other.verdict))
+function sortChecks(checks: HealthCheck[]): HealthCheck[] {
+  return checks.toSorted((one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status))
 }

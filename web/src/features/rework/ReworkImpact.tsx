@@ -21,7 +21,7 @@ export function ReworkImpact({ preview }: { preview: ReworkPreview | undefined }
         <ImpactItem icon={<IconReplace size={17} />} name="Replaced, not deleted">
           {replacedText(preview)}
         </ImpactItem>
-        {preview.becomes_stale.length > 0 && (
+        {preview.stale_executions.length > 0 && (
           <ImpactItem icon={<IconAlertTriangle size={17} color="var(--ochre)" />} name="Becomes stale">
             {staleText(preview)}
           </ImpactItem>
@@ -32,7 +32,7 @@ export function ReworkImpact({ preview }: { preview: ReworkPreview | undefined }
             {preview.withdrawn_approvals.map((item) => item.checkpoint_name).join(', ')}
           </ImpactItem>
         )}
-        {preview.reopens && (
+        {preview.reopens_run && (
           <ImpactItem icon={<IconFolderOpen size={17} color="var(--blue)" />} name="Reopened">
             The run is in progress again until the rework is done.
           </ImpactItem>

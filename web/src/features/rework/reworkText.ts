@@ -2,13 +2,13 @@ import type { ReworkItem, ReworkPreview } from '~/api/types'
 
 /** How the checkpoint starts again, and what happens to the requester. */
 export function nextStepText(preview: ReworkPreview): string {
-  const { checkpoint_name: name, asker_checkpoint_name: requester, begins } = preview
+  const { checkpoint_name: name, requester_checkpoint_name: requester, start_mode: mode } = preview
   const start = {
-    'at once': `${name} starts again immediately.`,
-    'asks first': `${name} needs approval to start again.`,
-    'when the run is resumed': `${name} starts again when the run is resumed.`,
-  }[begins]
-  return `${start} ${preview.asker_waits ? `${requester} waits, then continues with the new artifacts.` : `${requester} does not change.`}`
+    immediately: `${name} starts again immediately.`,
+    needs_approval: `${name} needs approval to start again.`,
+    on_resume: `${name} starts again when the run is resumed.`,
+  }[mode]
+  return `${start} ${preview.requester_waits ? `${requester} waits, then continues with the new artifacts.` : `${requester} does not change.`}`
 }
 
 export function replacedText(preview: ReworkPreview): string {
@@ -20,7 +20,7 @@ export function replacedText(preview: ReworkPreview): string {
 }
 
 export function staleText(preview: ReworkPreview): string {
-  const names = preview.becomes_stale.map(({ checkpoint_name, run_id, run_version }) =>
+  const names = preview.stale_executions.map(({ checkpoint_name, run_id, run_version }) =>
     run_id === preview.run_id ? checkpoint_name : `${checkpoint_name} (v${run_version})`,
   )
   return names.length === 1

@@ -21,15 +21,15 @@ export function RollbackImpact({
     <>
       <dl className={styles.impactItems}>
         <ImpactItem icon={<IconCheck size={17} color="var(--green)" />} name="Kept">
-          {pluralize(preview.kept.checkpoints, 'checkpoint')} and{' '}
-          {pluralize(preview.kept.artifacts, 'artifact')}
+          {pluralize(preview.unaffected.checkpoints, 'checkpoint')} and{' '}
+          {pluralize(preview.unaffected.artifacts, 'artifact')}
         </ImpactItem>
         <ImpactItem icon={<IconArchive size={17} />} name="Archived, not deleted">
           {archivedText(preview)}
         </ImpactItem>
-        {preview.stopped.length > 0 && (
+        {preview.stopped_executions.length > 0 && (
           <ImpactItem icon={<IconPlayerStop size={17} />} name="Stopped">
-            {preview.stopped.map((item) => item.checkpoint_name).join(', ')}
+            {preview.stopped_executions.map((item) => item.checkpoint_name).join(', ')}
           </ImpactItem>
         )}
         {preview.withdrawn_approvals.length > 0 && (
@@ -39,7 +39,7 @@ export function RollbackImpact({
           </ImpactItem>
         )}
         <ImpactItem icon={<IconPlayerPlay size={17} color="var(--blue)" />} name="Next step">
-          {nextStepText(preview.then, target)}
+          {nextStepText(preview.resumes_with, target)}
         </ImpactItem>
       </dl>
       {preview.warnings.map((warning) => (

@@ -24,20 +24,20 @@ const joinList = (items: string[]) =>
 
 /** What happens after the rollback. */
 export function nextStepText(
-  { checkpoint_name: name, begins }: RollbackPreview['then'],
+  { checkpoint_name: name, start_mode: mode }: RollbackPreview['resumes_with'],
   target: number | null,
 ): string {
   const run = target === null ? 'The run' : `v${target}`
   const subject = name ?? run
   const numbers = target === null ? '' : ' The next run gets a new version number.'
-  switch (begins) {
-    case 'at once':
+  switch (mode) {
+    case 'immediately':
       return `${subject} starts again immediately.${numbers}`
-    case 'asks first':
+    case 'needs_approval':
       return `${subject} needs approval to start.${numbers}`
-    case 'waits for a start':
+    case 'manual':
       return `${subject} waits for a manual start.${numbers}`
-    case 'completes':
+    case 'run_completes':
       return `${run} is completed.${numbers}`
   }
 }

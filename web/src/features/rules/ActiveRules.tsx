@@ -90,14 +90,14 @@ export function ActiveRules({ scope, stored, canEdit, onEdit }: Props) {
 
 /** Errors in the watched rules file. */
 function FileErrors({ stored }: { stored: RuleText }) {
-  if (stored.file === null || stored.file.faults.length === 0) return null
+  if (stored.file === null || stored.file.errors.length === 0) return null
   return (
     <Notice tone="red" title={`${stored.file.path} has errors. The previous rules are still active.`}>
       <ul>
-        {stored.file.faults.map((fault) => (
-          <li key={`${fault.path}${fault.message}`}>
-            {fault.line !== null && `Line ${fault.line}: `}
-            {fault.message}
+        {stored.file.errors.map((error) => (
+          <li key={`${error.path}${error.message}`}>
+            {error.line !== null && `Line ${error.line}: `}
+            {error.message}
           </li>
         ))}
       </ul>
@@ -134,7 +134,7 @@ const COLUMNS = [
 /** Rules that require approval come first, then lower priorities. */
 function sortRules(rules: readonly RuleSummary[]): RuleSummary[] {
   return rules.toSorted(
-    (one, other) => Number(one.approves) - Number(other.approves) || one.priority - other.priority,
+    (one, other) => Number(one.auto_approves) - Number(other.auto_approves) || one.priority - other.priority,
   )
 }
 

@@ -35,10 +35,10 @@ export function BacktestResult({ result, isOutdated }: { result: Backtest; isOut
             <Figure name="Would have approved" value={result.would_approve}>
               people disagreed in {pluralize(result.disagreed, 'case')}
             </Figure>
-            <Figure name="Would have required approval" value={result.would_ask}>
+            <Figure name="Would have required approval" value={result.would_require_approval}>
               no matching rule for {result.no_rule}
             </Figure>
-            <Figure name="Wrong approvals (95% range)" value={formatProportion(result.false_approve)}>
+            <Figure name="Wrong approvals (95% range)" value={formatProportion(result.false_approval_rate)}>
               of automatic approvals
             </Figure>
           </dl>
@@ -122,7 +122,7 @@ const ruleRow = (score: Backtest['rules'][number]) => ({
     <strong key="rule">{score.rule}</strong>,
     score.approved,
     score.disagreed,
-    score.asked,
-    formatProportion(score.false_approve),
+    score.required_approval,
+    formatProportion(score.false_approval_rate),
   ],
 })

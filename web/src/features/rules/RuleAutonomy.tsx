@@ -57,10 +57,10 @@ function rowOf(rule: RuleAutonomy) {
         {rule.pipeline_name !== null && <p>{rule.pipeline_name}</p>}
       </span>,
       reachLabel(rule),
-      inShadow ? `${rule.shadow.of} would` : rule.mode === 'asks' ? '' : rule.approved,
+      inShadow ? `${rule.shadow.total} would` : rule.mode === 'asks' ? '' : rule.approved,
       rule.mode === 'asks' || inShadow ? '' : `${rule.reviewed} of ${rule.sampled}`,
       rule.mode === 'asks' ? '' : formatProportion(inShadow ? rule.shadow : rule.disagreement),
-      rule.asked === 0 ? '' : formatProportion(rule.modification),
+      rule.required_approval === 0 ? '' : formatProportion(rule.modification),
       <NextStep key="next" rule={rule} />,
     ],
   }

@@ -99,7 +99,7 @@ function TemplateCard({ template, busy, onUse, onEdit }: CardProps) {
               {step.name}
               <span className="unseen">, {modeLabel(step.mode)}</span>
             </span>
-            {step.approve !== null && (
+            {step.requires_approval !== null && (
               <span className={styles.approved} title="Requires approval">
                 <IconUserCheck size={14} stroke={1.6} aria-hidden="true" />
                 <span className="unseen">, requires approval</span>

@@ -10,7 +10,7 @@ from cairn.core.execution import Execution, Rework
 from cairn.core.run import Run
 from cairn.core.states import ApprovalStatus, ExecutionState, RunStatus
 from cairn.services.rework.staleness import RESULTS
-from cairn.services.rework.views import ReplacedArtifact, ReworkBegins, ReworkItem, ReworkPreview, StaleExecution
+from cairn.services.rework.views import ReplacedArtifact, ReworkItem, ReworkPreview, ReworkStartMode, StaleExecution
 from cairn.services.rollbacks.queries import withdrawn
 from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
@@ -70,9 +70,9 @@ def superseded_by(run: Run, e: Execution) -> str | None:
 
 # ---- preview -----------------------------------------------------------------------------------------
 def preview(connection: Connection, foreseen: ReworkImpact) -> ReworkPreview:
-    """What a rework would do, as far as it can be told before."""
+    """The impact of a rework, as far as it is known in advance."""
     before, after, replaced = foreseen.commit.before, foreseen.commit.decision.run, foreseen.replaced
-    place, asker = before.places[replaced.key], foreseen.requester
+    place, requester = before.places[replaced.key], foreseen.requester
     gone = [a.id for a in before.run.pending if after.approvals[a.id].status is ApprovalStatus.WITHDRAWN]
     return ReworkPreview(
         run_id=before.facts.run_id,
@@ -82,27 +82,27 @@ def preview(connection: Connection, foreseen: ReworkImpact) -> ReworkPreview:
         checkpoint_position=replaced.position,
         execution_id=replaced.id,
         replaced=_replaced(connection, replaced),
-        asker_execution_id=asker.id,
-        asker_checkpoint_name=before.places[asker.key].name,
-        asker_waits=foreseen.requester_waits,
+        requester_execution_id=requester.id,
+        requester_checkpoint_name=before.places[requester.key].name,
+        requester_waits=foreseen.requester_waits,
         withdrawn_approvals=withdrawn(connection, gone),
-        becomes_stale=_becomes_stale(
-            connection, before.facts.run_id, replaced, asker.id if foreseen.requester_waits else None
+        stale_executions=_stale_executions(
+            connection, before.facts.run_id, replaced, requester.id if foreseen.requester_waits else None
         ),
-        reopens=before.run.status is RunStatus.COMPLETED,
+        reopens_run=before.run.status is RunStatus.COMPLETED,
         reworks=before.run.reworks,
-        begins=_begins(foreseen.created),
+        start_mode=_start_mode(foreseen.created),
     )
 
 
-def _begins(made: Execution) -> ReworkBegins:
+def _start_mode(made: Execution) -> ReworkStartMode:
     match made.state:
         case ExecutionState.AWAITING_START_APPROVAL:
-            return "asks first"
+            return "needs_approval"
         case ExecutionState.READY:
-            return "when the run is resumed"
+            return "on_resume"
         case _:
-            return "at once"
+            return "immediately"
 
 
 def _replaced(connection: Connection, e: Execution) -> list[ReplacedArtifact]:
@@ -119,7 +119,9 @@ def _replaced(connection: Connection, e: Execution) -> list[ReplacedArtifact]:
     ]
 
 
-def _becomes_stale(connection: Connection, run_id: str, replaced: Execution, but: str | None) -> list[StaleExecution]:
+def _stale_executions(
+    connection: Connection, run_id: str, replaced: Execution, but: str | None
+) -> list[StaleExecution]:
     """What has read the artifacts that are to be replaced, and stands; the asker that waits reads the new ones."""
     query = (
         sa.select(_E.execution_id, _E.run_id, _R.run_version, _E.checkpoint_name, _A.artifact_name)

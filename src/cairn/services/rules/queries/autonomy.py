@@ -82,7 +82,7 @@ def _rule(
         reviewed=own.reviewed,
         disagreement=share(scoring.Proportion(own.disagreed, own.reviewed)),
         shadow=share(scoring.Proportion(tried[False], tried.total())),
-        asked=answers.total(),
+        required_approval=answers.total(),
         modification=share(scoring.Proportion(answers[scoring.MODIFIED], answers.total())),
     )
 
@@ -99,7 +99,7 @@ def mode(rule: Rule) -> Literal["disabled", "shadow", "asks", "rollout", "full"]
 
 def share(proportion: scoring.Proportion) -> Proportion:
     low, high = proportion.bounds
-    return Proportion(count=proportion.count, of=proportion.total, rate=proportion.rate, low=low, high=high)
+    return Proportion(count=proportion.count, total=proportion.total, rate=proportion.rate, low=low, high=high)
 
 
 def _counts(connection: Connection, since: datetime) -> scoring.Proportion:

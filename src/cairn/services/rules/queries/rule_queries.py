@@ -47,11 +47,11 @@ class RuleQueries:
         self._clock = clock
 
     def current(self, scope: str, warnings: Iterable[Finding] = ()) -> RuleText:
-        """What is in force for a scope."""
+        """The active rules of a scope."""
         file = None
         if scope == GLOBAL:
-            faults = [rules.finding(found) for found in self._file.errors]
-            file = RulesFileStatus(path=str(self._file.path), faults=faults)
+            errors = [rules.finding(found) for found in self._file.errors]
+            file = RulesFileStatus(path=str(self._file.path), errors=errors)
 
         def read(connection: Connection) -> RuleText:
             revision = rules.head(connection, scope)
@@ -96,31 +96,31 @@ class RuleQueries:
         return self._database.read(lambda c: autonomy.get_audit(c, approval_id))
 
     def backtest(self, outcome: BacktestOutcome) -> Backtest:
-        """What a replay came to, with the words of those who decided otherwise."""
+        """The result of a backtest, with the feedback of users who disagreed."""
         rows = [row for _, _, row in outcome.disagreements]
-        said = self._database.read(lambda c: _last_votes(c, [row.approval_id for row in rows]))
+        votes = self._database.read(lambda c: _last_votes(c, [row.approval_id for row in rows]))
         agreed, disagreed = outcome.agreed, outcome.disagreed
         return Backtest(
             decisions=outcome.decisions,
             would_approve=agreed + disagreed,
-            would_ask=outcome.required_approval,
+            would_require_approval=outcome.required_approval,
             no_rule=outcome.no_rule,
             agreed=agreed,
             disagreed=disagreed,
-            false_approve=autonomy.share(outcome.false_approvals),
+            false_approval_rate=autonomy.share(outcome.false_approval_rate),
             rules=[
                 RuleScore(
                     rule=rule,
                     approved=tally.agreed + tally.disagreed,
                     agreed=tally.agreed,
                     disagreed=tally.disagreed,
-                    asked=tally.required_approval,
-                    false_approve=autonomy.share(tally.false_approvals),
+                    required_approval=tally.required_approval,
+                    false_approval_rate=autonomy.share(tally.false_approval_rate),
                 )
                 for rule, tally in most_used(outcome.rules)
             ],
             disagreements=[
-                _disagreement(rule, answer, row, said.get(row.approval_id))
+                _disagreement(rule, answer, row, votes.get(row.approval_id))
                 for rule, answer, row in outcome.disagreements
             ],
             since=outcome.since,

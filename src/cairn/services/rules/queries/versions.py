@@ -77,7 +77,7 @@ def summary(rule: Rule) -> RuleSummary:
         priority=rule.priority,
         enabled=rule.enabled,
         shadow=rule.shadow,
-        approves=rule.approves,
+        auto_approves=rule.approves,
         rollout_percentage=rule.rollout,
         audit_sample_percentage=rule.audit,
     )
@@ -146,7 +146,7 @@ def explain(connection: Connection, approval_id: str) -> ApprovalExplanation:
     ).one_or_none()
     if row is None:
         raise NotFound("approval", approval_id)
-    considered = [EvaluatedRule.model_validate(one) for one in row.evaluated_rules or ()]
+    evaluated_rules = [EvaluatedRule.model_validate(one) for one in row.evaluated_rules or ()]
     return ApprovalExplanation(
         approval_id=approval_id,
         kind=row.kind,
@@ -154,21 +154,21 @@ def explain(connection: Connection, approval_id: str) -> ApprovalExplanation:
         rule=row.rule,
         scope=row.rule_scope,
         rules_revision=row.rules_revision,
-        reason=_reason(row, considered),
-        considered=considered,
+        reason=_reason(row, evaluated_rules),
+        evaluated_rules=evaluated_rules,
     )
 
 
-def _reason(row: Row, considered: list[EvaluatedRule]) -> str:
+def _reason(row: Row, evaluated_rules: list[EvaluatedRule]) -> str:
     if row.reused_from is not None:
         return "The same content was approved before."
     if row.rule is None:
-        none = "No rule matches" if considered else "No rules were in force"
+        none = "No rule matches" if evaluated_rules else "No rules were in force"
         what = "what is of low risk passes" if row.status == "auto_approved" else "the checkpoint's own settings hold"
         return f"{none}: {what}."
     whose = "global rules" if row.rule_scope == GLOBAL else "pipeline's rules"
     of = f"'{row.rule}' of the {whose}, revision {row.rules_revision}"
-    won = next((one for one in considered if (one.rule, one.scope) == (row.rule, row.rule_scope)), None)
+    won = next((one for one in evaluated_rules if (one.rule, one.scope) == (row.rule, row.rule_scope)), None)
     if row.status == "auto_approved":
         return f"{of}, approves." if won else f"{of}, approves, and keeps no reasons."
     if won is not None and won.outcome != "asks":

@@ -365,14 +365,14 @@ CREATE TABLE deliveries (
   ended_at TEXT,
   CONSTRAINT pk_deliveries PRIMARY KEY (delivery_id),
   CONSTRAINT uq_deliveries_notification_id UNIQUE (notification_id, channel, recipient),
-  CONSTRAINT ck_deliveries_status_known CHECK (status IN ('waiting', 'sending', 'sent', 'unknown', 'failed', 'skipped')),
+  CONSTRAINT ck_deliveries_status_known CHECK (status IN ('queued', 'sending', 'sent', 'unknown', 'failed', 'skipped')),
   CONSTRAINT fk_deliveries_notification_id FOREIGN KEY(notification_id) REFERENCES notification_outbox (notification_id),
   CONSTRAINT fk_deliveries_fallback_of FOREIGN KEY(fallback_of) REFERENCES deliveries (delivery_id)
 );
 
 CREATE INDEX ix_deliveries_created ON deliveries (created_at, delivery_id);
 
-CREATE INDEX ix_deliveries_open ON deliveries (notification_id) WHERE status IN ('waiting', 'sending');
+CREATE INDEX ix_deliveries_open ON deliveries (notification_id) WHERE status IN ('queued', 'sending');
 
 CREATE TABLE pipeline_runs (
   run_id TEXT NOT NULL,
