@@ -1,4 +1,4 @@
-"""Accounts on a database of their own, with a clock that the test sets."""
+"""User accounts on a separate database, with a clock that the test advances."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from cairn.services.sign_in.service import SignInClient
 from cairn.store import Database, verify
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-HERE = SignInClient("10.0.0.1", "a browser")
+CLIENT = SignInClient("10.0.0.1", "a browser")
 PASSWORD = "several plain words"
-CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+FAST_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @dataclass
-class SetClock:
+class FakeClock:
     at: datetime = NOON
 
     def now(self) -> datetime:
         self.at += timedelta(microseconds=1)
         return self.at
 
-    def go(self, **time: float) -> None:
+    def advance(self, **time: float) -> None:
         self.at += timedelta(**time)
 
 
 @dataclass
-class Household:
+class AccountsHarness:
     database: Database
     folder: Path
     admin_token: str | None = None
-    clock: SetClock = field(default_factory=SetClock)
+    clock: FakeClock = field(default_factory=FakeClock)
 
     admin_changes: AdminChanges = field(init=False)
     directory: Directory = field(init=False)
@@ -58,24 +58,24 @@ class Household:
         self.admin_changes = AdminChanges(self.database, self.clock, EventBus())
         self.directory = Directory(self.clock)
         self.access = Authentication(self.database, self.clock, self.directory, self.admin_token)
-        self.accounts = open_accounts(self.admin_changes, self.access, {}, Passwords(CHEAP))
+        self.accounts = open_accounts(self.admin_changes, self.access, {}, Passwords(FAST_HASHER))
         self.secrets = SecretStore(self.admin_changes, KeyFile(self.folder))
 
-    async def user(self, name: str, *roles: str, **more: Any) -> str:
-        return await self.accounts.users.create(UserSpec(name, roles=roles, **more), ADMIN)
+    async def user(self, name: str, *roles: str, **fields: Any) -> str:
+        return await self.accounts.users.create(UserSpec(name, roles=roles, **fields), ADMIN)
 
-    async def user_with_password(self, name: str, *roles: str, password: str = PASSWORD, **more: Any) -> str:
-        invited = await self.accounts.invitations.create(UserSpec(name, roles=roles, **more), 1, ADMIN)
-        await self.accounts.invitations.accept(invited.token, password, None, HERE)
-        return invited.user
+    async def user_with_password(self, name: str, *roles: str, password: str = PASSWORD, **fields: Any) -> str:
+        invitation = await self.accounts.invitations.create(UserSpec(name, roles=roles, **fields), 1, ADMIN)
+        await self.accounts.invitations.accept(invitation.token, password, None, CLIENT)
+        return invitation.user
 
     def actor(self, name: str) -> Actor:
         found = self.database.read(lambda c: self.directory.find(c, name))
         assert found is not None
         return found.actor
 
-    def told(self) -> list[tuple[str, str, dict[str, Any]]]:
-        """The global trail, oldest first, whole: event, who, what."""
+    def events(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """The events of the installation, oldest first: type, actor and metadata."""
         assert self.database.read(verify).broken == ()
         found = self.database.read(lambda c: list_events(c, EventFilter(is_global=True), 500, None))
         return [(event.event_type, event.actor, event.metadata) for event in found.items[::-1]]

@@ -17,7 +17,7 @@ from cairn.services.actors import ADMIN
 from cairn.services.secrets import MASKED, SecretStore
 from cairn.store import Database
 from cairn.store import tables as t
-from tests.services.accounts import Household
+from tests.services.accounts import AccountsHarness
 from tests.services.app import App, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")  # the app is at home on one loop
@@ -40,8 +40,8 @@ def written() -> Iterator[io.StringIO]:
 
 
 async def test_the_servers_log_tells_no_secret(database: Database, tmp_path: Path, written: io.StringIO) -> None:
-    household = Household(database, tmp_path)
-    secrets = SecretStore(household.admin_changes, household.secrets._keys, other_values=["the admin's own token"])  # pyright: ignore[reportPrivateUsage]
+    harness = AccountsHarness(database, tmp_path)
+    secrets = SecretStore(harness.admin_changes, harness.secrets._keys, other_values=["the admin's own token"])  # pyright: ignore[reportPrivateUsage]
     install_log_masking(secrets.mask_loaded)
     install_log_masking(secrets.mask_loaded)  # twice does no harm
     await secrets.save("door", VALUE, ADMIN)

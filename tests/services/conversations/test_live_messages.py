@@ -13,7 +13,7 @@ from cairn.services.conversations.views import MessageDelta
 from cairn.services.engine.event_bus import EventBus
 from cairn.services.secrets import MASKED
 from cairn.store import Database
-from tests.services.accounts import Household
+from tests.services.accounts import AccountsHarness
 
 
 def no_secrets(_: str) -> int:
@@ -88,11 +88,11 @@ async def test_only_the_first_part_of_a_very_long_message_is_streamed() -> None:
 
 
 async def test_no_part_of_a_secret_is_streamed(database: Database, tmp_path: Path) -> None:
-    household = Household(database, tmp_path)
-    await household.secrets.save("door", "open sesame", ADMIN)
-    await household.secrets.save("gate", "open sesames and more", ADMIN)
+    harness = AccountsHarness(database, tmp_path)
+    await harness.secrets.save("door", "open sesame", ADMIN)
+    await harness.secrets.save("gate", "open sesames and more", ADMIN)
     live, cursor = (
-        LiveMessages(EventBus(), household.secrets.mask_loaded, household.secrets.partial_secret_length),
+        LiveMessages(EventBus(), harness.secrets.mask_loaded, harness.secrets.partial_secret_length),
         LiveMessageCursor(),
     )
     text = ""

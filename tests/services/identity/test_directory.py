@@ -1,4 +1,4 @@
-"""Users named by name, address, role or group."""
+"""Users are found by name, email address, role and group."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from cairn.services.actors import ADMIN, Actor
 from cairn.services.identity.delegations import DelegationSpec
 from cairn.services.identity.directory import DirectoryEntry
 from cairn.store import Database
-from tests.services.accounts import NOON, Household
+from tests.services.accounts import NOON, AccountsHarness
 
 
 @pytest.fixture
-def household(database: Database, tmp_path: Path) -> Household:
-    return Household(database, tmp_path)
+def harness(database: Database, tmp_path: Path) -> AccountsHarness:
+    return AccountsHarness(database, tmp_path)
 
 
-async def fill(household: Household) -> None:
-    """Ann and Bob are in finance, Cy edits, Di was removed."""
-    await household.accounts.groups.create("finance", "", [], ADMIN)
-    await household.user("ann", "approver", email="Ann@Example.com", display_name="Ann A", groups=("finance",))
-    await household.user("bob", "viewer", groups=("finance",))
-    await household.user("cy", "editor", "approver")
-    await household.user("di", "approver", email="di@example.com")
-    await household.accounts.users.remove("di", ADMIN)
+async def fill(harness: AccountsHarness) -> None:
+    """Ann and Bob are in finance, Cy is an editor, Di was removed."""
+    await harness.accounts.groups.create("finance", "", [], ADMIN)
+    await harness.user("ann", "approver", email="Ann@Example.com", display_name="Ann A", groups=("finance",))
+    await harness.user("bob", "viewer", groups=("finance",))
+    await harness.user("cy", "editor", "approver")
+    await harness.user("di", "approver", email="di@example.com")
+    await harness.accounts.users.remove("di", ADMIN)
 
 
 ANN = DirectoryEntry("ann", "ann@example.com", "Ann A", frozenset({"approver"}), frozenset({"finance"}))
@@ -36,7 +36,7 @@ ROOT = DirectoryEntry("admin", "", "Administrator", ADMIN.roles)
 
 
 @pytest.mark.parametrize(
-    ("named", "meant"),
+    ("names", "expected"),
     [
         ([], ()),
         (["ANN"], (ANN,)),
@@ -54,39 +54,41 @@ ROOT = DirectoryEntry("admin", "", "Administrator", ADMIN.roles)
         ),
     ],
 )
-async def test_names_mean_people(household: Household, named: list[str], meant: tuple[DirectoryEntry, ...]) -> None:
-    await fill(household)
-    assert household.database.read(lambda c: household.directory.resolve(c, named)) == meant
+async def test_names_refer_to_users(
+    harness: AccountsHarness, names: list[str], expected: tuple[DirectoryEntry, ...]
+) -> None:
+    await fill(harness)
+    assert harness.database.read(lambda c: harness.directory.resolve(c, names)) == expected
 
 
 @pytest.mark.parametrize(
-    ("named", "count"),
+    ("names", "count"),
     [([], 3), (["approver"], 3), (["finance"], 1), (["ann", "cy"], 2), (["bob"], 0), (["di"], 0), (["x@y.org"], 0)],
 )
-async def test_only_who_may_decide_counts(household: Household, named: list[str], count: int) -> None:
+async def test_only_users_who_can_decide_are_counted(harness: AccountsHarness, names: list[str], count: int) -> None:
     """The number of users who can approve."""
-    await fill(household)
-    assert household.database.read(lambda c: household.directory.count_deciders(c, named)) == count
+    await fill(harness)
+    assert harness.database.read(lambda c: harness.directory.count_deciders(c, names)) == count
 
 
-def test_a_new_folder_has_one_who_decides(household: Household) -> None:
-    assert household.database.read(household.directory.count_deciders) == 1
+def test_a_new_installation_has_one_user_who_can_decide(harness: AccountsHarness) -> None:
+    assert harness.database.read(harness.directory.count_deciders) == 1
 
 
-async def test_who_stands_for_somebody_is_told_and_meant_while_it_lasts(household: Household) -> None:
-    await fill(household)
-    wanted = DelegationSpec("ann", "cy", NOON + timedelta(days=2), NOON + timedelta(days=1))
-    await household.accounts.delegations.create(wanted, household.actor("ann"))
+async def test_a_delegate_is_found_and_can_decide_during_the_delegation(harness: AccountsHarness) -> None:
+    await fill(harness)
+    spec = DelegationSpec("ann", "cy", NOON + timedelta(days=2), NOON + timedelta(days=1))
+    await harness.accounts.delegations.create(spec, harness.actor("ann"))
 
-    def look() -> tuple[list[str], Actor]:
-        people = household.database.read(lambda c: household.directory.resolve(c, ["ann@example.com"]))
-        return [person.name for person in people], household.actor("cy")
+    def find() -> tuple[list[str], Actor]:
+        people = harness.database.read(lambda c: harness.directory.resolve(c, ["ann@example.com"]))
+        return [person.name for person in people], harness.actor("cy")
 
-    names, before = look()
-    household.clock.go(days=1)
-    names_meanwhile, meanwhile = look()
-    household.clock.go(days=1)
-    names_after, after = look()
-    assert (names, names_meanwhile, names_after) == (["ann"], ["ann", "cy"], ["ann"])
-    assert [actor.is_one_of(["finance"]) for actor in (before, meanwhile, after)] == [False, True, False]
-    assert [actor.acting_for for actor in (before, meanwhile, after)] == [frozenset(), frozenset({"ann"}), frozenset()]
+    names, before = find()
+    harness.clock.advance(days=1)
+    names_during, during = find()
+    harness.clock.advance(days=1)
+    names_after, after = find()
+    assert (names, names_during, names_after) == (["ann"], ["ann", "cy"], ["ann"])
+    assert [actor.is_one_of(["finance"]) for actor in (before, during, after)] == [False, True, False]
+    assert [actor.acting_for for actor in (before, during, after)] == [frozenset(), frozenset({"ann"}), frozenset()]

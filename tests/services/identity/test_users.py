@@ -14,27 +14,27 @@ from cairn.services.identity.tokens import TokenSpec
 from cairn.services.identity.users import UserSpec, UserUpdate
 from cairn.store import Database
 from cairn.store.errors import NotFound
-from tests.services.accounts import HERE, Household
+from tests.services.accounts import CLIENT, AccountsHarness
 
 
 @pytest.fixture
-def household(database: Database, tmp_path: Path) -> Household:
-    return Household(database, tmp_path)
+def harness(database: Database, tmp_path: Path) -> AccountsHarness:
+    return AccountsHarness(database, tmp_path)
 
 
-async def test_every_change_is_told_with_who_made_it(household: Household) -> None:
-    users, groups = household.accounts.users, household.accounts.groups
-    await household.user("boss", "admin")
-    boss = household.actor("boss")
+async def test_every_change_is_an_event_with_its_actor(harness: AccountsHarness) -> None:
+    users, groups = harness.accounts.users, harness.accounts.groups
+    await harness.user("boss", "admin")
+    boss = harness.actor("boss")
     await groups.create("finance", "Who pays", [], boss)
     await users.create(UserSpec("Ann", "Ann", "ann@example.com", ("viewer",), ("finance",)), boss)
     await users.update("ann", UserUpdate(email="a@example.com", roles=("approver",), groups=()), boss)
-    await users.update("ann", UserUpdate(display_name="Ann", roles=("approver",)), boss)  # as it is: nothing to tell
+    await users.update("ann", UserUpdate(display_name="Ann", roles=("approver",)), boss)  # unchanged: no event
     await groups.update("finance", boss, description="Who pays now", members=["ann"])
     await groups.remove("finance", boss)
     await users.remove("ann", boss)
     await users.restore("ann", boss)
-    assert household.told()[1:] == [
+    assert harness.events()[1:] == [
         ("group_created", "boss", {"group": "finance", "members": []}),
         ("user_created", "boss", {"user": "ann", "roles": ["viewer"], "groups": ["finance"]}),
         (
@@ -58,11 +58,11 @@ async def test_every_change_is_told_with_who_made_it(household: Household) -> No
         ("ANN", ""),
         ("ann@example.com", ""),  # her address
         ("finance", ""),  # a group
-        ("gone", ""),  # removed, and stays taken
+        ("gone", ""),  # removed users keep their names
         ("bob", "ann@example.com"),
         ("bob", "ANN@example.com"),
         ("approver", ""),  # a role
-        ("timer", ""),  # acts in the trail
+        ("timer", ""),  # an actor of events
         ("rule:refunds", ""),
         ("", ""),
         ("-bob", ""),
@@ -73,78 +73,80 @@ async def test_every_change_is_told_with_who_made_it(household: Household) -> No
         ("bob", "<b@example.com>"),
     ],
 )
-async def test_no_two_can_be_taken_for_each_other(household: Household, name: str, email: str) -> None:
-    await household.user("ann", email="ann@example.com")
-    await household.user("gone")
-    await household.accounts.users.remove("gone", ADMIN)
-    await household.accounts.groups.create("finance", "", [], ADMIN)
+async def test_ambiguous_or_invalid_names_and_addresses_are_rejected(
+    harness: AccountsHarness, name: str, email: str
+) -> None:
+    await harness.user("ann", email="ann@example.com")
+    await harness.user("gone")
+    await harness.accounts.users.remove("gone", ADMIN)
+    await harness.accounts.groups.create("finance", "", [], ADMIN)
     with pytest.raises(InvalidInput):
-        await household.user(name, email=email)
+        await harness.user(name, email=email)
     with pytest.raises(InvalidInput):
-        await household.accounts.groups.create(name if not email else "ann", "", [], ADMIN)
+        await harness.accounts.groups.create(name if not email else "ann", "", [], ADMIN)
 
 
 @pytest.mark.parametrize("roles", [(), ("viewer",), ("admin",), ("admin", "editor", "approver")])
-async def test_the_local_admin_keeps_its_roles(household: Household, roles: tuple[str, ...]) -> None:
-    """So there is always one: the start link and CAIRN_ADMIN_TOKEN sign in as this one."""
-    await household.user("boss", "admin")
-    boss = household.actor("boss")
+async def test_the_local_admin_keeps_its_roles(harness: AccountsHarness, roles: tuple[str, ...]) -> None:
+    """So there is always an admin: the start link and CAIRN_ADMIN_TOKEN sign in as this user."""
+    await harness.user("boss", "admin")
+    boss = harness.actor("boss")
     with pytest.raises(CommandRefused, match="CAIRN_ADMIN_TOKEN"):
-        await household.accounts.users.update("admin", UserUpdate(roles=roles), boss)
+        await harness.accounts.users.update("admin", UserUpdate(roles=roles), boss)
     with pytest.raises(CommandRefused, match="CAIRN_ADMIN_TOKEN"):
-        await household.accounts.users.remove("admin", boss)
-    await household.accounts.users.update("admin", UserUpdate(display_name="The owner", email="o@example.com"), boss)
-    assert household.actor("admin").roles == ADMIN.roles
+        await harness.accounts.users.remove("admin", boss)
+    await harness.accounts.users.update("admin", UserUpdate(display_name="The owner", email="o@example.com"), boss)
+    assert harness.actor("admin").roles == ADMIN.roles
 
 
-async def test_nobody_removes_themselves(household: Household) -> None:
-    await household.user("boss", "admin")
+async def test_admins_cannot_remove_themselves(harness: AccountsHarness) -> None:
+    await harness.user("boss", "admin")
     with pytest.raises(CommandRefused):
-        await household.accounts.users.remove("boss", household.actor("boss"))
+        await harness.accounts.users.remove("boss", harness.actor("boss"))
 
 
-async def test_who_is_removed_is_out_at_once(household: Household) -> None:
-    await household.user_with_password("ann", "approver")
-    accounts = household.accounts
-    session = await accounts.sign_in.with_password("ann", "several plain words", HERE)
+async def test_a_removed_user_loses_access_immediately(harness: AccountsHarness) -> None:
+    await harness.user_with_password("ann", "approver")
+    accounts = harness.accounts
+    session = await accounts.sign_in.with_password("ann", "several plain words", CLIENT)
     token = await accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)
-    invited = await accounts.invitations.create(UserSpec("ann"), 1, ADMIN)
-    assert (await household.access.authenticate(token.token)).name == "ann"
-    assert (await household.access.session(session.secret)).actor.name == "ann"
+    invitation = await accounts.invitations.create(UserSpec("ann"), 1, ADMIN)
+    assert (await harness.access.authenticate(token.token)).name == "ann"
+    assert (await harness.access.session(session.secret)).actor.name == "ann"
     await accounts.users.remove("ann", ADMIN)
     for attempt in (
-        household.access.authenticate(token.token),
-        household.access.session(session.secret),
-        accounts.sign_in.with_password("ann", "several plain words", HERE),
+        harness.access.authenticate(token.token),
+        harness.access.session(session.secret),
+        accounts.sign_in.with_password("ann", "several plain words", CLIENT),
     ):
         with pytest.raises(Unauthenticated):
             await attempt
     await accounts.users.restore("ann", ADMIN)
     with pytest.raises(Unauthenticated):
-        await household.access.authenticate(token.token)
+        await harness.access.authenticate(token.token)
     open_ones = accounts.queries.invitations(all=False, limit=50, cursor=None)
-    assert (open_ones.items, invited.user) == ([], "ann")
+    assert (open_ones.items, invitation.user) == ([], "ann")
 
 
-async def test_what_changes_holds_for_the_next_request(household: Household) -> None:
-    """Answers of the database are kept for seconds, and forgotten with every change in this process."""
-    await household.user("ann", "viewer")
-    token = (await household.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
-    seen: list[Any] = []
+async def test_changes_apply_to_the_next_request(harness: AccountsHarness) -> None:
+    """Users are cached for seconds, and every change in this process clears the cache."""
+    await harness.user("ann", "viewer")
+    token = (await harness.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
+    found: list[Any] = []
     for roles in (("viewer",), ("approver", "editor"), ()):
-        await household.accounts.users.update("ann", UserUpdate(roles=roles), ADMIN)
-        seen.append((await household.access.authenticate(token)).roles)
-    await household.accounts.groups.create("finance", "", ["ann"], ADMIN)
-    assert (await household.access.authenticate(token)).groups == {"finance"}
-    assert seen == [{"viewer"}, {"approver", "editor"}, frozenset()]
+        await harness.accounts.users.update("ann", UserUpdate(roles=roles), ADMIN)
+        found.append((await harness.access.authenticate(token)).roles)
+    await harness.accounts.groups.create("finance", "", ["ann"], ADMIN)
+    assert (await harness.access.authenticate(token)).groups == {"finance"}
+    assert found == [{"viewer"}, {"approver", "editor"}, frozenset()]
 
 
-async def test_what_is_not_there_cannot_be_changed(household: Household) -> None:
-    users, groups = household.accounts.users, household.accounts.groups
+async def test_missing_users_and_groups_cannot_be_changed(harness: AccountsHarness) -> None:
+    users, groups = harness.accounts.users, harness.accounts.groups
     for attempt in (users.update("ann", UserUpdate(), ADMIN), users.remove("ann", ADMIN), groups.remove("x", ADMIN)):
         with pytest.raises(NotFound):
             await attempt
-    await household.user("ann")
+    await harness.user("ann")
     with pytest.raises(CommandRefused, match="ann"):
         await users.restore("ann", ADMIN)
     await users.remove("ann", ADMIN)

@@ -21,63 +21,63 @@ from cairn.services.sign_in.rate_limits import SignInRateLimit
 from cairn.services.sign_in.service import SignInClient, SignInService
 from cairn.store import Database
 from cairn.store import tables as t
-from tests.services.accounts import HERE, PASSWORD, Household, SetClock
+from tests.services.accounts import CLIENT, PASSWORD, AccountsHarness, FakeClock
 
 
 @pytest.fixture
-def household(database: Database, tmp_path: Path) -> Household:
-    return Household(database, tmp_path, admin_token="the token of the settings")
+def harness(database: Database, tmp_path: Path) -> AccountsHarness:
+    return AccountsHarness(database, tmp_path, admin_token="the token of the settings")
 
 
-class Counted:
-    """The statements that are read with."""
+class StatementCounter:
+    """Counts the SELECT statements."""
 
     def __init__(self, database: Database) -> None:
         self.statements: list[str] = []
-        event.listen(database.read_engine, "before_cursor_execute", self._note)
+        event.listen(database.read_engine, "before_cursor_execute", self._record)
 
-    def _note(self, *about: Any) -> None:
-        if about[2].lstrip().startswith("SELECT"):
-            self.statements.append(about[2])
+    def _record(self, *arguments: Any) -> None:
+        if arguments[2].lstrip().startswith("SELECT"):
+            self.statements.append(arguments[2])
 
-    def of(self, table: str) -> int:
+    def count(self, table: str) -> int:
         found = len([one for one in self.statements if f"FROM {table}" in one])
         self.statements.clear()
         return found
 
 
-async def test_a_token_is_looked_up_once_in_five_seconds(household: Household) -> None:
-    await household.user("ann", "viewer")
-    token = (await household.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
-    counted = Counted(household.database)
+async def test_a_token_is_looked_up_once_in_five_seconds(harness: AccountsHarness) -> None:
+    await harness.user("ann", "viewer")
+    token = (await harness.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
+    counter = StatementCounter(harness.database)
 
-    async def look(one: str) -> int:
-        await household.access.authenticate(one)
-        return counted.of("users")
+    async def lookups(token: str) -> int:
+        await harness.access.authenticate(token)
+        return counter.count("users")
 
     for one in (token, "the token of the settings"):
-        assert [await look(one) for _ in range(3)] == [1, 0, 0]
-        household.clock.go(seconds=6)
-        assert await look(one) == 1
+        assert [await lookups(one) for _ in range(3)] == [1, 0, 0]
+        harness.clock.advance(seconds=6)
+        assert await lookups(one) == 1
 
 
-async def test_a_session_is_one_read_also_for_who_it_is(household: Household) -> None:
-    await household.user_with_password("ann", "viewer")
-    signed_in = await household.accounts.sign_in.with_password("ann", PASSWORD, HERE)
-    counted = Counted(household.database)
+async def test_a_session_takes_one_read_because_its_user_is_cached(harness: AccountsHarness) -> None:
+    await harness.user_with_password("ann", "viewer")
+    signed_in = await harness.accounts.sign_in.with_password("ann", PASSWORD, CLIENT)
+    counter = StatementCounter(harness.database)
     for _ in range(3):
-        await household.access.session(signed_in.secret)
-    assert len(counted.statements) == 3
-    assert counted.of("sessions") == 3  # who it is was read when it was opened
+        await harness.access.session(signed_in.secret)
+    assert len(counter.statements) == 3
+    assert counter.count("sessions") == 3  # the user was read when the session was opened
 
 
-async def test_what_was_read_before_a_change_is_not_believed_after_it(
-    household: Household, monkeypatch: pytest.MonkeyPatch
+async def test_a_read_before_a_change_is_not_cached_after_it(
+    harness: AccountsHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer of the database arrives after the revocation."""
-    await household.user("ann", "viewer")
-    made = await household.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)
-    aread, read, arrives = household.database.aread, asyncio.Event(), asyncio.Event()
+    await harness.user("ann", "viewer")
+    created = await harness.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)
+    aread, read, arrives = harness.database.aread, asyncio.Event(), asyncio.Event()
 
     async def late(query: Any) -> Any:
         answer = await aread(query)
@@ -86,85 +86,85 @@ async def test_what_was_read_before_a_change_is_not_believed_after_it(
         return answer
 
     with monkeypatch.context() as patched:
-        patched.setattr(household.database, "aread", late)
-        asked = asyncio.get_running_loop().create_task(household.access.authenticate(made.token))
+        patched.setattr(harness.database, "aread", late)
+        request = asyncio.get_running_loop().create_task(harness.access.authenticate(created.token))
         await read.wait()
-    await household.accounts.tokens.revoke(made.token_id, ADMIN)
+    await harness.accounts.tokens.revoke(created.token_id, ADMIN)
     arrives.set()
-    await asked  # that one request was asked before
+    await request  # this request started before the revocation
     with pytest.raises(Unauthenticated):
-        await household.access.authenticate(made.token)
+        await harness.access.authenticate(created.token)
 
 
-async def test_a_session_that_is_used_lasts_but_not_longer_than_its_token(household: Household) -> None:
-    made = await household.accounts.tokens.create(TokenSpec("admin", "ci", days=10), ADMIN)
-    signed_in = await household.accounts.sign_in.with_token(made.token, HERE)
-    household.clock.go(days=6)
-    session = await household.access.session(signed_in.secret)
-    assert (session.renewed, session.expires_at) == (True, made.expires_at)
-    household.clock.go(days=3)
-    assert (await household.access.session(signed_in.secret)).expires_at == made.expires_at
-    household.clock.go(days=2)
+async def test_using_a_session_extends_it_up_to_the_expiry_of_its_token(harness: AccountsHarness) -> None:
+    created = await harness.accounts.tokens.create(TokenSpec("admin", "ci", days=10), ADMIN)
+    signed_in = await harness.accounts.sign_in.with_token(created.token, CLIENT)
+    harness.clock.advance(days=6)
+    session = await harness.access.session(signed_in.secret)
+    assert (session.renewed, session.expires_at) == (True, created.expires_at)
+    harness.clock.advance(days=3)
+    assert (await harness.access.session(signed_in.secret)).expires_at == created.expires_at
+    harness.clock.advance(days=2)
     with pytest.raises(Unauthenticated):
-        await household.access.session(signed_in.secret)
+        await harness.access.session(signed_in.secret)
     assert LIFETIME.days == 7
 
 
-async def test_a_token_is_noted_as_used_now_and_then(household: Household) -> None:
-    made = await household.accounts.tokens.create(TokenSpec("admin", "ci"), ADMIN)
-    people = household.accounts.queries
-    await household.access.authenticate(made.token)
-    first = people.token(made.token_id).last_used_at
-    household.clock.go(seconds=30)
-    await household.access.authenticate(made.token)
-    assert people.token(made.token_id).last_used_at == first
-    household.clock.go(minutes=6)
-    await household.access.authenticate(made.token)
-    later = people.token(made.token_id).last_used_at
+async def test_the_last_use_of_a_token_is_recorded_every_five_minutes(harness: AccountsHarness) -> None:
+    created = await harness.accounts.tokens.create(TokenSpec("admin", "ci"), ADMIN)
+    queries = harness.accounts.queries
+    await harness.access.authenticate(created.token)
+    first = queries.token(created.token_id).last_used_at
+    harness.clock.advance(seconds=30)
+    await harness.access.authenticate(created.token)
+    assert queries.token(created.token_id).last_used_at == first
+    harness.clock.advance(minutes=6)
+    await harness.access.authenticate(created.token)
+    later = queries.token(created.token_id).last_used_at
     assert first is not None
     assert later is not None
     assert later > first
 
 
-async def test_a_password_is_hashed_anew_when_it_has_become_dearer(household: Household) -> None:
-    await household.user_with_password("ann", "viewer")
+async def test_a_password_is_rehashed_when_the_cost_was_raised(harness: AccountsHarness) -> None:
+    await harness.user_with_password("ann", "viewer")
 
     def stored() -> str:
-        return household.database.read(
+        return harness.database.read(
             lambda c: c.execute(sa.select(t.users.c.password_hash).where(t.users.c.name == "ann")).scalar_one()
         )
 
     before = stored()
-    dearer = Passwords(PasswordHasher(time_cost=2, memory_cost=16, parallelism=1))
-    signing_in = SignInService(household.database, household.clock, household.access, dearer)
-    await signing_in.with_password("ann", PASSWORD, HERE)
+    costlier = Passwords(PasswordHasher(time_cost=2, memory_cost=16, parallelism=1))
+    service = SignInService(harness.database, harness.clock, harness.access, costlier)
+    await service.with_password("ann", PASSWORD, CLIENT)
     after = stored()
     assert ("m=8,t=1" in before, "m=16,t=2" in after) == (True, True)
-    await signing_in.with_password("ann", PASSWORD, HERE)
+    await service.with_password("ann", PASSWORD, CLIENT)
     assert stored() == after
     with pytest.raises(Unauthenticated):
-        await signing_in.with_password("ann", "another password", HERE)
+        await service.with_password("ann", "another password", CLIENT)
 
 
-def test_the_default_is_argon2id_of_a_serious_cost() -> None:
+def test_the_default_hash_is_argon2id_with_the_recommended_cost() -> None:
     hasher = PasswordHasher()
     assert (hasher.type.name, hasher.memory_cost >= 47104, hasher.time_cost >= 1) == ("ID", True, True)
 
 
-async def test_many_guesses_at_once_are_counted_each(household: Household) -> None:
-    await household.user_with_password("ann", "viewer")
-    signing_in = household.accounts.sign_in
-    guesses = [signing_in.with_password("ann", f"guess number {n}", HERE) for n in range(50)]
+async def test_concurrent_guesses_are_all_counted(harness: AccountsHarness) -> None:
+    await harness.user_with_password("ann", "viewer")
+    service = harness.accounts.sign_in
+    guesses = [service.with_password("ann", f"guess number {n}", CLIENT) for n in range(50)]
     found = await asyncio.gather(*guesses, return_exceptions=True)
     counts = [type(error).__name__ for error in found if isinstance(error, BaseException)]
     assert (counts.count("Unauthenticated"), counts.count("TooManyAttempts")) == (10, 40)
-    household.clock.go(seconds=61)
-    await signing_in.with_password("ann", PASSWORD, HERE)
-    await signing_in.with_password("ann", PASSWORD, SignInClient("10.0.0.2"))
+    harness.clock.advance(seconds=61)
+    await service.with_password("ann", PASSWORD, CLIENT)
+    await service.with_password("ann", PASSWORD, SignInClient("10.0.0.2"))
 
 
-def test_what_is_remembered_of_guessers_is_bounded_and_the_oldest_goes_first() -> None:
-    clock = SetClock()
+def test_the_number_of_remembered_sources_is_limited_and_the_oldest_is_dropped() -> None:
+    clock = FakeClock()
     attempts = SignInRateLimit(clock, limit=2, max_sources=100)
     for source in ("first", "first", *(f"other {n}" for n in range(98)), "last", "last"):
         attempts.count(source)
@@ -177,15 +177,15 @@ def test_what_is_remembered_of_guessers_is_bounded_and_the_oldest_goes_first() -
     attempts.check("first")
 
 
-async def test_changes_of_roles_at_once_leave_an_admin(household: Household) -> None:
-    """Whatever admins do to each other concurrently."""
-    names = [await household.user(f"boss-{n}", "admin") for n in range(5)]
-    bosses = [household.actor(name) for name in names]
+async def test_concurrent_role_changes_leave_an_admin(harness: AccountsHarness) -> None:
+    """Even if all admins remove the role from each other."""
+    names = [await harness.user(f"boss-{n}", "admin") for n in range(5)]
+    bosses = [harness.actor(name) for name in names]
     changes = [
-        household.accounts.users.update(other, UserUpdate(roles=("viewer",)), boss)
+        harness.accounts.users.update(other, UserUpdate(roles=("viewer",)), boss)
         for boss in bosses
         for other in (*names, "admin")
     ]
     found = await asyncio.gather(*changes, return_exceptions=True)
-    assert sum(1 for one in found if one is not None) == len(bosses)  # those about admin
-    assert household.actor("admin").is_admin
+    assert sum(1 for one in found if one is not None) == len(bosses)  # the changes of the user admin
+    assert harness.actor("admin").is_admin
