@@ -1,16 +1,16 @@
 # Four short functions around curl, for the first steps in a shell: `. examples/client.sh`
-# Where the server is, and its token, is read from the data folder: DATA_DIR (./cairn-data).
+# The address and the token of the server are read from the data folder: DATA_DIR (./cairn-data).
 
-pick() { # a part of the JSON that comes in, as Python would write it: pick "['items'][0]"
+pick() { # print a part of the JSON on stdin, as a Python expression: pick "['items'][0]"
   python3 -c "import json, sys; print(json.load(sys.stdin)$1)"
 }
 
-found="${DATA_DIR:-cairn-data}/server.json"
-if grep -qs address "$found"; then
-  server=$(pick "['address']" < "$found")
-  auth="Authorization: Bearer $(pick "['token']" < "$found")"
+server_file="${DATA_DIR:-cairn-data}/server.json"
+if grep -qs address "$server_file"; then
+  server=$(pick "['address']" < "$server_file")
+  auth="Authorization: Bearer $(pick "['token']" < "$server_file")"
 else
-  echo "No server runs on ${DATA_DIR:-cairn-data}: start it with make run." >&2
+  echo "No server is running on ${DATA_DIR:-cairn-data}. Start it with make run." >&2
 fi
 
 get() { # PATH
@@ -22,6 +22,6 @@ post() { # PATH [BODY or @FILE] [json or yaml]
     --data-binary "${2:-}" "$server/api/$1"
 }
 
-wait_for() { # PATH PART VALUE: until that part has this value
+wait_for() { # PATH PART VALUE: wait until the part has this value
   until [ "$(get "$1" | pick "$2")" = "$3" ]; do sleep 0.1; done
 }

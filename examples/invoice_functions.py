@@ -1,4 +1,4 @@
-"""Functions that the pipeline in invoices.yaml calls. The server has to know this module:
+"""Functions for the pipeline in invoices.yaml. Start the server with this module:
 
 PYTHONPATH=examples CAIRN_FUNCTIONS='["invoice_functions"]' make run
 """
@@ -15,7 +15,7 @@ from cairn import Ctx, function
 
 @function("invoices.check")
 def check(ctx: Ctx) -> dict[str, Any]:
-    """Adds the invoices up; those over the limit go to large.csv."""
+    """Add up the invoices and write those over the limit to large.csv."""
     text = ctx.references["hand_in"]["invoices"]
     rows = list(csv.DictReader(io.StringIO(text)))
     limit = Decimal(str(ctx.inputs["limit"]))
@@ -35,15 +35,15 @@ def check(ctx: Ctx) -> dict[str, Any]:
 
 @function("invoices.report")
 async def report(ctx: Ctx, currency: str = "EUR") -> None:
-    """Writes report.md. When a revision was asked for, it answers to what was said."""
+    """Write report.md. A revision mentions the feedback."""
     findings = ctx.inputs["findings"]
     lines = [
         "# Invoices",
-        f"{findings['count']} invoices, {findings['total']} {currency} in all.",
+        f"{findings['count']} invoices, {findings['total']} {currency} in total.",
         f"Over {ctx.inputs['limit']} {currency}: {', '.join(findings['large']) or 'none'}.",
     ]
     if ctx.feedback:
-        lines.append(f"Revised, as it was said: {ctx.feedback[-1]}")
+        lines.append(f"Revised after feedback: {ctx.feedback[-1]}")
     ctx.stage("report.md", "\n\n".join(lines) + "\n")
 
 

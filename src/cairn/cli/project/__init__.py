@@ -1,1 +1,1 @@
-"""The project that `cairn init` writes, file by file."""
+"""The files of the project that `cairn init` creates."""

@@ -1,1 +1,1 @@
-"""Scripts of the project that `cairn init` writes."""
+"""Scripts of the project that `cairn init` creates."""

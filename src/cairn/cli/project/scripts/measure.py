@@ -1,4 +1,4 @@
-"""Measures a text. What `main` returns is the artifact measures.json."""
+"""Measure a text. The return value of `main` becomes the artifact measures.json."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Writes the report: a file of any type is staged under its name."""
+"""Write the report. `ctx.stage` adds a file of any type to the artifacts."""
 
 from typing import Any
 
