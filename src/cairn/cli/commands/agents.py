@@ -62,7 +62,7 @@ async def show_agent(ctx: CliContext, name: AgentName) -> None:
 @agents_app.command("history")
 @online("optional")
 async def list_agent_revisions(ctx: CliContext, name: AgentName, limit: Limit = 50) -> None:
-    """List an agent's revisions, newest first, with author and time.
+    """List the revisions of an agent, newest first.
 
     Example: cairn agents history tester
     """

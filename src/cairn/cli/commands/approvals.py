@@ -219,7 +219,7 @@ async def corrections(
     operation: Annotated[str | None, typer.Option("--operation", help="Filter by operation type.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """List corrections that people made before approving, and how often they make them.
+    """List corrections that people made before approving. Includes how often they make them.
 
     Example: cairn approvals corrections --operation send_email
     """
@@ -254,7 +254,7 @@ async def decide(
     ] = "",
     answers: Annotated[str | None, typer.Option("--answers", help="Answers as a JSON object, or @file.")] = None,
 ) -> None:
-    """Make any available decision: accept, feedback, decline, restart, fail…
+    """Make any available decision. `cairn approvals show` lists the decisions.
 
     Example: cairn approvals decide "Release notes@v1/notes" approve
     """

@@ -55,7 +55,7 @@ async def show_artifact(
     name: ArtifactName,
     metadata: Annotated[bool, typer.Option("--metadata", help="Print metadata instead of the content.")] = False,
 ) -> None:
-    """Print the content of an artifact, or its metadata with --metadata or --json.
+    """Print the content of an artifact. Use --metadata or --json for its metadata.
 
     Example: cairn artifacts show "Text report@v1/report"
     """

@@ -30,7 +30,7 @@ async def conversation(
         str | None, typer.Option("--attempt", help="Filter by attempt, such as a1.r0.v0, or `current`.")
     ] = None,
 ) -> None:
-    """Show the messages between an execution and its models, oldest first.
+    """Show the conversation of an execution with its models.
 
     Example: cairn conversation "Text report@v1/write_report" -f
     """
@@ -120,7 +120,7 @@ class ConversationPrinter:
 
 @online()
 async def context(ctx: CliContext, name: ExecutionName) -> None:
-    """Show the context that an execution received, or would receive if it started now.
+    """Show the context of an execution. Before its start, shows the context that it would receive now.
 
     Example: cairn context "Release notes@v2/notes"
     """

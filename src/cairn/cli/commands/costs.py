@@ -34,7 +34,7 @@ async def costs(
     until: Annotated[str | None, typer.Option("--until", help="Last day. Not available for a run.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """Show the tokens and cost of model calls, and the remaining budget.
+    """Show tokens and cost of model calls. Includes the remaining budget.
 
     Example: cairn costs --pipeline "Text report" --by run
     """
@@ -64,7 +64,7 @@ async def budget(
     reset: Annotated[bool, typer.Option("--reset", help="Use the limits of the definition again.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run afterwards.")] = False,
 ) -> None:
-    """Show the model budget of a run, or set limits that replace those of the definition.
+    """Show or set the model budget of a run. New limits replace those of the definition.
 
     Example: cairn budget "Text report@v1" --max-cost-usd 5 --resume
     """

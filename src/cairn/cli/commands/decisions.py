@@ -173,7 +173,7 @@ async def revise(ctx: CliContext, name: ApprovalName, feedback: Feedback = "") -
 async def reject(
     ctx: CliContext, name: ApprovalName, reason: Annotated[str, typer.Option("--reason", "-m", help="Reason.")] = ""
 ) -> None:
-    """Reject a result, so that the execution and its run fail, or reject a start.
+    """Reject a result or a start. After a rejected result, the execution and its run fail.
 
     Example: cairn reject "Release notes@v1/notes" --reason "Not wanted any more."
     """

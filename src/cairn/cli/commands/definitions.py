@@ -135,7 +135,7 @@ async def diff(
         int | None, typer.Option("--to", min=1, help="Second revision. Default: the newest.")
     ] = None,
 ) -> None:
-    """Show what applying a file would change, or the difference between two revisions.
+    """Compare a file with its pipeline, or two revisions of a pipeline.
 
     Example: cairn diff pipeline.yaml
     """

@@ -108,7 +108,7 @@ async def definition(
         int | None, typer.Option("--revision", min=1, help="Print this revision, in full and as JSON.")
     ] = None,
 ) -> None:
-    """Print a definition as YAML, ready to commit and apply, or as JSON with --json.
+    """Print a definition as YAML. Use --json for JSON.
 
     Example: cairn pipelines definition "Text report" > pipeline.yaml
     """
@@ -122,7 +122,7 @@ async def definition(
 @pipelines_app.command("history")
 @online()
 async def history(ctx: CliContext, name: PipelineName, limit: Limit = 50) -> None:
-    """List the revisions of a definition, newest first, with author and comment.
+    """List the revisions of a definition, newest first.
 
     Example: cairn pipelines history "Text report"
     """
@@ -148,7 +148,7 @@ async def revert(
     revision: Annotated[int, typer.Argument(metavar="REVISION", min=1, help="Revision to restore.")],
     force: Force = False,
 ) -> None:
-    """Restore an earlier revision of a definition as the newest one.
+    """Restore an earlier revision of a definition.
 
     Example: cairn pipelines revert "Text report" 1
     """

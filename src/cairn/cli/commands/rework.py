@@ -33,7 +33,7 @@ async def rework(
         bool, typer.Option("--dry-run", help="Only preview what would be replaced and become stale.")
     ] = False,
 ) -> None:
-    """Send back the work of an earlier checkpoint, with a prompt and a reason.
+    """Send work back to an earlier checkpoint. Give instructions, a reason or both.
 
     EXECUTION is the execution that you reviewed. If it awaits approval, it waits for the rework and continues with the
     new result.
@@ -81,7 +81,7 @@ async def rerun(ctx: CliContext, name: ExecutionName, reason: Reason = "") -> No
 
 @online()
 async def lineage(ctx: CliContext, run: RunName) -> None:
-    """Show which executions read which artifacts, which are stale, and all rework.
+    """Show which executions read which artifacts. Includes stale executions and all rework.
 
     Example: cairn lineage "Build and check@v1"
     """

@@ -112,7 +112,7 @@ def _show_preview(ctx: CliContext, preview: JsonObject) -> None:
 
 @online("work")
 async def undo(ctx: CliContext, name: RollbackName) -> None:
-    """Undo a rollback, unless newer work has replaced what it removed.
+    """Undo a rollback. Fails if newer work has replaced what it removed.
 
     Example: cairn undo 1f0c93d2
     """

@@ -22,7 +22,7 @@ OUTCOME_STYLES = {"asks": "yellow", "approves": "green"}
 @rules_app.command("explain")
 @online()
 async def explain(ctx: CliContext, name: ApprovalName) -> None:
-    """Explain why an approval was required or given automatically, rule by rule.
+    """Explain an approval rule by rule. Shows why it was required or given automatically.
 
     Example: cairn rules explain "Refunds@v1/pay"
     """
@@ -54,7 +54,7 @@ async def backtest(
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Maximum number of decisions.")] = None,
 ) -> None:
-    """Replay rules over past decisions and compare them with what people decided.
+    """Replay rules over past decisions. Compares the results with what people decided.
 
     Example: cairn rules backtest rules.yaml
     """

@@ -164,7 +164,7 @@ async def remove_rules(
 @rules_app.command("versions")
 @online()
 async def list_versions(ctx: CliContext, pipeline: PipelineOption = None, limit: Limit = 50) -> None:
-    """List all versions of the rules, with author, time and reason.
+    """List all versions of the rules, newest first.
 
     Example: cairn rules versions
     """

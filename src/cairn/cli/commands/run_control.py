@@ -47,7 +47,7 @@ async def pause(ctx: CliContext, run: RunName) -> None:
 
 @online("work")
 async def resume(ctx: CliContext, run: RunName) -> None:
-    """Resume a paused run, or cancel a pause that is still pending.
+    """Resume a paused run, or cancel a pending pause.
 
     Example: cairn resume "Text report@v1"
     """
@@ -77,9 +77,10 @@ async def retry(
     name: RunOrExecution,
     whole_run: Annotated[bool, typer.Option("--whole-run", help="Retry the whole run as the next version.")] = False,
 ) -> None:
-    """Retry a failed execution, or a whole run as the next version with the same input.
+    """Retry a failed execution or a whole run.
 
-    For a run, retries its failed execution. If there is none, or with --whole-run, retries the whole run.
+    For a run, retries its failed execution. If there is none, or with --whole-run, starts the next version of the run
+    with the same input.
 
     Example: cairn retry "Text report@v1/write_report"
     """

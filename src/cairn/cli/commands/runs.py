@@ -40,7 +40,7 @@ async def run(
     no_start: Annotated[bool, typer.Option("--no-start", help="Create the run without starting it.")] = False,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Start the run without following it.")] = False,
 ) -> None:
-    """Start a run and follow it until it ends or waits for a person.
+    """Start a run and follow it. Stops when the run ends or waits for a person.
 
     If no server is running, this command does the work itself. Exits with 0 if the run has completed, 1 if it has
     failed or was cancelled, and 6 if it is waiting.
@@ -115,7 +115,7 @@ async def show(
     name: Annotated[str, typer.Argument(metavar="RUN|RUN/KEY", help="A run or one of its executions.")],
     print_input: Annotated[bool, typer.Option("--input", help="Print the run's input as JSON.")] = False,
 ) -> None:
-    """Show a run with its checkpoints, or an execution with its artifacts, errors and available commands.
+    """Show a run or an execution. Lists its checkpoints or artifacts, errors and available commands.
 
     Example: cairn show "Text report@v1"
     """
@@ -164,7 +164,7 @@ async def watch(
         bool, typer.Option("--until-done", help="Keep following while the run waits for people.")
     ] = False,
 ) -> None:
-    """Follow a run until it ends or waits for a person.
+    """Follow a run. Stops when the run ends or waits for a person.
 
     With --json, prints each event and log line as one line of JSON. Has the exit codes of `cairn run`.
 

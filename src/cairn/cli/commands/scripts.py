@@ -20,7 +20,7 @@ ScriptPath = Annotated[str, typer.Argument(metavar="PATH", help="Path in the scr
 @scripts_app.command("list")
 @online()
 async def list_scripts(ctx: CliContext, name: PipelineName) -> None:
-    """List the script files of a pipeline and the checkpoints that use them.
+    """List the script files of a pipeline. Includes the checkpoints that use them.
 
     Example: cairn scripts list "Sales report"
     """

@@ -74,7 +74,7 @@ async def remove_secret(ctx: CliContext, name: SecretName) -> None:
 @secrets_app.command("rotate")
 @online("write")
 async def rotate_secrets(ctx: CliContext) -> None:
-    """Re-encrypt all secrets with a new key, or with the newest key in CAIRN_SECRET_KEY.
+    """Re-encrypt all secrets with a new key. If CAIRN_SECRET_KEY is set, uses its newest key.
 
     Example: cairn secrets rotate
     """

@@ -93,7 +93,7 @@ async def add_user(
     display_name: DisplayName = None,
     groups: InGroups = None,
 ) -> None:
-    """Create a user without a password, for programs or sign-in with an identity provider.
+    """Create a user without a password. Use it for programs or sign-in with an identity provider.
 
     Example: cairn users add importer --role editor
     """
