@@ -1,4 +1,4 @@
-"""Short texts to services that apprise knows: sent to where they may go, and nothing is read of the machine."""
+"""Messages through apprise: sent to allowed addresses only, without access to local files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def gotify(server: WebServer) -> str:
     return f"gotify://127.0.0.1:{server.port}/AbCdEfGhIjKlMnO"
 
 
-async def test_a_text_is_sent_and_its_address_is_not_logged(
+async def test_a_message_is_sent_and_its_address_is_not_logged(
     server: WebServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.on("/message", answer(200, b"{}"))
@@ -35,13 +35,13 @@ async def test_a_text_is_sent_and_its_address_is_not_logged(
     assert (asked.method, b"Title" in asked.body, b"Text" in asked.body) == ("POST", True, True)
 
 
-async def test_what_is_not_taken_is_told(server: WebServer) -> None:
+async def test_a_rejected_message_is_reported(server: WebServer) -> None:
     server.on("/message", answer(500))
     with pytest.raises(NotSent, match="Gotify"):
         await AppriseMessenger(OutboundGuard(AllowedHosts.of(["127.0.0.1"]))).send(gotify(server), "Title", "Text")
 
 
-async def test_what_is_inside_the_network_is_refused(server: WebServer) -> None:
+async def test_private_addresses_are_rejected(server: WebServer) -> None:
     with pytest.raises(NotSent, match=r"127\.0\.0\.1.*CAIRN_OUTBOUND_ALLOWED"):
         await AppriseMessenger(OutboundGuard(AllowedHosts())).send(gotify(server), "Title", "Text")
     assert server.asked == []
@@ -58,8 +58,8 @@ async def test_a_redirect_is_not_followed(server: WebServer) -> None:
 @pytest.mark.parametrize(
     "address", ["", "nonsense", "file:///etc/passwd", "json://localhost/", "syslog://", "macosx://"]
 )
-async def test_what_is_no_service_is_refused(address: str) -> None:
+async def test_unknown_services_are_rejected(address: str) -> None:
     messenger = AppriseMessenger(OutboundGuard(AllowedHosts()))
-    with pytest.raises(NotSent) as fault:
+    with pytest.raises(NotSent) as error:
         messenger.check(address)
-    assert fault.value.is_permanent
+    assert error.value.is_permanent

@@ -1,4 +1,4 @@
-"""One process for a data folder, one server for a database; who comes second is told why."""
+"""One process per data folder and one server per database. A second one gets an explanation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from cairn.store import Database
 from tests.mentions import mentions
 
 
-def test_a_folder_is_held_by_one_and_the_other_is_told_which(tmp_path: Path) -> None:
+def test_a_locked_folder_names_the_process_that_uses_it(tmp_path: Path) -> None:
     first, second = FolderLock(tmp_path / "data"), FolderLock(tmp_path / "data")
     first.acquire()
-    with pytest.raises(FolderInUse) as held:
+    with pytest.raises(FolderInUse) as error:
         second.acquire()
-    assert str(held.value) == mentions(tmp_path / "data", os.getpid(), "--data-dir")
+    assert str(error.value) == mentions(tmp_path / "data", os.getpid(), "--data-dir")
     first.release()
     second.acquire()
     assert json.loads((tmp_path / "data/cairn.lock").read_text())["pid"] == os.getpid()
@@ -31,7 +31,7 @@ def test_a_folder_is_held_by_one_and_the_other_is_told_which(tmp_path: Path) -> 
     second.release()
 
 
-def test_a_process_that_dies_lets_go_of_it(tmp_path: Path) -> None:
+def test_the_lock_ends_with_its_process(tmp_path: Path) -> None:
     code = (
         "import os, pathlib; from cairn.adapters.folder_lock import FolderLock; "
         f"FolderLock(pathlib.Path({str(tmp_path)!r})).acquire(); os._exit(9)"
@@ -42,19 +42,19 @@ def test_a_process_that_dies_lets_go_of_it(tmp_path: Path) -> None:
     lock.release()
 
 
-def test_a_holder_that_cannot_be_read_is_told_without_its_name(tmp_path: Path) -> None:
+def test_an_unreadable_lock_file_is_reported_without_a_process_id(tmp_path: Path) -> None:
     lock = FolderLock(tmp_path)
     lock.acquire()
     (tmp_path / "cairn.lock").write_text("not JSON")
-    with pytest.raises(FolderInUse) as held:
+    with pytest.raises(FolderInUse) as error:
         FolderLock(tmp_path).acquire()
-    assert str(held.value) == mentions(tmp_path, "--data-dir")
-    assert str(os.getpid()) not in str(held.value)
+    assert str(error.value) == mentions(tmp_path, "--data-dir")
+    assert str(os.getpid()) not in str(error.value)
     lock.release()
 
 
 @pytest.mark.parametrize("database_kind", [pytest.param("postgresql", marks=pytest.mark.postgres)], indirect=True)
-def test_a_shared_database_is_served_by_one(database: Database) -> None:
+def test_a_shared_database_allows_one_server(database: Database) -> None:
     first, second = DatabaseLock(database.system_engine), DatabaseLock(database.system_engine)
     first.acquire()
     with pytest.raises(DatabaseInUse):
@@ -65,5 +65,5 @@ def test_a_shared_database_is_served_by_one(database: Database) -> None:
     second.release()
 
 
-def test_the_clock_knows_its_zone() -> None:
+def test_the_clock_is_timezone_aware() -> None:
     assert SystemClock().now().utcoffset() is not None

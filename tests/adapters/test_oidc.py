@@ -1,4 +1,4 @@
-"""An identity provider that sends forged tokens or does not answer signs nobody in."""
+"""Forged tokens and invalid responses of an identity provider are rejected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cairn.ports.identity import Identity, IdentityProviderError, NotIdentified,
 from tests.api.identity_providers import Liar, free_port, lying_provider
 from tests.mentions import mentions
 
-TRIP = SignInRequest("http://127.0.0.1:8700/sign-in/liar", "state", "nonce", "verifier-" * 6)
+SIGN_IN = SignInRequest("http://127.0.0.1:8700/sign-in/liar", "state", "nonce", "verifier-" * 6)
 
 
 @pytest.fixture(scope="module")
@@ -28,30 +28,30 @@ def liar(server: Liar) -> Liar:
     return server
 
 
-async def go(liar: Liar, secret: str | None = "s3cret", **registration: Any) -> Identity:
-    """There and back, as a browser does it."""
+async def sign_in(liar: Liar, secret: str | None = "s3cret", **registration: Any) -> Identity:
+    """Sign in the way a browser does."""
     provider = OidcProvider(Registration(liar.address, "cairn", **registration), lambda: secret)
-    asked = parse_qs(urlsplit(await provider.address(TRIP)).query)
-    liar.challenge, liar.nonce = asked["code_challenge"][0], asked["nonce"][0]
-    return await provider.identify(TRIP, "the code")
+    query = parse_qs(urlsplit(await provider.address(SIGN_IN)).query)
+    liar.challenge, liar.nonce = query["code_challenge"][0], query["nonce"][0]
+    return await provider.identify(SIGN_IN, "the code")
 
 
-async def test_one_that_tells_the_truth_is_believed(liar: Liar) -> None:
+async def test_a_valid_token_identifies_the_user(liar: Liar) -> None:
     liar.claims = {"preferred_username": "digger", "name": "A digger", "groups": ["pit"]}
-    assert await go(liar) == Identity("s-1", "liar@example.com", "digger", "A digger", ("pit",))
+    assert await sign_in(liar) == Identity("s-1", "liar@example.com", "digger", "A digger", ("pit",))
     assert liar.seen["authorization"].startswith("Basic ")
-    assert (liar.seen["grant_type"], liar.seen["redirect_uri"]) == ("authorization_code", TRIP.redirect_uri)
+    assert (liar.seen["grant_type"], liar.seen["redirect_uri"]) == ("authorization_code", SIGN_IN.redirect_uri)
 
 
 @pytest.mark.parametrize(
     ("methods", "secret", "sent"),
     [(["client_secret_post"], "s3cret", "s3cret"), (["client_secret_basic"], None, None), (["none"], None, None)],
 )
-async def test_how_the_client_proves_itself(
+async def test_the_client_authenticates_with_a_supported_method(
     liar: Liar, methods: list[str], secret: str | None, sent: str | None
 ) -> None:
     liar.metadata = {"token_endpoint_auth_methods_supported": methods}
-    await go(liar, secret)
+    await sign_in(liar, secret)
     assert (liar.seen["authorization"], liar.seen["client_id"], liar.seen.get("client_secret")) == (None, "cairn", sent)
 
 
@@ -78,23 +78,21 @@ async def test_how_the_client_proves_itself(
     ],
     ids=str,
 )
-async def test_a_token_that_is_not_for_us_or_not_for_this_sign_in_is_refused(
-    liar: Liar, claims: dict[str, Any]
-) -> None:
+async def test_a_token_for_another_client_or_sign_in_is_rejected(liar: Liar, claims: dict[str, Any]) -> None:
     liar.claims = claims
     with pytest.raises(NotIdentified):
-        await go(liar)
+        await sign_in(liar)
 
 
 async def reason(liar: Liar) -> str:
-    """Why nobody is signed in."""
-    with pytest.raises(NotIdentified) as refused:
-        await go(liar)
-    return str(refused.value)
+    """Why the sign-in is rejected."""
+    with pytest.raises(NotIdentified) as error:
+        await sign_in(liar)
+    return str(error.value)
 
 
-async def test_a_token_without_the_providers_signature_is_refused(liar: Liar) -> None:
-    """Without a signature, with another algorithm, or signed by somebody else."""
+async def test_a_token_without_the_providers_signature_is_rejected(liar: Liar) -> None:
+    """Unsigned, with another algorithm, or signed with another key."""
     reasons: list[str] = []
     for algorithm in ("none", "HS256"):
         liar.algorithm = algorithm
@@ -109,21 +107,21 @@ async def test_a_token_without_the_providers_signature_is_refused(liar: Liar) ->
     assert await reason(liar) not in reasons
 
 
-async def test_a_code_that_was_begun_elsewhere_is_refused(liar: Liar) -> None:
-    """PKCE: whoever has the code alone has nothing."""
+async def test_a_code_of_another_sign_in_is_rejected(liar: Liar) -> None:
+    """PKCE makes a stolen code useless."""
     provider = OidcProvider(Registration(liar.address, "cairn"), lambda: None)
-    asked = parse_qs(urlsplit(await provider.address(TRIP)).query)
-    liar.challenge, liar.nonce = asked["code_challenge"][0], "nonce"
+    query = parse_qs(urlsplit(await provider.address(SIGN_IN)).query)
+    liar.challenge, liar.nonce = query["code_challenge"][0], "nonce"
     with pytest.raises(NotIdentified):
-        await provider.identify(SignInRequest(TRIP.redirect_uri, "state", "nonce", "another verifier"), "the code")
+        await provider.identify(SignInRequest(SIGN_IN.redirect_uri, "state", "nonce", "another verifier"), "the code")
 
 
-async def test_userinfo_of_somebody_else_is_refused(liar: Liar) -> None:
+async def test_userinfo_of_another_user_is_rejected(liar: Liar) -> None:
     liar.told = {"sub": "s-2"}
     with pytest.raises(NotIdentified):
-        await go(liar)
+        await sign_in(liar)
     liar.told = {"sub": "s-1"}
-    await go(liar)
+    await sign_in(liar)
 
 
 @pytest.mark.parametrize(
@@ -136,19 +134,19 @@ async def test_userinfo_of_somebody_else_is_refused(liar: Liar) -> None:
         ({"email": ["a@example.com"], "email_verified": True}, False, ""),
     ],
 )
-async def test_an_address_counts_only_if_the_provider_vouches(
+async def test_an_email_address_must_be_verified_unless_unverified_ones_are_trusted(
     liar: Liar, claims: dict[str, Any], trusts: bool, email: str
 ) -> None:
     liar.claims = claims
-    assert (await go(liar, trust_unverified_email=trusts)).email == email
+    assert (await sign_in(liar, trust_unverified_email=trusts)).email == email
 
 
-async def test_odd_claims_are_taken_as_one_line_or_nothing(liar: Liar) -> None:
+async def test_malformed_claims_are_cleaned_or_ignored(liar: Liar) -> None:
     liar.claims = {"preferred_username": "a\r\nBcc: b", "name": {"html": "<b>"}, "groups": ["x\ny", 5, None]}
-    found = await go(liar)
+    found = await sign_in(liar)
     assert (found.name, found.display_name, found.groups) == ("aBcc: b", "", ("xy", "5", ""))
     liar.claims = {"groups": "only"}
-    assert (await go(liar)).groups == ("only",)
+    assert (await sign_in(liar)).groups == ("only",)
 
 
 @pytest.mark.parametrize(
@@ -161,20 +159,20 @@ async def test_odd_claims_are_taken_as_one_line_or_nothing(liar: Liar) -> None:
     ],
     ids=str,
 )
-async def test_a_provider_that_describes_itself_oddly_is_not_used(liar: Liar, metadata: dict[str, Any]) -> None:
+async def test_invalid_provider_metadata_is_rejected(liar: Liar, metadata: dict[str, Any]) -> None:
     liar.metadata = metadata
     with pytest.raises(IdentityProviderError):
-        await go(liar)
+        await sign_in(liar)
 
 
-async def test_a_provider_that_does_not_answer_is_told(liar: Liar) -> None:
+async def test_an_unavailable_provider_is_reported(liar: Liar) -> None:
     liar.status = 500
     with pytest.raises(IdentityProviderError, match=r"\b500\b"):
-        await go(liar)
+        await sign_in(liar)
     liar.forget()
     liar.metadata = {"jwks_uri": f"{liar.address}/odd"}
     with pytest.raises(IdentityProviderError):
-        await go(liar)
-    nobody = OidcProvider(Registration(f"http://127.0.0.1:{free_port()}", "cairn"), lambda: None)
+        await sign_in(liar)
+    unreachable = OidcProvider(Registration(f"http://127.0.0.1:{free_port()}", "cairn"), lambda: None)
     with pytest.raises(IdentityProviderError):
-        await nobody.address(TRIP)
+        await unreachable.address(SIGN_IN)

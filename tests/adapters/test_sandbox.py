@@ -31,26 +31,26 @@ def sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Sandbox:
 
 
 def job(folder: Path, name: str) -> ProcessSpec:
-    for room in ("workspace", "scripts"):
-        (folder / name / room).mkdir(parents=True, exist_ok=True)
+    for subfolder in ("workspace", "scripts"):
+        (folder / name / subfolder).mkdir(parents=True, exist_ok=True)
     return ProcessSpec(
         name, sys.executable, CHILD, folder / name / "workspace", folder / name / "scripts", ProcessLimits()
     )
 
 
 @pytest.mark.asyncio
-async def test_a_process_waits_on_its_line_until_it_is_killed(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_a_process_waits_for_input_until_it_is_killed(sandbox: Sandbox, tmp_path: Path) -> None:
     process = await sandbox.start(job(tmp_path, "one"))
     until(lambda: len(alive(":one\0")) >= 2)
     await process.kill()
     assert alive(":one\0") == []
     assert await process.wait() != 0
-    await process.kill()  # once more does no harm
+    await process.kill()  # killing again has no effect
     process.close()
 
 
 @pytest.mark.asyncio
-async def test_a_process_whose_line_is_closed_ends_by_itself(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_a_process_ends_when_its_connection_closes(sandbox: Sandbox, tmp_path: Path) -> None:
     process = await sandbox.start(job(tmp_path, "closed"))
     process.close()
     await process.wait()
@@ -58,7 +58,7 @@ async def test_a_process_whose_line_is_closed_ends_by_itself(sandbox: Sandbox, t
 
 
 @pytest.mark.asyncio
-async def test_many_start_and_end_at_the_same_time(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_many_processes_start_and_end_at_the_same_time(sandbox: Sandbox, tmp_path: Path) -> None:
     processes = await asyncio.gather(*(sandbox.start(job(tmp_path, f"many-{n}")) for n in range(12)))
     await asyncio.gather(*(process.kill() for process in processes))
     assert alive(":many-") == []
@@ -67,12 +67,12 @@ async def test_many_start_and_end_at_the_same_time(sandbox: Sandbox, tmp_path: P
 
 
 @pytest.mark.asyncio
-async def test_no_file_of_this_process_is_handed_on(sandbox: Sandbox, tmp_path: Path) -> None:
-    with (tmp_path / "secret").open("w") as held:
-        os.set_inheritable(held.fileno(), True)
+async def test_a_process_inherits_no_open_files(sandbox: Sandbox, tmp_path: Path) -> None:
+    with (tmp_path / "secret").open("w") as file:
+        os.set_inheritable(file.fileno(), True)
         process = await sandbox.start(job(tmp_path, "files"))
         try:
-            assert str(tmp_path / "secret") not in _opened(":files\0")
+            assert str(tmp_path / "secret") not in _open_files(":files\0")
         finally:
             await process.kill()
             process.close()
@@ -87,7 +87,7 @@ from tests.runners.script_samples import make_sandbox
 
 async def main():
     folder = Path({folder!r})
-    held = [await make_sandbox({level!r}, folder).start(job(folder, f"left-{{n}}")) for n in range(3)]
+    processes = [await make_sandbox({level!r}, folder).start(job(folder, f"left-{{n}}")) for n in range(3)]
     print("ready", flush=True)
     await asyncio.sleep(600)
 
@@ -96,7 +96,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_nothing_outlives_a_server_that_is_killed(level: str, tmp_path: Path) -> None:
+def test_no_process_outlives_a_killed_server(level: str, tmp_path: Path) -> None:
     source = SERVER.format(root=str(ROOT), folder=str(tmp_path), level=level)
     with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -105,35 +105,35 @@ def test_nothing_outlives_a_server_that_is_killed(level: str, tmp_path: Path) ->
         until(lambda: len(alive("", pid)) >= 6)
         server.send_signal(signal.SIGKILL)
     until(lambda: not [line for line in alive("", pid) if not line.startswith("bwrap")])
-    # Killed in the very moment in which bubblewrap starts, its own process may stay; the next server ends it.
+    # A server killed while bubblewrap starts can leave the process of bubblewrap behind; the next server kills it.
     make_sandbox(level, tmp_path).kill_orphans()
     assert alive("", pid) == []
 
 
-def test_what_got_away_is_found_by_its_mark_once_its_server_is_gone(tmp_path: Path) -> None:
-    """As when even the one who watches was killed."""
+def test_orphaned_processes_are_found_by_their_mark(tmp_path: Path) -> None:
+    """Even if their watcher was killed as well."""
     dead = subprocess.Popen(["true"])
     dead.wait()
-    own = leftover_processes.mark(tmp_path, "got-away").split(":")
-    gone = ":".join((own[0], str(dead.pid), own[2], "got-away"))
-    elsewhere = leftover_processes.mark(tmp_path / "other", "got-away")
-    started = [
+    alive_mark = leftover_processes.mark(tmp_path, "orphan").split(":")
+    orphaned_mark = ":".join((alive_mark[0], str(dead.pid), alive_mark[2], "orphan"))
+    other_mark = leftover_processes.mark(tmp_path / "other", "orphan")
+    processes = [
         subprocess.Popen(["sleep", "600"], env={leftover_processes.MARK: mark}, start_new_session=True)
-        for mark in (gone, ":".join(own), elsewhere)
+        for mark in (orphaned_mark, ":".join(alive_mark), other_mark)
     ]
     try:
         assert PlainSandbox(tmp_path).kill_orphans() == 1
-        assert [process.poll() for process in started] == [started[0].poll(), None, None]
-        assert started[0].wait() == -signal.SIGKILL
+        assert [process.poll() for process in processes] == [processes[0].poll(), None, None]
+        assert processes[0].wait() == -signal.SIGKILL
     finally:
-        for process in started:
+        for process in processes:
             process.kill()
             process.wait()
 
 
-# ---- which one ------------------------------------------------------------------------------------------
-def test_the_best_that_the_machine_has_is_taken(tmp_path: Path) -> None:
-    """In CI, and wherever these tests run, that is bubblewrap."""
+# ---- selection -----------------------------------------------------------------------------------------
+def test_the_strongest_sandbox_is_selected(tmp_path: Path) -> None:
+    """Bubblewrap works on all machines that run these tests."""
     assert BestSandbox(tmp_path).probe() == BubblewrapSandbox(tmp_path).probe()
     assert BestSandbox(tmp_path).probe().level is SandboxLevel.BUBBLEWRAP
 
@@ -143,28 +143,26 @@ def test_the_best_that_the_machine_has_is_taken(tmp_path: Path) -> None:
     ("program", "is_missing"),
     [("no-such-program", True), ("false", False)],
 )
-async def test_without_bubblewrap_level_and_reason_are_given(tmp_path: Path, program: str, is_missing: bool) -> None:
-    reached = BubblewrapSandbox(tmp_path, program).probe()
-    assert (reached.level, reached.reason) == (SandboxLevel.PROCESS, mentions("bubblewrap"))
-    assert ("apt-get install bubblewrap" in reached.reason) is is_missing
+async def test_the_probe_explains_why_bubblewrap_is_unavailable(tmp_path: Path, program: str, is_missing: bool) -> None:
+    status = BubblewrapSandbox(tmp_path, program).probe()
+    assert (status.level, status.reason) == (SandboxLevel.PROCESS, mentions("bubblewrap"))
+    assert ("apt-get install bubblewrap" in status.reason) is is_missing
     with pytest.raises(OSError, match="bubblewrap"):
         await BubblewrapSandbox(tmp_path, program).start(job(tmp_path, "none"))
 
 
 @pytest.mark.asyncio
-async def test_a_machine_without_bubblewrap_falls_back_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_fallback_without_bubblewrap_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     best = BestSandbox(tmp_path)
     assert (best.probe().level, best.probe().reason) == (SandboxLevel.PROCESS, mentions("apt-get install bubblewrap"))
-    process = await best.start(job(tmp_path, "fallen"))
+    process = await best.start(job(tmp_path, "fallback"))
     await process.kill()
     process.close()
-    assert alive(":fallen\0") == []
+    assert alive(":fallback\0") == []
 
 
-def test_each_piece_of_work_has_a_user_of_its_own(tmp_path: Path) -> None:
+def test_each_execution_has_its_own_user(tmp_path: Path) -> None:
     users = {script_user(tmp_path, f"execution-{n}") for n in range(1000)}
     assert len(users) == 1000
     assert min(users) >= 1_000_000_000
@@ -172,12 +170,12 @@ def test_each_piece_of_work_has_a_user_of_its_own(tmp_path: Path) -> None:
     assert script_user(tmp_path, "a") == script_user(tmp_path, "a") != script_user(tmp_path / "other", "a")
 
 
-def _opened(marks: str) -> set[str]:
-    """What the children with this mark hold open."""
+def _open_files(marks: str) -> set[str]:
+    """Files that child processes with this mark have open."""
     inside = until(lambda: [pid for pid in _pids(marks) if _is_child(pid)])
     found: set[str] = set()
     for fd in [fd for pid in inside for fd in Path(f"/proc/{pid}/fd").iterdir()]:
-        with contextlib.suppress(FileNotFoundError):  # closed since
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
             found.add(str(fd.readlink()))
     return found
 

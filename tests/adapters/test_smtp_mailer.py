@@ -1,4 +1,4 @@
-"""What the port for mail has to do, against a real SMTP server."""
+"""The contract of the mailer, tested against a real SMTP server."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ MAIL = Mail(
 )
 
 
-class Noon:
+class FixedClock:
     def now(self) -> datetime:
         return NOW
 
 
 def mailer(server: MailServer, **options: Any) -> SmtpMailer:
-    given: dict[str, Any] = {"tls": "none", "sender": "cairn@example.com", **options}
-    return SmtpMailer(SmtpServer("127.0.0.1", port=server.port, **given), Noon())
+    settings: dict[str, Any] = {"tls": "none", "sender": "cairn@example.com", **options}
+    return SmtpMailer(SmtpServer("127.0.0.1", port=server.port, **settings), FixedClock())
 
 
 @pytest.fixture
@@ -46,20 +46,20 @@ async def server() -> AsyncGenerator[MailServer]:
         yield running
 
 
-def parsed(server: MailServer) -> EmailMessage:
+def received_message(server: MailServer) -> EmailMessage:
     (envelope,) = server.mails
     assert isinstance(envelope.content, bytes)
     return email.message_from_bytes(envelope.content, policy=default)
 
 
-async def test_a_mail_arrives_whole_at_all_who_are_named(server: MailServer) -> None:
+async def test_an_email_arrives_complete_at_all_recipients(server: MailServer) -> None:
     assert await mailer(server).send(MAIL, message_id="delivery-1") == "250 taken"
     (envelope,) = server.mails
     assert (envelope.mail_from, envelope.rcpt_tos) == (
         "cairn@example.com",
         ["one@example.com", "two@example.com", "three@example.com"],
     )
-    message = parsed(server)
+    message = received_message(server)
     assert {name: str(message[name]) for name in message if not name.startswith(("Content-", "MIME"))} == {
         "From": "cairn@example.com",
         "To": "one@example.com, two@example.com",
@@ -79,34 +79,34 @@ async def test_a_mail_arrives_whole_at_all_who_are_named(server: MailServer) -> 
     ]
 
 
-async def test_where_no_server_is_set_up_it_is_told() -> None:
-    with pytest.raises(NotSent, match="CAIRN_SMTP_HOST") as fault:
-        await SmtpMailer(SmtpServer(None), Noon()).send(MAIL, message_id="m")
-    assert fault.value.is_permanent
+async def test_a_missing_configuration_is_reported() -> None:
+    with pytest.raises(NotSent, match="CAIRN_SMTP_HOST") as error:
+        await SmtpMailer(SmtpServer(None), FixedClock()).send(MAIL, message_id="m")
+    assert error.value.is_permanent
 
 
-async def test_one_refused_recipient_and_nobody_gets_it(server: MailServer) -> None:
+async def test_one_rejected_recipient_rejects_the_email(server: MailServer) -> None:
     server.refused = {"two@example.com": "550 No such user"}
-    with pytest.raises(NotSent, match="550 No such user") as fault:
+    with pytest.raises(NotSent, match="550 No such user") as error:
         await mailer(server).send(MAIL, message_id="m")
-    assert fault.value.is_permanent
+    assert error.value.is_permanent
     assert server.mails == []
 
 
-async def test_a_server_that_has_no_time_is_asked_again(server: MailServer) -> None:
+async def test_a_temporary_rejection_can_be_retried(server: MailServer) -> None:
     server.refused = {"two@example.com": "451 Later"}
-    with pytest.raises(NotSent, match="451 Later") as fault:
+    with pytest.raises(NotSent, match="451 Later") as error:
         await mailer(server).send(MAIL, message_id="m")
-    assert not fault.value.is_permanent
+    assert not error.value.is_permanent
 
 
-async def test_a_mail_that_the_server_does_not_take_is_not_sent(server: MailServer) -> None:
+async def test_a_rejected_email_is_reported_as_not_sent(server: MailServer) -> None:
     server.data = "554 Spam"
     with pytest.raises(NotSent, match="554 Spam"):
         await mailer(server).send(MAIL, message_id="m")
 
 
-async def test_a_server_that_breaks_off_or_hangs_at_the_end_may_have_taken_it(server: MailServer) -> None:
+async def test_without_a_confirmation_the_outcome_is_unknown(server: MailServer) -> None:
     server.data = "close"
     with pytest.raises(DeliveryUnknown):
         await mailer(server).send(MAIL, message_id="m")
@@ -115,13 +115,13 @@ async def test_a_server_that_breaks_off_or_hangs_at_the_end_may_have_taken_it(se
         await mailer(server, timeout=1.0).send(MAIL, message_id="m")
 
 
-async def test_a_server_that_is_not_there_or_says_nothing_has_not_taken_it() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-        with pytest.raises(NotSent) as fault:
+async def test_an_unreachable_or_silent_server_is_reported_as_not_sent() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+        with pytest.raises(NotSent) as error:
             await mailer(MailServer(port)).send(MAIL, message_id="m")
-    assert not fault.value.is_permanent
+    assert not error.value.is_permanent
 
     writers: list[asyncio.StreamWriter] = []
     silent = await asyncio.start_server(lambda _, writer: writers.append(writer), "127.0.0.1", 0)
@@ -156,45 +156,45 @@ async def test_a_server_that_is_not_there_or_says_nothing_has_not_taken_it() -> 
         Mail(("a@example.com",), "s", "\ud800"),
     ],
 )
-async def test_nothing_in_a_mail_can_smuggle_a_header_or_a_recipient_in(server: MailServer, mail: Mail) -> None:
-    with pytest.raises(NotSent) as fault:
+async def test_headers_and_recipients_cannot_be_injected(server: MailServer, mail: Mail) -> None:
+    with pytest.raises(NotSent) as error:
         await mailer(server).send(mail, message_id="m")
-    assert fault.value.is_permanent
+    assert error.value.is_permanent
     assert server.mails == []
 
 
 @pytest.mark.parametrize("text", ["first\r\n.\r\nMAIL FROM:<x@example.com>\r\n", "first\n.\nQUIT\n"])
-async def test_a_text_cannot_end_the_mail_early(server: MailServer, text: str) -> None:
+async def test_a_text_cannot_end_the_email_early(server: MailServer, text: str) -> None:
     await mailer(server).send(Mail(("a@example.com",), "s", text), message_id="m")
-    body = parsed(server).get_body()
+    body = received_message(server).get_body()
     assert body is not None
     assert body.get_content().replace("\r\n", "\n") == text.replace("\r\n", "\n")
 
 
-async def test_a_mail_is_named_by_a_plain_word(server: MailServer) -> None:
+async def test_an_invalid_message_id_is_rejected(server: MailServer) -> None:
     with pytest.raises(NotSent):
         await mailer(server).send(MAIL, message_id="m>\r\nX: y")
 
 
-async def test_starttls_is_insisted_on_and_signing_in_follows_it(tmp_path: Path) -> None:
-    shown, trusted = certificate(tmp_path)
-    async with mail_server(tls_context=shown, auth_require_tls=True) as server:
-        given = SmtpServer("localhost", "cairn@example.com", server.port, "cairn", "starttls")
-        await SmtpMailer(given, Noon(), lambda: "right", context=trusted).send(MAIL, message_id="m")
+async def test_starttls_is_required_before_signing_in(tmp_path: Path) -> None:
+    server_tls, client_tls = certificate(tmp_path)
+    async with mail_server(tls_context=server_tls, auth_require_tls=True) as server:
+        settings = SmtpServer("localhost", "cairn@example.com", server.port, "cairn", "starttls")
+        await SmtpMailer(settings, FixedClock(), lambda: "right", context=client_tls).send(MAIL, message_id="m")
         assert (len(server.mails), server.users) == (1, [(b"cairn", b"right")])
-        with pytest.raises(NotSent, match=r"\b535\b") as fault:
-            await SmtpMailer(given, Noon(), lambda: "wrong", context=trusted).send(MAIL, message_id="m")
-        assert fault.value.is_permanent
+        with pytest.raises(NotSent, match=r"\b535\b") as error:
+            await SmtpMailer(settings, FixedClock(), lambda: "wrong", context=client_tls).send(MAIL, message_id="m")
+        assert error.value.is_permanent
         with pytest.raises(NotSent, match="self-signed certificate"):
-            await SmtpMailer(given, Noon(), lambda: "right").send(MAIL, message_id="m")
-    async with mail_server() as plain:
+            await SmtpMailer(settings, FixedClock(), lambda: "right").send(MAIL, message_id="m")
+    async with mail_server() as unencrypted:
         with pytest.raises(NotSent):
-            await mailer(plain, tls="starttls").send(MAIL, message_id="m")
-        assert plain.mails == []
+            await mailer(unencrypted, tls="starttls").send(MAIL, message_id="m")
+        assert unencrypted.mails == []
 
 
-async def test_encrypted_from_the_start(tmp_path: Path) -> None:
-    shown, trusted = certificate(tmp_path)
-    async with mail_server(sealed=shown) as server:
-        given = SmtpServer("localhost", "cairn@example.com", server.port, None, "tls")
-        assert await SmtpMailer(given, Noon(), context=trusted).send(MAIL, message_id="m") == "250 taken"
+async def test_tls_from_the_start(tmp_path: Path) -> None:
+    server_tls, client_tls = certificate(tmp_path)
+    async with mail_server(sealed=server_tls) as server:
+        settings = SmtpServer("localhost", "cairn@example.com", server.port, None, "tls")
+        assert await SmtpMailer(settings, FixedClock(), context=client_tls).send(MAIL, message_id="m") == "250 taken"
