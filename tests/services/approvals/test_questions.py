@@ -11,7 +11,7 @@ from cairn.services.actors import ADMIN
 from cairn.services.runs.execution_views import Execution
 from tests.runners.agent_samples import ReceivedRequest, Reply, Responder, final_result
 from tests.services.app import App, step
-from tests.services.runs.test_agents import thinking
+from tests.services.runs.test_agents import use_models
 from tests.services.runs.test_scripts import script
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -59,7 +59,7 @@ async def test_a_free_text_answer_becomes_valid_parameters(app: App) -> None:
             final_result({"parameters": {"region": "South", "rows": 7}}),
         ][request.answers]
 
-    models = thinking(app, respond)
+    models = use_models(app, respond)
     run = await app.start(await app.pipeline(step("goals"), report_step()))
     waiting = await waiting_form(app, run, "Which region, and how many rows?")
     assert waiting.form is not None
@@ -73,7 +73,7 @@ async def test_a_free_text_answer_becomes_valid_parameters(app: App) -> None:
 
 
 async def test_after_three_rounds_the_plain_form_is_shown(app: App) -> None:
-    models = thinking(app, lambda request: final_result({"question": f"Round {request.number}?"}))
+    models = use_models(app, lambda request: final_result({"question": f"Round {request.number}?"}))
     run = await app.start(await app.pipeline(step("goals"), report_step()))
     for number in (1, 2, 3):
         waiting = await waiting_form(app, run, f"Round {number}?")
@@ -90,7 +90,7 @@ async def test_after_three_rounds_the_plain_form_is_shown(app: App) -> None:
 @pytest.mark.parametrize("error", [ModelErrorKind.AUTHENTICATION, None])
 async def test_without_a_working_model_the_plain_form_is_shown(app: App, error: ModelErrorKind | None) -> None:
     respond: Responder = lambda _: ModelError(error or ModelErrorKind.NETWORK, "The key is wrong.")  # noqa: E731
-    models = thinking(app, respond)
+    models = use_models(app, respond)
     if error is None:
         models.default = "simulated:default"
     run = await app.start(await app.pipeline(step("goals"), report_step()))
@@ -102,7 +102,7 @@ async def test_without_a_working_model_the_plain_form_is_shown(app: App, error: 
 
 
 async def test_declining_a_question_applies_on_failure(app: App) -> None:
-    thinking(app, lambda _: final_result({"question": "Which region?"}))
+    use_models(app, lambda _: final_result({"question": "Which region?"}))
     run = await app.start(await app.pipeline(step("goals"), report_step()))
     await waiting_form(app, run, "Which region?")
     await app.decide(run, "report", "decline", "No report, please.")
