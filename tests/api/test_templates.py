@@ -153,7 +153,7 @@ async def test_requirements_to_design(app: App) -> None:
     """Each checkpoint reads earlier results; the next run can read the previous version."""
     ended = await play(app, "requirements-to-design")
     requirements = ended.json("requirements", "requirements")["requirements"]
-    assert [one["id"] for one in requirements] == ["R1", "R2", "R3"]
+    assert [one["id"] for one in requirements] == [f"R{n}" for n in (1, 2, 3)]
     assert requirements[1]["requirement"] == "They sign in with a link that is sent to them."
     assert all(one["requirement"] in ended.file("design", "design") for one in requirements)
     diagram = ended.file("diagram", "architecture")

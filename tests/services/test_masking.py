@@ -85,6 +85,6 @@ def test_fields_are_hidden_by_their_names_and_masked_by_their_values() -> None:
     ]
 
 
-@pytest.mark.parametrize("piece", ["a@", "1 ", "+1", "sk-a", "A1 ", "eyJa.", "password=", "(1)"])
+@pytest.mark.parametrize("piece", ["a@", "1 ", "+1", "sk-a", "DE12 ", "eyJa.", "password=", "(1)"])
 def test_long_texts_take_no_time(piece: str) -> None:
     mask(piece * 20_000)

@@ -40,15 +40,15 @@ def same(preview: RollbackPreview, done: Rollback) -> bool:
 
 
 async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_rest(app: App) -> None:
-    pipeline = await app.pipeline(*(step(f"s{n}", parameters={"value": n}) for n in range(4)))
+    pipeline = await app.pipeline(*(step(f"step{n}", parameters={"value": n}) for n in range(4)))
     run = await app.done(pipeline)
     await app.until_quiet()
-    (app.root(pipeline) / "runs/v1/checkpoint_2_s2/notes.txt").write_text("mine")
+    (app.root(pipeline) / "runs/v1/checkpoint_2_step2/notes.txt").write_text("mine")
     before = {a.artifact_name: a for a in app.artifacts(run)}
     request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
     preview = app.preview_rollback(request)
     assert (preview.unaffected.checkpoints, preview.unaffected.artifacts, preview.size_bytes) == (2, 2, 22)
-    assert (preview.resumes_with.checkpoint_name, preview.resumes_with.start_mode) == ("S2", "immediately")
+    assert (preview.resumes_with.checkpoint_name, preview.resumes_with.start_mode) == ("Step2", "immediately")
     assert app.run(run).status == "completed"  # nothing has happened yet
     rollback_id, warnings = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert warnings == []
@@ -60,13 +60,13 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
     names = app.names(pipeline)
     assert [name for name in names if name.startswith((".archived", "runs/v1/c"))] == [
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_2/notes.txt",
-        ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_2/outputs/s2_ID_v1.json",
-        ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_3/outputs/s3_ID_v1.json",
+        ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_2/outputs/step2_ID_v1.json",
+        ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_3/outputs/step3_ID_v1.json",
         ".archived/rollback_UUID_TIME/rollback_metadata.json",
-        "runs/v1/checkpoint_0_s0/outputs/s0_ID_v1.json",
-        "runs/v1/checkpoint_1_s1/outputs/s1_ID_v1.json",
-        "runs/v1/checkpoint_2_s2/outputs/s2_ID_v1.json",
-        "runs/v1/checkpoint_3_s3/outputs/s3_ID_v1.json",
+        "runs/v1/checkpoint_0_step0/outputs/step0_ID_v1.json",
+        "runs/v1/checkpoint_1_step1/outputs/step1_ID_v1.json",
+        "runs/v1/checkpoint_2_step2/outputs/step2_ID_v1.json",
+        "runs/v1/checkpoint_3_step3/outputs/step3_ID_v1.json",
     ]
     metadata = json.loads((app.root(pipeline) / done.archive_location / "rollback_metadata.json").read_text())
     assert (metadata["rollback_id"], metadata["user_reason"], metadata["target_checkpoint_position"]) == (
@@ -75,15 +75,15 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
         1,
     )
     assert metadata["rolled_back_items"] == done.model_dump(mode="json")["rolled_back_items"]
-    for name in ("s2", "s3"):
+    for name in ("step2", "step3"):
         gone = app.cairn.artifact_queries.get_artifact(before[name].artifact_record_id)
         assert (app.root(pipeline) / gone.file_path).read_bytes() == app.content(before[name])
     kept = {a.artifact_name: a.artifact_record_id for a in app.artifacts(run)}
     assert {name: kept[name] == before[name].artifact_record_id for name in kept} == {
-        "s0": True,
-        "s1": True,
-        "s2": False,
-        "s3": False,
+        "step0": True,
+        "step1": True,
+        "step2": False,
+        "step3": False,
     }
     # what was taken away is only shown when asked for.
     assert (len(app.executions(run)), len(app.executions(run, archived=True))) == (4, 6)
