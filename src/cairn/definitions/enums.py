@@ -84,10 +84,3 @@ class OnAgentFailure(StrEnum):
 class OnInterrupt(StrEnum):
     RESUME_FROM_CHECKPOINT = "resume_from_checkpoint"
     RESTART = "restart"  # a new pass
-
-
-class RiskLevel(StrEnum):
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-    CRITICAL = "critical"

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from cairn.core.conditions import Operator
+from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import ExecutionMode, OnBlocker, OnFailure, OnInvalid
 from cairn.definitions.enums import (
     ContentFormat,
@@ -17,7 +18,6 @@ from cairn.definitions.enums import (
     OnLimit,
     PreviousVersionPoint,
     ReferencePoint,
-    RiskLevel,
     Strictness,
     ValidationMode,
 )
