@@ -67,7 +67,7 @@ def test_scripts_are_applied_with_a_json_definition(server_shell: Shell, tmp_pat
 def test_init_does_not_overwrite_files(tmp_path: Path) -> None:
     (tmp_path / "pipeline.yaml").write_text("mine")
     created = invoke("init", str(tmp_path), "--template", "text-report", "--json").json
-    assert (created["kept"], created["written"]) == (["pipeline.yaml"], ["README.md", ".gitignore"])
+    assert (created["skipped"], created["written"]) == (["pipeline.yaml"], ["README.md", ".gitignore"])
     assert (tmp_path / "pipeline.yaml").read_text() == "mine"
     assert "Text report" in (tmp_path / "README.md").read_text()
     assert invoke("init", str(tmp_path), "--template", "none").code == 3

@@ -88,7 +88,7 @@ async def show_approval(ctx: CliContext, name: ApprovalName) -> None:
 
     Example: cairn approvals show "Release notes@v1/notes"
     """
-    ctx.show(await ctx.resolver.approval(name), lambda found: _show(ctx, found))
+    ctx.show(await ctx.resolver.approval(name), lambda approval: _show(ctx, approval))
 
 
 def _show(ctx: CliContext, approval: JsonObject) -> None:

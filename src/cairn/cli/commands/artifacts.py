@@ -39,13 +39,13 @@ async def list_artifacts(
     Example: cairn artifacts list "Text report@v1"
     """
     target = await ctx.resolver.target(name) if name else {}
-    found = await ctx.client.list_artifacts(
+    page = await ctx.client.list_artifacts(
         run_id=target.get("run_id"),
         execution_id=target.get("execution_id"),
         pipeline_id=(await ctx.resolver.pipeline(pipeline))["pipeline_id"] if pipeline else None,
         limit=limit,
     )
-    ctx.show(found, lambda page: show_artifacts(ctx.output, page["items"]))
+    ctx.show(page, lambda page: show_artifacts(ctx.output, page["items"]))
 
 
 @artifacts_app.command("show")

@@ -125,7 +125,7 @@ async def context(ctx: CliContext, name: ExecutionName) -> None:
     Example: cairn context "Release notes@v2/notes"
     """
     execution = await ctx.resolver.execution(name)
-    found = await ctx.client.get_context(execution["execution_id"])
-    if not ctx.output.as_json and not found["stored"]:
+    response = await ctx.client.get_context(execution["execution_id"])
+    if not ctx.output.as_json and not response["stored"]:
         print_status("This is a preview. The execution has not received it yet.")
-    ctx.show(found, lambda context: ctx.output.raw(f"{context['text'].rstrip()}\n" if context["text"] else ""))
+    ctx.show(response, lambda context: ctx.output.raw(f"{context['text'].rstrip()}\n" if context["text"] else ""))

@@ -175,7 +175,7 @@ async def reject(
 ) -> None:
     """Reject a result or a start. After a rejected result, the execution and its run fail.
 
-    Example: cairn reject "Release notes@v1/notes" --reason "Not wanted any more."
+    Example: cairn reject "Release notes@v1/notes" --reason "No longer needed."
     """
     approval = await _decidable_approval(ctx, name)
     if not reason and approval["kind"] != "start":

@@ -8,7 +8,7 @@ import typer
 
 from cairn.cli.arguments import Limit
 from cairn.cli.command_groups import group
-from cairn.cli.commands.users import IncludeEnded, UserOption
+from cairn.cli.commands.users import UserOption
 from cairn.cli.context import CliContext, online
 from cairn.cli.output import local_time
 from cairn.cli.rendering import field_pairs
@@ -19,7 +19,10 @@ delegations_app = group("Manage delegations.")
 @delegations_app.command("list")
 @online()
 async def list_delegations(
-    ctx: CliContext, user: UserOption = None, include_ended: IncludeEnded = False, limit: Limit = 50
+    ctx: CliContext,
+    user: UserOption = None,
+    include_ended: Annotated[bool, typer.Option("--all", help="Include ended delegations.")] = False,
+    limit: Limit = 50,
 ) -> None:
     """List current and future delegations.
 

@@ -40,7 +40,9 @@ async def invite(
 @online()
 async def invitations(
     ctx: CliContext,
-    include_ended: Annotated[bool, typer.Option("--all", help="Include ended ones.")] = False,
+    include_ended: Annotated[
+        bool, typer.Option("--all", help="Include accepted, revoked and expired invitations.")
+    ] = False,
     revoke: Annotated[str | None, typer.Option("--revoke", metavar="ID", help="Revoke this invitation first.")] = None,
     limit: Limit = 50,
 ) -> None:

@@ -41,7 +41,7 @@ def init(
     written, existing = _write(folder, {**contents, "README.md": readme, ".gitignore": GITIGNORE})
     output = Output(as_json=as_json)
     if as_json:
-        output.json({"folder": str(folder), "pipeline_name": name, "written": written, "kept": existing})
+        output.json({"folder": str(folder), "pipeline_name": name, "written": written, "skipped": existing})
         return
     for file in written:
         output.line(f"created {folder / file}")

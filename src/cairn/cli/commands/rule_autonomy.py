@@ -164,7 +164,7 @@ async def stop_history(ctx: CliContext, limit: Limit = 50) -> None:
 @online()
 async def audits(
     ctx: CliContext,
-    pipeline: PipelineOption = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Filter by pipeline.")] = None,
     include_reviewed: Annotated[bool, typer.Option("--all", help="Include reviewed approvals.")] = False,
     limit: Limit = 50,
 ) -> None:

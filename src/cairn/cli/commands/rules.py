@@ -124,7 +124,7 @@ async def apply_rules(
 ) -> None:
     """Publish rules. Applying the same rules again changes nothing.
 
-    Example: cairn rules apply rules.yaml -m "Small refunds by themselves"
+    Example: cairn rules apply rules.yaml -m "Approve small refunds automatically"
     """
     source, pipeline_id = read_rules(file), await pipeline_id_of(ctx, pipeline)
     try:

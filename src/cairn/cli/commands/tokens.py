@@ -8,7 +8,7 @@ import typer
 
 from cairn.cli.arguments import Limit
 from cairn.cli.command_groups import group
-from cairn.cli.commands.users import IncludeEnded, UserOption
+from cairn.cli.commands.users import UserOption
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import local_time, print_status
@@ -19,7 +19,10 @@ tokens_app = group("Manage API tokens.")
 @tokens_app.command("list")
 @online()
 async def list_tokens(
-    ctx: CliContext, user: UserOption = None, include_ended: IncludeEnded = False, limit: Limit = 50
+    ctx: CliContext,
+    user: UserOption = None,
+    include_ended: Annotated[bool, typer.Option("--all", help="Include expired and revoked tokens.")] = False,
+    limit: Limit = 50,
 ) -> None:
     """List API tokens, newest first. Only admins see other users' tokens.
 
@@ -42,7 +45,7 @@ async def list_tokens(
         for token in page["items"]
     ]
     headings = ("id", "user", "name", "scopes", "expires", "last used", "status")
-    ctx.show(page, lambda _: ctx.output.table(headings, rows, empty="No tokens."))
+    ctx.show(page, lambda _: ctx.output.table(headings, rows, empty="No tokens found."))
 
 
 @tokens_app.command("create")

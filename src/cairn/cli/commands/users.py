@@ -20,7 +20,6 @@ DisplayName = Annotated[str | None, typer.Option("--display-name", help="Display
 Roles = Annotated[list[str] | None, typer.Option("--role", help="Role: viewer, editor, approver or admin. Repeatable.")]
 InGroups = Annotated[list[str] | None, typer.Option("--group", help="Group. Repeatable.")]
 UserOption = Annotated[str | None, typer.Option("--user", help="Filter by user.")]
-IncludeEnded = Annotated[bool, typer.Option("--all", help="Include ended ones.")]
 
 
 @users_app.command("list")
