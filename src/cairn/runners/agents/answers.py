@@ -49,7 +49,7 @@ def _read_object(content: str | dict[str, Any], text: str) -> AgentAnswer | Unre
     try:
         value = decode_json(content)
     except DocumentError as error:
-        return UnreadableAnswer(f"expected one JSON object, but {error}", content)
+        return UnreadableAnswer(f"expected one JSON object ({error})", content)
     if not isinstance(value, dict):
         return UnreadableAnswer(f"expected one JSON object, got {type(value).__name__}", content)
     return AgentAnswer(text, value)

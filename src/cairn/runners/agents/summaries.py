@@ -24,7 +24,7 @@ async def summarize(loop: TurnLoop, chosen: ChosenModel, file: StoredFile) -> st
     parts = [text[start : start + PART_CHARACTERS] for start in range(0, len(text), PART_CHARACTERS)]
     summaries: list[str] = []
     for number, part in enumerate(parts, 1):
-        which = f", part {number} of {len(parts)}" if len(parts) > 1 else ""
+        which = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
         turn = Turn(
             name=f"summary/{file.checksum[:16]}" + (f"/{number}" if which else ""),
             speaker="Summary",
