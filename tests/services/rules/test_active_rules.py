@@ -1,4 +1,4 @@
-"""Rules on starts and results: they ask where no setting does and approve where one does."""
+"""Rules for starts and results require approval, or approve automatically, in place of the checkpoint's settings."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ ASK_BIG = """
 
 
 @pytest.mark.parametrize("field", ["value", "count.value"])
-async def test_a_rule_asks_where_no_flag_does(app: App, field: str) -> None:
-    """Conditions on the fields of a result, also under its checkpoint key."""
+async def test_a_rule_requires_approval_where_the_settings_do_not(app: App, field: str) -> None:
+    """Conditions find fields of the result, with and without the checkpoint key."""
     await second_approver(app)
     pipeline = await app.pipeline(step("count", parameters={"value": 11}), step("next"))
     revision = await rule(app, ASK_BIG % field, pipeline)
     run = await app.start(pipeline)
     await app.until_execution(run, "count", "waiting_approval_to_complete")
-    asked = app.run(run).pending_approvals[0]
-    assert (asked.kind, asked.required_approvals) == ("completion", 2)
-    told = why(app, asked.approval_id)
-    assert (told.rule, told.scope, told.rules_revision) == ("Big numbers", pipeline, revision)
-    assert told.reason == mentions("'Big numbers'", revision)
-    assert [(one.outcome, [c.actual for c in one.conditions]) for one in told.evaluated_rules] == [
+    approval = app.run(run).pending_approvals[0]
+    assert (approval.kind, approval.required_approvals) == ("completion", 2)
+    explanation = why(app, approval.approval_id)
+    assert (explanation.rule, explanation.scope, explanation.rules_revision) == ("Big numbers", pipeline, revision)
+    assert explanation.reason == mentions("'Big numbers'", revision)
+    assert [(one.outcome, [c.actual for c in one.conditions]) for one in explanation.evaluated_rules] == [
         ("asks", ["completion", "11"])
     ]
 
 
-async def test_a_result_below_the_threshold_passes(app: App) -> None:
+async def test_a_result_below_the_threshold_needs_no_approval(app: App) -> None:
     await second_approver(app)
     pipeline = await app.pipeline(step("count", parameters={"value": 10}))
     await rule(app, ASK_BIG % "count.value", pipeline)
@@ -47,8 +47,8 @@ async def test_a_result_below_the_threshold_passes(app: App) -> None:
     assert approvals(app, run) == []
 
 
-async def test_a_rule_approves_where_a_flag_asks(app: App) -> None:
-    """With every condition and its value."""
+async def test_a_rule_approves_where_the_settings_require_approval(app: App) -> None:
+    """The event has every condition and its value."""
     pipeline = await app.pipeline(step("count", parameters={"value": 3}, approve="both"))
     text = """
         checkpoints:
@@ -69,9 +69,9 @@ async def test_a_rule_approves_where_a_flag_asks(app: App) -> None:
         ("start", "auto_approved", ["rule:Starts are fine"]),
         ("completion", "auto_approved", ["rule:Small numbers"]),
     ]
-    told = why(app, result.approval_id)
-    assert told.reason == mentions("'Small numbers'", revision)
-    assert [(one.rule, one.outcome) for one in told.evaluated_rules] == [
+    explanation = why(app, result.approval_id)
+    assert explanation.reason == mentions("'Small numbers'", revision)
+    assert [(one.rule, one.outcome) for one in explanation.evaluated_rules] == [
         ("Starts are fine", mentions()),
         ("Small numbers", "approves"),
     ]
@@ -82,7 +82,7 @@ async def test_a_rule_approves_where_a_flag_asks(app: App) -> None:
     ]
 
 
-LOOKS: dict[str, tuple[str, Json, str]] = {
+FIELDS: dict[str, tuple[str, Json, str]] = {
     "the run's input": ("input.customer.tier", {"customer": {"tier": "gold"}}, "gold"),
     "the input without its root": ("customer.tier", {"customer": {"tier": "gold"}}, "gold"),
     "an earlier form": ("name.name", {}, "gold"),
@@ -93,9 +93,9 @@ LOOKS: dict[str, tuple[str, Json, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", LOOKS)
-async def test_what_rules_see_of_a_run(app: App, case: str) -> None:
-    field, given, actual = LOOKS[case]
+@pytest.mark.parametrize("case", FIELDS)
+async def test_rules_read_fields_of_the_run(app: App, case: str) -> None:
+    field, run_input, actual = FIELDS[case]
     pipeline = await app.pipeline(form("name"), step("count", approve="start"))
     text = """
         checkpoints:
@@ -104,16 +104,15 @@ async def test_what_rules_see_of_a_run(app: App, case: str) -> None:
             action: {}
         """
     await rule(app, text % field, pipeline)
-    run = await app.start(pipeline, input=given)
+    run = await app.start(pipeline, input=run_input)
     await app.decide(run, "name", "approve")
     await app.fill(run, "name", name="gold")
     await app.until_execution(run, "count", "waiting_approval_to_start")
-    told = why(app, app.run(run).pending_approvals[0].approval_id)
-    assert [c.actual for c in told.evaluated_rules[0].conditions] == ["start", actual]
+    explanation = why(app, app.run(run).pending_approvals[0].approval_id)
+    assert [c.actual for c in explanation.evaluated_rules[0].conditions] == ["start", actual]
 
 
-async def test_secrets_are_not_told(app: App) -> None:
-    """The value of a known secret is masked in any field."""
+async def test_known_secrets_are_masked_in_explanations(app: App) -> None:
     await app.cairn.secrets.save("mail", "correct horse battery", actor=ADMIN)
     pipeline = await app.pipeline(step("count", approve="start"))
     text = """
@@ -124,14 +123,14 @@ async def test_secrets_are_not_told(app: App) -> None:
         """
     await rule(app, text, pipeline)
     run = await app.start(pipeline, input={"note": "it is correct horse battery!"})
-    told = why(app, app.run(run).pending_approvals[0].approval_id)
-    [condition] = told.evaluated_rules[0].conditions
+    explanation = why(app, app.run(run).pending_approvals[0].approval_id)
+    [condition] = explanation.evaluated_rules[0].conditions
     assert (condition.matched, "horse" in condition.actual, "it is" in condition.actual) == (True, False, True)
     await app.cairn.secrets.remove("mail", actor=ADMIN)
 
 
-async def test_the_output_of_a_step_is_seen_by_the_next(app: App) -> None:
-    """In the very transaction in which it becomes one."""
+async def test_a_rule_reads_the_output_of_the_previous_checkpoint(app: App) -> None:
+    """In the transaction that completes it."""
     pipeline = await app.pipeline(step("count", parameters={"value": 7}, approve="complete"), step("next"))
     text = """
         checkpoints:
@@ -145,30 +144,30 @@ async def test_the_output_of_a_step_is_seen_by_the_next(app: App) -> None:
     assert app.statuses(run)["next"] == "waiting_approval_to_start"
 
 
-async def test_a_global_rule_that_asks_is_not_overridden(app: App) -> None:
+async def test_a_pipeline_rule_cannot_override_a_global_rule_that_requires_approval(app: App) -> None:
     pipeline = await app.pipeline(step("count", approve="complete"))
     await rule(
         app, "checkpoints: [{ name: Own, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
     )
-    for_all = """
+    everywhere = """
         checkpoints:
           - name: Everywhere
             trigger: { kind: completion, custom_field: { field: pipeline.id, value: %s } }
             action: {}
         """
-    async with globally(app, for_all % pipeline):
+    async with globally(app, everywhere % pipeline):
         run = await app.start(pipeline)
         await app.until_execution(run, "count", "waiting_approval_to_complete")
-    told = why(app, app.run(run).pending_approvals[0].approval_id)
-    assert (told.rule, told.scope) == ("Everywhere", "global")
-    assert {one.rule: one.outcome for one in told.evaluated_rules} == {
+    explanation = why(app, app.run(run).pending_approvals[0].approval_id)
+    assert (explanation.rule, explanation.scope) == ("Everywhere", "global")
+    assert {one.rule: one.outcome for one in explanation.evaluated_rules} == {
         "Everywhere": "asks",
         "Own": "outranked by Everywhere",
     }
     assert await app.done(pipeline)
 
 
-async def test_rules_hold_from_the_commit_on(app: App) -> None:
+async def test_rules_apply_as_soon_as_they_are_saved(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     await rule(app, "checkpoints: [{ name: Ask, trigger: { kind: start }, action: {} }]", pipeline)
     first = await app.start(pipeline)
@@ -178,8 +177,8 @@ async def test_rules_hold_from_the_commit_on(app: App) -> None:
     await app.cairn.runs.cancel(first, actor=ADMIN)
 
 
-async def test_a_stop_holds_at_once_and_asks(app: App) -> None:
-    """What a rule would have approved needs an approval, on the default terms."""
+async def test_an_emergency_stop_requires_approval_at_once(app: App) -> None:
+    """Approvals that a rule would have given are required, on the default terms."""
     pipeline = await app.pipeline(step("count", approve="complete"))
     await rule(
         app, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
@@ -189,11 +188,11 @@ async def test_a_stop_holds_at_once_and_asks(app: App) -> None:
     try:
         run = await app.start(pipeline)
         await app.until_execution(run, "count", "waiting_approval_to_complete")
-        asked = app.run(run).pending_approvals[0]
-        told = why(app, asked.approval_id)
-        assert told.reason == mentions(told.evaluated_rules[0].outcome)
-        assert asked.expires_at is not None
-        assert round((asked.expires_at - asked.requested_at).total_seconds()) == 3600
+        approval = app.run(run).pending_approvals[0]
+        explanation = why(app, approval.approval_id)
+        assert explanation.reason == mentions(explanation.evaluated_rules[0].outcome)
+        assert approval.expires_at is not None
+        assert round((approval.expires_at - approval.requested_at).total_seconds()) == 3600
     finally:
         assert await app.cairn.rules.stop(False, "", actor=ADMIN)
     await app.done(pipeline)
@@ -201,8 +200,8 @@ async def test_a_stop_holds_at_once_and_asks(app: App) -> None:
     await app.until_run(run, "completed")
 
 
-async def test_a_stop_asks_for_nothing_that_nobody_asked_for(app: App) -> None:
-    """A rule that approves what no setting asks about has nothing to hold back."""
+async def test_an_emergency_stop_adds_no_approvals(app: App) -> None:
+    """Without a setting that requires approval, there is nothing to hold back."""
     pipeline = await app.pipeline(step("count"))
     await rule(
         app, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
@@ -214,17 +213,17 @@ async def test_a_stop_asks_for_nothing_that_nobody_asked_for(app: App) -> None:
         await app.cairn.rules.stop(False, "", actor=ADMIN)
 
 
-async def test_without_rules_nothing_is_considered(app: App) -> None:
+async def test_without_rules_an_explanation_has_no_rules(app: App) -> None:
     pipeline = await app.pipeline(step("count", approve="complete"))
     run = await app.start(pipeline)
     await app.until_execution(run, "count", "waiting_approval_to_complete")
-    told = why(app, app.run(run).pending_approvals[0].approval_id)
-    assert (told.rule, told.evaluated_rules) == (None, [])
-    assert told.reason
+    explanation = why(app, app.run(run).pending_approvals[0].approval_id)
+    assert (explanation.rule, explanation.evaluated_rules) == (None, [])
+    assert explanation.reason
 
 
-async def test_after_a_stop_was_answered_nothing_is_approved_any_more(app: App) -> None:
-    """Decisions without the stop were committed before it or are made again."""
+async def test_nothing_is_approved_automatically_after_a_stop_returns(app: App) -> None:
+    """Decisions made without the stop were committed before it, or are made again."""
     pipeline = await app.pipeline(*(step(f"step_{n}", approve="complete") for n in range(8)))
     await rule(
         app, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
@@ -240,9 +239,9 @@ async def test_after_a_stop_was_answered_nothing_is_approved_any_more(app: App) 
         before = [approved(run) for run in runs]
         await app.until_quiet()
         assert [approved(run) for run in runs] == before
-        over = [app.run(run).status == "completed" for run in runs]
-        asked = [len(app.run(run).pending_approvals) for run in runs]
-        assert asked == [0 if is_over else 1 for is_over in over]
+        completed = [app.run(run).status == "completed" for run in runs]
+        pending = [len(app.run(run).pending_approvals) for run in runs]
+        assert pending == [0 if is_completed else 1 for is_completed in completed]
     finally:
         await app.cairn.rules.stop(False, "", actor=ADMIN)
         for run in runs:
@@ -250,11 +249,11 @@ async def test_after_a_stop_was_answered_nothing_is_approved_any_more(app: App) 
                 await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_rules_that_cannot_be_read_approve_nothing(app: App, caplog: pytest.LogCaptureFixture) -> None:
-    """What was right when it was saved may not be to a later version: then people are asked."""
+async def test_unreadable_rules_approve_nothing(app: App, caplog: pytest.LogCaptureFixture) -> None:
+    """Rules that an earlier version of Cairn saved may be invalid in a later one. Then users decide."""
     pipeline = await app.pipeline(step("count", approve="complete"))
-    for_all = "checkpoints: [{ name: Yes, trigger: { custom_field: { field: pipeline.id, value: %s } }, %s }]"
-    async with globally(app, for_all % (pipeline, "action: { auto_approve: true }")):
+    everywhere = "checkpoints: [{ name: Yes, trigger: { custom_field: { field: pipeline.id, value: %s } }, %s }]"
+    async with globally(app, everywhere % (pipeline, "action: { auto_approve: true }")):
         await app.done(pipeline)
         at = app.cairn.clock.now()
         await app.cairn.database.transact(
@@ -262,8 +261,8 @@ async def test_rules_that_cannot_be_read_approve_nothing(app: App, caplog: pytes
         )
         run = await app.start(pipeline)
         await app.until_execution(run, "count", "waiting_approval_to_complete")
-    told = why(app, app.run(run).pending_approvals[0].approval_id)
-    assert told.evaluated_rules[0].outcome != "approves"
+    explanation = why(app, app.run(run).pending_approvals[0].approval_id)
+    assert explanation.evaluated_rules[0].outcome != "approves"
     assert caplog.text == mentions("revision 1", pipeline)
     await rule(app, "", pipeline)
     await app.decide(run, "count", "approve")

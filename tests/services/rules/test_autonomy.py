@@ -1,4 +1,4 @@
-"""Autonomy: backtests over earlier decisions, shadow rules, audits of automatic approvals."""
+"""Backtests on past decisions, shadow rules and audits of automatic approvals."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ auto_approval:
 ACTIONS = {"refund": {"risk_level": "medium"}}
 
 
-async def refunds(app: App) -> str:
-    """A pipeline whose step proposes to refund the amount that the run is given."""
+async def refund_pipeline(app: App) -> str:
+    """A pipeline that proposes to refund the amount in the run input."""
 
     @app.function("refund")
     async def refund(ctx: Ctx) -> Any:
@@ -41,12 +41,12 @@ async def refunds(app: App) -> str:
     return await app.pipeline(step("pay", "refund"), actions=ACTIONS)
 
 
-async def decided(app: App, pipeline: str, amount: float, decision: str, **said: Any) -> str:
-    """A refund that a person decided on."""
+async def decide_refund(app: App, pipeline: str, amount: float, decision: str, **fields: Any) -> str:
+    """Start a run and decide on its refund. Returns the id of the approval."""
     run = await app.start(pipeline, input={"amount": amount})
-    asked = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
-    await app.cairn.approvals.decide(asked.approval_id, decision, actor=REVIEWER, **said)
-    return asked.approval_id
+    approval = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
+    await app.cairn.approvals.decide(approval.approval_id, decision, actor=REVIEWER, **fields)
+    return approval.approval_id
 
 
 async def backtest(app: App, text: str, pipeline: str | None = None, **more: Any) -> Backtest:
@@ -54,17 +54,17 @@ async def backtest(app: App, text: str, pipeline: str | None = None, **more: Any
     return app.cairn.rule_queries.backtest(outcome)
 
 
-def in_force(app: App, pipeline: str) -> RuleAutonomy:
+def autonomy_of(app: App, pipeline: str) -> RuleAutonomy:
     return next(one for one in app.cairn.rule_queries.autonomy(1).rules if one.scope == pipeline)
 
 
-async def test_a_backtest_says_where_people_disagreed(app: App) -> None:
-    pipeline = await refunds(app)
+async def test_a_backtest_lists_disagreements(app: App) -> None:
+    pipeline = await refund_pipeline(app)
     for amount in (10, 20):
-        await decided(app, pipeline, amount, "approve")
-    await decided(app, pipeline, 2000, "approve")
-    rejected = await decided(app, pipeline, 30, "reject", feedback="not ours")
-    changed = await decided(app, pipeline, 40, "approve", modified_params={"amount": 35})
+        await decide_refund(app, pipeline, amount, "approve")
+    await decide_refund(app, pipeline, 2000, "approve")
+    rejected = await decide_refund(app, pipeline, 30, "reject", feedback="not ours")
+    changed = await decide_refund(app, pipeline, 40, "approve", modified_params={"amount": 35})
     found = await backtest(app, SMALL % "shadow: true", pipeline)
     assert (found.decisions, found.would_approve, found.would_require_approval, found.no_rule) == (5, 4, 0, 1)
     assert (found.agreed, found.disagreed, found.complete) == (2, 2, True)
@@ -81,28 +81,28 @@ async def test_a_backtest_says_where_people_disagreed(app: App) -> None:
     assert (later.decisions, later.since, later.false_approval_rate.rate) == (0, None, None)
 
 
-async def test_a_backtest_knows_what_is_in_force_beside_it(app: App) -> None:
-    """A pipeline's rule that asks beats a global one that approves, and so it would have then."""
-    pipeline = await refunds(app)
-    await decided(app, pipeline, 10, "approve")
-    await decided(app, pipeline, 20, "reject", feedback="no")
-    asks_at_20 = """
+async def test_a_backtest_includes_the_active_rules_of_the_other_scope(app: App) -> None:
+    """A pipeline rule that requires approval beats a global one that approves."""
+    pipeline = await refund_pipeline(app)
+    await decide_refund(app, pipeline, 10, "approve")
+    await decide_refund(app, pipeline, 20, "reject", feedback="no")
+    requires_approval_at_20 = """
         checkpoints:
           - name: Twenty
             trigger: { custom_field: { field: input.amount, value: 20 } }
             action: {}
         """
-    await rule(app, asks_at_20, pipeline)
+    await rule(app, requires_approval_at_20, pipeline)
     everywhere = await app.cairn.backtests.replay(load(SMALL % "").rulebook, since=None)
     own = [one for one in everywhere.disagreements if one[2].pipeline_id == pipeline]
     assert own == []
     assert everywhere.rules["Twenty"].required_approval >= 1
-    alone = await backtest(app, SMALL % "", pipeline)  # in place of the pipeline's own
+    alone = await backtest(app, SMALL % "", pipeline)  # replaces the rules of the pipeline
     assert (alone.agreed, alone.disagreed) == (1, 1)
 
 
-async def test_a_backtest_sees_the_data_of_then(app: App) -> None:
-    """The result that was looked at, not the revision that came after it."""
+async def test_a_backtest_uses_the_data_at_the_time_of_the_decision(app: App) -> None:
+    """The result that was decided on, not the later revision."""
     values = iter((100, 1))
 
     @app.function("counts")
@@ -129,83 +129,83 @@ async def test_a_backtest_sees_the_data_of_then(app: App) -> None:
     assert {one.rule: (one.agreed, one.disagreed) for one in found.rules} == {"Small": (1, 0), "Large": (0, 1)}
 
 
-async def test_what_nobody_decided_is_no_decision(app: App) -> None:
-    pipeline = await refunds(app)
+async def test_undecided_approvals_are_left_out(app: App) -> None:
+    pipeline = await refund_pipeline(app)
     run = await app.start(pipeline, input={"amount": 10})
     await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
     await app.cairn.runs.cancel(run, actor=ADMIN)
     assert (await backtest(app, SMALL % "", pipeline)).decisions == 0
 
 
-async def test_a_shadow_decides_nothing_and_is_scored(app: App) -> None:
-    pipeline = await refunds(app)
+async def test_a_shadow_rule_decides_nothing_and_is_scored(app: App) -> None:
+    pipeline = await refund_pipeline(app)
     await rule(app, SMALL % "shadow: true", pipeline)
-    first = await decided(app, pipeline, 10, "approve")
-    await decided(app, pipeline, 20, "reject", feedback="no")
-    await decided(app, pipeline, 30, "approve", modified_params={"amount": 25})
-    await decided(app, pipeline, 500, "approve")
+    first = await decide_refund(app, pipeline, 10, "approve")
+    await decide_refund(app, pipeline, 20, "reject", feedback="no")
+    await decide_refund(app, pipeline, 30, "approve", modified_params={"amount": 25})
+    await decide_refund(app, pipeline, 500, "approve")
     assert [(one.outcome, one.shadow) for one in why(app, first).evaluated_rules] == [(mentions("approves"), True)]
-    scored = in_force(app, pipeline)
+    scored = autonomy_of(app, pipeline)
     assert (scored.mode, scored.approved, scored.shadow.count, scored.shadow.total) == ("shadow", 0, 2, 3)
     assert scored.pipeline_name == "Test"
 
 
-async def test_samples_are_looked_at_afterwards(app: App) -> None:
-    """What people say of an automatic approval changes its rule's score, never the run."""
-    pipeline = await refunds(app)
+async def test_sampled_approvals_are_reviewed_afterwards(app: App) -> None:
+    """A review changes the score of the rule, never the run."""
+    pipeline = await refund_pipeline(app)
     await rule(app, SMALL % "", pipeline)
     runs = [await app.done(pipeline, input={"amount": amount}) for amount in (10, 20, 30)]
-    [given] = approvals(app, runs[0])
-    assert (given.status, [vote.by for vote in given.decisions]) == ("auto_approved", ["rule:Small refunds"])
+    [approval] = approvals(app, runs[0])
+    assert (approval.status, [vote.by for vote in approval.decisions]) == ("auto_approved", ["rule:Small refunds"])
     read = app.cairn.rule_queries
     waiting = read.audits(False, pipeline, 2, None)
     assert [one.run_id for one in waiting.items] == [runs[2], runs[1]]
     assert [one.run_id for one in read.audits(False, pipeline, 2, waiting.next_cursor).items] == [runs[0]]
     before = app.run(runs[0])
-    await app.cairn.rules.review(given.approval_id, False, "hm", actor=REVIEWER)
-    await app.cairn.rules.review(given.approval_id, False, "too generous", actor=REVIEWER)
+    await app.cairn.rules.review(approval.approval_id, False, "hm", actor=REVIEWER)
+    await app.cairn.rules.review(approval.approval_id, False, "too generous", actor=REVIEWER)
     await app.cairn.rules.review(waiting.items[0].approval_id, True, "", actor=ADMIN)
-    said = {one.approval_id: one.review for one in read.audits(True, pipeline, 10, None).items}
-    assert {name: (r.agrees, r.comment, r.by) for name, r in said.items() if r} == {
-        given.approval_id: (False, "too generous", REVIEWER.name),
+    reviews = {one.approval_id: one.review for one in read.audits(True, pipeline, 10, None).items}
+    assert {name: (r.agrees, r.comment, r.by) for name, r in reviews.items() if r} == {
+        approval.approval_id: (False, "too generous", REVIEWER.name),
         waiting.items[0].approval_id: (True, "", "admin"),
     }
-    scored = in_force(app, pipeline)
+    scored = autonomy_of(app, pipeline)
     assert (scored.mode, scored.approved, scored.sampled, scored.reviewed) == ("full", 3, 3, 2)
     assert (scored.disagreement.count, scored.disagreement.total) == (1, 2)
     after = app.run(runs[0])
     assert (after.status, after.completed_at) == (before.status, before.completed_at)
-    told = [e for e in app.events(runs[0]) if e.event_type == "auto_approval_reviewed"]
-    assert [(e.actor, e.metadata["agrees"], e.description) for e in told][-1] == (
+    events = [e for e in app.events(runs[0]) if e.event_type == "auto_approval_reviewed"]
+    assert [(e.actor, e.metadata["agrees"], e.description) for e in events][-1] == (
         REVIEWER.name,
         False,
         mentions("Pay"),
     )
 
 
-async def test_only_samples_are_reviewed(app: App) -> None:
-    pipeline = await refunds(app)
-    asked = await decided(app, pipeline, 10, "approve")
+async def test_only_sampled_approvals_can_be_reviewed(app: App) -> None:
+    pipeline = await refund_pipeline(app)
+    approval_id = await decide_refund(app, pipeline, 10, "approve")
     with pytest.raises(CommandRefused):
-        await app.cairn.rules.review(asked, True, "", actor=REVIEWER)
+        await app.cairn.rules.review(approval_id, True, "", actor=REVIEWER)
     with pytest.raises(NotFound):
         await app.cairn.rules.review("00000000-0000-4000-8000-000000000000", True, "", actor=REVIEWER)
 
 
-async def test_how_often_people_correct_what_a_rule_asks(app: App) -> None:
-    pipeline = await refunds(app)
+async def test_a_rule_is_scored_by_how_often_users_modify_its_actions(app: App) -> None:
+    pipeline = await refund_pipeline(app)
     await rule(app, "checkpoints: [{ name: Ask, trigger: { operation_type: refund }, action: {} }]", pipeline)
-    await decided(app, pipeline, 10, "approve")
-    await decided(app, pipeline, 20, "approve", modified_params={"amount": 15})
-    scored = in_force(app, pipeline)
+    await decide_refund(app, pipeline, 10, "approve")
+    await decide_refund(app, pipeline, 20, "approve", modified_params={"amount": 15})
+    scored = autonomy_of(app, pipeline)
     assert (scored.mode, scored.required_approval, scored.modification.count, scored.modification.total) == (
         "asks",
         2,
         1,
         2,
     )
-    whole = app.cairn.rule_queries.autonomy(1)
-    assert whole.decided >= whole.automatic.total >= 2
+    autonomy = app.cairn.rule_queries.autonomy(1)
+    assert autonomy.decided >= autonomy.automatic.total >= 2
 
 
 MODES = """
@@ -220,5 +220,5 @@ auto_approval:
 """
 
 
-async def test_how_far_a_rule_is() -> None:
+async def test_the_mode_of_a_rule() -> None:
     assert [mode(one) for one in load(MODES).rulebook.rules] == ["full", "rollout", "asks", "shadow", "disabled"]

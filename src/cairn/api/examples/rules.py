@@ -8,7 +8,7 @@ from cairn.api.examples import story
 from cairn.core.rules import GLOBAL
 from cairn.core.states import ApprovalKind, ApprovalStatus
 from cairn.services.rules import views as v
-from cairn.services.rules.queries.autonomy import share
+from cairn.services.rules.queries.autonomy import proportion_view
 from cairn.services.rules.scoring import Proportion
 
 TEXT = """version: "1.0"
@@ -179,7 +179,7 @@ def backtest() -> v.Backtest:
         no_rule=148,
         agreed=79,
         disagreed=1,
-        false_approval_rate=share(Proportion(1, 80)),
+        false_approval_rate=proportion_view(Proportion(1, 80)),
         rules=[
             v.RuleScore(
                 rule="Small refunds",
@@ -187,7 +187,7 @@ def backtest() -> v.Backtest:
                 agreed=79,
                 disagreed=1,
                 required_approval=0,
-                false_approval_rate=share(Proportion(1, 80)),
+                false_approval_rate=proportion_view(Proportion(1, 80)),
             )
         ],
         disagreements=[_disagreement()],
@@ -201,7 +201,7 @@ def autonomy() -> v.Autonomy:
     return v.Autonomy(
         since=story.at(-129_600),
         decided=400,
-        automatic=share(Proportion(60, 400)),
+        automatic=proportion_view(Proportion(60, 400)),
         rules=[
             v.RuleAutonomy(
                 scope=GLOBAL,
@@ -214,10 +214,10 @@ def autonomy() -> v.Autonomy:
                 approved=60,
                 sampled=7,
                 reviewed=5,
-                disagreement=share(Proportion(0, 5)),
-                shadow=share(Proportion(1, 90)),
+                disagreement=proportion_view(Proportion(0, 5)),
+                shadow=proportion_view(Proportion(1, 90)),
                 required_approval=160,
-                modification=share(Proportion(4, 160)),
+                modification=proportion_view(Proportion(4, 160)),
             )
         ],
     )

@@ -95,7 +95,7 @@ class RuleCheck(View):
     rules: list[RuleSummary]
 
 
-# ---- explanations -----------------------------------------------------------------------------------------
+# Explanations
 class RuleCondition(View):
     field: str
     expected: str
@@ -127,7 +127,7 @@ class ApprovalExplanation(View):
     evaluated_rules: list[EvaluatedRule]
 
 
-# ---- scores --------------------------------------------------------------------------------------
+# Scores
 class Proportion(View):
     """A count out of a total, with the 95 % confidence interval of the rate (Wilson)."""
 

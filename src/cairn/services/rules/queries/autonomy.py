@@ -1,4 +1,4 @@
-"""How far automatic approvals go: what each rule has done, and how people have judged it."""
+"""The verdicts of the active rules, how users judged them, and the audits of automatic approvals."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ A, D, V, E, R, P = (
 )
 _NEWEST = SortOrder((A.requested_at, A.approval_id), newest_first=True)
 _AUTO = ApprovalStatus.AUTO_APPROVED.value
-SCORED = 20_000  # decisions of people that shadows are scored by
+MAX_DECISIONS = 20_000  # newest decisions of users that rules are scored by
 
 Key = tuple[str, str]  # scope and rule
 
 
 @dataclass(frozen=True, slots=True)
-class _DecidedApproval:
-    """Approvals that a rule gave."""
+class _AutomaticApprovals:
+    """Counts of the automatic approvals of a rule."""
 
     approved: int = 0
     sampled: int = 0
@@ -47,28 +47,32 @@ class _DecidedApproval:
 
 
 def read_autonomy(connection: Connection, books: Iterable[ScopedRulebook], since: datetime) -> Autonomy:
-    """For every rule that is in force."""
-    given, shadow, asked = _given(connection, since), _shadow(connection, since), _asked(connection, since)
+    """The autonomy of every active rule."""
+    automatic = _automatic_approvals(connection, since)
+    shadow = _shadow_agreement(connection, since)
+    decisions = _user_decisions(connection, since)
     names = {
         row.pipeline_id: row.pipeline_name for row in connection.execute(sa.select(P.pipeline_id, P.pipeline_name))
     }
     rules = [
-        _rule(book, rule, names.get(book.scope), given, shadow, asked) for book in books for rule in book.rulebook.rules
+        _rule(book, rule, names.get(book.scope), automatic, shadow, decisions)
+        for book in books
+        for rule in book.rulebook.rules
     ]
     counts = _counts(connection, since)
-    return Autonomy(since=since, decided=counts.total, automatic=share(counts), rules=rules)
+    return Autonomy(since=since, decided=counts.total, automatic=proportion_view(counts), rules=rules)
 
 
 def _rule(
     book: ScopedRulebook,
     rule: Rule,
     pipeline_name: str | None,
-    given: dict[Key, _DecidedApproval],
+    automatic: dict[Key, _AutomaticApprovals],
     shadow: dict[Key, Counter[bool]],
-    asked: dict[Key, Counter[str]],
+    decisions: dict[Key, Counter[str]],
 ) -> RuleAutonomy:
     key = (book.scope, rule.name)
-    own, tried, answers = given.get(key, _DecidedApproval()), shadow[key], asked[key]
+    approvals, agreement, answers = automatic.get(key, _AutomaticApprovals()), shadow[key], decisions[key]
     return RuleAutonomy(
         scope=book.scope,
         pipeline_name=pipeline_name,
@@ -77,13 +81,13 @@ def _rule(
         mode=mode(rule),
         rollout_percentage=rule.rollout,
         audit_sample_percentage=rule.audit,
-        approved=own.approved,
-        sampled=own.sampled,
-        reviewed=own.reviewed,
-        disagreement=share(scoring.Proportion(own.disagreed, own.reviewed)),
-        shadow=share(scoring.Proportion(tried[False], tried.total())),
+        approved=approvals.approved,
+        sampled=approvals.sampled,
+        reviewed=approvals.reviewed,
+        disagreement=proportion_view(scoring.Proportion(approvals.disagreed, approvals.reviewed)),
+        shadow=proportion_view(scoring.Proportion(agreement[False], agreement.total())),
         required_approval=answers.total(),
-        modification=share(scoring.Proportion(answers[scoring.MODIFIED], answers.total())),
+        modification=proportion_view(scoring.Proportion(answers[scoring.MODIFIED], answers.total())),
     )
 
 
@@ -97,7 +101,7 @@ def mode(rule: Rule) -> Literal["disabled", "shadow", "asks", "rollout", "full"]
     return "full" if rule.rollout >= 100 else "rollout"
 
 
-def share(proportion: scoring.Proportion) -> Proportion:
+def proportion_view(proportion: scoring.Proportion) -> Proportion:
     low, high = proportion.bounds
     return Proportion(count=proportion.count, total=proportion.total, rate=proportion.rate, low=low, high=high)
 
@@ -106,11 +110,11 @@ def _counts(connection: Connection, since: datetime) -> scoring.Proportion:
     query = sa.select(A.status, sa.func.count()).where(
         A.requested_at >= since, A.status.in_((*DECIDED_BY_USER, _AUTO)), A.reused_from.is_(None)
     )
-    found = {row[0]: int(row[1]) for row in connection.execute(query.group_by(A.status))}
-    return scoring.Proportion(found.get(_AUTO, 0), sum(found.values()))
+    counts = {row[0]: int(row[1]) for row in connection.execute(query.group_by(A.status))}
+    return scoring.Proportion(counts.get(_AUTO, 0), sum(counts.values()))
 
 
-def _given(connection: Connection, since: datetime) -> dict[Key, _DecidedApproval]:
+def _automatic_approvals(connection: Connection, since: datetime) -> dict[Key, _AutomaticApprovals]:
     sampled = sa.func.coalesce(sa.func.sum(sa.case((A.audit, 1), else_=0)), 0)
     reviewed = sa.func.count(V.approval_id)
     disagreed = sa.func.coalesce(sa.func.sum(sa.case((V.agrees.is_(sa.false()), 1), else_=0)), 0)
@@ -120,46 +124,48 @@ def _given(connection: Connection, since: datetime) -> dict[Key, _DecidedApprova
         .where(A.rule.is_not(None), A.requested_at >= since, A.status == _AUTO, A.reused_from.is_(None))
         .group_by(A.rule_scope, A.rule)
     )
-    return {(row[0], row[1]): _DecidedApproval(*map(int, row[2:])) for row in connection.execute(query)}
+    return {(row[0], row[1]): _AutomaticApprovals(*map(int, row[2:])) for row in connection.execute(query)}
 
 
-def _shadow(connection: Connection, since: datetime) -> dict[Key, Counter[bool]]:
-    """For what a rule would have approved in shadow: how often people agreed, and how often not."""
+def _shadow_agreement(connection: Connection, since: datetime) -> dict[Key, Counter[bool]]:
+    """How often users agreed and disagreed with the approvals that a rule would have given in shadow mode."""
     query = (
         sa.select(A.approval_id, A.status, A.evaluated_rules)
-        .where(_by_people(since), A.evaluated_rules.is_not(None))
+        .where(_decided_by_users(since), A.evaluated_rules.is_not(None))
         .where(sa.type_coerce(A.evaluated_rules, sa.Text).like('%"shadow: approves"%'))
         .order_by(A.requested_at.desc())
-        .limit(SCORED)
+        .limit(MAX_DECISIONS)
     )
     rows = connection.execute(query).all()
     modified = modified_approvals(connection, since)
-    found: dict[Key, Counter[bool]] = defaultdict(Counter)
+    agreement: dict[Key, Counter[bool]] = defaultdict(Counter)
     for row in rows:
-        answer = scoring.user_decision(row.status, row.approval_id in modified)
-        for one in row.evaluated_rules:
-            if answer is not None and one["outcome"] == "shadow: approves":
-                found[one["scope"], one["rule"]][scoring.agrees(answer)] += 1
-    return found
+        decision = scoring.user_decision(row.status, row.approval_id in modified)
+        for rule in row.evaluated_rules:
+            if decision is not None and rule["outcome"] == "shadow: approves":
+                agreement[rule["scope"], rule["rule"]][scoring.agrees(decision)] += 1
+    return agreement
 
 
-def _asked(connection: Connection, since: datetime) -> dict[Key, Counter[str]]:
-    """What people answered to what a rule put to them."""
+def _user_decisions(connection: Connection, since: datetime) -> dict[Key, Counter[str]]:
+    """Decisions of users on the approvals that a rule required."""
     modified = modified_approvals(connection, since)
-    query = sa.select(A.approval_id, A.rule_scope, A.rule, A.status).where(_by_people(since), A.rule.is_not(None))
-    found: dict[Key, Counter[str]] = defaultdict(Counter)
-    for row in connection.execute(query.order_by(A.requested_at.desc()).limit(SCORED)):
-        answer = scoring.user_decision(row.status, row.approval_id in modified)
-        if answer is not None:
-            found[row.rule_scope, row.rule][answer] += 1
-    return found
+    query = sa.select(A.approval_id, A.rule_scope, A.rule, A.status).where(
+        _decided_by_users(since), A.rule.is_not(None)
+    )
+    decisions: dict[Key, Counter[str]] = defaultdict(Counter)
+    for row in connection.execute(query.order_by(A.requested_at.desc()).limit(MAX_DECISIONS)):
+        decision = scoring.user_decision(row.status, row.approval_id in modified)
+        if decision is not None:
+            decisions[row.rule_scope, row.rule][decision] += 1
+    return decisions
 
 
-def _by_people(since: datetime) -> sa.ColumnElement[bool]:
+def _decided_by_users(since: datetime) -> sa.ColumnElement[bool]:
     return sa.and_(A.requested_at >= since, A.status.in_(DECIDED_BY_USER), A.reused_from.is_(None))
 
 
-# ---- the sample ------------------------------------------------------------------------------------------
+# Audits
 _AUDITS: Query = (
     sa.select(
         *(A[name] for name in ("approval_id", "pipeline_id", "run_id", "execution_id", "kind", "operation_type")),

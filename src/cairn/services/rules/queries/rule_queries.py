@@ -1,4 +1,4 @@
-"""The door for reading rules: each method is one snapshot of the database."""
+"""Queries of rules: each method reads one snapshot of the database."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from cairn.definitions import Finding
 from cairn.ports import Clock
 from cairn.services.rules.active_rules import ActiveRules
 from cairn.services.rules.backtests import BacktestOutcome, most_used
-from cairn.services.rules.queries import autonomy
-from cairn.services.rules.queries import versions as rules
-from cairn.services.rules.rules_file import RulesFileWatcher as Watched
+from cairn.services.rules.queries import autonomy, versions
+from cairn.services.rules.rules_file import RulesFileWatcher
 from cairn.services.rules.views import (
     ApprovalExplanation,
     Audit,
@@ -40,7 +39,7 @@ D = t.approval_decisions.c
 
 
 class RuleQueries:
-    def __init__(self, database: Database, active_rules: ActiveRules, file: Watched, clock: Clock) -> None:
+    def __init__(self, database: Database, active_rules: ActiveRules, file: RulesFileWatcher, clock: Clock) -> None:
         self._database = database
         self._active_rules = active_rules
         self._file = file
@@ -50,33 +49,33 @@ class RuleQueries:
         """The active rules of a scope."""
         file = None
         if scope == GLOBAL:
-            errors = [rules.finding(found) for found in self._file.errors]
+            errors = [versions.finding_view(finding) for finding in self._file.errors]
             file = RulesFileStatus(path=str(self._file.path), errors=errors)
 
         def read(connection: Connection) -> RuleText:
-            revision = rules.head(connection, scope)
+            revision = versions.active_revision(connection, scope)
             rulebook = self._active_rules.rulebook(connection, scope, revision)
-            return rules.current(connection, scope, rulebook, tuple(warnings), file)
+            return versions.active_rules(connection, scope, rulebook, tuple(warnings), file)
 
         return self._database.read(read)
 
     def versions(self, scope: str, limit: int, cursor: str | None) -> RuleVersionPage:
-        return self._database.read(lambda c: rules.versions(c, scope, limit, cursor))
+        return self._database.read(lambda c: versions.versions(c, scope, limit, cursor))
 
     def version(self, scope: str, revision: int) -> RuleVersion:
-        return self._database.read(lambda c: rules.version(c, scope, revision))
+        return self._database.read(lambda c: versions.version(c, scope, revision))
 
     def compare(self, scope: str, before: int, after: int) -> RuleDiff:
-        return self._database.read(lambda c: rules.compare(c, scope, before, after))
+        return self._database.read(lambda c: versions.compare(c, scope, before, after))
 
     def stop(self) -> EmergencyStop:
-        return self._database.read(rules.stop)
+        return self._database.read(versions.emergency_stop)
 
     def stops(self, limit: int, cursor: str | None) -> EmergencyStopPage:
-        return self._database.read(lambda c: rules.stops(c, limit, cursor))
+        return self._database.read(lambda c: versions.emergency_stops(c, limit, cursor))
 
     def explain(self, approval_id: str) -> ApprovalExplanation:
-        return self._database.read(lambda c: rules.explain(c, approval_id))
+        return self._database.read(lambda c: versions.explain(c, approval_id))
 
     def autonomy(self, days: int) -> Autonomy:
         since = self._clock.now() - timedelta(days=days)
@@ -107,7 +106,7 @@ class RuleQueries:
             no_rule=outcome.no_rule,
             agreed=agreed,
             disagreed=disagreed,
-            false_approval_rate=autonomy.share(outcome.false_approval_rate),
+            false_approval_rate=autonomy.proportion_view(outcome.false_approval_rate),
             rules=[
                 RuleScore(
                     rule=rule,
@@ -115,13 +114,13 @@ class RuleQueries:
                     agreed=tally.agreed,
                     disagreed=tally.disagreed,
                     required_approval=tally.required_approval,
-                    false_approval_rate=autonomy.share(tally.false_approval_rate),
+                    false_approval_rate=autonomy.proportion_view(tally.false_approval_rate),
                 )
                 for rule, tally in most_used(outcome.rules)
             ],
             disagreements=[
-                _disagreement(rule, answer, row, votes.get(row.approval_id))
-                for rule, answer, row in outcome.disagreements
+                _disagreement(rule, decision, row, votes.get(row.approval_id))
+                for rule, decision, row in outcome.disagreements
             ],
             since=outcome.since,
             until=outcome.until,
@@ -134,7 +133,7 @@ def _last_votes(connection: Connection, approvals: list[str]) -> dict[str, Row]:
     return {row.approval_id: row for row in connection.execute(query)}
 
 
-def _disagreement(rule: str, answer: str, row: Row, vote: Row | None) -> Disagreement:
+def _disagreement(rule: str, decision: str, row: Row, vote: Row | None) -> Disagreement:
     return Disagreement(
         approval_id=row.approval_id,
         pipeline_id=row.pipeline_id,
@@ -144,7 +143,7 @@ def _disagreement(rule: str, answer: str, row: Row, vote: Row | None) -> Disagre
         operation_type=row.operation_type,
         requested_at=row.requested_at,
         rule=rule,
-        decision=answer,
+        decision=decision,
         by=vote.by if vote else "",
         feedback=vote.feedback if vote else "",
     )

@@ -1,4 +1,4 @@
-"""Rules as texts: what is in force, every version, stops; and why an approval was asked."""
+"""Reads of rules: the active text, versions, emergency stops and explanations of approvals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from cairn.core.rules import GLOBAL, Rule, Rulebook
-from cairn.definitions import Finding as Found
+from cairn.core.states import ApprovalStatus
+from cairn.definitions import Finding
 from cairn.services.paging import SortOrder, page
 from cairn.services.pipelines.views import DefinitionFinding
 from cairn.services.rules.views import (
@@ -30,14 +31,14 @@ from cairn.store.runs.run_rows import Row
 
 V, S, A = t.rule_versions.c, t.emergency_stops.c, t.approvals.c
 _NEWEST = SortOrder((V.revision,), newest_first=True)
-_LAST_STOP = SortOrder((S.number,), newest_first=True)
-RUNNING = EmergencyStop(stopped=False, reason="", by=None, at=None)
+_NEWEST_STOP = SortOrder((S.number,), newest_first=True)
+_NOT_STOPPED = EmergencyStop(stopped=False, reason="", by=None, at=None)
 
 
-def current(
-    connection: Connection, scope: str, rulebook: Rulebook, warnings: Sequence[Found], file: RulesFileStatus | None
+def active_rules(
+    connection: Connection, scope: str, rulebook: Rulebook, warnings: Sequence[Finding], file: RulesFileStatus | None
 ) -> RuleText:
-    revision = head(connection, scope)
+    revision = active_revision(connection, scope)
     row = version_row(connection, scope, revision) if revision else None
     return RuleText(
         scope=scope,
@@ -47,22 +48,26 @@ def current(
         author=row.author if row else None,
         comment=row.comment if row else "",
         created_at=row.created_at if row else None,
-        warnings=[finding(found) for found in warnings],
-        emergency_stop=stop(connection),
+        warnings=[finding_view(finding) for finding in warnings],
+        emergency_stop=emergency_stop(connection),
         file=file,
     )
 
 
-def head(connection: Connection, scope: str) -> int:
-    """The revision that is in force for a scope that exists."""
+def active_revision(connection: Connection, scope: str) -> int:
+    """The active revision of a scope. NotFound if the scope does not exist."""
     if scope != GLOBAL and not pipelines.exists(connection, scope):
         raise NotFound("pipeline", scope)
     return rules.active_version(connection, scope).revision
 
 
-def finding(found: Found) -> DefinitionFinding:
+def finding_view(finding: Finding) -> DefinitionFinding:
     return DefinitionFinding(
-        path=found.path, message=found.message, severity=found.severity.value, line=found.line, column=found.column
+        path=finding.path,
+        message=finding.message,
+        severity=finding.severity.value,
+        line=finding.line,
+        column=finding.column,
     )
 
 
@@ -83,15 +88,15 @@ def summary(rule: Rule) -> RuleSummary:
     )
 
 
-# ---- versions ------------------------------------------------------------------------------------------
+# Versions
 def versions(connection: Connection, scope: str, limit: int, cursor: str | None) -> RuleVersionPage:
-    head(connection, scope)
+    active_revision(connection, scope)
     found = page(connection, sa.select(t.rule_versions).where(V.scope == scope), _NEWEST, limit, cursor)
     return RuleVersionPage(items=[_version(row) for row in found.rows], next_cursor=found.next_cursor)
 
 
 def version(connection: Connection, scope: str, revision: int) -> RuleVersion:
-    head(connection, scope)
+    active_revision(connection, scope)
     return _version(version_row(connection, scope, revision))
 
 
@@ -117,28 +122,28 @@ def _version(row: Row) -> RuleVersion:
 def compare(connection: Connection, scope: str, before: int, after: int) -> RuleDiff:
     texts = [version(connection, scope, revision).text.splitlines(keepends=True) for revision in (before, after)]
     names = (f"revision {before}", f"revision {after}")
-    told = "".join(difflib.unified_diff(*texts, fromfile=names[0], tofile=names[1]))
-    return RuleDiff(from_revision=before, to_revision=after, text=told)
+    diff = "".join(difflib.unified_diff(*texts, fromfile=names[0], tofile=names[1]))
+    return RuleDiff(from_revision=before, to_revision=after, text=diff)
 
 
-# ---- stops ---------------------------------------------------------------------------------------------
-def stop(connection: Connection) -> EmergencyStop:
+# Emergency stops
+def emergency_stop(connection: Connection) -> EmergencyStop:
     row = connection.execute(sa.select(t.emergency_stops).order_by(S.number.desc()).limit(1)).one_or_none()
-    return _stop(row) if row else RUNNING
+    return _stop_view(row) if row else _NOT_STOPPED
 
 
-def stops(connection: Connection, limit: int, cursor: str | None) -> EmergencyStopPage:
-    found = page(connection, sa.select(t.emergency_stops), _LAST_STOP, limit, cursor)
-    return EmergencyStopPage(items=[_stop(row) for row in found.rows], next_cursor=found.next_cursor)
+def emergency_stops(connection: Connection, limit: int, cursor: str | None) -> EmergencyStopPage:
+    found = page(connection, sa.select(t.emergency_stops), _NEWEST_STOP, limit, cursor)
+    return EmergencyStopPage(items=[_stop_view(row) for row in found.rows], next_cursor=found.next_cursor)
 
 
-def _stop(row: Row) -> EmergencyStop:
+def _stop_view(row: Row) -> EmergencyStop:
     return EmergencyStop(stopped=row.stopped, reason=row.reason, by=row.by, at=row.at)
 
 
-# ---- why -----------------------------------------------------------------------------------------------
+# Explanations
 def explain(connection: Connection, approval_id: str) -> ApprovalExplanation:
-    """Which rule decided, and why each other one did not, as it was when it was asked."""
+    """The rule that decided and the outcome of every other rule, as stored when the approval was requested."""
     row = connection.execute(
         sa.select(A.kind, A.status, A.rule, A.rule_scope, A.rules_revision, A.evaluated_rules, A.reused_from).where(
             A.approval_id == approval_id
@@ -162,15 +167,17 @@ def explain(connection: Connection, approval_id: str) -> ApprovalExplanation:
 def _reason(row: Row, evaluated_rules: list[EvaluatedRule]) -> str:
     if row.reused_from is not None:
         return "The same content was approved before."
+    is_automatic = row.status == ApprovalStatus.AUTO_APPROVED.value
     if row.rule is None:
-        none = "No rule matches" if evaluated_rules else "No rules were in force"
-        what = "what is of low risk passes" if row.status == "auto_approved" else "the checkpoint's own settings hold"
-        return f"{none}: {what}."
-    whose = "global rules" if row.rule_scope == GLOBAL else "pipeline's rules"
-    of = f"'{row.rule}' of the {whose}, revision {row.rules_revision}"
-    won = next((one for one in evaluated_rules if (one.rule, one.scope) == (row.rule, row.rule_scope)), None)
-    if row.status == "auto_approved":
-        return f"{of}, approves." if won else f"{of}, approves, and keeps no reasons."
-    if won is not None and won.outcome != "asks":
-        return f"{of}, would approve, and is held back: {won.outcome}."
-    return f"{of}, asks."
+        no_rule = "No rule matches." if evaluated_rules else "No rules are active."
+        default = "Low-risk actions need no approval." if is_automatic else "The checkpoint's own settings apply."
+        return f"{no_rule} {default}"
+    scope = "global rules" if row.rule_scope == GLOBAL else "rules of the pipeline"
+    name = f"'{row.rule}' ({scope}, revision {row.rules_revision})"
+    key = (row.rule, row.rule_scope)
+    evaluated = next((rule for rule in evaluated_rules if (rule.rule, rule.scope) == key), None)
+    if is_automatic:
+        return f"Approved by {name}." + ("" if evaluated else " Its conditions were not recorded.")
+    if evaluated is not None and evaluated.outcome != "asks":
+        return f"{name} would approve, but was held back: {evaluated.outcome}."
+    return f"{name} requires approval."
