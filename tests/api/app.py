@@ -25,7 +25,7 @@ from cairn.services.sign_in import passwords
 from cairn.worker import Worker
 from tests.databases import prepare
 from tests.isolation import PATIENCE
-from tests.services.accounts import CHEAP
+from tests.services.accounts import FAST_HASHER
 
 TOKEN = "a-token-for-tests"
 BASE = "http://127.0.0.1:8700"
@@ -127,7 +127,7 @@ async def open_app(
     if url is None:
         prepare(folder)
     chosen = Settings(data_dir=folder, database_url=url, admin_token=SecretStr(TOKEN), poll_seconds=0.5, **settings)
-    with patch.object(passwords, "PasswordHasher", lambda: CHEAP):
+    with patch.object(passwords, "PasswordHasher", lambda: FAST_HASHER):
         cairn = build(chosen, functions=functions) if functions is not None else build(chosen)
     worker = Worker(cairn)
     await worker.start()
