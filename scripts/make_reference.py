@@ -108,10 +108,16 @@ of a run or a pipeline. `hash` chains each event to the previous one, so that `G
 
 def events() -> str:
     run_events = [(code(event.value), sentence(event.value), remark(event)) for event in EventType]
+    run_events += [(code(name), sentence(name), "") for name in events_with_prefix("action_")]
+    pipeline_types = service_event_types("append_event", "append_pipeline_event", "EventRecord")
     pipeline_events = [
-        (code(name), sentence(name)) for name in service_event_types("tell", "append_pipeline_event", "EventRecord")
+        (code(name), sentence(name))
+        for name in dict.fromkeys([*events_with_prefix("pipeline_", "checkpoint"), *pipeline_types])
     ]
-    global_events = [(code(name), sentence(name)) for name in service_event_types("append_global_event", "record")]
+    global_types = service_event_types("append_global_event", "record")
+    global_events = [
+        (code(name), sentence(name)) for name in dict.fromkeys([*global_types, *events_with_prefix("emergency_stop_")])
+    ]
     variants = [
         (code(name), f"`{key}`: {value}", filled_in(template))
         for name, (key, sentences) in CHOICES.items()
@@ -148,6 +154,12 @@ def remark(member: StrEnum) -> str:
     """Return the comment on the line of an enum member."""
     match = re.search(rf"^    {member.name} = .*?  # (?!noqa)(.*)$", inspect.getsource(type(member)), re.MULTILINE)
     return match[1] if match else ""
+
+
+def events_with_prefix(*prefixes: str) -> list[str]:
+    """Return the event types whose names are built or chosen in the code, which `service_event_types` can't find."""
+    known = {event.value for event in EventType}
+    return [name for name in SENTENCES if name.startswith(prefixes) and name not in known]
 
 
 def service_event_types(*functions: str) -> list[str]:

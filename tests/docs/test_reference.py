@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from cairn.core.events import EventType
 from cairn.core.states import ExecutionMode
 from cairn.definitions import authoring_schema
 from cairn.runners import make_runners
+from cairn.store.events.descriptions import SENTENCES
 from tests.docs.pages import ROOT
 
 SCRIPT = runpy.run_path(str(ROOT / "scripts" / "make_reference.py"))
@@ -21,6 +23,12 @@ PAGES: dict[str, Callable[[], str]] = SCRIPT["PAGES"]
 def test_generated_pages_are_up_to_date(name: str) -> None:
     page = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
     assert page == PAGES[name](), "run make docs"
+
+
+def test_every_event_is_listed() -> None:
+    page = PAGES["events.md"]()
+    names = [*SENTENCES, *(event.value for event in EventType)]
+    assert [name for name in names if f"`{name}`" not in page] == []
 
 
 def test_not_yet_lists_the_modes_without_a_runner() -> None:
