@@ -59,7 +59,7 @@ def parse_arguments(tool: Tool, arguments: str | dict[str, Any] | None) -> dict[
     except SchemaError:  # the schema of an MCP tool is unusable; its server checks the arguments
         errors = []
     if errors:
-        message = "; ".join(f"{path or 'arguments'}: {text}" for path, text in errors[:MAX_ERRORS])
+        message = "; ".join(f"{path}: {text}" if path else text for path, text in errors[:MAX_ERRORS])
         raise ToolError(f"Invalid arguments of {tool.name}: {message}.")
     if tool.check is not None:
         tool.check(value)

@@ -131,7 +131,7 @@ class FileTools:
     def write(self, path: str, content: str) -> str:
         data = _encoded(content)
         existed = self._jail.write(path, data, self._max_bytes)
-        return f"{'Replaced' if existed else 'Written'}: {self._jail.normalize(path)}, {len(data):,} bytes."
+        return f"{'Replaced' if existed else 'Wrote'} {self._jail.normalize(path)} ({len(data):,} bytes)."
 
     def edit(self, path: str, old: str, new: str, all: bool = False) -> str:
         text, name = self._text(path), self._jail.normalize(path)
@@ -151,7 +151,7 @@ class FileTools:
     def copy(self, source: str, target: str) -> str:
         data = self._jail.read(source, self._max_bytes)
         self._jail.write(target, data, self._max_bytes)
-        return f"Copied {self._jail.normalize(source)} to {self._jail.normalize(target)}, {len(data):,} bytes."
+        return f"Copied {self._jail.normalize(source)} to {self._jail.normalize(target)} ({len(data):,} bytes)."
 
     def delete(self, path: str) -> str:
         self._jail.remove(path)

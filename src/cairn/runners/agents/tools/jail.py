@@ -55,7 +55,7 @@ class Jail:
             raise ToolError(f"{quoted} is not a valid path. Use a relative path that starts with {self._names}.")
         parts = [part for part in path.split("/") if part not in ("", ".")]
         if ".." in parts:
-            raise ToolError(f"{quoted} is outside of your folders. Use a path in {self._names}.")
+            raise ToolError(f"{quoted} is outside your folders. Use a path in {self._names}.")
         if len(path) > MAX_PATH_CHARACTERS or len(parts) > MAX_DEPTH or any(map(_is_invalid, parts)):
             raise ToolError(f"{quoted} is not a valid file name.")
         if not parts or parts[0] not in self._folders:
