@@ -26,7 +26,7 @@ async def test_a_budget_sends_a_warning_and_then_reports_that_it_is_exhausted(re
         run = await receivers.app.start(await receivers.app.pipeline(step("talk"), budget={"max_calls": 5}))
         await receivers.app.until_run(run, "paused")
         sent = await receivers.payloads("ops", 2)
-    texts_by_url = {card(one)["actions"][0]["url"]: texts(one)[0] for one in sent}
+    texts_by_url = {card(payload)["actions"][0]["url"]: texts(payload)[0] for payload in sent}
     assert texts_by_url == {
         f"{PUBLIC}/runs/{run}": mentions("4 calls", "5 calls"),
         f"{PUBLIC}/runs/{run}?checkpoint=talk": mentions("5 calls"),

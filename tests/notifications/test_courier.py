@@ -41,7 +41,7 @@ async def test_a_failed_delivery_is_attempted_three_times_with_growing_delays(re
         False,
     )
     attempts = receivers.detail(delivery).attempts
-    assert [(one.number, one.outcome, one.response) for one in attempts] == [
+    assert [(attempt.number, attempt.outcome, attempt.response) for attempt in attempts] == [
         (1, "not_sent", mentions("503 busy")),
         (2, "not_sent", mentions("500")),
         (3, "sent", "200 at last"),
@@ -52,7 +52,7 @@ async def test_a_failed_delivery_is_attempted_three_times_with_growing_delays(re
     ]
     assert delays[0] >= 0.05
     assert delays[1] >= 0.1
-    assert len({one["id"] for one in await receivers.payloads("ops", 3)}) == 1
+    assert len({payload["id"] for payload in await receivers.payloads("ops", 3)}) == 1
 
 
 async def test_a_failed_delivery_goes_to_the_fallback_channel(receivers: Receivers) -> None:
@@ -74,7 +74,7 @@ async def test_a_failed_fallback_has_no_fallback_itself(receivers: Receivers) ->
     receivers.web.on("/one", answer(500))
     receivers.web.on("/two", answer(500))
     run = await start_run(receivers)
-    assert [(one.channel, one.status) for one in await receivers.ended_deliveries(run, 2)] == [
+    assert [(delivery.channel, delivery.status) for delivery in await receivers.ended_deliveries(run, 2)] == [
         ("two", "failed"),
         ("one", "failed"),
     ]
@@ -104,7 +104,7 @@ async def test_an_unknown_outcome_is_retried_and_marked_as_a_possible_duplicate(
     run = await start_run(receivers)
     (delivery,) = await receivers.ended_deliveries(run)
     assert (delivery.status, delivery.attempt_count, delivery.possible_duplicate) == ("sent", 2, True)
-    assert [one.outcome for one in receivers.detail(delivery).attempts] == ["unknown", "sent"]
+    assert [attempt.outcome for attempt in receivers.detail(delivery).attempts] == ["unknown", "sent"]
 
 
 async def test_a_channel_with_a_private_address_fails(receivers: Receivers) -> None:
@@ -181,7 +181,7 @@ async def test_an_attempt_interrupted_by_a_shutdown_is_repeated_after_the_next_s
     receivers.app.cairn.notifications.courier.retry_delays = (0.05, 0.1)
     (delivery,) = await receivers.ended_deliveries(run)
     assert (delivery.status, delivery.attempt_count, delivery.possible_duplicate) == ("sent", 2, True)
-    assert [(one.outcome, one.response) for one in receivers.detail(delivery).attempts] == [
+    assert [(attempt.outcome, attempt.response) for attempt in receivers.detail(delivery).attempts] == [
         ("unknown", mentions()),
         ("sent", "200 ok"),
     ]
@@ -246,7 +246,7 @@ async def test_old_deliveries_are_deleted_unless_one_is_open(receivers: Receiver
 async def test_the_doctor_reports_failed_and_overdue_deliveries(receivers: Receivers) -> None:
     async def checks() -> list[tuple[str, str]]:
         diagnosis = await receivers.app.cairn.doctor.examine()
-        return [(one.status, one.detail) for one in diagnosis.checks if one.name == "notifications"]
+        return [(check.status, check.detail) for check in diagnosis.checks if check.name == "notifications"]
 
     database = receivers.app.cairn.database
     for table in LOG:

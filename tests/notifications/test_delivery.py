@@ -181,7 +181,7 @@ async def test_slack_and_webhooks_have_their_own_formats_and_webhooks_are_signed
     signed = hmac.new(key.encode(), f"{moment}.".encode() + request.body, sha256).hexdigest()
     assert signature == signed
     assert abs(time.time() - int(moment)) < 60
-    found = {one.channel: one for one in await receivers.ended_deliveries(run, 2)}
+    found = {delivery.channel: delivery for delivery in await receivers.ended_deliveries(run, 2)}
     assert {request.headers["cairn-delivery"], request.headers["idempotency-key"], hook["id"]} == {
         found["hook"].delivery_id
     }
@@ -189,7 +189,7 @@ async def test_slack_and_webhooks_have_their_own_formats_and_webhooks_are_signed
     rejected = (await receivers.payloads("hook", 2))[1]
     assert (rejected["kind"], rejected["subject"]["run_status"]) == ("approval_rejected", "failed")
     assert {"name": "Reason", "value": "No"} in rejected["facts"]
-    assert [one.kind for one in await receivers.ended_deliveries(run, 4)][2:] == ["approval_rejected"] * 2
+    assert [delivery.kind for delivery in await receivers.ended_deliveries(run, 4)][2:] == ["approval_rejected"] * 2
 
 
 async def test_a_notification_is_sent_within_a_second_of_the_commit(receivers: Receivers) -> None:
@@ -237,7 +237,7 @@ async def test_a_channel_gets_only_its_kinds_and_pipelines(receivers: Receivers)
     await receivers.app.until_run(run, "completed")
     (sent,) = await receivers.payloads("done")
     assert sent["kind"] == "run_completed"
-    assert [one.channel for one in await receivers.ended_deliveries(run)] == ["done"]
+    assert [delivery.channel for delivery in await receivers.ended_deliveries(run)] == ["done"]
 
 
 async def test_a_channel_without_details_gets_only_key_facts_and_links(receivers: Receivers) -> None:
@@ -281,7 +281,7 @@ async def test_html_and_markup_in_any_field_stay_text(receivers: Receivers) -> N
         assert "{{" not in text
         assert "${" not in text
     assert "<!channel>" not in blocks["text"]
-    (mail,) = [one for one in await receivers.emails(1) if one["To"] == "html@example.com"]
+    (mail,) = [message for message in await receivers.emails(1) if message["To"] == "html@example.com"]
     html = mail.get_body(("html",))
     assert html is not None
     assert "<script" not in html.get_content()

@@ -34,16 +34,16 @@ PEOPLE = (
 async def with_email(receivers: Receivers) -> AsyncIterator[Receivers]:
     """Receivers with some users and an email channel."""
     accounts = receivers.app.cairn.accounts
-    for one in PEOPLE:
-        await accounts.users.create(one, ADMIN)
+    for user in PEOPLE:
+        await accounts.users.create(user, ADMIN)
     await accounts.groups.create("finance", "Who pays", ["eve"], ADMIN)
     await receivers.channel("mail", "email")
     yield receivers
     await accounts.groups.remove("finance", ADMIN)
-    for one in PEOPLE:
-        await receivers.app.cairn.notifications.preferences.set(one.name, None, None, None)
-        await accounts.users.remove(one.name, ADMIN)
-        await receivers.app.cairn.database.transact(lambda c, name=one.name: _forget(c, name))
+    for user in PEOPLE:
+        await receivers.app.cairn.notifications.preferences.set(user.name, None, None, None)
+        await accounts.users.remove(user.name, ADMIN)
+        await receivers.app.cairn.database.transact(lambda c, name=user.name: _forget(c, name))
 
 
 def _forget(connection: sa.Connection, name: str) -> None:
@@ -64,7 +64,7 @@ def current_quiet_hours(now: datetime) -> dict[str, str]:
 
 
 async def notified(receivers: Receivers, run: str, count: int) -> set[tuple[str, str]]:
-    return {(one.kind.value, one.recipient) for one in await receivers.ended_deliveries(run, count)}
+    return {(delivery.kind.value, delivery.recipient) for delivery in await receivers.ended_deliveries(run, count)}
 
 
 async def test_approvers_are_notified_if_no_rule_names_recipients(with_email: Receivers) -> None:
@@ -78,8 +78,8 @@ async def test_approvers_are_notified_if_no_rule_names_recipients(with_email: Re
     assert {mail["Subject"] for mail in mails} == {mails[0]["Subject"]}
     assert mails[0]["Subject"] == mentions("[Cairn]", "Goals")
     assert {mail["Auto-Submitted"] for mail in mails} == {"auto-generated"}
-    ids = {one.delivery_id for one in with_email.deliveries(run_id=run)}
-    assert {mail["Message-ID"] for mail in mails} == {f"<{one}@example.com>" for one in ids}
+    ids = {delivery.delivery_id for delivery in with_email.deliveries(run_id=run)}
+    assert {mail["Message-ID"] for mail in mails} == {f"<{delivery_id}@example.com>" for delivery_id in ids}
 
 
 async def test_a_rule_can_name_users_groups_roles_and_addresses(with_email: Receivers) -> None:
@@ -131,7 +131,7 @@ async def test_a_reassignment_notifies_the_new_approvers(with_email: Receivers) 
 
 async def test_a_form_notifies_everyone_who_can_submit_it(with_email: Receivers) -> None:
     run = await with_email.app.start(await with_email.app.pipeline(form("goals")))
-    assert {to for _, to in await notified(with_email, run, 3)} == {one.email for one in PEOPLE}
+    assert {to for _, to in await notified(with_email, run, 3)} == {user.email for user in PEOPLE}
 
 
 async def test_a_rejection_notifies_the_starter_once(with_email: Receivers) -> None:
@@ -144,7 +144,7 @@ async def test_a_rejection_notifies_the_starter_once(with_email: Receivers) -> N
         ("approval_requested", "ann@example.com"),
         ("approval_rejected", "eve@example.com"),
     }
-    mail = next(one for one in await with_email.emails(2) if one["To"] == "eve@example.com")
+    mail = next(message for message in await with_email.emails(2) if message["To"] == "eve@example.com")
     body = mail.get_body(("plain",))
     assert body is not None
     assert "Reason: Call c***@example.com" in body.get_content()
@@ -194,13 +194,14 @@ async def test_a_delayed_delivery_is_sent_when_quiet_hours_end(with_email: Recei
 async def test_without_recipients_the_delivery_fails_and_the_fallback_is_used(with_email: Receivers) -> None:
     await with_email.channel("ops", "teams", notification_kinds=[])
     channels = {
-        one.name: one.channel_id for one in with_email.app.cairn.notification_queries.list_channels(10, None).items
+        channel.name: channel.channel_id
+        for channel in with_email.app.cairn.notification_queries.list_channels(10, None).items
     }
     await with_email.app.cairn.notifications.channels.update(channels["mail"], ChannelSpec(fallback="ops"), ADMIN)
     with_email.require_approval(channels=("email",), recipients=("nobody",))
     run = await start_run(with_email)
     found = await with_email.ended_deliveries(run, 2)
-    assert {(one.channel, one.status.value) for one in found} == {("mail", "failed"), ("ops", "sent")}
+    assert {(delivery.channel, delivery.status.value) for delivery in found} == {("mail", "failed"), ("ops", "sent")}
 
 
 # Quiet hours

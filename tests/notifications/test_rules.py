@@ -77,7 +77,9 @@ async def test_a_large_refund_notifies_the_finance_team_and_then_escalates_to_th
     assert heading == mentions("High-Value Financial Operations")
     assert all("✓" in line for line in rule)
     found = await receivers.ended_deliveries(run, 4)
-    assert {(one.kind.value, one.channel, one.recipient, one.status.value) for one in found} == {
+    assert {
+        (delivery.kind.value, delivery.channel, delivery.recipient, delivery.status.value) for delivery in found
+    } == {
         ("approval_requested", "room", "", "sent"),
         ("approval_requested", "mail", "finance-team@example.com", "sent"),
         ("approval_escalated", "room", "", "sent"),

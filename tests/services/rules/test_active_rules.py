@@ -34,9 +34,9 @@ async def test_a_rule_requires_approval_where_the_settings_do_not(app: App, fiel
     explanation = why(app, approval.approval_id)
     assert (explanation.rule, explanation.scope, explanation.rules_revision) == ("Big numbers", pipeline, revision)
     assert explanation.reason == mentions("'Big numbers'", revision)
-    assert [(one.outcome, [c.actual for c in one.conditions]) for one in explanation.evaluated_rules] == [
-        ("asks", ["completion", "11"])
-    ]
+    assert [
+        (evaluated.outcome, [c.actual for c in evaluated.conditions]) for evaluated in explanation.evaluated_rules
+    ] == [("asks", ["completion", "11"])]
 
 
 async def test_a_result_below_the_threshold_needs_no_approval(app: App) -> None:
@@ -71,7 +71,7 @@ async def test_a_rule_approves_where_the_settings_require_approval(app: App) -> 
     ]
     explanation = why(app, result.approval_id)
     assert explanation.reason == mentions("'Small numbers'", revision)
-    assert [(one.rule, one.outcome) for one in explanation.evaluated_rules] == [
+    assert [(evaluated.rule, evaluated.outcome) for evaluated in explanation.evaluated_rules] == [
         ("Starts are fine", mentions()),
         ("Small numbers", "approves"),
     ]
@@ -160,7 +160,7 @@ async def test_a_pipeline_rule_cannot_override_a_global_rule_that_requires_appro
         await app.until_execution(run, "count", "waiting_approval_to_complete")
     explanation = why(app, app.run(run).pending_approvals[0].approval_id)
     assert (explanation.rule, explanation.scope) == ("Everywhere", "global")
-    assert {one.rule: one.outcome for one in explanation.evaluated_rules} == {
+    assert {evaluated.rule: evaluated.outcome for evaluated in explanation.evaluated_rules} == {
         "Everywhere": "asks",
         "Own": "outranked by Everywhere",
     }

@@ -55,7 +55,7 @@ async def backtest(app: App, text: str, pipeline: str | None = None, **more: Any
 
 
 def autonomy_of(app: App, pipeline: str) -> RuleAutonomy:
-    return next(one for one in app.cairn.rule_queries.autonomy(1).rules if one.scope == pipeline)
+    return next(rule for rule in app.cairn.rule_queries.autonomy(1).rules if rule.scope == pipeline)
 
 
 async def test_a_backtest_lists_disagreements(app: App) -> None:
@@ -70,11 +70,11 @@ async def test_a_backtest_lists_disagreements(app: App) -> None:
     assert (found.agreed, found.disagreed, found.complete) == (2, 2, True)
     share = found.false_approval_rate
     assert (share.count, share.total, share.rate, round(share.low, 4), round(share.high, 4)) == (2, 4, 0.5, 0.15, 0.85)
-    assert [(one.approval_id, one.decision, one.rule, one.by, one.feedback) for one in found.disagreements] == [
+    assert [(d.approval_id, d.decision, d.rule, d.by, d.feedback) for d in found.disagreements] == [
         (changed, "modified", "Small refunds", REVIEWER.name, ""),
         (rejected, "rejected", "Small refunds", REVIEWER.name, "not ours"),
     ]
-    assert [(one.rule, one.approved, one.required_approval) for one in found.rules] == [("Small refunds", 4, 0)]
+    assert [(score.rule, score.approved, score.required_approval) for score in found.rules] == [("Small refunds", 4, 0)]
     newest = await backtest(app, SMALL % "", pipeline, limit=1)
     assert (newest.decisions, newest.complete) == (1, False)
     later = await backtest(app, SMALL % "", pipeline, since=app.cairn.clock.now())
@@ -94,7 +94,7 @@ async def test_a_backtest_includes_the_active_rules_of_the_other_scope(app: App)
         """
     await rule(app, requires_approval_at_20, pipeline)
     everywhere = await app.cairn.backtests.replay(load(SMALL % "").rulebook, since=None)
-    own = [one for one in everywhere.disagreements if one[2].pipeline_id == pipeline]
+    own = [disagreement for disagreement in everywhere.disagreements if disagreement[2].pipeline_id == pipeline]
     assert own == []
     assert everywhere.rules["Twenty"].required_approval >= 1
     alone = await backtest(app, SMALL % "", pipeline)  # replaces the rules of the pipeline
@@ -126,7 +126,7 @@ async def test_a_backtest_uses_the_data_at_the_time_of_the_decision(app: App) ->
               action: { auto_approve: true }
         """
     found = await backtest(app, text, pipeline)
-    assert {one.rule: (one.agreed, one.disagreed) for one in found.rules} == {"Small": (1, 0), "Large": (0, 1)}
+    assert {score.rule: (score.agreed, score.disagreed) for score in found.rules} == {"Small": (1, 0), "Large": (0, 1)}
 
 
 async def test_undecided_approvals_are_left_out(app: App) -> None:
@@ -144,7 +144,9 @@ async def test_a_shadow_rule_decides_nothing_and_is_scored(app: App) -> None:
     await decide_refund(app, pipeline, 20, "reject", feedback="no")
     await decide_refund(app, pipeline, 30, "approve", modified_params={"amount": 25})
     await decide_refund(app, pipeline, 500, "approve")
-    assert [(one.outcome, one.shadow) for one in why(app, first).evaluated_rules] == [(mentions("approves"), True)]
+    assert [(evaluated.outcome, evaluated.shadow) for evaluated in why(app, first).evaluated_rules] == [
+        (mentions("approves"), True)
+    ]
     scored = autonomy_of(app, pipeline)
     assert (scored.mode, scored.approved, scored.shadow.count, scored.shadow.total) == ("shadow", 0, 2, 3)
     assert scored.pipeline_name == "Test"
@@ -159,13 +161,13 @@ async def test_sampled_approvals_are_reviewed_afterwards(app: App) -> None:
     assert (approval.status, [vote.by for vote in approval.decisions]) == ("auto_approved", ["rule:Small refunds"])
     read = app.cairn.rule_queries
     waiting = read.audits(False, pipeline, 2, None)
-    assert [one.run_id for one in waiting.items] == [runs[2], runs[1]]
-    assert [one.run_id for one in read.audits(False, pipeline, 2, waiting.next_cursor).items] == [runs[0]]
+    assert [audit.run_id for audit in waiting.items] == [runs[2], runs[1]]
+    assert [audit.run_id for audit in read.audits(False, pipeline, 2, waiting.next_cursor).items] == [runs[0]]
     before = app.run(runs[0])
     await app.cairn.rules.review(approval.approval_id, False, "hm", actor=REVIEWER)
     await app.cairn.rules.review(approval.approval_id, False, "too generous", actor=REVIEWER)
     await app.cairn.rules.review(waiting.items[0].approval_id, True, "", actor=ADMIN)
-    reviews = {one.approval_id: one.review for one in read.audits(True, pipeline, 10, None).items}
+    reviews = {audit.approval_id: audit.review for audit in read.audits(True, pipeline, 10, None).items}
     assert {name: (r.agrees, r.comment, r.by) for name, r in reviews.items() if r} == {
         approval.approval_id: (False, "too generous", REVIEWER.name),
         waiting.items[0].approval_id: (True, "", "admin"),
@@ -221,4 +223,4 @@ auto_approval:
 
 
 async def test_the_mode_of_a_rule() -> None:
-    assert [mode(one) for one in load(MODES).rulebook.rules] == ["full", "rollout", "asks", "shadow", "disabled"]
+    assert [mode(rule) for rule in load(MODES).rulebook.rules] == ["full", "rollout", "asks", "shadow", "disabled"]

@@ -59,7 +59,7 @@ async def test_active_rules_are_summarized(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     await rule(app, APPROVE, pipeline)
     shown = app.cairn.rule_queries.current(pipeline)
-    assert [one.model_dump() for one in shown.rules] == [
+    assert [rule.model_dump() for rule in shown.rules] == [
         {
             "name": "Approve",
             "section": "checkpoints",
@@ -151,7 +151,7 @@ async def test_the_doctor_reports_rules_without_enough_approvers(app: App) -> No
     )  # does not check approvers
     await rules.save(pipeline, ASK.replace("action: {}", "action: { approvers: somebody who left }"), actor=ADMIN)
     diagnosis = await app.cairn.doctor.examine()
-    [found] = [one for one in diagnosis.checks if one.name == "rules" and pipeline in one.detail]
+    [found] = [check for check in diagnosis.checks if check.name == "rules" and pipeline in check.detail]
     assert (found.status, found.detail) == ("warning", mentions(pipeline, "line 1, column"))
     await rule(app, "", pipeline)
 

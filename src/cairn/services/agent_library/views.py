@@ -27,8 +27,8 @@ class LibraryAgent(View):
     input_schema: dict[str, Any] | bool | None
     output_schema: dict[str, Any] | bool | None
     revision: int
-    is_builtin: bool  # as it came with Cairn
-    overrides_builtin: bool  # saved under the name of one that came with Cairn: removed, that one is back
+    is_builtin: bool  # as it comes with Cairn
+    overrides_builtin: bool  # saved under the name of a built-in agent
     updated_at: Instant | None
     updated_by: str | None
     used_by: list[AgentUsage]

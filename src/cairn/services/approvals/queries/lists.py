@@ -1,4 +1,4 @@
-"""Approvals: the queue, and one with its decisions."""
+"""Reads of approvals, for the queue and for single approvals."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def explain(connection: Connection, approval_id: str) -> ApprovalExplanation:
     ).one_or_none()
     if row is None:
         raise NotFound("approval", approval_id)
-    evaluated_rules = [EvaluatedRule.model_validate(one) for one in row.evaluated_rules or ()]
+    evaluated_rules = [EvaluatedRule.model_validate(rule) for rule in row.evaluated_rules or ()]
     return ApprovalExplanation(
         approval_id=approval_id,
         kind=row.kind,
