@@ -56,13 +56,13 @@ class InstantModels:
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:  # noqa: ARG002
         return None
 
-    def ends_on(self, name: str) -> str | None:  # noqa: ARG002
+    def retirement_date(self, name: str) -> str | None:  # noqa: ARG002
         return None
 
     def providers(self) -> Sequence[ProviderState]:
         return ()
 
-    async def try_out(self, name: str | None = None) -> ModelTest:
+    async def test(self, name: str | None = None) -> ModelTest:
         raise NotImplementedError
 
     async def close(self) -> None:

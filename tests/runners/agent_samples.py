@@ -157,13 +157,13 @@ class FakeModels:
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         return Decimal("0.001") * tokens.output
 
-    def ends_on(self, name: str) -> str | None:
+    def retirement_date(self, name: str) -> str | None:
         return None
 
     def providers(self) -> Sequence[ProviderState]:
         return ()
 
-    async def try_out(self, name: str | None = None) -> ModelTest:
+    async def test(self, name: str | None = None) -> ModelTest:
         raise NotImplementedError
 
     async def close(self) -> None:

@@ -126,14 +126,14 @@ class SharedModels:
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         return self._catalogue.cost(model, tokens)
 
-    def ends_on(self, name: str) -> str | None:
+    def retirement_date(self, name: str) -> str | None:
         return None
 
     def providers(self) -> tuple[()]:
         return ()
 
-    async def try_out(self, name: str | None = None) -> ModelTest:
-        return await self._catalogue.try_out(name)
+    async def test(self, name: str | None = None) -> ModelTest:
+        return await self._catalogue.test(name)
 
     async def close(self) -> None:
         pass

@@ -10,7 +10,7 @@ from cairn.adapters.apprise_messenger import AppriseMessenger
 from cairn.adapters.http_client import HttpxClient
 from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
 from cairn.adapters.models.prices import Price
-from cairn.adapters.models.providers import ProviderRule
+from cairn.adapters.models.providers import ProviderOptions
 from cairn.adapters.outbound_guard import AllowedHosts, OutboundGuard
 from cairn.adapters.simulated_model import SimulatedModelFactory
 from cairn.adapters.simulated_model.script_file import SimulationFile
@@ -114,7 +114,7 @@ def model_policy(settings: Settings) -> ModelPolicy:
         retry_delay=settings.model_retry_delay_seconds,
         max_wait=settings.model_max_wait_seconds,
         providers={
-            name: ProviderRule(given.kind, given.base_url, given.key, given.structured_output)
+            name: ProviderOptions(given.kind, given.base_url, given.key, given.structured_output)
             for name, given in settings.model_providers.items()
         },
         prices={

@@ -1,4 +1,4 @@
-"""The models that agents think with."""
+"""Language models for agents."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 class ModelErrorKind(StrEnum):
-    """Why a model gave no answer that can be used."""
+    """Why a call to a model failed."""
 
-    NOT_CONFIGURED = "not_configured"  # unknown name, no key, a part that is not installed
+    NOT_CONFIGURED = "not_configured"  # unknown name, missing key or missing client library
     AUTHENTICATION = "authentication"
     NOT_FOUND = "not_found"
-    QUOTA = "quota"  # the account has nothing left
+    QUOTA = "quota"  # the account has no credit left
     RATE_LIMIT = "rate_limit"
     OVERLOAD = "overload"
     NETWORK = "network"
     TIMEOUT = "timeout"
     REFUSAL = "refusal"
     CONTEXT_TOO_LONG = "context_too_long"
-    BAD_ANSWER = "bad_answer"  # a tool call or an output that cannot be read, again and again
-    REJECTED = "rejected"  # the provider does not accept the request
+    BAD_ANSWER = "bad_answer"  # tool calls or outputs are invalid, even after corrections
+    REJECTED = "rejected"  # the provider rejects the request
 
 
 TRANSIENT = frozenset(
@@ -36,16 +36,16 @@ TRANSIENT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """What one call has used."""
+    """Tokens that one call used."""
 
-    input: int = 0  # all of it, cached or not
+    input: int = 0  # including cached tokens
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
 
 
 class ModelError(Exception):
-    """A model gave no answer; the message says in plain words what, and what to do."""
+    """A call to a model failed. The message says what happened and what to do."""
 
     def __init__(
         self,
@@ -59,59 +59,59 @@ class ModelError(Exception):
         super().__init__(message)
         self.kind = kind
         self.model = model
-        self.retry_after = retry_after  # seconds, where the provider says so
-        self.tokens = tokens  # that were used all the same, as far as it is known
+        self.retry_after = retry_after  # seconds, if the provider names a delay
+        self.tokens = tokens  # used by the failed call, if known
 
     @property
     def is_transient(self) -> bool:
-        """Whether the same request may well be answered later."""
+        """Whether the same request may succeed later."""
         return self.kind in TRANSIENT
 
 
-ANSWERED_BY = "cairn_model"  # in the metadata of a ModelResponse: `provider:model` of who gave it, fallbacks included
+ANSWERED_BY = "cairn_model"  # metadata key of a ModelResponse: `provider:model` that answered, possibly a fallback
 
 
-def _tell_nobody(_words: str) -> None:
+def _ignore(_message: str) -> None:
     pass
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCallContext:
-    """What a model is asked for. No provider is told; scripts of the simulated one go by it."""
+    """What a call is made for. It is not sent to providers; scripts of the simulated model use it."""
 
     execution_id: str = ""
     attempt: int = 1
-    checkpoint: str = ""  # its key
-    notify: Callable[[str], None] = _tell_nobody  # each try that failed, and what is done now; in words, without keys
+    checkpoint: str = ""  # key of the checkpoint
+    notify: Callable[[str], None] = _ignore  # called after each failed attempt, with a message for people
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenModel:
-    """A model that is ready to be asked.
+    """A model that is ready for calls.
 
-    Asked, it retries transient faults by itself, then takes the fallbacks in turn; what it raises is a ModelFault. If
-    an answer breaks off midway it is asked for again: a stream then begins anew with its first part. One that the
-    provider's filter stopped comes as it is, with `content_filter` as the reason for its end.
+    It retries transient errors, then uses its fallbacks in order, and finally raises ModelError. If an answer breaks
+    off, it is requested again, and a stream starts again with its first part. An answer that the content filter of the
+    provider stopped is returned with the finish reason `content_filter`.
     """
 
     name: str  # `provider:model`
     model: Model
-    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of pydantic-ai's ModelSettings
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])  # pydantic-ai's ModelSettings
     is_simulated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderState:
-    """A provider, and whether it can be used here; never its key."""
+    """A provider and whether it is ready to use. Never contains its key."""
 
     name: str
     is_installed: bool
     requires_key: bool
     has_key: bool
-    key_names: tuple[str, ...] = ()  # environment variables, and secrets, that hold it
+    key_names: tuple[str, ...] = ()  # environment variables or secrets that can hold the key
     key_source: str | None = None  # environment or secret
-    base_url: str | None = None  # where it was set
-    hint: str = ""  # what to do where it cannot be used
+    base_url: str | None = None  # if configured
+    hint: str = ""  # what to do if the provider is not ready
 
     @property
     def is_ready(self) -> bool:
@@ -120,7 +120,7 @@ class ProviderState:
 
 @dataclass(frozen=True, slots=True)
 class ModelTest:
-    """What came of one small call."""
+    """The result of a test call."""
 
     name: str
     seconds: float
@@ -128,8 +128,8 @@ class ModelTest:
     tokens: TokenUsage | None = None
     cost: Decimal | None = None
     is_simulated: bool = False
-    fault: ModelError | None = None
-    told: tuple[str, ...] = ()  # tries before it
+    error: ModelError | None = None
+    failed_attempts: tuple[str, ...] = ()  # messages
 
 
 class ModelCatalogue(Protocol):
@@ -139,40 +139,40 @@ class ModelCatalogue(Protocol):
         settings: Mapping[str, Any] | None = None,
         call_context: ModelCallContext | None = None,
     ) -> ChosenModel:
-        """The model of this name, or the default one; ModelFault if it cannot be had.
+        """Return the model with this name, or the default model. Raises ModelError if it is not available.
 
-        `settings` are a definition's `model_settings`. The first time takes a second or two: do it in a thread.
+        `settings` are the `model_settings` of a definition. Call it in a thread, because the first call takes seconds.
         """
         ...
 
     def explain(self, error: BaseException, model: str) -> ModelError | None:
-        """What the error of a call means; None: it is none of a provider's."""
+        """Turn an exception of a call into a ModelError. None if it does not come from a provider."""
         ...
 
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
-        """In US dollars, by the price table; None: nobody knows the price. What is simulated costs nothing."""
+        """The cost in US dollars, or None if the price is unknown. Simulated calls cost nothing."""
         ...
 
     @property
     def default(self) -> str:
-        """The model of whoever names none."""
+        """The model of agents that don't name one."""
         ...
 
     @property
     def prices(self) -> str:
-        """Whose prices `cost` goes by, and of when."""
+        """The source and date of the prices."""
         ...
 
-    def ends_on(self, name: str) -> str | None:
-        """When its provider ends the model, as far as it is known."""
+    def retirement_date(self, name: str) -> str | None:
+        """The date on which the provider retires the model, if known."""
         ...
 
     def providers(self) -> Sequence[ProviderState]: ...
 
-    async def try_out(self, name: str | None = None) -> ModelTest:
-        """One small call. A fault is told, not raised."""
+    async def test(self, name: str | None = None) -> ModelTest:
+        """Make one small call. Errors are returned, not raised."""
         ...
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close all connections."""
         ...

@@ -11,7 +11,7 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, ModelResponseStrea
 from pydantic_ai.models import Model
 
 from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
-from cairn.adapters.models.providers import ProviderRule
+from cairn.adapters.models.providers import ProviderOptions
 from cairn.ports.models import ChosenModel, ModelCallContext
 from tests.adapters.models.fake_provider import FakeProvider
 
@@ -32,9 +32,9 @@ def no_secret(name: str) -> str | None:
 def policy(provider: FakeProvider, **more: Any) -> ModelPolicy:
     """All three protocols at the fake provider, without retry delays."""
     providers = {
-        "anthropic": ProviderRule(base_url=provider.url),
-        "openai": ProviderRule(base_url=provider.openai_url),
-        "openai-chat": ProviderRule(base_url=provider.openai_url, key="OPENAI_API_KEY"),
+        "anthropic": ProviderOptions(base_url=provider.url),
+        "openai": ProviderOptions(base_url=provider.openai_url),
+        "openai-chat": ProviderOptions(base_url=provider.openai_url, key="OPENAI_API_KEY"),
     }
     values: dict[str, Any] = {"providers": providers, "retry_delay": 0.0, "max_wait": 5.0, **more}
     return ModelPolicy(**values)

@@ -16,7 +16,7 @@ from pydantic_ai.providers import infer_provider_class
 from cairn.adapters.models import providers as model_providers
 from cairn.adapters.models.catalogue import DEFAULT_MODEL, DEFAULT_SUCCESSOR, ModelPolicy, PydanticAiModels
 from cairn.adapters.models.prices import PUBLISHED, Price
-from cairn.adapters.models.providers import KNOWN, ProviderRule, is_installed
+from cairn.adapters.models.providers import KNOWN, ProviderOptions, is_installed
 from cairn.ports.models import ModelCallContext, ModelError, ModelErrorKind, TokenUsage
 from tests.adapters.models.fake_provider import FakeProvider
 from tests.adapters.models.replies import Answer, ErrorReply
@@ -81,7 +81,7 @@ def test_configuration_errors_name_what_is_missing() -> None:
     assert configuration_error(models, "gpt-5") == mentions("'gpt-5'", DEFAULT_MODEL)
     assert configuration_error(models, "vllm:qwen") == mentions("vllm:qwen", "base_url", "model_providers.vllm")
     with_base_url = catalogue(
-        {"DEEPSEEK_API_KEY": KEY}, providers={"deepseek": ProviderRule(base_url="http://127.0.0.1:1/v1")}
+        {"DEEPSEEK_API_KEY": KEY}, providers={"deepseek": ProviderOptions(base_url="http://127.0.0.1:1/v1")}
     )
     assert configuration_error(with_base_url, "deepseek:deepseek-chat") == mentions(
         "deepseek-chat", "base_url", "openai-chat"
@@ -106,11 +106,11 @@ async def test_secrets_take_precedence_over_the_environment(provider: FakeProvid
     """A compatible server receives a key only if the settings name one."""
     secrets = {"ANTHROPIC_API_KEY": "from-the-store", "mine": "my-own-key"}
     providers = {
-        "anthropic": ProviderRule(base_url=provider.url),
-        "openai-chat": ProviderRule(base_url=provider.openai_url),
-        "ollama": ProviderRule(base_url=provider.openai_url),
-        "company": ProviderRule(kind="openai-chat", base_url=provider.openai_url, key="mine"),
-        "other": ProviderRule(kind="anthropic", base_url=provider.url),
+        "anthropic": ProviderOptions(base_url=provider.url),
+        "openai-chat": ProviderOptions(base_url=provider.openai_url),
+        "ollama": ProviderOptions(base_url=provider.openai_url),
+        "company": ProviderOptions(kind="openai-chat", base_url=provider.openai_url, key="mine"),
+        "other": ProviderOptions(kind="anthropic", base_url=provider.url),
     }
     models = PydanticAiModels(ModelPolicy(providers=providers), secrets.get, ENVIRONMENT, simulated_model)
     for name in (CLAUDE, CHAT, "ollama:qwen3", "company:qwen3", "other:claude-sonnet-4-6"):
@@ -132,7 +132,7 @@ def test_providers_report_their_keys_and_hints() -> None:
     models = catalogue(
         {"OPENAI_API_KEY": KEY},
         {"ANTHROPIC_API_KEY": KEY},
-        providers={"company": ProviderRule(kind="openai-chat", base_url="http://127.0.0.1:8080/v1", key="absent")},
+        providers={"company": ProviderOptions(kind="openai-chat", base_url="http://127.0.0.1:8080/v1", key="absent")},
     )
     states = {one.name: one for one in models.providers()}
     assert [*states] == [*KNOWN, "company", "simulated"]
@@ -175,21 +175,21 @@ def test_a_provider_that_only_pydantic_ai_knows_is_used(monkeypatch: pytest.Monk
 async def test_a_model_test_makes_one_small_call(provider: FakeProvider) -> None:
     async with open_catalogue(provider, fallbacks=(GPT,)) as models:
         provider.enqueue(Answer("ready", input_tokens=100, output_tokens=10))
-        tested = await models.try_out(CLAUDE)
-        assert (tested.name, tested.text, tested.fault, tested.is_simulated) == (CLAUDE, "ready", None, False)
+        tested = await models.test(CLAUDE)
+        assert (tested.name, tested.text, tested.error, tested.is_simulated) == (CLAUDE, "ready", None, False)
         assert (tested.tokens, tested.cost) == (TokenUsage(100, 10), Decimal("0.00045"))
         assert 0 < tested.seconds < 5
         assert provider.requests[0].body["max_tokens"] == 256
         provider.enqueue(ErrorReply(529))
-        failed = await models.try_out(CLAUDE)
-        assert failed.fault is not None
-        assert (failed.fault.kind, failed.text, len(provider.requests)) == (ModelErrorKind.OVERLOAD, "", 2)
-        unknown = await models.try_out("zzz:model")
-        assert str(unknown.fault) == mentions("zzz:model")
-        nameless = await models.try_out("gpt")
-        assert nameless.fault is not None
+        failed = await models.test(CLAUDE)
+        assert failed.error is not None
+        assert (failed.error.kind, failed.text, len(provider.requests)) == (ModelErrorKind.OVERLOAD, "", 2)
+        unknown = await models.test("zzz:model")
+        assert str(unknown.error) == mentions("zzz:model")
+        nameless = await models.test("gpt")
+        assert nameless.error is not None
         assert nameless.name == "gpt"
-    simulated = await catalogue().try_out()
+    simulated = await catalogue().test()
     assert (simulated.name, simulated.text, simulated.is_simulated) == ("simulated:default", "Simulated.", True)
     assert simulated.cost == 0
 
@@ -200,7 +200,7 @@ def test_costs_come_from_settings_or_the_price_table() -> None:
         "company:*": Price(Decimal(1), Decimal(2)),
         CLAUDE: Price(Decimal(10), Decimal(20), cache_read=Decimal(1), cache_write=Decimal(30)),
     }
-    models = catalogue(prices=own, providers={"claude": ProviderRule(kind="anthropic")})
+    models = catalogue(prices=own, providers={"claude": ProviderOptions(kind="anthropic")})
     tokens = TokenUsage(input=1_000_000, output=100_000, cache_read=200_000, cache_write=100_000)
     assert models.cost("company:anything", tokens) == Decimal("1.2")
     assert models.cost(CLAUDE, tokens) == Decimal("12.2")

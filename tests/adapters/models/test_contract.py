@@ -132,8 +132,8 @@ async def test_a_call_can_be_cancelled(backend: ModelBackend) -> None:
 
 async def test_a_model_test_succeeds(backend: ModelBackend) -> None:
     backend.provider.enqueue(Answer("ready"))
-    tested = await backend.models.try_out(backend.name)
-    assert (tested.name, tested.text, tested.fault, tested.is_simulated) == (
+    tested = await backend.models.test(backend.name)
+    assert (tested.name, tested.text, tested.error, tested.is_simulated) == (
         backend.name,
         "ready",
         None,

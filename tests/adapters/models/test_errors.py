@@ -110,9 +110,9 @@ async def test_a_refusal_is_returned_with_its_usage(provider: FakeProvider, name
         response = await streamed(models.choose(name))
         assert (response.finish_reason, response.text) == ("content_filter", "I ca")
         assert (response.usage.input_tokens, response.usage.output_tokens) == (30, 2)
-        tested = await models.try_out(name)
-    assert tested.fault is not None
-    assert (tested.fault.kind, len(provider.requests)) == (Kind.REFUSAL, 2)
+        tested = await models.test(name)
+    assert tested.error is not None
+    assert (tested.error.kind, len(provider.requests)) == (Kind.REFUSAL, 2)
 
 
 async def test_provider_specific_errors_are_classified(provider: FakeProvider) -> None:

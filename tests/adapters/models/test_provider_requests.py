@@ -9,7 +9,7 @@ from pydantic_ai import Agent, StructuredDict, ToolOutput
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.settings import ModelSettings
 
-from cairn.adapters.models.providers import ProviderRule
+from cairn.adapters.models.providers import ProviderOptions
 from cairn.ports.models import ChosenModel
 from cairn.runners.agents.answer_schema import AnswerSchema, request_parameters
 from cairn.runners.agents.toolbox import Toolbox
@@ -92,7 +92,7 @@ async def test_the_default_temperature_is_not_sent_to_models_that_reject_it(prov
 
 async def test_structured_output_can_use_a_response_schema(provider: FakeProvider) -> None:
     """With `structured_output: schema`, the server enforces it, even for models without tools."""
-    rule = ProviderRule(base_url=provider.openai_url, structured_output="schema")
+    rule = ProviderOptions(base_url=provider.openai_url, structured_output="schema")
     async with open_catalogue(provider, providers={"openai-chat": rule}) as models:
         provider.enqueue(Answer('{"passes": true, "reason": "All is there."}'))
         model = models.choose(CHAT, {"max_tokens": 500}).model

@@ -14,8 +14,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cairn.adapters.models.errors import MASKED, explain, refusal_error
-from cairn.adapters.models.prices import Price, Prices
-from cairn.adapters.models.providers import SIMULATED, ProviderFactory, ProviderRegistry, ProviderRule, is_installed
+from cairn.adapters.models.prices import Price, PriceTable
+from cairn.adapters.models.providers import (
+    SIMULATED,
+    ProviderConnection,
+    ProviderOptions,
+    ProviderRegistry,
+    is_installed,
+)
 from cairn.ports.models import (
     ChosenModel,
     ModelCallContext,
@@ -56,7 +62,7 @@ class ModelPolicy:
     max_attempts: int = 3
     retry_delay: float = 1.0  # seconds
     max_wait: float = 60.0  # seconds
-    providers: Mapping[str, ProviderRule] = field(default_factory=dict[str, ProviderRule])
+    providers: Mapping[str, ProviderOptions] = field(default_factory=dict[str, ProviderOptions])
     prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
 
 
@@ -93,9 +99,9 @@ class PydanticAiModels:
         """`read_secret` raises LookupError if the secret cannot be decrypted."""
         self._policy = policy
         self._providers = ProviderRegistry(policy.providers, read_secret, environment)
-        self._prices = Prices(policy.prices, self._providers.kinds)
+        self._prices = PriceTable(policy.prices, self._providers.kinds)
         self._simulated_models = simulated_models
-        self._cached: dict[tuple[str, ProviderFactory], _CachedModel] = {}
+        self._cached: dict[tuple[str, ProviderConnection], _CachedModel] = {}
         self._cache_lock = threading.Lock()
 
     # ---- choosing ------------------------------------------------------------------------------------
@@ -104,7 +110,7 @@ class PydanticAiModels:
         if self._policy.default:
             return full_name(self._policy.default)
         try:
-            has_key = self._providers.way("anthropic").key is not None
+            has_key = self._providers.connection("anthropic").key is not None
         except ModelError:
             has_key = True  # the error is raised when the model is chosen
         return DEFAULT_MODEL if has_key else DEFAULT_WITHOUT_KEY
@@ -162,14 +168,16 @@ class PydanticAiModels:
         if is_simulated(name):
             return CandidateModel(name, self._simulated_models(name, settings, call_context))
         provider, _, model = name.partition(":")
-        way = self._providers.way(provider)
+        connection = self._providers.connection(provider)
         with self._cache_lock:
-            cached = self._cached.get((name, way))
+            cached = self._cached.get((name, connection))
             if cached is None:
-                cached = self._cached[name, way] = _CachedModel(self._providers.make(provider, model, way))
+                cached = self._cached[name, connection] = _CachedModel(
+                    self._providers.create_model(provider, model, connection)
+                )
         defaults = self._default_settings(cached.model, settings)
         timeout = None if "timeout" in defaults else self._policy.timeout
-        return CandidateModel(name, cached.model, defaults, timeout, way.kind in REPORTS_FINISH, cached.open)
+        return CandidateModel(name, cached.model, defaults, timeout, connection.kind in REPORTS_FINISH, cached.open)
 
     def _default_settings(self, model: Model, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The defaults that this model supports."""
@@ -194,7 +202,7 @@ class PydanticAiModels:
     def explain(self, error: BaseException, model: str) -> ModelError | None:
         found = explain(error, model)
         message = str(found)
-        keys = [way.key for _, way in self._cached if way.key]
+        keys = [connection.key for _, connection in self._cached if connection.key]
         if found is None or not any(key in message for key in keys):
             return found
         for key in keys:
@@ -206,9 +214,9 @@ class PydanticAiModels:
 
     @property
     def prices(self) -> str:
-        return self._prices.told
+        return self._prices.description
 
-    def ends_on(self, name: str) -> str | None:
+    def retirement_date(self, name: str) -> str | None:
         provider, _, model = name.partition(":")
         if self._providers.kinds.get(provider, provider) != "anthropic" or not is_installed("anthropic"):
             return None
@@ -220,30 +228,33 @@ class PydanticAiModels:
         simulated = ProviderState(SIMULATED, is_installed=True, requires_key=False, has_key=False)
         return [*self._providers.states(), simulated]
 
-    async def try_out(self, name: str | None = None) -> ModelTest:
-        begun = time.monotonic()
-        told: list[str] = []
-        wanted = name or self.default
+    async def test(self, name: str | None = None) -> ModelTest:
+        started = time.monotonic()
+        failed_attempts: list[str] = []
+        name = name or self.default
         try:
-            wanted = full_name(wanted)
-            chosen = await asyncio.to_thread(self._for_trial, wanted, told.append)
-            begun = time.monotonic()  # the first time the library has to be read
-            answer = await self._ask(chosen)
-        except ModelError as fault:
+            name = full_name(name)
+            chosen = await asyncio.to_thread(self._choose_for_test, name, failed_attempts.append)
+            started = time.monotonic()  # choosing imports pydantic-ai the first time
+            result = await self._call(chosen)
+        except ModelError as error:
             return ModelTest(
-                wanted, time.monotonic() - begun, is_simulated=is_simulated(wanted), fault=fault, told=tuple(told)
+                name,
+                time.monotonic() - started,
+                is_simulated=is_simulated(name),
+                error=error,
+                failed_attempts=tuple(failed_attempts),
             )
-        return replace(answer, seconds=time.monotonic() - begun, told=tuple(told))
+        return replace(result, seconds=time.monotonic() - started, failed_attempts=tuple(failed_attempts))
 
-    def _for_trial(self, name: str, told: Callable[[str], None]) -> ChosenModel:
-        """This very model, once: whoever tries it wants to know how it does."""
+    def _choose_for_test(self, name: str, notify: Callable[[str], None]) -> ChosenModel:
+        """Without retries and fallbacks, so that the test shows the state of this model."""
         from cairn.adapters.models.retrying_model import RetryPolicy
 
-        return self._choose(
-            name, {"max_tokens": MAX_TEST_TOKENS}, ModelCallContext(notify=told), (), RetryPolicy(max_attempts=1)
-        )
+        call_context = ModelCallContext(notify=notify)
+        return self._choose(name, {"max_tokens": MAX_TEST_TOKENS}, call_context, (), RetryPolicy(max_attempts=1))
 
-    async def _ask(self, chosen: ChosenModel) -> ModelTest:
+    async def _call(self, chosen: ChosenModel) -> ModelTest:
         from pydantic_ai.direct import model_request_stream
         from pydantic_ai.messages import ModelRequest
         from pydantic_ai.settings import ModelSettings
@@ -258,10 +269,10 @@ class PydanticAiModels:
                     pass
             response = stream.get()
         except Exception as error:
-            fault = self.explain(error, chosen.name)
-            if fault is None:
+            explained = self.explain(error, chosen.name)
+            if explained is None:
                 raise
-            raise fault from error
+            raise explained from error
         if response.finish_reason == "content_filter":
             raise refusal_error(chosen.name)
         tokens = tokens_of(response)

@@ -1,4 +1,4 @@
-"""What calls cost: the price table of genai-prices, with what the settings say instead."""
+"""The cost of calls, from the settings or the price table of genai-prices."""
 
 from __future__ import annotations
 
@@ -10,48 +10,50 @@ from importlib.metadata import version
 from cairn.ports.models import TokenUsage
 
 MILLION = Decimal(1_000_000)
-PUBLISHED = {"0.2.1": "2026-10-30"}  # the table has no date of its own: when its versions came out
+PUBLISHED = {"0.2.1": "2026-10-30"}  # release dates, because the table has no date
 SIMULATED = "simulated"
-# Names of ours that the table knows otherwise.
+# Providers with another name in the table.
 _TABLE_NAMES = {"openai-chat": "openai", "openai-responses": "openai", "google-cloud": "google", "xai": "x-ai"}
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens; what is left out costs as much as input."""
+    """US dollars per million tokens. By default, cached tokens cost as much as other input."""
 
     input: Decimal
     output: Decimal
     cache_read: Decimal | None = None
     cache_write: Decimal | None = None
 
-    def of(self, tokens: TokenUsage) -> Decimal:
-        fresh = max(tokens.input - tokens.cache_read - tokens.cache_write, 0)
+    def cost(self, tokens: TokenUsage) -> Decimal:
+        uncached = max(tokens.input - tokens.cache_read - tokens.cache_write, 0)
         read = self.input if self.cache_read is None else self.cache_read
         write = self.input if self.cache_write is None else self.cache_write
-        total = fresh * self.input + tokens.cache_read * read + tokens.cache_write * write + tokens.output * self.output
+        total = (
+            uncached * self.input + tokens.cache_read * read + tokens.cache_write * write + tokens.output * self.output
+        )
         return total / MILLION
 
 
-class Prices:
+class PriceTable:
     def __init__(self, own: Mapping[str, Price], kinds: Mapping[str, str]) -> None:
-        """`own`: by `provider:model`, or `provider:*` for all of a provider's. `kinds`: what providers are."""
+        """`own`: by `provider:model` or `provider:*`. `kinds`: the known provider that each provider behaves like."""
         self._own = own
         self._kinds = kinds
 
     @property
-    def told(self) -> str:
-        number = version("genai-prices")
-        dated = f" of {PUBLISHED[number]}" if number in PUBLISHED else ""
-        own = f"; {len(self._own)} of the settings" if self._own else ""
-        return f"genai-prices {number}{dated}{own}"
+    def description(self) -> str:
+        package_version = version("genai-prices")
+        dated = f" of {PUBLISHED[package_version]}" if package_version in PUBLISHED else ""
+        own = f"; {len(self._own)} from the settings" if self._own else ""
+        return f"genai-prices {package_version}{dated}{own}"
 
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         provider, _, name = model.partition(":")
         if provider == SIMULATED:
             return Decimal(0)
         own = self._own.get(model) or self._own.get(f"{provider}:*")
-        return own.of(tokens) if own is not None else self._by_table(provider, name, tokens)
+        return own.cost(tokens) if own is not None else self._by_table(provider, name, tokens)
 
     def _by_table(self, provider: str, name: str, tokens: TokenUsage) -> Decimal | None:
         from genai_prices import Usage, calc_price

@@ -1,4 +1,4 @@
-"""Providers by name: what their keys are called, what has to be installed, how a model of theirs is made."""
+"""Providers of models: their keys, their client libraries and their connections."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.providers import Provider
 
-NO_KEY = "no-key"  # clients insist on one, also where a server of one's own wants none
+NO_KEY = "no-key"  # clients require a key even if the server doesn't
 SIMULATED = "simulated"
-_ADDRESSES = ("base_url", "azure_endpoint", "api_base")  # what providers call it
+_URL_PARAMETERS = ("base_url", "azure_endpoint", "api_base")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownProvider:
-    keys: tuple[str, ...]  # environment variables; none: it has ways of its own to know who asks
-    module: str = "openai"  # that has to be there
-    extra: str = "openai"  # of pydantic-ai-slim, that brings it
-    is_compatible: bool = False  # any server may be behind it: keys are sent only where the settings name them
-    address: str | None = None  # where it is unless the settings say otherwise
-    is_nowhere: bool = False  # the settings have to say where it is
+    keys: tuple[str, ...]  # environment variables; empty if the client authenticates in another connection
+    module: str = "openai"  # the client library
+    extra: str = "openai"  # the extra of pydantic-ai-slim that installs it
+    is_compatible: bool = False  # for any server: a key is sent only if the settings name it
+    base_url: str | None = None  # default
+    requires_base_url: bool = False
 
 
 KNOWN: dict[str, KnownProvider] = {
@@ -38,7 +38,7 @@ KNOWN: dict[str, KnownProvider] = {
     "openai-responses": KnownProvider(("OPENAI_API_KEY",)),
     "google": KnownProvider(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "google.genai", "google"),
     "google-cloud": KnownProvider((), "google.genai", "google"),
-    "ollama": KnownProvider((), is_compatible=True, address="http://127.0.0.1:11434/v1"),
+    "ollama": KnownProvider((), is_compatible=True, base_url="http://127.0.0.1:11434/v1"),
     "azure": KnownProvider(("AZURE_OPENAI_API_KEY",)),
     "bedrock": KnownProvider((), "boto3", "bedrock"),
     "groq": KnownProvider(("GROQ_API_KEY",), "groq", "groq"),
@@ -60,12 +60,12 @@ KNOWN: dict[str, KnownProvider] = {
     "vercel": KnownProvider(("VERCEL_AI_GATEWAY_API_KEY",)),
     "meta": KnownProvider(("META_API_KEY",)),
     "zai": KnownProvider(("ZAI_API_KEY",)),
-    "litellm": KnownProvider((), is_compatible=True, is_nowhere=True),
-    "vllm": KnownProvider((), is_compatible=True, is_nowhere=True),
+    "litellm": KnownProvider((), is_compatible=True, requires_base_url=True),
+    "vllm": KnownProvider((), is_compatible=True, requires_base_url=True),
 }
 
 
-# What the agent library is told of models, besides what it knows.
+# Additions to the model profiles of pydantic-ai.
 _PROFILES: dict[str, Any] = {
     "tool": {"default_structured_output_mode": "tool"},
     "schema": {"default_structured_output_mode": "native", "supports_json_schema_output": True},
@@ -73,136 +73,132 @@ _PROFILES: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderRule:
-    """What the settings say of a provider; it may be one of a name of its own."""
+class ProviderOptions:
+    """Options of a provider from the settings, possibly under a new name."""
 
-    kind: str = ""  # the provider that it is like; its own name unless said
+    kind: str = ""  # the known provider that it behaves like; default: its own name
     base_url: str | None = None
-    key: str | None = None  # the secret, or else the environment variable, that holds its key
-    structured_output: str | None = (
-        None  # how it is asked for one: tool or schema; unless said, as its models are known
-    )
+    key: str | None = None  # name of the secret or environment variable
+    structured_output: str | None = None  # tool or schema; default: depends on the model
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderFactory:
-    """How a provider is reached. Never shown: it has the key in it."""
+class ProviderConnection:
+    """How to connect to a provider. Contains the key, so never log it."""
 
     kind: str
     base_url: str | None
     key: str | None
-    source: str | None  # of the key: environment or secret
+    key_source: str | None  # environment or secret
     structured_output: str | None = None
 
 
 class ProviderRegistry:
     def __init__(
         self,
-        rules: Mapping[str, ProviderRule],
-        secret: Callable[[str], str | None],
+        options: Mapping[str, ProviderOptions],
+        read_secret: Callable[[str], str | None],
         environment: Mapping[str, str],
     ) -> None:
-        """`secret` opens one of the store; LookupError says why it cannot."""
-        self._rules = rules
-        self._secret = secret
+        """`read_secret` raises LookupError if the secret cannot be decrypted."""
+        self._options = options
+        self._read_secret = read_secret
         self._environment = environment
 
     @property
     def kinds(self) -> Mapping[str, str]:
-        return {name: rule.kind or name for name, rule in self._rules.items()}
+        return {name: options.kind or name for name, options in self._options.items()}
 
-    def way(self, name: str) -> ProviderFactory:
-        rule = self._rules.get(name, ProviderRule())
-        kind = rule.kind or name
+    def connection(self, name: str) -> ProviderConnection:
+        options = self._options.get(name, ProviderOptions())
+        kind = options.kind or name
         known = KNOWN.get(kind)
-        names = self._key_names(name, rule, known)
+        names = self._key_names(name, options, known)
         try:
-            found = next(((key, source) for one in names for key, source in self._look(one)), None)
+            found = next(((key, source) for one in names for key, source in self._find_key(one)), None)
         except LookupError as error:
             raise _not_configured(name, str(error)) from None
-        address = rule.base_url or (known.address if known else None)
-        if kind == "ollama" and rule.base_url is None:
-            address = self._environment.get("OLLAMA_BASE_URL") or address
-        return ProviderFactory(kind, address, *(found or (None, None)), rule.structured_output)
+        base_url = options.base_url or (known.base_url if known else None)
+        if kind == "ollama" and options.base_url is None:
+            base_url = self._environment.get("OLLAMA_BASE_URL") or base_url
+        return ProviderConnection(kind, base_url, *(found or (None, None)), options.structured_output)
 
-    def _key_names(self, name: str, rule: ProviderRule, known: KnownProvider | None) -> tuple[str, ...]:
-        if rule.key is not None:
-            return (rule.key,)
+    def _key_names(self, name: str, options: ProviderOptions, known: KnownProvider | None) -> tuple[str, ...]:
+        if options.key is not None:
+            return (options.key,)
         if known is None:
             return ()
-        is_elsewhere = rule.base_url is not None and (known.is_compatible or rule.kind not in ("", name))
-        return () if is_elsewhere else known.keys
+        is_other_server = options.base_url is not None and (known.is_compatible or options.kind not in ("", name))
+        return () if is_other_server else known.keys
 
-    def _look(self, name: str) -> tuple[tuple[str, str], ...]:
-        """The secret store first: it can be changed while the server runs."""
-        if kept := self._secret(name):
-            return ((kept, "secret"),)
-        return ((given, "environment"),) if (given := self._environment.get(name)) else ()
+    def _find_key(self, name: str) -> tuple[tuple[str, str], ...]:
+        """The secret store takes precedence, because it can change while the server runs."""
+        if key := self._read_secret(name):
+            return ((key, "secret"),)
+        return ((key, "environment"),) if (key := self._environment.get(name)) else ()
 
-    def make(self, name: str, model: str, way: ProviderFactory) -> Model:
-        """ModelFault says what is missing, and what to do."""
-        if hint := self._hint(name, way):
+    def create_model(self, name: str, model: str, connection: ProviderConnection) -> Model:
+        """Raises ModelError if something is missing."""
+        if hint := self._hint(name, connection):
             raise _not_configured(f"{name}:{model}", hint)
         from pydantic_ai.exceptions import UserError
         from pydantic_ai.models import infer_model
 
         try:
-            made = infer_model(f"{way.kind}:{model}", lambda _: _provider(way))
+            created = infer_model(f"{connection.kind}:{model}", lambda _: _provider(connection))
         except (ImportError, UserError, ValueError, TypeError) as error:
-            raise _not_configured(f"{name}:{model}", _plain(error, name)) from None
-        if way.structured_output is not None:
-            made._profile = _PROFILES[way.structured_output]  # pyright: ignore[reportPrivateUsage]  # noqa: SLF001
-            vars(made).pop("profile", None)  # as it was read so far
-        return made
+            raise _not_configured(f"{name}:{model}", _reason(error, name)) from None
+        if connection.structured_output is not None:
+            created._profile = _PROFILES[connection.structured_output]  # pyright: ignore[reportPrivateUsage]  # noqa: SLF001
+            vars(created).pop("profile", None)  # cached by pydantic-ai
+        return created
 
-    def _hint(self, name: str, way: ProviderFactory) -> str:
-        known = KNOWN.get(way.kind)
+    def _hint(self, name: str, connection: ProviderConnection) -> str:
+        known = KNOWN.get(connection.kind)
         if known is None:
-            return "" if _is_library_provider(way.kind) else f"there is no provider of this name{self._meant(name)}"
+            return "" if _is_library_provider(connection.kind) else f"unknown provider{self._suggestion(name)}"
         if not is_installed(known.module):
-            return f'it is not installed: pip install "pydantic-ai-slim[{known.extra}]" where Cairn is'
-        rule = self._rules.get(name, ProviderRule())
-        names = self._key_names(name, rule, known)
-        if names and way.key is None:
-            told = " or ".join(names)
-            return (
-                f"there is no key for it: set {told} in the server's environment, or keep it as a secret of that name"
-            )
-        if known.is_nowhere and way.base_url is None:
-            return f"it is not known where it is: set its base_url under model_providers.{name}"
+            return f'the client library is not installed. Run pip install "pydantic-ai-slim[{known.extra}]"'
+        options = self._options.get(name, ProviderOptions())
+        names = self._key_names(name, options, known)
+        if names and connection.key is None:
+            return f"no API key. Set {' or '.join(names)} in the server's environment, or store a secret with that name"
+        if known.requires_base_url and connection.base_url is None:
+            return f"no address. Set base_url under model_providers.{name}"
         return ""
 
-    def _meant(self, name: str) -> str:
-        close = get_close_matches(name, [*KNOWN, *self._rules, SIMULATED], n=1, cutoff=0.6)
-        return f": did you mean {close[0]}?" if close else ""
+    def _suggestion(self, name: str) -> str:
+        close = get_close_matches(name, [*KNOWN, *self._options, SIMULATED], n=1, cutoff=0.6)
+        return f". Did you mean {close[0]}?" if close else ""
 
     def states(self) -> list[ProviderState]:
-        return [self._state(name) for name in dict.fromkeys((*KNOWN, *self._rules))]
+        return [self._state(name) for name in dict.fromkeys((*KNOWN, *self._options))]
 
     def _state(self, name: str) -> ProviderState:
-        rule = self._rules.get(name, ProviderRule())
-        known = KNOWN.get(rule.kind or name)
-        names = self._key_names(name, rule, known)
+        options = self._options.get(name, ProviderOptions())
+        known = KNOWN.get(options.kind or name)
+        names = self._key_names(name, options, known)
         try:
-            way = self.way(name)
-            hint = self._hint(name, way)
-        except ModelError as fault:
-            way, hint = ProviderFactory(rule.kind or name, rule.base_url, None, None), str(fault).partition(": ")[2]
+            connection = self.connection(name)
+            hint = self._hint(name, connection)
+        except ModelError as error:
+            connection = ProviderConnection(options.kind or name, options.base_url, None, None)
+            hint = str(error).partition(": ")[2]
         return ProviderState(
             name=name,
             is_installed=known is None or is_installed(known.module),
             requires_key=bool(names),
-            has_key=way.key is not None,
+            has_key=connection.key is not None,
             key_names=names,
-            key_source=way.source,
-            base_url=rule.base_url,
+            key_source=connection.key_source,
+            base_url=options.base_url,
             hint=hint,
         )
 
 
-def keys_in(environment: Mapping[str, str], rules: Mapping[str, ProviderRule]) -> tuple[str, ...]:
-    """Every key that stands in the environment: none of them is to be told."""
-    names = {*(key for known in KNOWN.values() for key in known.keys), *(rule.key for rule in rules.values())}
+def keys_in(environment: Mapping[str, str], options: Mapping[str, ProviderOptions]) -> tuple[str, ...]:
+    """All API keys in the environment, for masking."""
+    names = {*(key for known in KNOWN.values() for key in known.keys), *(one.key for one in options.values())}
     return tuple(environment[name] for name in sorted(name for name in names if name) if environment.get(name))
 
 
@@ -215,7 +211,7 @@ def is_installed(module: str) -> bool:
 
 
 def _is_library_provider(kind: str) -> bool:
-    """Whether the agent library knows it, though this table does not."""
+    """Whether pydantic-ai knows a provider that is missing in KNOWN."""
     from pydantic_ai.providers import infer_provider_class
 
     try:
@@ -227,28 +223,28 @@ def _is_library_provider(kind: str) -> bool:
     return True
 
 
-def _provider(way: ProviderFactory) -> Provider[Any]:
+def _provider(connection: ProviderConnection) -> Provider[Any]:
     from pydantic_ai.providers import infer_provider_class
 
-    made = infer_provider_class(way.kind)
-    takes = inspect.signature(made).parameters
-    given: dict[str, Any] = {}
-    if address := next((name for name in _ADDRESSES if name in takes), None):
-        given[address] = way.base_url
-    elif way.base_url is not None:
-        raise ValueError(f"{way.kind} takes no base_url: for a server of its kind use openai-chat")
-    if "api_key" in takes and (way.key or way.base_url):
-        given["api_key"] = way.key or NO_KEY
-    return made(**{name: value for name, value in given.items() if value is not None})
+    provider_class = infer_provider_class(connection.kind)
+    parameters = inspect.signature(provider_class).parameters
+    arguments: dict[str, Any] = {}
+    if url_parameter := next((name for name in _URL_PARAMETERS if name in parameters), None):
+        arguments[url_parameter] = connection.base_url
+    elif connection.base_url is not None:
+        raise ValueError(f"{connection.kind} does not support base_url. Use openai-chat for a compatible server")
+    if "api_key" in parameters and (connection.key or connection.base_url):
+        arguments["api_key"] = connection.key or NO_KEY
+    return provider_class(**{name: value for name, value in arguments.items() if value is not None})
 
 
-def _plain(error: Exception, name: str) -> str:
+def _reason(error: Exception, name: str) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, ImportError):
-        return f"it is not installed: {text}"
-    return text.partition(" To try Pydantic AI")[0] or f"{name} cannot be used"
+        return f"the client library is not installed: {text}"
+    return text.partition(" To try Pydantic AI")[0] or f"{name} is not available"
 
 
-def _not_configured(model: str, words: str) -> ModelError:
-    end = "" if words.endswith((".", "?")) else "."
-    return ModelError(ModelErrorKind.NOT_CONFIGURED, f"{model}: {words}{end}", model=model)
+def _not_configured(model: str, reason: str) -> ModelError:
+    end = "" if reason.endswith((".", "?")) else "."
+    return ModelError(ModelErrorKind.NOT_CONFIGURED, f"{model}: {reason}{end}", model=model)

@@ -20,7 +20,7 @@ def models(known: ModelCatalogue, fallbacks: Sequence[str]) -> list[HealthCheck]
             found.append(_warning(detail, "see docs/guide/models.md, and cairn models list"))
         elif not state.is_ready:
             found.append(_warning(f"{what} {name} cannot be asked", state.hint))
-        elif (end := known.ends_on(name)) is not None:
+        elif (end := known.retirement_date(name)) is not None:
             found.append(_warning(f"{what} {name} ends on {end}", "set another one: CAIRN_DEFAULT_MODEL"))
     if found:
         return found
