@@ -89,7 +89,7 @@ async def test_sequential_agents_take_turns_and_see_all_earlier_statements(tmp_p
         ("Analyst", "assistant"),
         ("Architect", "assistant"),
     ] * 2
-    progress = sorted({text or "" for _, text in bench.told.progress})
+    progress = sorted({text or "" for _, text in bench.logs.progress})
     assert progress == [mentions("Analyst"), mentions("Architect")]
 
 
@@ -204,7 +204,7 @@ async def test_a_meta_agent_designs_the_team_and_corrects_an_invalid_design(tmp_
     assert bench.conversation.turns == ["design", "sequential/1/ux", "sequential/1/backend"]
     assert {one.purpose for one in bench.conversation.saved if one.turn == "design"} == {Purpose.DESIGN}
     assert bench.models.requests[3].system.startswith("You design.\n\n")
-    assert ("info", mentions("UX: Designs.", "Backend: Builds."), None) in bench.told.lines
+    assert ("info", mentions("UX: Designs.", "Backend: Builds."), None) in bench.logs.lines
     assert not isinstance(outcome, Produced), "app.md is missing"
 
 
