@@ -112,7 +112,7 @@ class DefinitionWriter:
         commits: list[Commit] = []
         if structural:
             commits = self.cancel_open_runs(
-                connection, pipeline_id, context, request.force, "change the order of the checkpoints"
+                connection, pipeline_id, context, request.force, "add, remove or reorder checkpoints"
             )
         _add_revision(connection, row, old, new, context, request.comment, structural=structural)
         return _WrittenRevision(

@@ -30,14 +30,14 @@ class ActiveRules:
 
     def judge(self, connection: Connection, loaded: LoadedRun, artifacts: Iterable[NewArtifact] = (), /) -> Judge:
         """Answers the questions of one transaction. Rules are read on the first question."""
-        heads: list[ActiveRuleVersion] | None = None
+        versions: list[ActiveRuleVersion] | None = None
 
         def answer(question: RuleQuestion) -> RuleVerdict:
-            nonlocal heads
-            if heads is None:
-                heads = self._heads(connection, loaded.facts.pipeline_id)
-            stopped = any(head.stopped for head in heads)
-            books = self.rulebooks(connection, heads)
+            nonlocal versions
+            if versions is None:
+                versions = self._active_versions(connection, loaded.facts.pipeline_id)
+            stopped = any(version.stopped for version in versions)
+            books = self.rulebooks(connection, versions)
             if not books and not stopped:
                 return NO_VERDICT
             facts = RunFactsReader(connection, self._plans, loaded, question, new_artifacts=artifacts)
@@ -55,15 +55,15 @@ class ActiveRules:
         )
         return replace(verdict, evaluated_rules=masked)
 
-    def _heads(self, connection: Connection, pipeline_id: str) -> list[ActiveRuleVersion]:
+    def _active_versions(self, connection: Connection, pipeline_id: str) -> list[ActiveRuleVersion]:
         is_read_only = connection.engine is self._database.read_engine  # rows can't be locked there
         return rules.active_versions(connection, pipeline_id, hold=not is_read_only)
 
-    def rulebooks(self, connection: Connection, heads: Iterable[ActiveRuleVersion]) -> list[ScopedRulebook]:
+    def rulebooks(self, connection: Connection, versions: Iterable[ActiveRuleVersion]) -> list[ScopedRulebook]:
         return [
-            ScopedRulebook(head.scope, head.revision, self.rulebook(connection, head.scope, head.revision))
-            for head in heads
-            if head.revision > 0
+            ScopedRulebook(version.scope, version.revision, self.rulebook(connection, version.scope, version.revision))
+            for version in versions
+            if version.revision > 0
         ]
 
     def rulebook(self, connection: Connection, scope: str, revision: int) -> Rulebook:

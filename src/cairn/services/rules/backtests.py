@@ -111,8 +111,8 @@ class Backtests:
     def _books(
         self, connection: Connection, rulebook: Rulebook, pipeline_id: str, is_global: bool
     ) -> list[ScopedRulebook]:
-        heads = {head.scope: head for head in rule_rows.active_versions(connection, pipeline_id)}
-        other = heads.get(pipeline_id if is_global else GLOBAL)
+        versions = {version.scope: version for version in rule_rows.active_versions(connection, pipeline_id)}
+        other = versions.get(pipeline_id if is_global else GLOBAL)
         active = [
             book._replace(rulebook=replace(book.rulebook, stopped=False))
             for book in self._active_rules.rulebooks(connection, [other] if other else [])

@@ -100,7 +100,9 @@ class RuleService:
         before = rules.active_version(connection, scope, lock=True)
         if if_match is not None and if_match != before.revision:
             raise PreconditionFailed(
-                f"The rules have changed: they are at revision {before.revision}, not {if_match}.", before.revision
+                f"The rules have changed: they are at revision {before.revision}, not {if_match}. "
+                "Reload them and try again.",
+                before.revision,
             )
         if text == (rules.text(connection, scope, before.revision) or ""):
             return SavedRules(scope, before.revision, loaded.warnings, changed=False)
@@ -123,10 +125,10 @@ class RuleService:
             raise InvalidInput([("/reason", "Enter a reason for the emergency stop.")])
 
         def write(connection: Connection) -> str | None:
-            head, at = rules.active_version(connection, GLOBAL, lock=True), self._clock.now()
+            active, at = rules.active_version(connection, GLOBAL, lock=True), self._clock.now()
             metadata: dict[str, str] = {"reason": reason}
-            if head.stopped != stopped:
-                rules.stop(connection, head, stopped, reason, actor.name, at)
+            if active.stopped != stopped:
+                rules.stop(connection, active, stopped, reason, actor.name, at)
                 event = "emergency_stop_enabled" if stopped else "emergency_stop_lifted"
             elif stopped and (earlier_reason := rules.update_stop_reason(connection, reason)) is not None:
                 metadata["earlier_reason"] = earlier_reason
