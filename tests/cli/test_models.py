@@ -19,8 +19,8 @@ def test_models_are_listed(shell: Shell) -> None:
 
 
 def test_a_model_is_tested(shell: Shell) -> None:
-    told = shell("models", "test").out
-    assert told == mentions("simulated:default", "'ready'", "$0.000000")
+    output = shell("models", "test").out
+    assert output == mentions("simulated:default", "'ready'", "$0.000000")
     failed = shell("models", "test", "simulated:rate-limit", code=1).out
     assert failed == mentions("simulated:rate-limit", "429", "rate_limit")
     missing = shell("models", "test", "anthropic:claude-sonnet-5-5", code=1).out
